@@ -22,7 +22,7 @@ struct ics_gpu {
     void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
-    bool lost; /* the device failed: nobody waits for it any more */
+    bool lost; /* the device failed: no function waits for it any more */
     char warnings[512];
 
     /* Time in which at least one lane computed. */

@@ -39,7 +39,7 @@ static void return_batch(ics_run_state *run, ics_batch *batch)
 
 static void store_done(ics_job *job)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     return_batch(((ics_unit *)batch->owner)->run, batch);
 }
 
@@ -52,7 +52,7 @@ static bool has_use_for_hits(const ics_unit *unit)
 
 static void compute_done(ics_job *job)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     ics_unit *unit = batch->owner;
     ics_run_state *run = unit->run;
     ics_run_log_device(run);
@@ -73,7 +73,7 @@ static void offer(ics_run_state *run)
     ics_run_batches *batches = &run->batches;
     for (ics_job *job; (job = STAILQ_FIRST(&batches->ready)) != NULL;) {
         STAILQ_REMOVE_HEAD(&batches->ready, link);
-        if (!ics_run_submit_batch(run, (ics_batch *)job, compute_done)) {
+        if (!ics_run_submit_batch(run, ics_batch_of_job(job), compute_done)) {
             STAILQ_INSERT_HEAD(&batches->ready, job, link);
             return;
         }

@@ -1,5 +1,6 @@
 #include "pipeline/run/ending.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
@@ -10,14 +11,14 @@
 static void end_claim(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_run_ending *ending = (ics_run_ending *)job;
+    ics_run_ending *ending = ICS_CONTAINER_OF(job, ics_run_ending, job);
     ending->error = (icestream_error){.status = ICESTREAM_OK};
     ics_unit_end_claim(ending->unit, &ending->held, &ending->error);
 }
 
 static void end_claim_done(ics_job *job)
 {
-    ics_run_ending *ending = (ics_run_ending *)job;
+    ics_run_ending *ending = ICS_CONTAINER_OF(job, ics_run_ending, job);
     ics_unit *unit = ending->unit;
     ics_run_state *run = unit->run;
     ending->out = unit->out.io = false;

@@ -1,6 +1,7 @@
 #include "pipeline/run/intake.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/run/jobs.h"
@@ -11,7 +12,6 @@
 #include "pipeline/spool/claims.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void log_notes(ics_run_state *run)
 
 static ics_run_state *run_of_claim_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, intake.claim_job));
+    return ICS_CONTAINER_OF(job, ics_run_state, intake.claim_job);
 }
 
 static void claim_files(ics_job *job, void *thread_state)
@@ -203,7 +203,7 @@ static bool waits(const ics_run_state *run)
 
 static ics_run_state *run_of_beat_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, intake.beat_job));
+    return ICS_CONTAINER_OF(job, ics_run_state, intake.beat_job);
 }
 
 static void beat(ics_job *job, void *thread_state)

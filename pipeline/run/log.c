@@ -1,6 +1,7 @@
 #include "pipeline/run/log.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 
@@ -21,7 +22,7 @@ typedef struct journal_line {
 static void write_line(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    journal_line *line = (journal_line *)job;
+    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
     ics_run_journal_append(line->run->common.journal, &line->event);
 }
 
@@ -35,7 +36,7 @@ static void free_line(journal_line *line)
 
 static void line_done(ics_job *job)
 {
-    journal_line *line = (journal_line *)job;
+    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
     ics_run_state *run = line->run;
     run->log.lines_out--;
     free_line(line);
@@ -137,7 +138,7 @@ void ics_run_log_device(ics_run_state *run)
 static void reopen(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    journal_line *line = (journal_line *)job;
+    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
     ics_run_journal *journal = line->run->common.journal;
     icestream_error error = {.status = ICESTREAM_OK};
     if (ics_journal_reopen(journal->journal, &error) != ICESTREAM_OK) {

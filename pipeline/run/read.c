@@ -1,13 +1,12 @@
 #include "pipeline/run/read.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
-
-#include <stddef.h>
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
  * If a batch has found bad input before, only an error that ends the run matters. */
@@ -38,7 +37,7 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
 
 static ics_unit *unit_of_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
+    return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
 static void check_done(ics_job *job)
@@ -193,7 +192,7 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     batches->credits--;
     unit->work->limits = ics_device_batch_limits(run->device);
     if (!STAILQ_EMPTY(&batches->spare)) {
-        unit->work->batch = (ics_batch *)ICS_QUEUE_TAKE(&batches->spare, link);
+        unit->work->batch = ics_batch_of_job(ICS_QUEUE_TAKE(&batches->spare, link));
     }
     unit->out.reader =
         ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_fill, fill_done);

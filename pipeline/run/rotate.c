@@ -1,5 +1,6 @@
 #include "pipeline/run/rotate.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/run/jobs.h"
@@ -9,7 +10,6 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void count_unit(ics_run_state *run, ics_unit *unit)
 
 static ics_run_state *run_of_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, rotation.commit_job));
+    return ICS_CONTAINER_OF(job, ics_run_state, rotation.commit_job);
 }
 
 /* On the writer's thread. */

@@ -297,7 +297,7 @@ void ics_run_teardown(ics_run_state *run)
     ics_metrics_listener_destroy(run->measures.listener);
     ics_device_destroy(run->device);
     for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->batches.spare, link)) != NULL;) {
-        ics_batch_destroy((ics_batch *)job);
+        ics_batch_destroy(ics_batch_of_job(job));
     }
     ics_run_loop_close(run);
     while (run->units.first != NULL) {

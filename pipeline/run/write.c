@@ -1,5 +1,6 @@
 #include "pipeline/run/write.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
@@ -8,11 +9,9 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-#include <stddef.h>
-
 static ics_unit *unit_of_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
+    return ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -38,7 +38,8 @@ static void wait_a_second(ics_listener *listener, const char *cause)
     uv_poll_stop(&listener->poll);
     uv_timer_start(&listener->retry, on_retry, 1000, 0);
     if (!listener->in_trouble) {
-        snprintf(text, sizeof text, "source.listen: %s: cannot take another client for now: %s",
+        snprintf(text, sizeof text,
+                 "source.listen: %s: cannot accept another client at the moment: %s",
                  listener->listening.text, cause);
         ics_listener_report(listener, ICS_LISTENER_TROUBLE, 0, 0, text);
     }
@@ -60,7 +61,7 @@ static bool make_room(ics_listener *listener)
         }
     }
     if (oldest != NULL) {
-        ics_listener_client_drop(oldest, "had to make room");
+        ics_listener_client_drop(oldest, "disconnected to make room for another client");
     }
     return oldest != NULL;
 }

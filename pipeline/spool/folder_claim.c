@@ -10,7 +10,8 @@
 static int out_of_memory(const ics_claim_request *request)
 {
     errno = ENOMEM;
-    return ics_spool_error(request->error, request->folder->directory, "cannot claim work", NULL);
+    return ics_spool_error(request->error, request->folder->directory, "cannot claim step files",
+                           NULL);
 }
 
 static int reserve_held(ics_folder *folder)

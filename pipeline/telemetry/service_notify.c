@@ -6,7 +6,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
-/* Reports the first failure. systemd takes a service without heartbeats for one that hangs, so
+/* Reports the first failure. systemd believes that a service without heartbeats hangs, so
  * users should know the reason. */
 static void tell_failure(ics_service_notify *service, const char *what, int code)
 {

@@ -2,6 +2,16 @@
  *
  * The loop owns every unit. While a thread has a job of a unit, the thread may use the members that
  * belong to the job, which are named below, and the loop does not use them. No lock is needed.
+ *
+ * The files of pipeline/units:
+ *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
+ *   unit         unit.c makes and reads a unit, unit_output.c writes its hits, unit_claim.c ends
+ *                its claim
+ *   inputs       the list of inputs of a run, and the names of their outputs
+ *   origin       digests of everything that hits depend on
+ *   collector    the hits of a unit, in memory and in a temporary file; hit_runs merges them
+ *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   retry        when failed work is tried again
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H

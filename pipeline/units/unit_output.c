@@ -1,5 +1,6 @@
 /* The work of a writer's thread for a unit: collecting hits, writing the hit file or the message.
  */
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/hit_reader.h"
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ enum { POLL_MILLISECONDS = 200 }; /* between checks of `cancel` */
 
 static ics_unit *unit_of_writer_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
+    return ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
 static int open_collector(ics_unit *unit, icestream_error *error)
@@ -38,7 +38,7 @@ static int open_collector(ics_unit *unit, icestream_error *error)
 void ics_unit_store(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     ics_unit *unit = batch->owner;
     icestream_error error = {.status = ICESTREAM_OK};
     if (open_collector(unit, &error) == ICESTREAM_OK) {

@@ -15,7 +15,7 @@
     X(CHECKING, "a reader checks the input")                                                       \
     X(READING, "readers cut the steps into batches")                                               \
     X(READING_REST, "the rest of a message with bad input is read and dropped")                    \
-    X(READ_TO_END, "all steps are in batches; the hits will be written when the batches are back")   \
+    X(READ_TO_END, "all steps are in batches; the hits will be written when the batches are back") \
     X(WRITING, "the writer has all hits")                                                          \
     X(IN_VOLUME, "the hits are in a volume that is not committed yet")                             \
     X(WAITING_AGAIN, "the unit waits to be read again from its beginning")                         \

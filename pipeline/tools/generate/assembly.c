@@ -1,5 +1,6 @@
 #include "pipeline/tools/generate/assembly.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "base/queue.h"
 #include "pipeline/devices/workers.h"
@@ -230,14 +231,14 @@ static void work_on(assembly *team)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct member {
-    ics_job job; /* first: the job is the member */
+    ics_job job;
     assembly *team;
 } member;
 
 static void run_member(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    work_on(((member *)(void *)job)->team);
+    work_on(ICS_CONTAINER_OF(job, member, job)->team);
 }
 
 static void forget_member(void *user, ics_job *job)
