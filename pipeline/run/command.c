@@ -12,8 +12,8 @@
 
 /* ---- the end of a program -------------------------------------------------------------------- */
 
-/* The unit goes on, whatever the program has returned. When everything is given up the claim of the
- * unit goes back instead: the worker that claims the file finds the hits, and starts the program
+/* The unit continues, whatever the program has returned. In a cancelled run the claim of the unit
+ * is given back instead: the next worker that claims the file finds the hits and starts the program
  * again. */
 static void end_command(ics_run_state *run, ics_unit *unit)
 {

@@ -12,7 +12,7 @@
 /* Most lines that wait for the I/O thread, so that its queue always has room for the claims. */
 enum { LINES_MAX = 200 };
 
-/* A line of the journal on its way to the I/O thread. */
+/* A line of the journal that is sent to the I/O thread. */
 typedef struct journal_line {
     ics_job job;
     ics_run_state *run;

@@ -132,7 +132,7 @@ static void on_stop_signal(uv_signal_t *handle, int number)
     const ics_event event = {.kind = ICS_EVENT_SIGNAL,
                              .signal = number,
                              .reason = "stopping: finishing what is being computed "
-                                       "(a second signal gives up at once)"};
+                                       "(a second signal cancels the run)"};
     ics_run_log_event(run, &event);
 }
 

@@ -7,7 +7,7 @@
  * The files, from the lowest to the highest. A file calls functions of lower files only. A step of
  * the pipeline is an ics_run_step, which only the loop calls.
  *
- *   stop       ends the reading or gives everything up, and keeps the first error
+ *   stop       stops or cancels the run, and keeps the first error
  *   jobs       sends jobs to threads, counts those that are out, and wakes the loop
  *   log        writes the log, and the journal on the I/O thread
  *   room       pauses the run while a disk is full                              (step)

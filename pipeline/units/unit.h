@@ -41,7 +41,7 @@ typedef struct ics_unit_common {
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
-    atomic_bool cancel;        /* everything is given up */
+    atomic_bool cancel;        /* nothing more is computed or written */
     ics_hit_budget budget;     /* for the hits of all units */
     const ics_claims *claims;  /* NULL: files are not claimed */
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */

@@ -141,7 +141,7 @@ static int write_file(ics_unit *unit, icestream_error *error)
 }
 
 /* Standard output may be a pipe that nobody reads at the moment. A write of PIPE_BUF bytes after a
- * poll never blocks, so that the run can be given up at any time. */
+ * poll never blocks, so that the run can be cancelled at any time. */
 static int write_to_stdout(const ics_unit *unit, const void *data, size_t size,
                            icestream_error *error)
 {
