@@ -256,6 +256,10 @@ int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const cha
     }
     if (status == ICESTREAM_OK) {
         ics_ice_scatter_choose(scatter, reader.file.scatter, *out);
+        if (ics_ice_scatter_warn(ics_ice_scatter_variant(0), scatter, true, &reader.keys,
+                                 warnings) != ICESTREAM_OK) {
+            status = ics_yaml_no_memory(error, root);
+        }
     }
     ics_ice_water_file_clear(&reader.keys, &reader.file);
     return status;
