@@ -21,7 +21,7 @@ struct ics_output {
     int descriptor;
     bool force, committed;
     bool
-        locked; /* this writer holds the lock on the .part, and removes it unless it is committed */
+        locked; /* this writer holds the lock on the .part; without a commit it removes the .part */
     uint64_t size;
     uint64_t pushed; /* bytes for which the system was asked to begin writing to the disk */
 };
@@ -299,9 +299,8 @@ void ics_output_destroy(ics_output *output)
     int cause = errno; /* callers report it after this function */
     if (output->descriptor >= 0) {
         if (output->locked && !output->committed) {
-            unlink(
-                output
-                    ->part); /* while the lock is held, so that no other process can be using it */
+            /* The lock is still held, so no other process can be using the .part. */
+            unlink(output->part);
         }
         close(output->descriptor);
     }

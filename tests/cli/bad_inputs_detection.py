@@ -45,7 +45,7 @@ def curve_cases():
     configuration(
         "a polynomial beside a file",
         "detector: {angular_polynomial: [1, 1], angular_acceptance: as.dat}",
-        ["run.yaml:1:32: error: detector.angular_polynomial: stands instead of"],
+        ["run.yaml:1:32: error: detector.angular_polynomial: replaces"],
     )
 
 

@@ -146,7 +146,7 @@ def yaml_cases():
     particles(
         "a particle without a place",
         b"- {type: e-, energy: 5}\n",
-        "p.yaml:1:3: error: e-: expected a place: x, y, z",
+        "p.yaml:1:3: error: e-: expected a position: x, y, z",
         "p.yaml",
     )
 

@@ -71,7 +71,7 @@ def water_cases():
     water(
         "an index twice",
         OPTICS + SCATTERING + INDEX.replace("}", TABLE_AS_WELL),
-        ["water.yaml:3:19: error: index.salinity: found a table of the index as well"],
+        ["water.yaml:3:19: error: index.salinity: found also a table of the index"],
     )
     water(
         "an index below that of nothing",

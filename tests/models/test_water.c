@@ -339,7 +339,7 @@ static const struct {
      "w.yaml:3:59: error: index.extend: found it without a table"},
     {TABLE SCATTERING "index: {salinity: 1, table: [[wavelength_nm, phase_index], [250, 1.4], "
                       "[400, 1.35], [700, 1.33]]}\n",
-     NULL, "w.yaml:3:19: error: index.salinity: found a table of the index as well"},
+     NULL, "w.yaml:3:19: error: index.salinity: found also a table of the index"},
     {TABLE SCATTERING "index: {table: [[wavelength_nm, phase_index], [250, 1.4], [700, 1.3]]}\n",
      NULL, "w.yaml:3:16: error: index: found 2 rows, expected 3 or more"},
     {TABLE SCATTERING "index: {table: [[wavelength_nm, group_index], [250, 1.4], [700, 1.3]]}\n",

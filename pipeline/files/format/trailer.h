@@ -39,8 +39,8 @@ void ics_trailer_checksums_free(ics_trailer_checksums *sums);
 /* ---- tail ----------------------------------------------------------------------------------- */
 
 typedef struct ics_tail {
-    uint64_t offset,
-        length;        /* bytes, of the metadata: distance from the start of the file; length */
+    uint64_t offset;   /* where the metadata begin (bytes from the start of the file) */
+    uint64_t length;   /* of the metadata (bytes) */
     uint32_t checksum; /* CRC-32C of the metadata */
 } ics_tail;
 

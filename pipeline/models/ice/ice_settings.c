@@ -53,7 +53,7 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
     while (ics_text_next(reader, &line)) {
         if (!begins_number(&line.fields[0])) {
             if (ics_warnings_add(warnings,
-                                 "%s:%zu: %s is no number, the line is taken as a comment",
+                                 "%s:%zu: %s is not a number, so the line is read as a comment",
                                  reader->name, line.number,
                                  ics_text_field_show(&line.fields[0], shown)) != ICESTREAM_OK) {
                 return ICESTREAM_E_MEMORY;

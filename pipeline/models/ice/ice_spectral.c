@@ -84,7 +84,7 @@ static int check_index_table(const water_reader *reader, const ics_yaml_node *no
         const ics_yaml_node *given = ics_ice_file_given(&reader->keys, formula_keys[i]);
         if (given != NULL) {
             return ics_yaml_error(reader->error, given,
-                                  "%s: found a table of the index as well, expected one of them",
+                                  "%s: found also a table of the index, expected one of the two",
                                   formula_keys[i]);
         }
     }
@@ -119,8 +119,8 @@ static int check_index(const water_reader *reader)
     const ics_yaml_node *extend = ics_ice_file_given(&reader->keys, "index.extend");
     if (extend != NULL) {
         status = ics_yaml_error(reader->error, extend,
-                                "index.extend: found it without a table of the index, to which it "
-                                "would belong");
+                                "index.extend: is for index.file or index.table, and none is "
+                                "given");
     }
     return status;
 }
