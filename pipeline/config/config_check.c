@@ -222,7 +222,7 @@ static int check_particles(const icestream_config *config, icestream_error *erro
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         if (is_changed(config, keys[i])) {
             status = contradiction(config, keys[i], "particles.file", error,
-                                   "is for particles.file or particles.list, of which none is "
+                                   "is for particles.file or particles.list, and neither is "
                                    "given");
         }
     }

@@ -131,7 +131,7 @@ static void describe_detection(const ice_detector *detector, const ics_detection
                 ics_angular_mean(angular));
     }
     fprintf(out,
-            "  modules  %zu with another efficiency, %zu with a cable, %zu with a tilted axis, %zu "
+            "  sensors  %zu with another efficiency, %zu with a cable, %zu with a tilted axis, %zu "
             "off\n",
             efficient, cables, tilted, off);
 }

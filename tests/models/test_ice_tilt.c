@@ -213,7 +213,8 @@ START_TEST(small_tables)
         ck_assert_double_eq(ice.medium->tilt.shifts[i], row[i]);
         ck_assert_double_eq(ice.medium->tilt.shifts[9 + i], -row[i]);
     }
-    ck_assert(ice_warned(&ice, "tilt.par and tilt.dat are not used, tilt.set and tilt.map are"));
+    ck_assert(
+        ice_warned(&ice, "tilt.par and tilt.dat are not used, because tilt.set and tilt.map"));
     ck_assert(!ice_warned(&ice, "shifts layers by up to"));
     ice_unload(&ice);
 

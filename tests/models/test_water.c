@@ -336,7 +336,7 @@ static const struct {
     {TABLE SCATTERING "index: {salinity: 0.038, temperature: 4, pressure: 1e9}\n", NULL,
      "index.pressure: found '1e9'"},
     {TABLE SCATTERING "index: {salinity: 1, temperature: 4, pressure: 1, extend: constant}\n", NULL,
-     "w.yaml:3:59: error: index.extend: found it without a table"},
+     "w.yaml:3:59: error: index.extend: is for index.file or index.table, and neither is given"},
     {TABLE SCATTERING "index: {salinity: 1, table: [[wavelength_nm, phase_index], [250, 1.4], "
                       "[400, 1.35], [700, 1.33]]}\n",
      NULL, "w.yaml:3:19: error: index.salinity: found also a table of the index"},

@@ -424,7 +424,7 @@ static const struct {
     {"particles: {list: [{type: e-, type: e+}]}", "r:1:31: error: the key 'type' is given twice"},
     {"particles: {list: [{x: 5}]}", "r:1:20: error: type: found nothing, expected a type"},
     {"particles: {losses: simple}",
-     "r:1:21: error: particles.losses: is for particles.file or particles.list, of which none is "
+     "r:1:21: error: particles.losses: is for particles.file or particles.list, and neither is "
      "given"},
     {"particles: {file: a.csv, list: [{type: sc1, photons: 5}]}",
      "r:1:32: error: only one of 'particles.list' and 'particles.file' can be given, the other is "

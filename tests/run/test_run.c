@@ -525,7 +525,8 @@ START_TEST(test_validate_tells_the_density)
     scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
     snprintf(set, sizeof set, "ice.file=%s", path);
     text = validated((const char *const[]){set, "device.threads=1"}, 2, ICESTREAM_OK, &error);
-    expect_said(text, "  density  not given: particles make light as in ice of 0.9216 g/cm3");
+    expect_said(text,
+                "  density  not given: particles make as much light as in ice of 0.9216 g/cm3");
     free(text);
     scratch_remove(&place);
 }

@@ -119,7 +119,7 @@ static int check_index(const water_reader *reader)
     const ics_yaml_node *extend = ics_ice_file_given(&reader->keys, "index.extend");
     if (extend != NULL) {
         status = ics_yaml_error(reader->error, extend,
-                                "index.extend: is for index.file or index.table, and none is "
+                                "index.extend: is for index.file or index.table, and neither is "
                                 "given");
     }
     return status;
