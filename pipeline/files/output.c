@@ -94,11 +94,10 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     output->descriptor = TEMP_FAILURE_RETRY(open(
         output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
     if (output->descriptor < 0 && errno == ENOENT) {
-        return ics_error_set_cause(
-            error, ICESTREAM_E_OUTPUT, ENOENT,
-            "%s: cannot create its .part file: %s; expected its folder to be "
-            "there",
-            output->path, strerror(ENOENT));
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ENOENT,
+                                   "%s: cannot create its .part file: %s; expected its folder to "
+                                   "exist",
+                                   output->path, strerror(ENOENT));
     }
     if (output->descriptor < 0) {
         return failed(output, "cannot create its .part file", error);

@@ -31,7 +31,7 @@ static void describe_water(const ice_medium *medium, FILE *out)
     } else {
         fprintf(out,
                 "  density  not given: particles make as much light as in ice of %.6g g/cm3; give "
-                "density\n",
+                "the key density\n",
                 ICE_DENSITY);
     }
 }

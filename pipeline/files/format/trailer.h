@@ -84,7 +84,7 @@ int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error);
 
-/* Finds the end of metadata in a stream, which has no length of them. Zero-initialise. */
+/* Finds the end of the metadata in a stream, where their length is not known. Zero-initialise. */
 typedef struct ics_trailer_scan {
     int depth; /* open brackets */
     bool is_quoted, is_escaped;

@@ -16,15 +16,15 @@ enum {
     LIU_FRACTION,
     MEAN_COSINE,
     FLOW_AZIMUTH,
-    ANISOTROPY,      /* 2 */
+    ANISOTROPY,      /* 2 numbers */
     HOLE_RADIUS = 7, /* in units of the radius of a module */
     HOLE_SCATTERING,
     HOLE_ABSORPTION,
     HOLE_LIU_FRACTION,
     HOLE_MEAN_COSINE,
-    ABSORPTION_ANISOTROPY, /* 3 */
+    ABSORPTION_ANISOTROPY, /* 3 numbers */
     ABSORPTION_EXPONENT = 15,
-    BIREFRINGENCE /* 12 */
+    BIREFRINGENCE /* 12 numbers */
 };
 
 typedef struct settings_file {
