@@ -110,10 +110,12 @@ static int check_index(const water_reader *reader)
     }
     for (int i = 0; i < 3; ++i) {
         if (ics_ice_file_given(&reader->keys, formula_keys[i]) == NULL) {
-            status = ics_yaml_error(reader->error, section != NULL ? section : reader->root,
-                                    "the key '%s' is missing (per mille, deg C, bar), or an "
-                                    "index.table or index.file of phase indices",
-                                    formula_keys[i]);
+            status =
+                ics_yaml_error(reader->error, section != NULL ? section : reader->root,
+                               "the key '%s' is missing: the index needs salinity (per mille), "
+                               "temperature (deg C) and pressure (bar), or phase indices in "
+                               "index.table or index.file",
+                               formula_keys[i]);
         }
     }
     const ics_yaml_node *extend = ics_ice_file_given(&reader->keys, "index.extend");
