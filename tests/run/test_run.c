@@ -498,7 +498,7 @@ START_TEST(test_validate_tells_the_subtraction)
         icestream_error error;
         const char *const sets[] = {set, cases[i].set, "device.threads=1"};
         char *text = validated(sets, 3, ICESTREAM_OK, &error);
-        const char *told = strstr(text, "taken for it out of the scattering: ");
+        const char *told = strstr(text, "subtracted from the scattering for it: ");
         ck_assert_msg((told == NULL) == (cases[i].says == NULL), "%s", text);
         if (told != NULL) {
             expect_said(strchr(told, ':'), cases[i].says);
@@ -525,7 +525,8 @@ START_TEST(test_validate_tells_the_density)
     scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
     snprintf(set, sizeof set, "ice.file=%s", path);
     text = validated((const char *const[]){set, "device.threads=1"}, 2, ICESTREAM_OK, &error);
-    expect_said(text, "  density  not given: particles make light as in ice of 0.9216 g/cm3");
+    expect_said(text,
+                "  density  not given: particles make as much light as in ice of 0.9216 g/cm3");
     free(text);
     scratch_remove(&place);
 }
