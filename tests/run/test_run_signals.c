@@ -72,7 +72,7 @@ START_TEST(test_first_signal_finishes_batches)
     run_folder_bright_steps(&place, "1-small.npy", 0, 1, 100);
     run_folder_bright_steps(&place, "2-large.npy", 0, 100, 10000000);
     ck_assert_int_eq(run_interrupted(SIGTERM, false, "graph.batch=20000"), ICESTREAM_E_TERMINATED);
-    ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume goes on)"));
+    ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume continues)"));
     ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy.part"));
     ck_assert(!run_folder_has_hits(&place, "1-small.hits.npy.part"));

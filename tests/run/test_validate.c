@@ -68,7 +68,7 @@ START_TEST(test_validate_shows_the_subtraction)
         icestream_error error;
         const char *const sets[] = {set, cases[i].set, "device.threads=1"};
         char *text = validated(sets, 3, ICESTREAM_OK, &error);
-        const char *shown = strstr(text, "taken for it out of the scattering: ");
+        const char *shown = strstr(text, "subtracted from the scattering for it: ");
         ck_assert_msg((shown == NULL) == (cases[i].shows == NULL), "%s", text);
         if (shown != NULL) {
             expect_text(strchr(shown, ':'), cases[i].shows);
@@ -95,7 +95,8 @@ START_TEST(test_validate_shows_the_density)
     scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
     snprintf(set, sizeof set, "ice.file=%s", path);
     text = validated((const char *const[]){set, "device.threads=1"}, 2, ICESTREAM_OK, &error);
-    expect_text(text, "  density  not given: particles make light as in ice of 0.9216 g/cm3");
+    expect_text(text,
+                "  density  not given: particles make as much light as in ice of 0.9216 g/cm3");
     free(text);
     scratch_remove(&place);
 }
