@@ -141,12 +141,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
 
 /* ---- one vector loop for every variant of create and scatter --------------------------------- */
 
-#define ICE_VARIANT(stage, name, yaml, text) LOOP_##stage(name)
-#define LOOP_propagate(name)
-#define LOOP_collide(name)
-#define LOOP_compact(name)
-
-#define LOOP_create(name)                                                                          \
+#define CREATE_LOOP(stage, name, yaml, text)                                                       \
     static void create_##name(const ice_tables *tables, const ice_emission *emissions,             \
                               ics_wave *wave, uint32_t count)                                      \
     {                                                                                              \
@@ -156,7 +151,22 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         else                                                                                       \
             create_with(ICE_create_##name, 0, tables, emissions, wave, count);                     \
     }
-#define LOOP_scatter(name)                                                                         \
+ICE_CREATE_COMPILED(CREATE_LOOP)
+
+#define CREATE_CASE(stage, name, yaml, text)                                                       \
+    case ICE_create_##name:                                                                        \
+        create_##name(tables, emissions, wave, count);                                             \
+        break;
+static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
+                   ics_wave *wave, uint32_t count)
+{
+    switch (variant) {
+    default:
+        ICE_CREATE_COMPILED(CREATE_CASE)
+    }
+}
+
+#define SCATTER_LOOP(stage, name, yaml, text)                                                      \
     static void scatter_##name(const ice_tables *tables, const ics_wave *wave, bool advances)      \
     {                                                                                              \
         if (advances)                                                                              \
@@ -164,40 +174,19 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         else                                                                                       \
             ics_scatter_with(ICE_scatter_##name, false, tables, wave);                             \
     }
-#include "stages/compiled.def"
-#undef LOOP_create
-#undef LOOP_scatter
+ICE_SCATTER_COMPILED(SCATTER_LOOP)
 
-static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
-                   ics_wave *wave, uint32_t count)
-{
-#define LOOP_create(name)                                                                          \
-    case ICE_create_##name:                                                                        \
-        create_##name(tables, emissions, wave, count);                                             \
-        break;
-#define LOOP_scatter(name)
-    switch (variant) {
-    default:
-#include "stages/compiled.def"
-    }
-#undef LOOP_create
-#undef LOOP_scatter
-}
-
-static void change_directions(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
-                              bool advances)
-{
-#define LOOP_create(name)
-#define LOOP_scatter(name)                                                                         \
+#define SCATTER_CASE(stage, name, yaml, text)                                                      \
     case ICE_scatter_##name:                                                                       \
         scatter_##name(tables, wave, advances);                                                    \
         break;
+static void change_directions(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
+                              bool advances)
+{
     switch (variant) {
     default:
-#include "stages/compiled.def"
+        ICE_SCATTER_COMPILED(SCATTER_CASE)
     }
-#undef LOOP_create
-#undef LOOP_scatter
 }
 
 static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wave)
