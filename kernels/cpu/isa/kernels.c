@@ -2,8 +2,9 @@
  * target options and with other definitions of ICS_KERNELS_SYMBOL and ICS_KERNELS_NAME
  * (cmake/CpuKernels.cmake).
  *
- * The loops over a wave are written for the vectoriser: columns, straight-line parts of stages, no
- * calls. What branches (leaving a layer, reaching a module) is queued and done photon by photon.
+ * The loops over a wave are written so that the compiler can vectorise them: they read and write
+ * columns, and the parts of stages in them have no branches and are inlined. Photons that need
+ * branches, because they leave a layer or may reach a module, are queued and computed one by one.
  * bench/vectorisation.sh shows which loops the compiler vectorised.
  */
 #include "kernels/cpu/isa/scatter.h"
@@ -12,8 +13,8 @@ extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 
 /* ---- create --------------------------------------------------------------------------------- */
 
-/* Inlined with constants for `variant` and for those of the features that matter here, so that
- * there is one loop for each. */
+/* The callers pass constants for `variant` and for the features that matter here, so that there is
+ * one loop for each of their combinations. */
 ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables *tables,
                         const ice_emission *emissions, ics_wave *wave, uint32_t count)
 {
@@ -91,7 +92,7 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
 
 static void compact(ice_variant variant, ics_wave *wave, ice_account *account)
 {
-    (void)variant; /* there is one */
+    (void)variant; /* there is only one variant */
     const ics_wave w = *wave;
     uint32_t absorbed = 0, detected = 0, left = 0, stopped = 0;
     _Pragma("omp simd reduction(+ : absorbed, detected, left, stopped)") for (uint32_t i = 0;
