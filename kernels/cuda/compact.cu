@@ -61,7 +61,7 @@ struct occupied {
 
     __device__ bool operator()(uint32_t slot) const
     {
-        return slot < progress->slots && identity[slot].y != ICS_NOBODY;
+        return slot < progress->slots && !gpu_emission_is_vacant(identity[slot].y);
     }
 };
 
@@ -110,7 +110,7 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
             break; /* this photon and all before it are in front already */
         }
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
-        pool.identity[source].y = ICS_NOBODY;
+        gpu_emission_set_vacant(&pool.identity[source].y);
     }
     if (first == 0) {
         progress->slots = slots_for(end, progress->slots);
@@ -223,7 +223,7 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
     const uint32_t end = *used;
     for (uint32_t i = first; i < end; i += gridDim.x * blockDim.x) {
         if (keys[i] == nobody) {
-            pool.identity[i].y = ICS_NOBODY;
+            gpu_emission_set_vacant(&pool.identity[i].y);
             continue;
         }
         copy_photon(spare, i, pool, i);
@@ -282,7 +282,7 @@ extern "C" int ics_compact_bytes(uint32_t capacity, const ics_compact_key *key, 
 {
     size_t cub_bytes = 0;
     cudaError_t error;
-    if (key) {
+    if (key != nullptr) {
         sort_memory memory = {};
         error = sort_slots(&memory, &cub_bytes, key, capacity, nullptr);
         *bytes = sort_own_bytes(capacity) + aligned(cub_bytes);
