@@ -28,11 +28,13 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
+from bad_inputs_configuration import configuration_cases  # noqa: E402
 from bad_inputs_detection import detection_cases  # noqa: E402
+from bad_inputs_detector import geometry_cases  # noqa: E402
 from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
-from bad_inputs_ice import ice_feature_cases  # noqa: E402
-from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
+from bad_inputs_ice import ice_cases  # noqa: E402
+from bad_inputs_ice_features import ice_feature_cases  # noqa: E402
 from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
 from bad_inputs_water import water_cases  # noqa: E402

@@ -1,7 +1,7 @@
 """Cases for bad_inputs.py: what modules detect."""
 
 from bad_inputs_files import case, folder, npy, pipe, step
-from bad_inputs_models import PPC
+from bad_inputs_ice import PPC
 
 GROUP = "detection"
 

@@ -181,8 +181,6 @@ START_TEST(unusable_fields_are_all_named)
 }
 END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-
 ICS_TEST_MAIN("conversion")
 {
     TCase *conversion = tcase_create("conversion");

@@ -237,8 +237,6 @@ START_TEST(cut_header_is_an_error)
 }
 END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-
 ICS_TEST_MAIN("npy")
 {
     TCase *headers = tcase_create("headers");

@@ -347,8 +347,6 @@ START_TEST(our_files_and_streams_are_read_by_numpy)
 }
 END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-
 ICS_TEST_MAIN("step_stream")
 {
     TCase *streams = tcase_create("streams");

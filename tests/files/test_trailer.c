@@ -237,8 +237,6 @@ START_TEST(metadata_are_completed)
 }
 END_TEST
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-
 ICS_TEST_MAIN("trailer")
 {
     TCase *trailers = tcase_create("trailers");

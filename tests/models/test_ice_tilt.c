@@ -5,14 +5,13 @@
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
+#include "tests/support/ppc_folder.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- the real tables ------------------------------------------------------------------------- */
 
@@ -172,10 +171,8 @@ END_TEST
 
 static void write_folder(const model_folder *folder)
 {
-    char path[MODEL_PATH];
-    model_folder_write(folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
-    model_folder_write(folder, "cfg.txt", "5\n0.99\n0.45\n0.9\n", path);
-    model_folder_write(folder, "icemodel.dat", "1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n", path);
+    ppc_folder_write(folder, PPC_PARAMETERS, PPC_SETTINGS,
+                     "1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n");
 }
 
 static loaded_ice load_folder(const char *par, const char *dat, const char *set, const char *map)
