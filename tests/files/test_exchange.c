@@ -1,8 +1,7 @@
 /* Promises of conversions to the text format of ppc and to waveforms: the numbers equal those that
  * were computed by hand, and files that cannot be converted are explained. */
 #include "pipeline/files/format/table_reader.h"
-#include "pipeline/files/metadata.h"
-#include "pipeline/files/table_writer.h"
+#include "tests/files/hit_files.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
@@ -11,16 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_hits(const char *path, const icestream_hit *hits, size_t count,
+static void store_hits(const char *path, const icestream_hit *hits, size_t count,
                        const json_t *metadata)
 {
-    ics_table_writer *writer = NULL;
     icestream_error error = {.text = ""};
-    ck_assert_msg(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error) == 0,
-                  "%s", error.text);
-    ck_assert_int_eq(ics_table_writer_append(writer, hits, count, &error), 0);
-    ck_assert_int_eq(ics_table_writer_commit(writer, metadata, &error), 0);
-    ics_table_writer_destroy(writer);
+    ck_assert_msg(write_hits(path, hits, count, metadata, true, &error) == 0, "%s", error.text);
 }
 
 static char *read_text(const char *path)
@@ -88,7 +82,7 @@ START_TEST(hit_text)
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
     icestream_error error = {.text = ""};
-    write_hits(scratch_path(&place, "a.hits.npy", from), hits, 3, NULL);
+    store_hits(scratch_path(&place, "a.hits.npy", from), hits, 3, NULL);
     scratch_path(&place, "a.txt", to);
     ck_assert_msg(icestream_convert(from, to, false, &error) == ICESTREAM_OK, "%s", error.text);
     char *text = read_text(to);
@@ -97,7 +91,7 @@ START_TEST(hit_text)
     ck_assert_int_eq(icestream_convert(from, to, false, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(icestream_convert(from, to, true, &error), ICESTREAM_OK);
     /* no hits */
-    write_hits(from, hits, 0, NULL);
+    store_hits(from, hits, 0, NULL);
     ck_assert_int_eq(icestream_convert(from, to, true, &error), ICESTREAM_OK);
     text = read_text(to);
     ck_assert_str_eq(text, "V 2000.1.2\nTBEGIN ? ? ?\nTEND ? ? ?\nEND\n");
@@ -126,7 +120,7 @@ START_TEST(much_text)
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
     icestream_error error = {.text = ""};
-    write_hits(scratch_path(&place, "a.hits.npy", from), hits, HITS, NULL);
+    store_hits(scratch_path(&place, "a.hits.npy", from), hits, HITS, NULL);
     ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.txt", to), false, &error),
                      ICESTREAM_OK);
     char *text = read_text(to), *line = text;
@@ -229,12 +223,12 @@ static void write_times(const scratch *place)
                                   .module = table[i].module,
                                   .pmt = -1};
     }
-    const ics_metadata_origin origin = {.seed = 17, .ice = "c0ffee"};
+    const ics_metadata_origin ice_origin = {.seed = 17, .ice = "c0ffee"};
     json_t *metadata = NULL;
     icestream_error error;
     char path[SCRATCH_PATH];
-    ck_assert_int_eq(ics_metadata_create(&origin, &metadata, &error), 0);
-    write_hits(scratch_path(place, "a.hits.npy", path), hits, 7, metadata);
+    ck_assert_int_eq(ics_metadata_create(&ice_origin, &metadata, &error), 0);
+    store_hits(scratch_path(place, "a.hits.npy", path), hits, 7, metadata);
     json_decref(metadata);
 }
 
@@ -318,7 +312,7 @@ START_TEST(sums_are_the_hits)
     }
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    write_hits(scratch_path(&place, "a.hits.npy", path), hits, HITS, NULL);
+    store_hits(scratch_path(&place, "a.hits.npy", path), hits, HITS, NULL);
     waveforms w = make(&place, &(icestream_waveform_options){.bin = 100});
     ck_assert_msg(w.status == ICESTREAM_OK, "%s", w.error.text);
     uint64_t sum = 0;
@@ -383,7 +377,7 @@ START_TEST(waveforms_that_cannot_be)
     }
     const icestream_hit far = {.t = 1e12, .dz = 1, .wavelength = 400};
     char path[SCRATCH_PATH], to[SCRATCH_PATH];
-    write_hits(scratch_path(&place, "a.hits.npy", path), &far, 1, NULL);
+    store_hits(scratch_path(&place, "a.hits.npy", path), &far, 1, NULL);
     waveforms w = make(&place, &(icestream_waveform_options){.bin = 1});
     ck_assert_int_eq(w.status, ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(w.error.text, "found a hit at 1e+12 ns"));

@@ -2,18 +2,10 @@
  * finite and in range. */
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 /* Puts modules with a minimum distance into a grid, and lets the grid find the two closest ones. */
 static void check_distances(const ics_module_list *list)

@@ -4,20 +4,12 @@
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/curve.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MODULES = 6 };
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 static int check_list(ics_sensor_file kind, const ics_text *text, icestream_error *error)
 {

@@ -3,20 +3,17 @@
  *
  * The input is the file; what follows its first NUL byte is one --set argument. */
 #include "pipeline/config/config.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *print(const icestream_config *config)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream || icestream_config_print(config, stream, NULL) != ICESTREAM_OK) {
-        abort();
-    }
+    require(stream != NULL && icestream_config_print(config, stream, NULL) == ICESTREAM_OK);
     fclose(stream);
     return text;
 }
@@ -26,14 +23,10 @@ static void check_printed(const icestream_config *config)
     icestream_config *again = NULL;
     icestream_error error;
     char *first = print(config);
-    if (ics_config_load_text("printed.yaml", first, strlen(first), NULL, 0, &again, &error) !=
-        ICESTREAM_OK) {
-        abort();
-    }
+    require(ics_config_load_text("printed.yaml", first, strlen(first), NULL, 0, &again, &error) ==
+            ICESTREAM_OK);
     char *second = print(again);
-    if (strcmp(first, second) != 0) {
-        abort();
-    }
+    require(strcmp(first, second) == 0);
     icestream_config_destroy(again);
     free(first);
     free(second);
@@ -42,7 +35,7 @@ static void check_printed(const icestream_config *config)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    if (!text) {
+    if (text == NULL) {
         return 0;
     }
     memcpy(text, data, size);
@@ -53,11 +46,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     icestream_error error;
     int status =
         ics_config_load_text("run.yaml", text, length, &set, length < size, &config, &error);
-    if ((status == ICESTREAM_OK) != (config != NULL) || error.status != status ||
-        (status != ICESTREAM_OK && strlen(error.text) == 0)) {
-        abort();
-    }
-    if (config) {
+    require((status == ICESTREAM_OK) == (config != NULL) && error.status == status);
+    require(status == ICESTREAM_OK || strlen(error.text) > 0);
+    if (config != NULL) {
         check_printed(config);
     }
     icestream_config_destroy(config);

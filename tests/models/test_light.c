@@ -3,6 +3,7 @@
  */
 #include "pipeline/models/light/light.h"
 #include "stages/optics.h"
+#include "tests/models/spectrum_quantile.h"
 #include "tests/support/loaded_models.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
@@ -45,21 +46,9 @@ static double mean_of(const ice_spectrum *s)
     return sum / integral(s);
 }
 
-/* Exact inversion of the piecewise linear density (physics.md 3.4). */
 static double quantile(const ice_spectrum *s, double u)
 {
-    double left = u * integral(s);
-    for (size_t i = 1; i < s->count; ++i) {
-        double h = s->wavelength[i] - s->wavelength[i - 1];
-        double p = s->density[i - 1], q = s->density[i], area = 0.5 * (p + q) * h;
-        if (left <= area) {
-            double m = (q - p) / h;
-            double d = fabs(m) * h < 1e-12 * p ? left / p : (sqrt(p * p + 2 * m * left) - p) / m;
-            return s->wavelength[i - 1] + d;
-        }
-        left -= area;
-    }
-    return s->wavelength[s->count - 1];
+    return spectrum_quantile(s, u, integral(s));
 }
 
 /* Checks the contract of physics/model.h for a light. */

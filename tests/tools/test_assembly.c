@@ -136,16 +136,6 @@ static factory factory_of(uint32_t steps, uint32_t piece)
                      .lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
-/* The system may list a thread a moment longer than it lives. */
-static void await_threads(void)
-{
-    enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && threads_named("generate") != 0; ++tries) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    }
-    ck_assert_uint_eq(threads_named("generate"), 0);
-}
-
 static int assemble(factory *f, uint32_t threads, icestream_error *error)
 {
     const ics_assembly work = {.user = f,
@@ -156,7 +146,7 @@ static int assemble(factory *f, uint32_t threads, icestream_error *error)
     *error = (icestream_error){.status = ICESTREAM_OK};
     int status = ics_assembly_run(&work, threads, error);
     ck_assert_int_eq(error->status, status);
-    await_threads();
+    ck_assert(threads_end("generate"));
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "pipeline/tools/measure/rows.h"
 #include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -244,9 +245,7 @@ START_TEST(full_disk)
         model_config("device.backend=cpu", "workload.steps=1", "graph.schedule=monolithic", NULL);
     for (int json = 0; json < 2; ++json) {
         icestream_error error = {0};
-        FILE *out = fopen("/dev/full", "w");
-        ck_assert_ptr_nonnull(out);
-        setvbuf(out, NULL, _IONBF, 0);
+        FILE *out = scratch_full_disk();
         icestream_bench_options options = {.repeats = 1, .json = json};
         ck_assert_int_eq(icestream_bench(config, &options, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);

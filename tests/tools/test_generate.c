@@ -5,6 +5,7 @@
  * Several threads are tested in test_generate_threads.c, particles in tests/particles.
  */
 #include "pipeline/files/step_reader.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 #include "tests/tools/workload_config.h"
 
@@ -15,27 +16,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/icestream-generate-XXXXXX";
+static scratch place;
 
-static const char *in_folder(const char *name, char path[256])
+static const char *in_folder(const char *name, char path[SCRATCH_PATH])
 {
-    snprintf(path, 256, "%s/%s", folder, name);
-    return path;
+    return scratch_path(&place, name, path);
 }
 
 static void make_folder(void)
 {
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    place = scratch_create();
 }
 
 static void remove_folder(void)
 {
     static const char *const names[] = {"a.steps.npy", "b.steps.npy", "stream"};
-    char path[256];
+    char path[SCRATCH_PATH];
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         unlink(in_folder(names[i], path));
     }
-    ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left behind */
+    ck_assert_int_eq(rmdir(place.folder), 0); /* nothing else was left behind */
 }
 
 static void generate(const icestream_config *config, const char *path, bool force)
@@ -43,20 +43,6 @@ static void generate(const icestream_config *config, const char *path, bool forc
     icestream_error error = {0};
     ck_assert_msg(icestream_generate(config, path, force, &error) == ICESTREAM_OK, "%s",
                   error.text);
-}
-
-static size_t read_bytes(const char *path, unsigned char **bytes)
-{
-    FILE *file = fopen(path, "rb");
-    ck_assert_ptr_nonnull(file);
-    fseek(file, 0, SEEK_END);
-    size_t size = (size_t)ftell(file);
-    rewind(file);
-    *bytes = malloc(size + 1);
-    ck_assert_ptr_nonnull(*bytes);
-    ck_assert_uint_eq(fread(*bytes, 1, size, file), size);
-    fclose(file);
-    return size;
 }
 
 static icestream_step *read_all(ics_step_reader *reader, size_t expected)
@@ -80,7 +66,7 @@ START_TEST(file_reads_back)
 {
     /* More than one block. */
     enum { STEPS = 70001 };
-    char path[256];
+    char path[SCRATCH_PATH];
     icestream_error error = {0};
     icestream_config config = make_config(ICS_WORKLOAD_CASCADE, STEPS);
     config.workload.counts = ICS_COUNTS_SHUFFLED;
@@ -112,15 +98,14 @@ END_TEST
 
 START_TEST(equal_runs_equal_files)
 {
-    char a[256];
-    char b[256];
+    char a[SCRATCH_PATH];
+    char b[SCRATCH_PATH];
     icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 1000);
     generate(&config, in_folder("a.steps.npy", a), false);
     generate(&config, in_folder("b.steps.npy", b), false);
-    unsigned char *in_a;
-    unsigned char *in_b;
-    size_t size = read_bytes(a, &in_a);
-    ck_assert_uint_eq(read_bytes(b, &in_b), size);
+    size_t size, size_of_b;
+    unsigned char *in_a = scratch_read(a, &size), *in_b = scratch_read(b, &size_of_b);
+    ck_assert_uint_eq(size_of_b, size);
     ck_assert_mem_eq(in_a, in_b, size);
     /* The trailer says what the file is. */
     ck_assert_ptr_nonnull(memmem(in_a, size, "\"uniform\"", 9));
@@ -133,25 +118,24 @@ END_TEST
 
 START_TEST(force)
 {
-    char path[256];
+    char path[SCRATCH_PATH];
     icestream_error error = {0};
     icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 10);
     generate(&config, in_folder("a.steps.npy", path), false);
     config.workload.steps = 20;
     ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "a.steps.npy"));
-    unsigned char *bytes;
-    size_t before = read_bytes(path, &bytes);
-    free(bytes);
+    size_t before, after;
+    free(scratch_read(path, &before));
     generate(&config, path, true);
-    ck_assert_uint_eq(read_bytes(path, &bytes) - before >= 640, 1);
-    free(bytes);
+    free(scratch_read(path, &after));
+    ck_assert_uint_eq(after - before >= 640, 1);
 }
 END_TEST
 
 START_TEST(no_such_folder)
 {
-    char path[256];
+    char path[SCRATCH_PATH];
     icestream_error error = {0};
     icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 10);
     ck_assert_int_eq(
@@ -185,7 +169,7 @@ START_TEST(stream_reads_back)
     /* Two messages, and one without steps. */
     static const uint32_t counts[] = {65537, 0};
     for (size_t i = 0; i < 2; ++i) {
-        char path[256];
+        char path[SCRATCH_PATH];
         icestream_error error = {0};
         icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, counts[i]);
         generate_stream(&config, in_folder("stream", path));

@@ -117,16 +117,6 @@ END_TEST
 
 /* ---- streams that end early ------------------------------------------------------------------ */
 
-/* The system may list a thread a moment longer than it lives. */
-static bool await_threads(void)
-{
-    enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && threads_named("generate") != 0; ++tries) {
-        usleep(2000);
-    }
-    return threads_named("generate") == 0;
-}
-
 /* Runs generate in a child process with `output` as its standard output, and stores the error in
  * the file "error". Returns the status of icestream_generate, or -99 if a thread is left. */
 static int generate_into(const char *text, uint32_t threads, int output)
@@ -143,7 +133,7 @@ static int generate_into(const char *text, uint32_t threads, int output)
         int status = icestream_generate(config, "-", false, &error);
         icestream_config_destroy(config);
         scratch_write(scratch_path(&place, "error", path), error.text, strlen(error.text));
-        _exit(await_threads() ? -status : 99);
+        _exit(threads_end("generate") ? -status : 99);
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);

@@ -8,6 +8,7 @@
 #include "pipeline/icestream.h"
 #include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -246,9 +247,7 @@ START_TEST(full_disk)
     icestream_config *config = model_config("device.backend=cpu", NULL);
     for (int json = 0; json < 2; ++json) {
         icestream_error error = {0};
-        FILE *out = fopen("/dev/full", "w");
-        ck_assert_ptr_nonnull(out);
-        setvbuf(out, NULL, _IONBF, 0);
+        FILE *out = scratch_full_disk();
         icestream_plan_options options = {.json = json};
         ck_assert_int_eq(icestream_plan(config, &options, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);

@@ -6,6 +6,7 @@
  * stage.
  */
 #include "pipeline/icestream.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -126,9 +127,7 @@ START_TEST(full_disk)
 {
     for (int json = 0; json < 2; ++json) {
         icestream_error error = {0};
-        FILE *out = fopen("/dev/full", "w");
-        ck_assert_ptr_nonnull(out);
-        setvbuf(out, NULL, _IONBF, 0);
+        FILE *out = scratch_full_disk();
         ck_assert_int_eq(icestream_stages(json, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);
     }

@@ -7,19 +7,11 @@
  */
 #include "pipeline/tools/compare/statistics.h"
 #include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* xorshift64*: the tests' own, as good as it needs to be. */
-static double uniform(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (double)((*state * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
-}
 
 static int ascending(const void *left, const void *right)
 {
@@ -191,7 +183,7 @@ START_TEST(false_alarms)
         uint64_t counts[2][BINS] = {{0}};
         for (int side = 0; side < 2; ++side) {
             for (int i = 0; i < SAMPLE; ++i) {
-                sample[side][i] = uniform(&state);
+                sample[side][i] = test_uniform(&state);
                 ++counts[side][(size_t)(sample[side][i] * BINS)];
             }
             qsort(sample[side], SAMPLE, sizeof(double), ascending);
@@ -218,8 +210,8 @@ START_TEST(finds_differences)
     static double b[SAMPLE];
     uint64_t state = 7;
     for (int i = 0; i < SAMPLE; ++i) {
-        a[i] = uniform(&state);
-        b[i] = uniform(&state) + 0.03;
+        a[i] = test_uniform(&state);
+        b[i] = test_uniform(&state) + 0.03;
     }
     qsort(a, SAMPLE, sizeof *a, ascending);
     qsort(b, SAMPLE, sizeof *b, ascending);

@@ -344,9 +344,7 @@ START_TEST(what_cannot_be_read)
     ck_assert_int_eq(icestream_folder_status(scratch_path(&place, "file", path), true, out, &error),
                      ICESTREAM_E_INPUT);
     fclose(out);
-    out = fopen("/dev/full", "w");
-    ck_assert_ptr_nonnull(out);
-    setbuf(out, NULL);
+    out = scratch_full_disk();
     ck_assert_int_eq(icestream_folder_status(place.folder, false, out, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(icestream_folder_status(place.folder, true, out, &error), ICESTREAM_E_OUTPUT);
     fclose(out);

@@ -6,6 +6,7 @@
  */
 #include "pipeline/tools/compare/verdict.h"
 #include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
 
 #include <check.h>
 #include <math.h>
@@ -13,14 +14,6 @@
 #include <string.h>
 
 enum { HITS = 4000, PHOTONS = 100000 };
-
-static double uniform(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (double)((*state * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
-}
 
 /* Hits of photons 0, 1, 2, ... on 50 modules, with exponential times from `delay` on. */
 static icestream_hit *make_hits(uint64_t seed, size_t count, double delay)
@@ -30,12 +23,12 @@ static icestream_hit *make_hits(uint64_t seed, size_t count, double delay)
     uint64_t state = seed;
     for (size_t i = 0; i < count; ++i) {
         hits[i].photon_id = (uint32_t)i;
-        hits[i].string = (uint16_t)(1 + 5 * uniform(&state));
-        hits[i].module = (uint16_t)(1 + 10 * uniform(&state));
-        hits[i].t = delay - 300 * log(1 - uniform(&state));
-        hits[i].wavelength = (float)(300 + 300 * uniform(&state));
-        hits[i].dz = (float)(2 * uniform(&state) - 1);
-        hits[i].scatters = (uint16_t)(20 * uniform(&state));
+        hits[i].string = (uint16_t)(1 + 5 * test_uniform(&state));
+        hits[i].module = (uint16_t)(1 + 10 * test_uniform(&state));
+        hits[i].t = delay - 300 * log(1 - test_uniform(&state));
+        hits[i].wavelength = (float)(300 + 300 * test_uniform(&state));
+        hits[i].dz = (float)(2 * test_uniform(&state) - 1);
+        hits[i].scatters = (uint16_t)(20 * test_uniform(&state));
     }
     return hits;
 }
