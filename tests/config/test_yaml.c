@@ -76,7 +76,7 @@ START_TEST(byte_order_mark_is_skipped)
 }
 END_TEST
 
-START_TEST(nothing_has_few_spellings_and_quotes_make_it_text)
+START_TEST(null_has_four_spellings_and_quotes_make_it_text)
 {
     ics_yaml *document = read_good("[~, null, Null, NULL, \"\", \"~\", 'null', nul, 0]");
     const ics_yaml_node *root = ics_yaml_root(document);
@@ -277,7 +277,7 @@ ICS_TEST_MAIN("yaml")
     tcase_add_test(tree, tree_keeps_structure_and_places);
     tcase_add_test(tree, empty_inputs_are_empty_mappings_or_nothing);
     tcase_add_test(tree, byte_order_mark_is_skipped);
-    tcase_add_test(tree, nothing_has_few_spellings_and_quotes_make_it_text);
+    tcase_add_test(tree, null_has_four_spellings_and_quotes_make_it_text);
     tcase_add_test(tree, aliases_share_values_and_have_their_own_place);
     tcase_add_test(tree, keys_given_twice_are_marked);
     tcase_add_test(tree, values_outside_files_are_literal_unless_they_look_like_yaml);

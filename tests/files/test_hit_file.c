@@ -179,7 +179,7 @@ START_TEST(hits_are_ordered_by_identity)
 {
     icestream_hit low = good_hit(3), high = low;
     ck_assert_int_eq(ics_hit_compare(&low, &high), 0);
-    high.t = -1; /* does not count */
+    high.t = -1; /* the time is no part of the identity */
     ck_assert_int_eq(ics_hit_compare(&low, &high), 0);
     high.module = 21;
     ck_assert_int_lt(ics_hit_compare(&low, &high), 0);

@@ -33,7 +33,7 @@ START_TEST(account_must_close)
 }
 END_TEST
 
-START_TEST(maths_have_a_word)
+START_TEST(maths_are_named_in_the_metadata)
 {
     static const struct {
         ics_maths_used maths;
@@ -130,7 +130,7 @@ ICS_TEST_MAIN("hit_metadata")
     TCase *metadata = tcase_create("metadata");
     tcase_set_timeout(metadata, 60);
     tcase_add_test(metadata, account_must_close);
-    tcase_add_test(metadata, maths_have_a_word);
+    tcase_add_test(metadata, maths_are_named_in_the_metadata);
     tcase_add_test(metadata, settings_are_the_origin_without_the_input);
     tcase_add_test(metadata, matching_files_are_recognised);
     suite_add_tcase(suite, metadata);

@@ -8,7 +8,7 @@
 #include <check.h>
 #include <string.h>
 
-/* ---- headers: ours -------------------------------------------------------------------------- */
+/* ---- our headers ---------------------------------------------------------------------------- */
 
 START_TEST(own_header_has_the_normative_bytes)
 {
@@ -63,7 +63,7 @@ START_TEST(own_header_is_read_back)
 }
 END_TEST
 
-/* ---- headers: anybody's --------------------------------------------------------------------- */
+/* ---- headers of other programs -------------------------------------------------------------- */
 
 static const struct {
     int version;

@@ -99,7 +99,7 @@ START_TEST(one_output_has_one_writer)
 }
 END_TEST
 
-START_TEST(what_a_killed_writer_left_is_overwritten)
+START_TEST(part_of_a_killed_writer_is_overwritten)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH], part[SCRATCH_PATH];
@@ -115,7 +115,8 @@ START_TEST(what_a_killed_writer_left_is_overwritten)
 }
 END_TEST
 
-/* The state after a kill between link and unlink, on file systems without RENAME_NOREPLACE. */
+/* On file systems without RENAME_NOREPLACE, a writer that is killed between link() and unlink()
+ * leaves a finished file with a second name, the .part. */
 START_TEST(second_name_of_a_finished_file_is_not_written_to)
 {
     scratch place = scratch_create();
@@ -133,7 +134,7 @@ START_TEST(second_name_of_a_finished_file_is_not_written_to)
 }
 END_TEST
 
-START_TEST(what_a_killed_writer_left_is_removed)
+START_TEST(part_of_a_killed_writer_is_removed)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH], part[SCRATCH_PATH];
@@ -269,6 +270,7 @@ END_TEST
 
 /* ---- kill ----------------------------------------------------------------------------------- */
 
+/* Writes the same file again and again, and never returns. */
 static void write_until_killed(const char *path, const icestream_hit *hits, size_t count)
 {
     icestream_error error;
@@ -330,8 +332,8 @@ ICS_TEST_MAIN("output")
     tcase_add_test(commit, existing_file_is_kept_without_force);
     tcase_add_test(commit, one_output_has_one_writer);
     tcase_add_test(commit, second_name_of_a_finished_file_is_not_written_to);
-    tcase_add_test(commit, what_a_killed_writer_left_is_removed);
-    tcase_add_test(commit, what_a_killed_writer_left_is_overwritten);
+    tcase_add_test(commit, part_of_a_killed_writer_is_removed);
+    tcase_add_test(commit, part_of_a_killed_writer_is_overwritten);
     tcase_add_test(commit, places_that_cannot_be_written_are_named);
     tcase_add_test(commit, full_disk_is_an_error_and_leaves_nothing);
     tcase_add_test(commit, killed_writer_leaves_a_complete_file_or_none);

@@ -1,6 +1,6 @@
 /* Promise: the detect stage has the probabilities and random numbers of physics.md 8.5 at worked
  * numbers, and mean results do not depend on the oversize, the maximum of the angular acceptance or
- * the bias. */
+ * the bias. To join: a setting that must not change mean results is a row of `variants`. */
 #include "physics/detect/detect_none.h"
 #include "pipeline/devices/batch.h"
 #include "tests/models/spectrum_quantile.h"
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Light with this wavelength that travels upwards with cosine nz and arrives at the lowest point of
- * the module. */
+/* Returns the probability of detection of light with this wavelength (nm) that travels upwards with
+ * cosine nz and arrives at the lowest point of the module. */
 static float probability(const ics_models *models, uint32_t module, double wavelength, double nz)
 {
     const ice_arrival arrival = {.module = module,
@@ -47,7 +47,8 @@ END_TEST
 
 START_TEST(light_that_was_not_thinned)
 {
-    /* Every wavelength is seen alike; modules are four times as large as those that see. */
+    /* All wavelengths are detected alike. With oversize 2 a module has four times its true area, so
+     * a quarter of its light is detected. */
     ics_models *models = models_load(
         model_config("stages.detect=pe", "light.acceptance=none", "detector.oversize=2", NULL));
     ck_assert_float_eq_tol(probability(models, 0, 300, 1), 0.17f, 1e-7f);
@@ -114,7 +115,9 @@ START_TEST(high_efficiency_by_wavelength)
              model_folder_write(&folder, "eff-f2k", "1 2 0.8 1\n", path));
     ics_models *models = models_load(model_config("stages.detect=pe", ratio, list, NULL));
     const uint32_t plain = detection_module(models, 1, 1), high = detection_module(models, 1, 2);
-    /* 0.8 of 0.5 + 1.5 (wl - 300) / 200, of which the larger of it and 1 is the envelope. */
+    /* Module 2 detects 0.8 (0.5 + 1.5 (wl - 300) / 200) of what module 1 detects. The light is
+     * thinned by the larger of this ratio and 1, and both probabilities are relative to that
+     * envelope. */
     static const double rows[][3] = {{290, 1, 0.4},    {300, 1, 0.4},      {340, 1, 0.64},
                                      {400, 1, 1},      {480, 1 / 1.48, 1}, {500, 1 / 1.6, 1},
                                      {600, 1 / 1.6, 1}};
@@ -143,9 +146,9 @@ START_TEST(real_folder_of_high_efficiency)
     snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
     ics_models *plain = models_load(model_config(ice, geometry, NULL));
     ics_models *models = models_load(model_config(ice, geometry, "stages.detect=pe", NULL));
-    /* ppc made 1191730012 photons of 100 TeV, where a flat envelope would have made
-     * 1e5 * 5.25403 * 2450.08 * 1.015 * 0.68: as many as the larger of 1 and wv.rde is, on average
-     * over wv.dat. */
+    /* ppc made 1191730012 photons of 100 TeV. With the standard acceptance as envelope there would
+     * be 1e5 * 5.25403 * 2450.08 * 1.015 * 0.68 photons. The ratio is the mean, over wv.dat, of the
+     * larger of 1 and wv.rde. */
     const double ratio = models->light->photons_per_metre / plain->light->photons_per_metre;
     ck_assert_double_eq_tol(ratio, 1191730012.0 / (1e5 * 5.25403 * 2450.08 * 1.015 * 0.68), 1e-4);
     ck_assert_ptr_null(plain->detection);
@@ -247,8 +250,8 @@ START_TEST(means_do_not_depend_on_what_is_generated)
 {
     /* Photo-electrons per metre of track and cross-section of a module: the yield of
      * physics.md 3.3, 2456.51 photons per metre, times the mean of the angular acceptance, 0.34,
-     * whatever F, pk and the envelope are. 4 sigma each: all seven by chance in 1 of 2000 such
-     * tests. */
+     * whatever the oversize F, the maximum of the angular acceptance pk and the envelope are. The
+     * limit is 4 sigma: by chance one of the seven cases fails in 1 of 2000 runs. */
     enum { PHOTONS = 150000 };
     ics_models *models = models_load(
         model_config("stages.detect=pe", variants[_i].sets[0] != NULL ? variants[_i].sets[0] : NULL,

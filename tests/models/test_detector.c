@@ -30,8 +30,7 @@ static const ice_module *find(const ice_detector *detector, unsigned string, uns
     return NULL;
 }
 
-/* ---- hex86 -------------------------------------------------------------------------------------
- */
+/* ---- hex86 ----------------------------------------------------------------------------------- */
 
 START_TEST(hex86_positions)
 {
@@ -75,7 +74,7 @@ START_TEST(hex86_positions)
     ck_assert_int_eq(ics_module_grid_closest(d->modules, d->module_count, 0.3302, &closest),
                      ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 17, 1e-9);
-    /* Neighbouring strings are exactly 125 m apart: the same with one module on each. */
+    /* Neighbouring strings are exactly 125 m apart, as one module of each string shows. */
     ice_module tops[86];
     for (size_t i = 0, n = 0; i < d->module_count; ++i) {
         if (d->modules[i].module == 1) {
@@ -139,8 +138,7 @@ START_TEST(hex86_with_huge_modules)
 }
 END_TEST
 
-/* ---- files
- * --------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 START_TEST(real_geometry)
 {
@@ -236,7 +234,8 @@ START_TEST(touching_modules)
 }
 END_TEST
 
-/* A cubic lattice of modules half a metre apart, written in reverse order. */
+/* Returns a list of modules on a cubic lattice with edge^3 places and this spacing (m), in reverse
+ * order. The caller frees it. */
 static char *lattice(int edge, double spacing)
 {
     size_t size = (size_t)edge * (size_t)edge * (size_t)edge * 64 + 64, used;
@@ -265,7 +264,7 @@ START_TEST(hundred_thousand_modules)
                      ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 0.5, 1e-9);
     detector_unload(&csv);
-    /* Every module is too close to another one, except a few that stand free. */
+    /* All modules but the first are too close to the first. */
     text = lattice(47, 1e-4);
     csv = load_file(&folder, "many.csv", text);
     free(text);
@@ -312,8 +311,7 @@ START_TEST(closest_pair_against_all_pairs)
 }
 END_TEST
 
-/* ---- hostile files
- * ------------------------------------------------------------------------------- */
+/* ---- files with faults ----------------------------------------------------------------------- */
 
 #define HEADER "string,module,x,y,z\n"
 

@@ -1,6 +1,7 @@
 /* Promise: anisotropy, birefringence and hole ice of ppc folders have the worked numbers of
- * physics.md 6, what birefringence scatters is subtracted as configured, and each faulty file is
- * refused with its place. */
+ * physics.md 6, the scattering by birefringence is subtracted from the layers as
+ * configured, and each faulty file is refused with its place. To join: a new fault is a row of
+ * `bad_folders`. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "tables/tables.h"
@@ -363,7 +364,7 @@ START_TEST(bad_folder)
 }
 END_TEST
 
-START_TEST(nothing_to_subtract_for)
+START_TEST(subtraction_needs_birefringence)
 {
     loaded_ice ice = ice_load("ice.model", "uniform", "ice.birefringence_subtraction=scaled", NULL);
     expect_no_ice(&ice, "--set ice.birefringence_subtraction: error: ice.birefringence_subtraction:"
@@ -398,6 +399,6 @@ ICS_TEST_MAIN("ice_crystals")
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
     tcase_add_test(bad, full_absorption_less_than_pure_ice);
-    tcase_add_test(bad, nothing_to_subtract_for);
+    tcase_add_test(bad, subtraction_needs_birefringence);
     suite_add_tcase(suite, bad);
 }

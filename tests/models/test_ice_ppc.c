@@ -92,7 +92,8 @@ END_TEST
 
 START_TEST(six_parameters_and_a_single_line)
 {
-    /* adust400 = (D * column 3 + E) * 400^-kappa with the published D and E; one line: 100 m. */
+    /* adust400 = (D * column 3 + E) * 400^-kappa with the published D and E. A single line is one
+     * layer of 100 m. */
     model_folder folder = model_folder_create();
     ppc_folder_write(&folder, "0.9 0\n1.08 0\n6954.1 0\n6617.75 0\n71.4029 0\n2.56657 0\n",
                      GOOD_CFG, "1948.07 0.03 0.05 0\n");
@@ -107,7 +108,7 @@ START_TEST(six_parameters_and_a_single_line)
 }
 END_TEST
 
-START_TEST(later_features_are_named)
+START_TEST(features_that_are_not_simulated_are_named)
 {
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
@@ -272,7 +273,7 @@ ICS_TEST_MAIN("ice_ppc")
     tcase_add_test(good, folder_oversize_is_mentioned);
     tcase_add_test(good, small_folder);
     tcase_add_test(good, six_parameters_and_a_single_line);
-    tcase_add_test(good, later_features_are_named);
+    tcase_add_test(good, features_that_are_not_simulated_are_named);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));

@@ -1,5 +1,6 @@
 /* Promise: the tilt of ppc folders, CSV and YAML has every number of the real tables, and each
- * faulty table is refused with its place. */
+ * faulty table is refused with its place. To join: a new fault is a row of `bad_folders` or
+ * `bad_yaml`. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
 #include "tables/tables.h"
@@ -15,7 +16,7 @@
 
 /* ---- the real tables ------------------------------------------------------------------------- */
 
-/* Reads all numbers of a file without the reader of the program; the caller frees them. */
+/* Returns all numbers of a file, read without the reader of the program. The caller frees them. */
 static double *numbers_of(const char *path, size_t *count)
 {
     FILE *file = fopen(path, "r");
@@ -140,7 +141,7 @@ START_TEST(switched_off)
 }
 END_TEST
 
-START_TEST(origin_without_a_line)
+START_TEST(tilt_settings_need_a_tilt)
 {
     char path[MODEL_PATH];
     loaded_ice ice = ice_load("ice.model", "uniform", "ice.tilt_origin=3", NULL);
@@ -306,7 +307,7 @@ START_TEST(bad_folder)
 }
 END_TEST
 
-START_TEST(bad_files_of_a_tilt_that_is_off)
+START_TEST(files_of_a_tilt_that_is_off_are_not_read)
 {
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
@@ -433,9 +434,9 @@ ICS_TEST_MAIN("ice_tilt")
     tcase_add_test(good, tilt_in_yaml);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");
-    tcase_add_test(bad, origin_without_a_line);
+    tcase_add_test(bad, tilt_settings_need_a_tilt);
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
-    tcase_add_test(bad, bad_files_of_a_tilt_that_is_off);
+    tcase_add_test(bad, files_of_a_tilt_that_is_off_are_not_read);
     tcase_add_loop_test(bad, bad_yaml_file, 0, COUNT(bad_yaml));
     suite_add_tcase(suite, bad);
 }

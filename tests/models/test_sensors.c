@@ -1,5 +1,6 @@
 /* Promise: angular acceptances, and lists of modules with efficiencies, axes, cables and voltages,
- * are read from files and configurations, and each faulty file is refused with its place. */
+ * are read from files and configurations, and each faulty file is refused with its place.
+ * To join: a new fault is a row of `bad_curves` or `bad_lists`. */
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
@@ -130,7 +131,7 @@ static const ice_module *find(const loaded_detector *result, uint16_t string, ui
     return found;
 }
 
-/* hex86 with one more file. */
+/* Loads hex86 with a file that the key `detector.KEY` names. */
 static loaded_detector load_with(const char *key, const char *content)
 {
     model_folder folder = model_folder_create();
@@ -177,7 +178,7 @@ START_TEST(files_of_modules)
 }
 END_TEST
 
-START_TEST(who_has_no_voltage_is_off)
+START_TEST(modules_without_voltage_are_off)
 {
     loaded_detector r = load_with("voltages", "1 1 1300\n1 2 0\n1 61 900\n-8 3 700\n");
     expect_detector(&r);
@@ -333,7 +334,7 @@ ICS_TEST_MAIN("sensors")
     tcase_add_test(tests, curves_are_cut_at_zero);
     tcase_add_loop_test(tests, bad_curve, 0, (int)(sizeof bad_curves / sizeof *bad_curves));
     tcase_add_test(tests, files_of_modules);
-    tcase_add_test(tests, who_has_no_voltage_is_off);
+    tcase_add_test(tests, modules_without_voltage_are_off);
     tcase_add_test(tests, modules_that_are_not_there_are_counted);
     tcase_add_loop_test(tests, bad_list, 0, (int)(sizeof bad_lists / sizeof *bad_lists));
     tcase_add_test(tests, real_folders);

@@ -69,7 +69,8 @@ static loaded_ice load_text(const model_folder *folder, const char *yaml)
 
 START_TEST(sea_water)
 {
-    /* Columns of the file, and half way between two rows. */
+    /* Rows of the file, and points half way between two rows: wavelength (nm), absorption length
+     * and effective scattering length (m). */
     static const double rows[][3] = {{375, 26, 122},   {470, 60, 265},   {250, 1.8, 30},
                                      {700, 1.5, 1037}, {460, 58, 246.5}, {550, 15, 453},
                                      {280, 4.2, 45}};
@@ -90,7 +91,7 @@ START_TEST(sea_water)
         ck_assert_double_eq_tol(ics_ice_group_index(m, rows[i][0]),
                                 ice_water_group_index(&sea, rows[i][0]), 1e-12);
     }
-    /* Between rows of the medium as between rows of the stages' tables. */
+    /* Between its rows the medium is linear, as the tables of the stages are. */
     ck_assert_double_eq_tol(
         ics_ice_absorption(m, 0, 470.25),
         0.75 * ics_ice_absorption(m, 0, 470) + 0.25 * ics_ice_absorption(m, 0, 471), 1e-12);
@@ -136,7 +137,7 @@ START_TEST(coefficients_and_layers)
 }
 END_TEST
 
-START_TEST(ends_that_go_on)
+START_TEST(tables_are_extended_at_their_ends)
 {
     model_folder folder = model_folder_create();
     loaded_ice water =
@@ -153,7 +154,8 @@ START_TEST(ends_that_go_on)
 }
 END_TEST
 
-/* The index of the formula as a table of phase indices. */
+/* Writes a table of phase indices from `first` to `last` (nm) with the numbers of the formula.
+ * `more` is empty, or a comma and the name of one more column. */
 static void write_indices(char *text, size_t size, int first, int last, const char *more)
 {
     size_t used = (size_t)snprintf(text, size, "wavelength_nm,phase_index%s\n", more);
@@ -177,7 +179,8 @@ START_TEST(tables_of_the_index)
         ck_assert_double_eq_tol(ics_ice_phase_index(water.medium, x),
                                 ice_water_phase_index(&sea, x), 1e-12);
     }
-    /* Tolerance of slopes over 10 nm; at the ends only one side is known. */
+    /* The tolerance is that of slopes over 10 nm. The ends are left out, because only one side is
+     * known there. */
     for (int x = 300; x <= 690; x += 1) {
         ck_assert_double_eq_tol(ics_ice_group_index(water.medium, x),
                                 ice_water_group_index(&sea, x), 5e-4);
@@ -191,7 +194,7 @@ START_TEST(tables_of_the_index)
     ck_assert_double_eq(ics_ice_group_index(water.medium, 333), 1.4);
     ice_unload(&water);
 
-    /* The slope of a table that is a straight line: n - x dn/dx is its value at 0. */
+    /* In a table that is a straight line, n - x dn/dx is the value of the line at x = 0. */
     water = load_text(&folder,
                       TABLE SCATTERING "index: {extend: constant, table: [[wavelength_nm, "
                                        "phase_index], [400, 1.36], [410, 1.359], [600, 1.34]]}\n");
@@ -205,7 +208,7 @@ START_TEST(tables_of_the_index)
 }
 END_TEST
 
-START_TEST(scatter_stages)
+START_TEST(scatter_stage_must_fit_the_water)
 {
     loaded_ice water = ice_load("ice.file", SEA_FILE, "stages.scatter=hg-sl", NULL);
     ck_assert_int_eq(water.status, ICESTREAM_E_CONFIG);
@@ -343,9 +346,9 @@ ICS_TEST_MAIN("water")
     tcase_add_test(all, sea_water);
     tcase_add_test(all, lake_water);
     tcase_add_test(all, coefficients_and_layers);
-    tcase_add_test(all, ends_that_go_on);
+    tcase_add_test(all, tables_are_extended_at_their_ends);
     tcase_add_test(all, tables_of_the_index);
-    tcase_add_test(all, scatter_stages);
+    tcase_add_test(all, scatter_stage_must_fit_the_water);
     tcase_add_loop_test(all, bad_files, 0, COUNT(bad));
     suite_add_tcase(suite, all);
 }

@@ -78,8 +78,8 @@ END_TEST
 
 enum { LINES = 3, FIRST_LINE = 7 };
 
-/* Pencil beams towards a module: the share exp(-(a + b) distance) arrives without a scatter, at the
- * speed of the group index. */
+/* Pencil beams are aimed at a module. The share exp(-(a + b) distance) arrives without a scatter,
+ * at the speed of the group index. */
 START_TEST(direct_light)
 {
     static const double lines[LINES] = {375, 470, 550}, distance = 40;
@@ -128,7 +128,8 @@ START_TEST(direct_light)
     }
     ck_assert_uint_gt(scattered, 0);
     for (int i = 0; i < LINES; ++i) {
-        /* b is that of the effective length by 1 - <cos> of molecules and particles. */
+        /* b is the effective coefficient divided by 1 - <cos>, the mean over molecules and
+         * particles. */
         const double a = ics_ice_absorption(world.medium, 0, lines[i]);
         const double b = ics_ice_scattering(world.medium, 0, lines[i]) / (1 - 0.83 * 0.924);
         const double share = exp(-(a + b) * way);

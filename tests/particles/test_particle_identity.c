@@ -9,7 +9,7 @@ static const char mixture[] =
     "" HERE "}, {type: K0L, energy: 100, event: 9, " HERE
     "}, {type: n, energy: 100, event: 9, " HERE "}";
 
-START_TEST(blocks_do_not_matter)
+START_TEST(steps_do_not_depend_on_the_pieces)
 {
     world a = open_particles("losses: simple, ", mixture);
     world b = open_particles("losses: simple, ", mixture);
@@ -41,7 +41,7 @@ END_TEST
 
 /* An event has the same steps alone and among other events; with another seed it has other steps.
  */
-START_TEST(events_stand_alone)
+START_TEST(events_do_not_depend_on_other_events)
 {
     world a = open_particles("", mixture);
     world b = open_particles("", "{type: K0L, energy: 100, event: 9, " HERE "}, {type: n, "
@@ -63,6 +63,7 @@ START_TEST(events_stand_alone)
 }
 END_TEST
 
+/* Makes all steps of a list, and expects an error that contains `expected`. */
 static void expect_fault(const char *options, const char *list, const char *expected)
 {
     world w = open_particles(options, list);
@@ -105,8 +106,8 @@ ICS_TEST_MAIN("particle identity")
 {
     TCase *identity = tcase_create("identity");
     tcase_set_timeout(identity, 120);
-    tcase_add_test(identity, blocks_do_not_matter);
-    tcase_add_test(identity, events_stand_alone);
+    tcase_add_test(identity, steps_do_not_depend_on_the_pieces);
+    tcase_add_test(identity, events_do_not_depend_on_other_events);
     suite_add_tcase(suite, identity);
     TCase *bad = tcase_create("faults");
     tcase_set_timeout(bad, 120);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of the first error; "" without one. */
+/* Reads a whole list. Writes the text of the first error to `out`, or "" without an error. */
 static void fault_of(ics_particle_format format, const char *text, char *out, size_t size)
 {
     icestream_error error = {0};
@@ -166,7 +166,7 @@ START_TEST(bad_yaml)
     icestream_config *config = NULL;
     const char *text = yaml_faults[_i].text;
     int status = ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error);
-    if (status == ICESTREAM_OK) { /* what is in the list shows when it is opened */
+    if (status == ICESTREAM_OK) { /* faults inside the list are found when it is opened */
         ics_particle_source *source = NULL;
         status = ics_particle_source_open(config, &source, &error);
         ck_assert_ptr_null(source);
@@ -199,9 +199,9 @@ START_TEST(bad_files)
 }
 END_TEST
 
-/* --set replaces the list of the run file by a file, or a file by a list, and the configuration
- * that is printed then can be read. */
-START_TEST(the_last_of_list_and_file)
+/* --set replaces the list of the run file by a file, or the file by a list. The configuration that
+ * is printed afterwards can be read again. */
+START_TEST(last_setting_of_list_and_file_wins)
 {
     const char *texts[] = {"particles: {list: [{type: sc1, photons: 5}]}",
                            "particles: {file: /a.csv}"};
@@ -242,7 +242,7 @@ ICS_TEST_MAIN("particle list faults")
     tcase_add_loop_test(faults, bad_csv, 0, COUNT(csv_faults));
     tcase_add_test(faults, endless_line);
     tcase_add_loop_test(faults, bad_yaml, 0, COUNT(yaml_faults));
-    tcase_add_test(faults, the_last_of_list_and_file);
+    tcase_add_test(faults, last_setting_of_list_and_file_wins);
     tcase_add_test(faults, bad_files);
     suite_add_tcase(suite, faults);
 }

@@ -21,6 +21,7 @@ static ics_particle_source *open_text(ics_particle_format format, ics_particle_e
     return source;
 }
 
+/* Reads the next particle. Returns false at the end of the list. */
 static bool take(ics_particle_source *source, ics_listed_particle *out)
 {
     icestream_error error = {0};
@@ -240,7 +241,7 @@ START_TEST(yaml)
 }
 END_TEST
 
-/* A file many times longer than the part of it that is in memory. */
+/* The file is much longer than the part of it that is in memory. */
 START_TEST(long_file)
 {
     enum { EVENTS = 20000 };

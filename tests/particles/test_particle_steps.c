@@ -2,7 +2,8 @@
  * stopping muons make the light that they should, and a survey predicts the numbers of steps and
  * photons. To join: a new model of a particle gets a test like `cascade` or `track`.
  *
- * There are about 20 statistical comparisons, see tests/propagation/moments.h. */
+ * There are 11 statistical comparisons. tests/propagation/moments.h says how likely a correct
+ * program fails one of them. */
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_survey.h"
 #include "tests/particles/particle_world.h"
@@ -21,7 +22,8 @@ static double emitter_distribution(double x, void *user)
     return -expm1(-2.61 * pow(x, 0.39)) / -expm1(-2.61 * pow(2, 0.39));
 }
 
-/* 1 - cos to the downward axis; small angles from what is across it. */
+/* Returns 1 - cos of the angle between a step and the downward axis. The components across the axis
+ * give it precisely for small angles. */
 static double opening(const icestream_step *step)
 {
     const double across = (double)step->dx * step->dx + (double)step->dy * step->dy;
@@ -31,7 +33,7 @@ static double opening(const icestream_step *step)
 
 START_TEST(cascade)
 {
-    /* 10 TeV in steps of 129 photons: 1e6 of them. */
+    /* 10 TeV are about 1e6 steps of 129 photons. */
     world w = open_particles("photons_per_step: 129, ",
                              "{type: e-, energy: 1e4, time: 100, event: 77, " HERE "}");
     size_t count;
@@ -108,7 +110,8 @@ START_TEST(track)
 }
 END_TEST
 
-/* Light of losses is that of the energy that b E dx radiates, 10 % of it in hadronic cascades. */
+/* The light of losses is that of the radiated energy, b E dx, of which 10 % is in hadronic
+ * cascades. */
 START_TEST(losses)
 {
     const size_t count = test_scaled(3000);
@@ -138,8 +141,8 @@ START_TEST(losses)
         moment_add(&light, sums[i] / YIELD);
     }
     expect_photons("losses: bare track", bare, (double)count * length * YIELD);
-    /* E falls by a + b E per metre; hadronic losses shine less, by 0.55 to 0.8 at these energies.
-     */
+    /* E falls by a + b E per metre. Hadronic losses make 0.55 to 0.8 of the light of
+     * electromagnetic losses at these energies. */
     const double a = 0.239616, b = 3.3e-4;
     const double radiated = (energy + a / b) * -expm1(-b * length) - a * length;
     const double secondaries = length * 0.325;
@@ -151,7 +154,7 @@ START_TEST(losses)
 }
 END_TEST
 
-/* A muon of 5 GeV ends at its range and has less light before. */
+/* A muon of 5 GeV stops at its range and makes less light shortly before. */
 START_TEST(stopping)
 {
     const double range = ice_muon_range(5);
@@ -183,7 +186,7 @@ START_TEST(stopping)
     ck_assert_double_lt(bare, 0.985 * range * YIELD);
     free(steps);
     close_world(&w);
-    /* Ends with losses, too, and one below its mass makes no light. */
+    /* A muon with losses stops, too. A muon with less energy than its mass makes no light. */
     w = open_particles("stopping: true, losses: simple, ",
                        "{type: mu, energy: 30, length: 5000, " HERE "}");
     ck_assert_uint_gt(count_all(&w).photons, 60 * 2400);
@@ -222,7 +225,8 @@ START_TEST(losses_without_end)
 }
 END_TEST
 
-/* A survey without steps has the numbers that the steps have; of a few particles, about. */
+/* A survey of all particles predicts the exact numbers of photons and steps without making steps. A
+ * survey of a few particles predicts them roughly. */
 START_TEST(surveys)
 {
     char text[8192];

@@ -2,7 +2,8 @@
  * the public program ppc made of the same lists. To join: a new kind of particle with a yield of
  * its own gets a line in `yields`.
  *
- * There are about 15 statistical comparisons, see tests/propagation/moments.h. */
+ * There are 12 statistical comparisons. tests/propagation/moments.h says how likely a correct
+ * program fails one of them. */
 #include "tests/particles/particle_world.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -35,7 +36,7 @@ START_TEST(yields)
 }
 END_TEST
 
-/* Without acceptance: all of the light between 265 and 675 nm. */
+/* Without an acceptance, all light from 265 to 675 nm is made. */
 START_TEST(plain_yield)
 {
     world w = open_world(PLAIN "light: {acceptance: none}\n"
@@ -45,7 +46,8 @@ START_TEST(plain_yield)
 }
 END_TEST
 
-/* Photons of an electron in water whose file has this line. */
+/* Returns the number of photons of an electron in water. `density` is a line of the water file, or
+ * empty. */
 static double photons_in_water(const char *density)
 {
     scratch place = scratch_create();
@@ -76,7 +78,7 @@ START_TEST(light_in_water)
 }
 END_TEST
 
-/* 2000 cascades of one energy: their mean light, and its spread. */
+/* The mean and the spread of the light of protons of one energy. */
 START_TEST(hadrons)
 {
     const size_t count = test_scaled(2000);
@@ -113,8 +115,8 @@ END_TEST
 
 #define SHARED ICS_SHARED_DIRECTORY
 
-/* Photon numbers of peer_speed_h200.csv, full ice. ppc thins light by what the ice's best module
- * sees, which is what photo-electrons need. */
+/* The numbers of photons are those of peer_speed_h200.csv for the full ice. ppc thins light by the
+ * acceptance of the best module of the ice, as this program does with stages.detect: pe. */
 START_TEST(public_inputs)
 {
     static const struct {

@@ -135,7 +135,8 @@ START_TEST(gpu_figures)
     ck_assert_double_eq_tol(number_of(json_object_get(gpu, "stage_shares"), "collide"), 0.3, 1e-12);
     json_decref(row);
 
-    /* A schedule whose photons are not in the pool while they fly has no traffic, not one of 0. */
+    /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which
+     * is not a traffic of 0. */
     ics_row persistent = rows[0];
     persistent.best.gpu.bytes_per_bounce = 0;
     row = ics_rows_json(&persistent);
@@ -178,7 +179,8 @@ START_TEST(one_schedule)
                      "monolithic");
     ck_assert_int_eq(whole_of(root, "best_of"), 3);
     json_decref(root);
-    /* --schedules wins; auto says what it chose. */
+    /* --schedules wins over graph.schedule. With auto, the row names the schedule that was chosen.
+     */
     root = bench_json(config, (icestream_bench_options){.repeats = 1, .schedules = "auto"});
     const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
     ck_assert_str_eq(text_of(row, "name"), "auto (wavefront)");

@@ -121,10 +121,10 @@ START_TEST(schedules_are_identical)
 }
 END_TEST
 
-START_TEST(equal_physics_other_machinery)
+START_TEST(settings_of_the_machine_change_no_hits)
 {
-    /* Threads, batches, pool and the reach cull change nothing: identical is expected, and found.
-     */
+    /* Threads, batches, pool, instruction set and the reach cull change no hit, and the command
+     * expects identical hits. */
     icestream_config *config = load(NULL, NULL);
     static const char *const machinery[] = {"device.threads=1", "graph.batch=317", "graph.pool=64",
                                             "device.instruction_set=baseline",
@@ -319,7 +319,7 @@ ICS_TEST_MAIN("compare")
     TCase *tests = tcase_create("compare");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, schedules_are_identical);
-    tcase_add_test(tests, equal_physics_other_machinery);
+    tcase_add_test(tests, settings_of_the_machine_change_no_hits);
     tcase_add_test(tests, other_seed_is_compatible);
     tcase_add_test(tests, differences_are_named);
     tcase_add_test(tests, markdown_table);

@@ -1,8 +1,9 @@
 /* `icestream generate`.
  *
  * Promise: files and messages of steps are complete, equal runs make equal files, and a file that
- * exists is kept without --force. To join: a new kind of output gets a test like file_reads_back.
- * Several threads are tested in test_generate_threads.c, particles in tests/particles.
+ * exists is kept without --existing_file_is_kept_without_force. To join: a new kind of output gets
+ * a test like file_reads_back. Several threads are tested in test_generate_threads.c, particles in
+ * tests/particles.
  */
 #include "pipeline/files/step_reader.h"
 #include "tests/support/scratch_files.h"
@@ -38,11 +39,13 @@ static void remove_folder(void)
     ck_assert_int_eq(rmdir(place.folder), 0); /* nothing else was left behind */
 }
 
-static void generate(const icestream_config *config, const char *path, bool force)
+static void generate(const icestream_config *config, const char *path,
+                     bool existing_file_is_kept_without_force)
 {
     icestream_error error = {0};
-    ck_assert_msg(icestream_generate(config, path, force, &error) == ICESTREAM_OK, "%s",
-                  error.text);
+    ck_assert_msg(icestream_generate(config, path, existing_file_is_kept_without_force, &error) ==
+                      ICESTREAM_OK,
+                  "%s", error.text);
 }
 
 static icestream_step *read_all(ics_step_reader *reader, size_t expected)
@@ -116,7 +119,7 @@ START_TEST(equal_runs_equal_files)
 }
 END_TEST
 
-START_TEST(force)
+START_TEST(existing_file_is_kept_without_force)
 {
     char path[SCRATCH_PATH];
     icestream_error error = {0};
@@ -133,7 +136,7 @@ START_TEST(force)
 }
 END_TEST
 
-START_TEST(no_such_folder)
+START_TEST(missing_folder_is_an_error)
 {
     char path[SCRATCH_PATH];
     icestream_error error = {0};
@@ -204,8 +207,8 @@ ICS_TEST_MAIN("generate")
     tcase_add_checked_fixture(files, make_folder, remove_folder);
     tcase_add_test(files, file_reads_back);
     tcase_add_test(files, equal_runs_equal_files);
-    tcase_add_test(files, force);
-    tcase_add_test(files, no_such_folder);
+    tcase_add_test(files, existing_file_is_kept_without_force);
+    tcase_add_test(files, missing_folder_is_an_error);
     tcase_add_test(files, stream_reads_back);
     suite_add_tcase(suite, files);
 }

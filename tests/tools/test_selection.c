@@ -186,7 +186,7 @@ START_TEST(hostile_sizes)
     ics_selection *selection = NULL;
     icestream_error error = {.text = ""};
     static char text[20000];
-    /* as deep as allowed, with what waits for most results at every level */
+    /* as deep as allowed; at every level two comparisons wait for the result inside */
     size_t length = 0;
     for (int i = 0; i < ICS_SELECTION_DEEPEST; ++i) {
         length += (size_t)sprintf(text + length, "t<0||t>0&&(");

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the issue that asked for the stages names, default first. */
+/* The stages, each with its variants, the default first. A stage may have more variants than these.
+ */
 static const char *const expected[][5] = {
     {"create", "cherenkov"},
     {"propagate", "cumulative", "layer-walk"},

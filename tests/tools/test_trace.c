@@ -2,8 +2,8 @@
  *
  * Promises: photons of a real run are repeated with the same hits, bit by bit, in every kind of
  * ice; their paths are consistent; hits of fast maths and of other settings are reported as
- * different. To join: a new feature of the ice is switched on in all_hits_again_in_full_ice; other
- * settings that change paths get a test like all_hits_again.
+ * different. To join: a new feature of the ice is switched on in all_hits_are_repeated_in_full_ice;
+ * other settings that change paths get a test like all_hits_are_repeated.
  */
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -32,8 +32,9 @@ static double distance(const icestream_path_point *a, const icestream_path_point
                 pow((double)a->z - b->z, 2));
 }
 
-/* Numbers from 0, straight lines between points, lengths that add up to the path, times and
- * absorption that grow with it. Returns the end of the photon that begins here. */
+/* Checks the points of the photon that begins at index `first`: they are numbered from 0 and joined
+ * by straight lines, the distances add up to the path, and time and absorption grow along it.
+ * Returns the index of the last point. */
 static size_t check_photon(const traced *result, size_t first)
 {
     const icestream_path_point *points = result->points;
@@ -61,8 +62,9 @@ static size_t check_photon(const traced *result, size_t first)
     return i;
 }
 
-/* All hits of a run, one after the other, against the points of that kind. */
-static size_t check_hits_again(const run_folder *place, const char *name, const traced *result)
+/* Checks that the points of the kind HIT are the hits of the run, in order and bit by bit. Returns
+ * the number of hits. */
+static size_t check_repeated_hits(const run_folder *place, const char *name, const traced *result)
 {
     size_t count, k = 0;
     icestream_hit *hits = run_folder_hits(place, name, &count);
@@ -89,12 +91,12 @@ static size_t check_hits_again(const run_folder *place, const char *name, const 
     return count;
 }
 
-START_TEST(all_hits_again)
+START_TEST(all_hits_are_repeated)
 {
     run_folder place = open_with_hits(plain);
     traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
-    const size_t hits = check_hits_again(&place, "a.hits.npy", &result);
+    const size_t hits = check_repeated_hits(&place, "a.hits.npy", &result);
     char expected[96];
     snprintf(expected, sizeof expected,
              "%zu of %zu hits are identical to the last bit (they were made with portable maths)",
@@ -113,7 +115,7 @@ START_TEST(all_hits_again)
 END_TEST
 
 /* Ice with tilt, anisotropy and birefringence, and photons that are detected or not. */
-START_TEST(all_hits_again_in_full_ice)
+START_TEST(all_hits_are_repeated_in_full_ice)
 {
     char ice[SCRATCH_PATH], set[SCRATCH_PATH + 32];
     if (!model_shared("ice/spice_bfr-v2", ice)) {
@@ -125,7 +127,7 @@ START_TEST(all_hits_again_in_full_ice)
     run_folder place = open_with_hits(sets);
     traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, sets);
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
-    ck_assert_uint_ge(check_hits_again(&place, "a.hits.npy", &result), 20);
+    ck_assert_uint_ge(check_repeated_hits(&place, "a.hits.npy", &result), 20);
     expect_text(&result, " hits are identical to the last bit");
     forget(&result);
     run_folder_close(&place);
@@ -159,7 +161,8 @@ START_TEST(selected_hits)
 }
 END_TEST
 
-/* Photons without a hit: the ends of all photons of a step add up to the account of its run. */
+/* Photons are chosen by number. The fates of all photons of a step add up to the account of its
+ * run. */
 START_TEST(account_of_a_step)
 {
     static const char *const sets[] = {"device.math=portable",   "ice.absorb_above=60",
@@ -204,8 +207,9 @@ START_TEST(account_of_a_step)
 }
 END_TEST
 
-/* Photons that go on after a hit: several hits each, also of one module. */
-START_TEST(photons_that_go_on)
+/* With detector.keep_hit_photons a photon continues after a hit and has several hits, also of one
+ * module. */
+START_TEST(photons_continue_after_hits)
 {
     static const char *const sets[] = {"device.math=portable", "detector.keep_hit_photons=true",
                                        "detector.oversize=20", NULL};
@@ -229,7 +233,7 @@ START_TEST(photons_that_go_on)
 }
 END_TEST
 
-/* What ends on an excluded module ends on its surface. */
+/* Photons that an excluded module absorbs end on its surface. */
 START_TEST(excluded_module)
 {
     static const char *const sets[] = {"device.math=portable", "detector.excluded=[[43, 30]]",
@@ -265,7 +269,8 @@ START_TEST(excluded_module)
 }
 END_TEST
 
-/* Hits of a GPU's own maths, made by hand: the run says portable, the file is rewritten. */
+/* Rewrites a hit file with two changed hits and another name of the maths, as if a GPU with fast
+ * maths had made it. */
 static void rewrite_hits(const run_folder *place, const char *name, const char *math)
 {
     char path[2 * SCRATCH_PATH];
@@ -324,11 +329,11 @@ ICS_TEST_MAIN("trace")
 {
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 120);
-    tcase_add_test(all, all_hits_again);
-    tcase_add_test(all, all_hits_again_in_full_ice);
+    tcase_add_test(all, all_hits_are_repeated);
+    tcase_add_test(all, all_hits_are_repeated_in_full_ice);
     tcase_add_test(all, selected_hits);
     tcase_add_test(all, account_of_a_step);
-    tcase_add_test(all, photons_that_go_on);
+    tcase_add_test(all, photons_continue_after_hits);
     tcase_add_test(all, excluded_module);
     tcase_add_test(all, hits_that_differ);
     suite_add_tcase(suite, all);

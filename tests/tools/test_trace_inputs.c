@@ -67,14 +67,14 @@ START_TEST(wrong_photons)
 }
 END_TEST
 
-/* The step file is known by what the hit file says of it, not by its name. */
+/* The step file of the hits is found by the digest that the hit file stores, not by its name. */
 START_TEST(which_step_file)
 {
     run_folder place = open_with_hits(plain);
     char a[2 * SCRATCH_PATH], b[2 * SCRATCH_PATH], moved[SCRATCH_PATH];
     run_folder_path(place.steps, "a.steps.npy", a);
     run_folder_path(place.steps, "b.steps.npy", b);
-    /* a file with the same identities and other steps, next to the right file */
+    /* Next to the right file there is a file with the same identities and other steps. */
     icestream_step others[20];
     for (uint32_t i = 0; i < 20; ++i) {
         others[i] = run_folder_bright(i, PHOTONS);
@@ -94,7 +94,7 @@ START_TEST(which_step_file)
               (icestream_trace_options){.photons = photons, .photon_count = 1, .steps = a}, plain);
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     forget(&result);
-    /* gone from the source, but named */
+    /* The file is no longer in the source, and --steps names it. */
     scratch_path(&place.folder, "moved.npy", moved);
     ck_assert_int_eq(rename(a, moved), 0);
     result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);

@@ -69,7 +69,7 @@ START_TEST(identical)
     ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_uint_eq(verdict.first_difference, HITS - 1);
     ck_assert_uint_eq(verdict.shared, HITS);
-    /* So is a missing one. */
+    /* A missing hit is a difference, too. */
     verdict = judge(a, HITS - 1, a, HITS);
     ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_uint_eq(verdict.first_difference, HITS - 1);
@@ -94,7 +94,7 @@ START_TEST(nothing_against_something)
     ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
     ck_assert(!find_test(&verdict, "totals")->passed);
     ck_assert(!find_test(&verdict, "modules")->passed);
-    /* There is nothing to say about times, which does not make the other tests easier. */
+    /* Times cannot be compared with nothing, so only two tests share the rate of false alarms. */
     ck_assert_double_eq(find_test(&verdict, "time")->test.size, 0);
     ck_assert_double_eq_tol(verdict.level, 1e-3 / 2, 1e-15);
     free(a);
@@ -145,7 +145,7 @@ START_TEST(every_test_finds_its_difference)
         ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
         for (size_t j = 0; j < 6; ++j) {
             bool expected = i != j;
-            /* Where hits are missing altogether, the modules notice as well. */
+            /* Missing hits change the test of modules, too. */
             if (i == 0 && j == 1) {
                 continue;
             }
@@ -160,9 +160,9 @@ END_TEST
 
 START_TEST(repeated_hits)
 {
-    /* Every photon hits its module three times: variances are three times as large, and with that
-     * allowed for the samples are as compatible as they were. Without, they would not be: the
-     * fluctuation of totals would be counted three times over. */
+    /* Every photon hits its module three times, so variances are three times as large. The tests
+     * take this into account, and their results do not change. Without it the fluctuation of the
+     * totals would count three times. */
     enum { EACH = 3 };
     icestream_hit *once[2] = {make_hits(1, HITS, 0), make_hits(2, HITS + 180, 0)};
     size_t counts[2] = {HITS, HITS + 180};

@@ -125,7 +125,7 @@ START_TEST(shuffled_odd_and_large)
 }
 END_TEST
 
-START_TEST(blocks_do_not_matter)
+START_TEST(steps_do_not_depend_on_the_blocks)
 {
     icestream_config config = make_config(ICS_WORKLOAD_CASCADE, 1000);
     config.workload.counts = ICS_COUNTS_SHUFFLED;
@@ -210,7 +210,7 @@ ICS_TEST_MAIN("workload")
     tcase_add_test(formulas, uniform_check_values);
     tcase_add_test(formulas, shuffled_check_values);
     tcase_add_test(formulas, shuffled_odd_and_large);
-    tcase_add_test(formulas, blocks_do_not_matter);
+    tcase_add_test(formulas, steps_do_not_depend_on_the_blocks);
     tcase_add_test(formulas, point);
     tcase_add_test(formulas, point_without_direction);
     suite_add_tcase(suite, formulas);

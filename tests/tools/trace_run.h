@@ -13,7 +13,8 @@
 /* Number of steps, and of the photons of each. */
 enum { STEPS = 40, PHOTONS = 200 };
 
-/* Steps that see modules from near and far, in two files, two events, Cherenkov and isotropic. */
+/* Writes steps near to modules and far from them into two files. There are two events, and half of
+ * the steps are isotropic, the others Cherenkov light. */
 static inline void make_steps(const run_folder *place)
 {
     icestream_step steps[STEPS];
@@ -34,7 +35,8 @@ static inline void make_steps(const run_folder *place)
     run_folder_steps(place, "b.steps.npy", steps + 30, STEPS - 30);
 }
 
-/* A run of the steps with some settings; `sets` of the run are those of the trace. */
+/* Runs the steps of make_steps() with the settings `sets`, which the trace must be given as well.
+ */
 static inline run_folder open_with_hits(const char *const *sets)
 {
     run_folder place = run_folder_open();
@@ -71,8 +73,8 @@ static inline void read_points(const char *path, traced *out)
     ics_table_reader_destroy(reader);
 }
 
-/* Traces into paths.npy of the folder, steps of its step files unless the first of `sets` is of the
- * source. `hits`: a name in hits/, or NULL. */
+/* Traces into paths.npy of the folder. The steps come from its step files, unless the first of
+ * `sets` is a key of `source`. `hits` is a name in hits/, or NULL. */
 static inline traced trace(const run_folder *place, const char *hits,
                            icestream_trace_options options, const char *const *sets)
 {
