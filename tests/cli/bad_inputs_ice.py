@@ -2,7 +2,7 @@
 ppc(), ice_file() or ice_csv() with the message. What ice has beyond its layers is in
 bad_inputs_ice_features.py."""
 
-from bad_inputs_files import case, folder, pipe
+from bad_inputs_files import case, folder, named, pipe
 
 PARAMETERS = b"0.9 0\n1.08 0\n6954 0\n6618 0\n"
 SETTINGS = b"1\n1\n0.35\n0.9\n"
@@ -12,7 +12,7 @@ PPC = {"ice/icemodel.par": PARAMETERS, "ice/cfg.txt": SETTINGS, "ice/icemodel.da
 
 def ppc(name, says, leave_out=(), **files):
     """A good ppc folder with some files replaced: icemodel_dat=b"..."."""
-    content = {**PPC, **{"ice/" + key.replace("_", "."): value for key, value in files.items()}}
+    content = {**PPC, **named(files, "ice/")}
     for key in leave_out:
         del content[key]
     case("ice (ppc folder)", name, "validate -s ice.directory=ice", 2, says, content)
@@ -25,10 +25,7 @@ def ice_file(name, text, says, **files):
         "validate -s ice.file=ice.yaml",
         2,
         says,
-        {
-            "ice.yaml": text.encode(),
-            **{key.replace("_", "."): value for key, value in files.items()},
-        },
+        {"ice.yaml": text.encode(), **named(files)},
     )
 
 

@@ -1,6 +1,7 @@
-"""Cases for bad_inputs.py: what ice may have beyond flat layers that look alike in all directions."""
+"""Cases for bad_inputs.py: tilt, anisotropy, birefringence and hole ice. To join: one more line() for a tilt along
+a line, tilt_map() for a tilt map, or ppc() for another file of a ppc folder."""
 
-from bad_inputs_files import case, folder, pipe
+from bad_inputs_files import case, folder, named, pipe
 from bad_inputs_ice import PPC
 
 GROUP = "ice (tilt, crystals, holes)"
@@ -21,7 +22,7 @@ CRYSTALS = (
 
 def ppc(name, says, settings="", **files):
     """A good ppc folder with files added: tilt_par=b"..."."""
-    content = {**PPC, **{"ice/" + key.replace("_", "."): value for key, value in files.items()}}
+    content = {**PPC, **named(files, "ice/")}
     case(GROUP, name, "validate -s ice.directory=ice" + settings, 2, says, content)
 
 

@@ -1,6 +1,7 @@
 /* Fuzzes tilt tables and cfg.txt. The first byte chooses the reader: '0' tilt.par and tilt.dat, '1'
  * tilt.set and tilt.map (the two files separated by a line "="), '2' a tilt in CSV, '3' cfg.txt. An
- * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. */
+ * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. Good inputs are
+ * in corpus/ice_features. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"

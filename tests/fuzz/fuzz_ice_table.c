@@ -1,6 +1,6 @@
 /* Fuzzes tables of ice and light. The first byte chooses the reader: '0' icemodel.dat, '1' layers
  * in CSV, '2' a cumulative acceptance like wv.dat, '3' a spectrum. An accepted table must keep the
- * promises of its reader; otherwise the fuzzer aborts. */
+ * promises of its reader; otherwise the fuzzer aborts. Good inputs are in corpus/ice_table. */
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/curve.h"
 #include "tests/fuzz/fuzz_target.h"

@@ -1,6 +1,6 @@
 /* Fuzzes a stream of step messages that comes in chunks of any size. The first byte of the input is
  * the seed of the chunk sizes. The messages must not depend on the chunks, must consist of bytes of
- * the input, and memory must stay bounded. */
+ * the input, and memory must stay bounded. Good inputs are in corpus/message_frame. */
 #include "pipeline/source/message_frame.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -1,4 +1,5 @@
-/* Fuzzes .npy headers. A header is refused with an explanation, or keeps the promises of npy.h. */
+/* Fuzzes .npy headers. A header is refused with an explanation, or keeps the promises of npy.h.
+ * Good inputs are in corpus/npy_header. */
 #include "pipeline/files/format/conversion.h"
 #include "pipeline/files/format/npy.h"
 #include "tests/fuzz/fuzz_target.h"

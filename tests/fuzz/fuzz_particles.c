@@ -1,5 +1,6 @@
 /* Fuzzes lists of particles. Input: '0' and f2k text, or '1' and CSV. Accepted particles keep the
- * promises of particle_source.h, and the steps that are made from them are valid. */
+ * promises of particle_source.h, and the steps that are made from them are valid. Good inputs are
+ * in corpus/particles. */
 #include "pipeline/files/format/step_check.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"

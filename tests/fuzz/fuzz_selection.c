@@ -1,5 +1,5 @@
 /* Fuzzes --select: a text is refused with the column of the error, or is an expression that can be
- * evaluated for any hit. */
+ * evaluated for any hit. Good inputs are in corpus/selection. */
 #include "pipeline/tools/trace/selection.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -1,6 +1,7 @@
 /* Fuzzes what modules detect. The first byte chooses the reader: '0' to '3' lists of modules in the
  * order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde. What is
- * accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. */
+ * accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. Good inputs are
+ * in corpus/sensors. */
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/curve.h"

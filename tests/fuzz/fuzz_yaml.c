@@ -1,7 +1,8 @@
 /* Run files and overrides: whatever the bytes are, a configuration or an error comes back, and a
  * configuration that was accepted prints as one that is accepted again.
  *
- * The input is the file; what follows its first NUL byte is one --set argument. */
+ * The input is the file; what follows its first NUL byte is one --set argument. Good inputs are in
+ * corpus/yaml. */
 #include "pipeline/config/config.h"
 #include "tests/fuzz/fuzz_target.h"
 
