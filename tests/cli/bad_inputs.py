@@ -236,7 +236,7 @@ def make_good_files(program):
 
 
 def row_of(it, status, text):
-    """Returns the row of a case, with the first line of its message without parts that depend on the machine."""
+    """Returns the row of a case. Of the message it has the first line, without what depends on the machine."""
     lines = text.splitlines() or [""]
     message = re.sub(it.varies, "...", lines[0]) if it.varies else lines[0]
     cells = [it.name, "icestream " + it.command, str(status), message]

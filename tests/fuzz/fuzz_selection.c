@@ -9,12 +9,10 @@
 /* The input is the expression; what follows its first NUL byte is a hit. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
+    char *text = copy_of(data, size);
     if (text == NULL) {
         return 0;
     }
-    memcpy(text, data, size);
-    text[size] = 0;
     const size_t length = strlen(text);
     ics_selection *selection = NULL;
     icestream_error error = {.status = ICESTREAM_OK};

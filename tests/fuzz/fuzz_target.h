@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Runs the target with one input. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,6 +22,17 @@ static inline void require(bool promise)
     if (!promise) {
         abort();
     }
+}
+
+/* Returns the input with a NUL byte behind it, or NULL without memory. The caller frees it. */
+static inline char *copy_of(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    if (text != NULL) {
+        memcpy(text, data, size);
+        text[size] = 0;
+    }
+    return text;
 }
 
 #endif

@@ -35,12 +35,10 @@ static void check_printed(const icestream_config *config)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1);
+    char *text = copy_of(data, size);
     if (text == NULL) {
         return 0;
     }
-    memcpy(text, data, size);
-    text[size] = 0;
     size_t length = strlen(text);
     const char *set = text + length + 1;
     icestream_config *config = NULL;

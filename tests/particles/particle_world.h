@@ -42,6 +42,25 @@ static inline world open_particles(const char *options, const char *list)
     return open_world(text);
 }
 
+/* Opens a list of equal particles, each in an event of its own. `particle` are its keys other than
+ * event, position and direction, `options` as in open_particles(). */
+static inline world open_equal_particles(const char *options, const char *particle, size_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    fprintf(out, PLAIN "particles: {%s list: [", options);
+    for (size_t i = 0; i < count; ++i) {
+        fprintf(out, "{%s, event: %zu, " HERE "}, ", particle, i);
+    }
+    fputs("]}\n", out);
+    fclose(out);
+    world w = open_world(text);
+    free(text);
+    return w;
+}
+
 static inline void close_world(world *w)
 {
     ics_particle_steps_destroy(w->steps);

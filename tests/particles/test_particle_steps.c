@@ -117,19 +117,8 @@ START_TEST(losses)
     const size_t count = test_scaled(3000);
     const double energy = 1000, length = 50;
     moment light = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    ck_assert_ptr_nonnull(out);
-    fputs(PLAIN "particles: {losses: simple, photons_per_step: 1000000000, list: [", out);
-    for (size_t i = 0; i < count; ++i) {
-        fprintf(out, "{type: mu, energy: %g, length: %g, event: %zu, " HERE "}, ", energy, length,
-                i);
-    }
-    fputs("]}\n", out);
-    fclose(out);
-    world w = open_world(text);
-    free(text);
+    world w = open_equal_particles("losses: simple, photons_per_step: 1000000000,",
+                                   "type: mu, energy: 1000, length: 50", count);
     size_t steps;
     icestream_step *step = fill_all(&w, &steps);
     double *sums = sample_allocate(count), bare = 0;

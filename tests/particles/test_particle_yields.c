@@ -82,18 +82,7 @@ END_TEST
 START_TEST(hadrons)
 {
     const size_t count = test_scaled(2000);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    ck_assert_ptr_nonnull(out);
-    fputs(PLAIN "particles: {photons_per_step: 1000000000, list: [", out);
-    for (size_t i = 0; i < count; ++i) {
-        fprintf(out, "{type: p, energy: 1000, event: %zu, " HERE "}, ", i);
-    }
-    fputs("]}\n", out);
-    fclose(out);
-    world w = open_world(text);
-    free(text);
+    world w = open_equal_particles("photons_per_step: 1000000000,", "type: p, energy: 1000", count);
     size_t steps;
     icestream_step *step = fill_all(&w, &steps);
     ck_assert_uint_eq(steps, count);
