@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(alias_bombs_are_limited)
 {
-    /* Nine lists of nine aliases each: 9^9 nodes when written out. */
+    /* Seven lists of nine values: 9^7 leaves with all aliases written out. */
     const char *bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n"
                        "b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
                        "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"

@@ -224,7 +224,8 @@ START_TEST(metadata_are_completed)
         "\"crc32c\":{\"block_bytes\":1048576,\"values\":[5]}}";
     ck_assert_uint_eq(size, sizeof expected - 1 + 32);
     ck_assert_mem_eq(text, expected, sizeof expected - 1);
-    ck_assert_int_eq(json_integer_value(json_object_get(given, "rows")), 99); /* untouched */
+    ck_assert_int_eq(json_integer_value(json_object_get(given, "rows")),
+                     99); /* the given metadata are not changed */
     ics_tail tail;
     ics_trailer trailer;
     ck_assert_int_eq(ics_trailer_tail_parse("a", (unsigned char *)text + size - 32, 1152,

@@ -67,7 +67,8 @@ START_TEST(features_in_yaml)
     ice_unload(&ice);
     ice = load_yaml("layers: [[1900, 0.03, 0.01, 0]]\n" YAML_CRYSTALS, NULL, NULL);
     expect_ice(&ice);
-    ck_assert_double_eq(ice.medium->layers[0].bubbles, 0); /* nothing is subtracted unasked */
+    ck_assert_double_eq(ice.medium->layers[0].bubbles,
+                        0); /* nothing is subtracted without a setting */
     ice_unload(&ice);
     ice = load_yaml("layers: [[1900, 0.03, 0.01, 0]]\nabsorption_exponent: 1\n"
                     "hole: { absorption: 3 }\n",
@@ -89,7 +90,7 @@ START_TEST(shipped_files)
         ice_unload(&ice);
     }
     globfree(&found);
-    /* The one with everything in it. */
+    /* tilted.yaml has every feature of a file. */
     loaded_ice ice =
         ice_load("ice.file", ICS_SOURCE_DIRECTORY "/configs/ice/tilted.yaml", NULL, NULL);
     expect_ice(&ice);

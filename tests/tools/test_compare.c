@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* 10 000 photons 2 m from a module of hex86, in clear uniform ice, hundreds of which
- * are seen. No step files: the pattern matches nothing here. */
+/* 10 000 photons start 2 m from a module of hex86 in uniform ice, and modules record hundreds of
+ * them. There are no step files, because the pattern matches nothing. */
 static const char *const common[] = {
     "source.files=[/nonexistent/*.steps.npy]",
     "device.backend=cpu",

@@ -220,7 +220,7 @@ START_TEST(workers_and_claims)
         if (strcmp(workers[i], "killed") == 0) {
             pid_t child = fork();
             ck_assert_int_ge(child, 0);
-            if (child == 0) { /* its start names a process that is gone soon */
+            if (child == 0) { /* this event names a process that ends at once */
                 icestream_error error = {0};
                 const ics_event start = {.kind = ICS_EVENT_START};
                 _exit(ics_journal_append(journal, &start, &error) != ICESTREAM_OK);

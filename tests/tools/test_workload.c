@@ -97,7 +97,7 @@ START_TEST(shuffled_check_values)
     ck_assert_uint_eq(ics_workload_photons(workload), 209715200);
     ck_assert_uint_eq(least[0], 20);
     ck_assert_uint_eq(most[0], 379);
-    ck_assert_uint_eq(least[1], 21); /* 400 less those of the first half */
+    ck_assert_uint_eq(least[1], 21); /* 400 minus the counts of the first half */
     ck_assert_uint_eq(most[1], 380);
     free(steps);
     ics_workload_destroy(workload);
@@ -106,8 +106,8 @@ END_TEST
 
 START_TEST(shuffled_odd_and_large)
 {
-    /* Five steps: two pairs, and a last one that keeps its share; the total stays, even where
-     * counts are as large as they get. */
+    /* Five steps are two pairs and a last step, which keeps its count. The total does not change,
+     * also with the largest counts. */
     icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 5);
     config.workload.counts = ICS_COUNTS_SHUFFLED;
     config.workload.photons_per_step = 1000000000;
