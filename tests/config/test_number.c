@@ -132,11 +132,12 @@ START_TEST(nearest_words)
         for (size_t k = 0; k < COUNT(words); ++k) {
             ics_nearest_try(&best, rows[i][0], words[k]);
         }
-        if (rows[i][1]) {
-            ck_assert_msg(best.word && strcmp(best.word, rows[i][1]) == 0, "%s: found %s, not %s",
-                          rows[i][0], best.word ? best.word : "nothing", rows[i][1]);
+        if (rows[i][1] != NULL) {
+            ck_assert_msg(best.word != NULL && strcmp(best.word, rows[i][1]) == 0,
+                          "%s: found %s, not %s", rows[i][0],
+                          best.word != NULL ? best.word : "nothing", rows[i][1]);
         } else {
-            ck_assert_msg(!best.word, "%s: found %s", rows[i][0], best.word);
+            ck_assert_msg(best.word == NULL, "%s: found %s", rows[i][0], best.word);
         }
     }
     /* A word that is longer than any key has no nearest word, and the search takes no time. */

@@ -143,7 +143,7 @@ END_TEST
 START_TEST(real_geometry)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path)) {
+    if (model_shared("ice/spice_bfr-v2/geo-f2k", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "detector.file=%s", path);
@@ -167,7 +167,7 @@ END_TEST
 START_TEST(reference_csv)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("reference/clsim/doms.csv", path)) {
+    if (model_shared("reference/clsim/doms.csv", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "detector.file=%s", path);

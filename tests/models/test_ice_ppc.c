@@ -53,7 +53,7 @@ END_TEST
 START_TEST(folder_oversize_is_mentioned)
 {
     char path[MODEL_PATH];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     loaded_ice ice = ice_load("ice.directory", path, "detector.oversize=1", NULL);
@@ -199,7 +199,7 @@ START_TEST(bad_folder)
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
     ppc_folder_write(&folder, bad_folders[_i].par, bad_folders[_i].cfg, bad_folders[_i].dat);
-    if (bad_folders[_i].extra_name) {
+    if (bad_folders[_i].extra_name != NULL) {
         model_folder_write(&folder, bad_folders[_i].extra_name, bad_folders[_i].extra, path);
     }
     loaded_ice ice = load_folder(&folder);

@@ -118,7 +118,7 @@ START_TEST(bad_yaml_file)
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
-    if (bad_yaml[_i].csv) {
+    if (bad_yaml[_i].csv != NULL) {
         model_folder_write(&folder, "l.csv", bad_yaml[_i].csv, path);
     }
     loaded_ice ice = load_yaml(&folder, bad_yaml[_i].yaml);

@@ -222,7 +222,7 @@ END_TEST
 START_TEST(light_of_a_real_folder)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "ice.directory=%s", path);
@@ -315,11 +315,11 @@ START_TEST(bad_light_file)
     model_folder folder = model_folder_create();
     char path[MODEL_PATH], acceptance[MODEL_PATH + 32] = "light.acceptance=standard";
     char spectra[MODEL_PATH + 64] = "light.spectra=[]";
-    if (bad_light[_i].acceptance) {
+    if (bad_light[_i].acceptance != NULL) {
         snprintf(acceptance, sizeof acceptance, "light.acceptance=%s",
                  model_folder_write(&folder, "a.dat", bad_light[_i].acceptance, path));
     }
-    if (bad_light[_i].spectrum) {
+    if (bad_light[_i].spectrum != NULL) {
         snprintf(spectra, sizeof spectra, "light.spectra=[{file: %s}]",
                  model_folder_write(&folder, "s.txt", bad_light[_i].spectrum, path));
     }
@@ -328,7 +328,7 @@ START_TEST(bad_light_file)
     icestream_error error = {0};
     ck_assert_int_eq(ics_models_create(config, &models, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(models);
-    ck_assert_msg(strstr(error.text, bad_light[_i].message), "expected '%s' in: %s",
+    ck_assert_msg(strstr(error.text, bad_light[_i].message) != NULL, "expected '%s' in: %s",
                   bad_light[_i].message, error.text);
     icestream_config_destroy(config);
     model_folder_remove(&folder);

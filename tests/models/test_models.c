@@ -73,7 +73,7 @@ START_TEST(description)
         models->ice_digest,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-        ck_assert_msg(strstr(text, parts[i]), "expected '%s' in:\n%s", parts[i], text);
+        ck_assert_msg(strstr(text, parts[i]) != NULL, "expected '%s' in:\n%s", parts[i], text);
     }
     free(text);
     ics_models_destroy(models);

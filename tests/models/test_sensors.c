@@ -115,7 +115,7 @@ START_TEST(bad_curve)
     ice_angular angular;
     icestream_error error = {0};
     ck_assert_int_eq(ics_angular_read(&text, &angular, &error), ICESTREAM_E_CONFIG);
-    ck_assert_msg(strstr(error.text, bad_curves[_i].message), "expected '%s' in: %s",
+    ck_assert_msg(strstr(error.text, bad_curves[_i].message) != NULL, "expected '%s' in: %s",
                   bad_curves[_i].message, error.text);
     ck_assert_uint_eq(angular.count, 0);
 }
@@ -243,7 +243,7 @@ START_TEST(real_folders)
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     char path[MODEL_PATH], ice[MODEL_PATH + 32], geometry[MODEL_PATH + 64];
     for (size_t k = 0; k < 2; ++k) {
-        if (!model_shared(names[k], path)) {
+        if (model_shared(names[k], path) == NULL) {
             return;
         }
         snprintf(ice, sizeof ice, "ice.directory=%s", path);

@@ -326,7 +326,7 @@ START_TEST(bad_files)
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
-    if (bad[_i].csv) {
+    if (bad[_i].csv != NULL) {
         model_folder_write(&folder, "t.csv", bad[_i].csv, path);
     }
     loaded_ice water = load_text(&folder, bad[_i].yaml);

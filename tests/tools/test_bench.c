@@ -194,7 +194,7 @@ END_TEST
 START_TEST(reference_run)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/clsim", path)) {
+    if (model_shared("reference/clsim", path) == NULL) {
         return;
     }
     /* The published run had 7.08 hits per thousand photons at oversize 5, with tilt and anisotropy.

@@ -118,7 +118,7 @@ END_TEST
 START_TEST(all_hits_are_repeated_in_full_ice)
 {
     char ice[SCRATCH_PATH], set[SCRATCH_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", ice)) {
+    if (model_shared("ice/spice_bfr-v2", ice) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "ice.directory=%s", ice);

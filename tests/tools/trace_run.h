@@ -113,14 +113,15 @@ static inline void forget(traced *result)
 /* Checks that the printed text contains `text`. */
 static inline void expect_text(const traced *result, const char *text)
 {
-    ck_assert_msg(strstr(result->text, text), "'%s' not in: %s", text, result->text);
+    ck_assert_msg(strstr(result->text, text) != NULL, "'%s' not in: %s", text, result->text);
 }
 
 /* Checks the status, and that the error contains `text`. */
 static inline void expect_error(const traced *result, int status, const char *text)
 {
     ck_assert_msg(result->status == status, "%d: %s", result->status, result->error.text);
-    ck_assert_msg(strstr(result->error.text, text), "'%s' not in: %s", text, result->error.text);
+    ck_assert_msg(strstr(result->error.text, text) != NULL, "'%s' not in: %s", text,
+                  result->error.text);
 }
 
 /* The settings of most runs. */
