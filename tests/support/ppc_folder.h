@@ -9,8 +9,9 @@
 #define PPC_PARAMETERS "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n"
 #define PPC_SETTINGS   "5\n0.99\n0.45\n0.9\n"
 
-/* Longer contents of cfg.txt: with a flow and anisotropy of scattering, with all features, and the
- * settings of hole ice and of birefringence between them. */
+/* Longer contents of cfg.txt: PPC_FLOW adds a flow with anisotropy of scattering, PPC_ALL adds
+ * every feature. PPC_HOLE and PPC_CRYSTALS are the parts of PPC_ALL for hole ice and birefringence.
+ */
 #define PPC_FLOW PPC_SETTINGS "216 # flow\n0.04\n-0.08\n"
 #define PPC_HOLE "0.5\n0.03\n100\n0.25\n0.8\n"
 #define PPC_CRYSTALS                                                                               \
