@@ -175,8 +175,9 @@ typedef enum fault { NO_TABLE, NOT_COMPOUND, TWO_DIMENSIONS, MISSING_FIELDS, FAU
 START_TEST(unfit_hdf5_files_are_refused)
 {
     static const char *const expected[FAULTS] = {
-        "found neither dataset /steps nor /hits", "found a dataset that is no table",
-        "found 2 dimensions, expected 1", "field x: found none of this name"};
+        "found none of the datasets /steps, /hits, /paths and /waveforms",
+        "found a dataset that is no table", "found 2 dimensions, expected 1",
+        "field x: found none of this name"};
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
     icestream_error error = {.text = ""};

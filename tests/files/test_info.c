@@ -112,7 +112,7 @@ START_TEST(info_verifies_the_account)
     write_table(path, ics_layout_hits(), 6, metadata);
     free(info(path, true, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "account.hits: found 7, expected 6 as there are rows");
+    expect_in(error.text, "account.hits: found 7, expected 6, the number of rows");
     json_object_set_new(json_object_get(metadata, "account"), "left", json_integer(1));
     write_table(path, ics_layout_hits(), 7, metadata);
     free(info(path, true, false, &status, &error));
