@@ -32,9 +32,9 @@ static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival 
 ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
 {
     ice_tables tables = *given;
-#define SET(name, member) tables.member = GPU_SPECIAL_##name;
-    GPU_SPECIAL_TABLES(SET)
-#undef SET
+#define GPU_SET(name, member) tables.member = GPU_SPECIAL_##name;
+    GPU_SPECIAL_TABLES(GPU_SET)
+#undef GPU_SET
     return tables;
 }
 
