@@ -120,6 +120,14 @@ int scratch_python(const char *program, const char *first, const char *second)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+FILE *scratch_full_disk(void)
+{
+    FILE *full = fopen("/dev/full", "w");
+    ck_assert_ptr_nonnull(full);
+    setvbuf(full, NULL, _IONBF, 0);
+    return full;
+}
+
 bool scratch_has_numpy(void)
 {
     bool there = scratch_python("import sys\n"

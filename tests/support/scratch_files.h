@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { SCRATCH_PATH = 512 };
 
@@ -33,6 +34,10 @@ bool scratch_exists(const scratch *place, const char *name);
 /* Writes or reads a whole file; fails the test on errors. The caller frees what was read. */
 void scratch_write(const char *path, const void *bytes, size_t size);
 unsigned char *scratch_read(const char *path, size_t *size);
+
+/* Opens a stream that behaves like a file on a full disk: every write fails. The caller closes it.
+ * Fails the test on errors. */
+FILE *scratch_full_disk(void);
 
 /* Whether the system's Python has NumPy. Prints a message if it does not. */
 bool scratch_has_numpy(void);
