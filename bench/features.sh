@@ -70,13 +70,13 @@ names = []
 for table in tables.values():
     for row in table['rows']:
         name = row['name'] if row['backend'] != 'cpu' else '%s, %d threads' % (row['name'], row['threads'])
-        row['label'] = name
+        row['name'] = name
         if name not in names:
             names.append(name)
 print('| ice | ' + ' | '.join(names) + ' | registers | bounces per photon | hits per 1e6 photons |')
 print('| --- |' + ' ---: |' * (len(names) + 3))
 for feature, table in tables.items():
-    cells = {row['label']: cost(row) for row in table['rows']}
+    cells = {row['name']: cost(row) for row in table['rows']}
     row = table['rows'][0]
     print('| %s | %s | %s | %.2f | %.0f |' % (feature, ' | '.join(cells.get(n, '-') for n in names), registers(table),
                                               row['bounces_per_photon'], 1e6 * row['hits'] / table['photons']))

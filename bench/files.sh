@@ -3,7 +3,7 @@
 #
 #   bench/files.sh [STEPS]
 #
-# STEPS: 5000000 by default (320 MB). ICESTREAM names the program, TMPDIR the place for the files.
+# STEPS: 5000000 by default (320 MB). ICESTREAM names the program, TMPDIR the folder of the files.
 # "info" reads a file once (checksums, digest, ranges), "info --verify" twice (also every field and
 # the keys). Times are the best of three; disks differ, a TMPDIR in memory shows the program alone.
 set -euo pipefail

@@ -5,7 +5,7 @@
 #
 # Runs `icestream bench` under callgrind with two numbers of steps and divides the difference of
 # instructions by the difference of bounces, so that start-up and tables drop out; making and sorting
-# the hits stays in. Valgrind knows no AVX-512: there the program chooses avx2 by itself. Counts
+# the hits stays in. Valgrind knows no AVX-512: there the program chooses avx2. Counts
 # are of instructions, of whatever width. ICESTREAM names the program, SCHEDULES the schedules.
 set -euo pipefail
 

@@ -14,7 +14,7 @@ endif()
 add_executable(ics_prefill ${CMAKE_SOURCE_DIR}/pipeline/prefill.c)
 target_link_libraries(ics_prefill PRIVATE icestream_library)
 
-# A package must not depend on whether there are real ice models beside the repository.
+# A package must not depend on whether there are real ice models next to the repository.
 file(GLOB ICS_SHIPPED_RUNS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/runs/*.yaml)
 set(ICS_KERNEL_RUNS)
 foreach(run IN LISTS ICS_SHIPPED_RUNS)

@@ -1,9 +1,9 @@
-# stages/registry.def names every stage variant in a row of its own. This file makes
+# stages/registry.def names every stage variant in its own row. This file makes
 # stages/registry.h from those rows: the includes of the variants' headers, one list macro for every
 # stage, and a list of all variants (stages/variants.h says what a list looks like). The header of
 # variant NAME of stage STAGE is stages/STAGE_NAME.h.
 #
-# CMake makes the header when it configures the project. This file is also a script, for those who
+# CMake makes the header when it configures the project. This file is also a script, for those users who
 # compile the stages without the project's build:
 #   cmake -DOUTPUT=FOLDER/stages/registry.h -P cmake/Registry.cmake
 function(ics_write_registry source output)

@@ -1,5 +1,5 @@
 /* The table of the GPU schedules. A new schedule is a line in graphs/options.h, a row here and a
- * header with its kernels; docs/gpu.md lists the few other places. */
+ * header with its kernels; docs/gpu.md lists the few other files. */
 #include "graphs/schedule.h"
 
 #include "kernels/cuda/state.h"

@@ -39,7 +39,7 @@ ROOMS = [
     ['pipeline/program'],
 ]
 ROOM_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 6000, 450, 50, 7
-# These folders hold many small rooms; each of their sub-folders counts as a room of its own.
+# These folders hold many small rooms; each of their sub-folders counts as a separate room.
 STREETS = ('pipeline/tools', 'pipeline/models')
 # The main programs are the top of the house.
 TOP = ('pipeline/main.c', 'pipeline/prefill.c')

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the names of the program against the rules of CONTRIBUTING.md.
+"""Checks the names of the program against the rules of CONTRIBUTING.md, and all words against the
+glossary.
 
     scripts/check_names.py
 
@@ -11,7 +12,12 @@ Exits with 1 and names the place if
   - a type or a function with linkage has the name of another one, or a local type has the name of a
     shared one,
   - a macro or an enumerator of a header has no prefix, or a header's guard is not made of its path,
-  - a word that the glossary gives up (GIVEN_UP) stands in a name.
+  - a local variable or a parameter has the prefix ics_,
+  - a word that docs/glossary.md no longer uses stands in a name, a comment, a message or a document.
+The table "Words that are no longer used" of the glossary is read for the last rule. Its column
+"refused" lists the forms of a word: `word`, several words, `word_` (in front of a name) or `_word`
+(at the end of a name). Its column "where it stays" lists phrases, files and folders in which the word
+is right. A line may also allow a word for itself and the next line, with a comment: `word: WORD`.
 Needs Debian's universal-ctags.
 """
 import collections
@@ -22,8 +28,11 @@ import sys
 
 TOPS = ('base', 'stages', 'physics', 'tables', 'kernels', 'graphs', 'pipeline')
 PUBLIC = ('pipeline/icestream.h', 'base/icestream_error.h')
-# docs/glossary.md, "words that are no longer used".
-GIVEN_UP = {'keeper', 'carrier', 'prey', 'aside', 'traveller', 'board', 'settle', 'news'}
+GLOSSARY = 'docs/glossary.md'
+# What is read for words: the folders, the files next to them, and the endings of names.
+WORD_FOLDERS = TOPS + ('tests', 'docs', 'scripts', 'cmake', 'configs', 'bench')
+WORD_FILES = ('README.md', 'CONTRIBUTING.md', 'CMakeLists.txt')
+WORD_ENDINGS = ('.c', '.h', '.cu', '.def', '.py', '.sh', '.md', '.cmake', '.txt', '.in', '.yaml')
 
 
 def files_of(tops):
@@ -34,9 +43,9 @@ def files_of(tops):
                     yield os.path.join(folder, name)
 
 
-def tags(files):
+def tags(files, kinds='--kinds-C=defgpstuvx'):
     out = subprocess.run(['ctags', '--languages=C', '--langmap=C:+.h.cu.def',
-                          '--kinds-C=defgpstuvx', '--fields=+nKStf', '-f', '-', *files],
+                          kinds, '--fields=+nKStf', '-f', '-', *files],
                          check=True, capture_output=True, text=True).stdout
     for line in out.splitlines():
         fields = line.split('\t')
@@ -60,6 +69,67 @@ def fits(name, paths):
                for word in words_of(path))
 
 
+def given_up():
+    """Rows of the glossary's last table: (word, pattern of its forms, phrases, places)."""
+    with open(GLOSSARY, encoding='utf-8') as file:
+        table = file.read().split('## Words that are no longer used', 1)[1]
+    rows = [[cell.strip() for cell in line.split('|')[1:-1]]
+            for line in table.splitlines() if line.startswith('| ')]
+    head = ['old word', 'what is said instead', 'refused', 'where it stays']
+    if not rows or rows[0] != head:
+        sys.exit(f"{GLOSSARY}: the table of words has the columns {', '.join(head)}")
+    for row in rows[1:]:
+        if len(row) != len(head):
+            sys.exit(f"{GLOSSARY}: {row[0]}: {len(row)} columns, expected {len(head)}")
+        forms = re.findall(r'`([^`]+)`', row[2])
+        if not forms and row[2] != 'by readers':
+            sys.exit(f'{GLOSSARY}: {row[0]}: no forms in column 3')
+        stays = re.findall(r'`([^`]+)`', row[3])
+        places = tuple(item for item in stays if os.path.exists(item))
+        # Words of one form may stand in two lines of a comment.
+        pattern = '|'.join(('' if form.startswith('_') else r'(?<![a-z])') +
+                           re.escape(form).replace(r'\ ', r'[\s/*#]+') +
+                           ('' if form.endswith('_') else r'(?![a-z])') for form in forms)
+        phrases = '|'.join(re.escape(item).replace(r'\ ', r'[\s/*#]+')
+                           for item in stays if item not in places)
+        if forms:
+            yield forms[0].strip('_'), re.compile(pattern, re.I), \
+                re.compile(phrases or r'(?!)', re.I), places
+
+
+def word_files():
+    for top in WORD_FOLDERS:
+        for folder, folders, names in os.walk(top):
+            # Inputs of the fuzzers are data.
+            folders[:] = [name for name in folders if name not in ('corpus', '__pycache__')]
+            for name in sorted(names):
+                if name.endswith(WORD_ENDINGS):
+                    yield os.path.join(folder, name)
+    yield from WORD_FILES
+
+
+def word_faults():
+    rows = list(given_up())
+    for path in word_files():
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        if path == GLOSSARY:
+            text = text.split('## Words that are no longer used', 1)[0]
+        lines = text.split('\n')
+        for word, pattern, phrases, places in rows:
+            if path.startswith(places):
+                continue
+            right = [match.span() for match in phrases.finditer(text)]
+            for match in pattern.finditer(text):
+                number = text.count('\n', 0, match.start())
+                excuse = f'word: {word}'
+                if any(start <= match.start() and match.end() <= end for start, end in right) or \
+                        excuse in lines[number] or (number and excuse in lines[number - 1]):
+                    continue
+                found = ' '.join(re.findall(r'\w+', match.group()))
+                yield f'{path}:{number + 1}: the glossary no longer uses "{found}"'
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(__file__), '..'))
     files = list(files_of(TOPS))
@@ -80,15 +150,16 @@ def main():
         where = f"{path}:{extra.get('line', '?')}: {name}"
         source = path.endswith(('.c', '.cu'))
         static = 'file' in extra or re.match(r'/\^\s*(static|ICE_FN)\b', pattern)
-        for word in name.lower().split('_'):
-            if word in GIVEN_UP and kind not in ('member', 'm'):
-                faults.add(f'{where}: the glossary gives up the word {word}')
         if kind in ('function', 'f') and '__' not in name:
             predicate = re.search(r'(^|_)(is|has|can)_', name)
             returned = extra.get('typeref', '').replace('typename:', '')
+            # The macros of the stages hide the type from ctags: it stands before the name.
+            before = pattern.split(name)[0]
+            if returned in ('', 'ICE_FN', 'ICE_TABLE_FN') or 'ICE_' in before:
+                returned = before
             # The stages have no bool: int32_t is 0 or 1 there.
-            if predicate and 'bool' not in returned and 'bool' not in pattern and \
-                    not ('int32_t' in pattern and path.startswith(('stages/', 'physics/'))):
+            if predicate and not re.search(r'\bbool\b', returned) and \
+                    not ('int32_t' in returned and path.startswith(('stages/', 'physics/'))):
                 faults.add(f'{where}: says {predicate.group(2)} and returns {returned}')
         if kind in ('function', 'f') and source and '__' not in name:
             if static and '/device/' not in path:
@@ -131,6 +202,10 @@ def main():
             found = re.search(r'^#ifndef (\w+_H)$', text[path], re.M)
             if found and found.group(1) not in (guard, guard.replace('ICS_', 'ICE_', 1)):
                 faults.add(f'{path}: guard {found.group(1)}, expected {guard}')
+    for name, path, kind, extra, pattern in tags(files_of(TOPS + ('tests',)), '--kinds-C=lz'):
+        if name.startswith('ics_'):
+            faults.add(f'{path}: {name}: a local name has no prefix')
+    faults |= set(word_faults())
     for fault in sorted(faults):
         print(fault)
     print(f"{len(files)} files: {len(faults)} {'fault' if len(faults) == 1 else 'faults'}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The GPU suites of a build, first by themselves, then under compute-sanitizer; for a machine with a
+# The GPU suites of a build, first alone, then under compute-sanitizer; for a machine with a
 # GPU. Builds nothing.
 #
 #   BUILD=FOLDER scripts/gpu_tests.sh [SUITE ...]
@@ -9,12 +9,12 @@
 # where it is not set.
 #
 # TOOLS            "none memcheck racecheck initcheck synccheck"; none: without compute-sanitizer
-# SCALE            of samples by themselves (1: 1e7 photons and more in all; 100: 1e9)
+# SCALE            of samples without the sanitizer (1: 1e7 photons and more in all; 100: 1e9)
 # SANITIZER_SCALE  under compute-sanitizer (0.02)
 # TIME             seconds that one suite may take (1800)
 # PARTS            processes that share the cases of identity and of settings, without a sanitizer (1)
 #
-# All runs share one cache of compiled kernels, $ICESTREAM_GPU_CACHE or a folder beside the logs.
+# All runs share one cache of compiled kernels, $ICESTREAM_GPU_CACHE or a folder next to the logs.
 # ICESTREAM_GPU_PART=0/9 takes every ninth case of identity and of settings (tests/gpu/gpu_world.h).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -45,7 +45,7 @@ run() {
         scale=${SANITIZER_SCALE:-0.02}
         # A suite that is skipped still says so by its own status.
         # The sanitizer does not keep track of kernels in the body of a conditional node: it reports
-        # divergent threads where there is no branch, and accesses that it can place in no kernel.
+        # divergent threads where there is no branch, and accesses that it can assign to no kernel.
         export ICESTREAM_GPU_HOST_LOOP=1
         command+=("$sanitizer" --tool "$1" --error-exitcode 86 --print-limit 50)
         [[ $1 != memcheck ]] || command+=(--leak-check full)
@@ -99,7 +99,7 @@ for tool in "${tools[@]}"; do
         run "$tool" "$suite" >"$log" 2>&1 || status=$?
         errors=$(sed -n 's/.*ERROR SUMMARY: \([0-9]*\) error.*/\1/p;s/.*RACECHECK SUMMARY: \([0-9]*\) hazard.*/\1/p' \
             "$log" | tail -n 1)
-        # Reports count even where the suite fails for a reason of its own.
+        # Reports count even where the suite fails for another reason.
         [[ $status != 0 || ${errors:-0} == 0 ]] || status=86
         [[ $status == 0 || $status == 77 ]] || failed=1
         # Of all parts together; a case that is left to another part counts as passed in this one.

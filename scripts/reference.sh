@@ -13,7 +13,7 @@
 # none of the run's, and it rejects two of three correct runs of 2e6 photons, one of ten of 2e7.
 #
 # ICESTREAM         the program (icestream)
-# ICESTREAM_SHARED  the folder with ice, reference and tools (shared, beside the repository)
+# ICESTREAM_SHARED  the folder with ice, reference and tools (shared, next to the repository)
 # PYTHON            a Python with NumPy (/usr/bin/python3)
 # OPTIONS           further options of `icestream generate` and `icestream run`
 # THREADS           CPU threads (auto)

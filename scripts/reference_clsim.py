@@ -3,8 +3,8 @@
 
     reference_clsim.py PHOTONS [cascade_f1 cascade_f5 uniform_f1 uniform_f5 ...]
 
-PHOTONS in each run, e.g. 2e7, shared out over clsim's 4194304 steps (sources that are as many and at the same places,
-else modules beside one would count them). Runs whatever of shared/reference/clsim/hits_corrected_*.csv is named, all
+PHOTONS in each run, e.g. 2e7, shared out over clsim's 4194304 steps (sources that are as many and at the same positions,
+else modules next to one would count them). Runs whatever of shared/reference/clsim/hits_corrected_*.csv is named, all
 if none is. Photons end on their first hit. Per run, p-values: of the total; chi-square over modules (bins below 10 hits
 together), over arrival times in 10 ns, over cosines of the zenith and over wavelengths, each with the totals' ratio free.
 Exit status 0: all p-values are above 1e-3 divided by their number; 1: not; 2: usage.
@@ -15,7 +15,7 @@ in cells of 17.68 by 6.25 m, each with the shift at its lower corner, the wavele
 TILT=cells gives the run those cells.
 
 ICESTREAM         the program (icestream)
-ICESTREAM_SHARED  the folder with the reference (shared, beside the repository)
+ICESTREAM_SHARED  the folder with the reference (shared, next to the repository)
 THREADS           CPU threads (auto)
 TILT              cells: as above
 OPTIONS           further arguments of `icestream run`
@@ -88,24 +88,24 @@ def write_world(folder):
         ],
     )
     head, *rows = table("tilt.csv")
-    places = [float(name.rsplit("_", 1)[1]) for name in head[1:]]
+    positions = [float(name.rsplit("_", 1)[1]) for name in head[1:]]
     if os.environ.get("TILT") == "cells":
-        write_cells(folder, places, rows)
+        write_cells(folder, positions, rows)
         write_light(folder)
         return
     write(
         os.path.join(folder, "tilt.csv"),
         ["depth_m,position_m,shift_m\n"]
         + [
-            "%.10g,%.10g,%s\n" % (DEPTH - float(row[0]), place, shift)
+            "%.10g,%.10g,%s\n" % (DEPTH - float(row[0]), position, shift)
             for row in reversed(rows)
-            for place, shift in zip(places, row[1:])
+            for position, shift in zip(positions, row[1:])
         ],
     )
     write_light(folder)
 
 
-def write_cells(folder, places, rows):
+def write_cells(folder, positions, rows):
     """The corrected code's 128 by 256 cells: stairs, with a tenth of a cell from one to the next."""
     width, height, columns, lines, parts = 12.5 * math.sqrt(2), 6.25, 128, 256, 10
     left, low = -0.5 * columns * width, -0.5 * lines * height
@@ -119,14 +119,14 @@ def write_cells(folder, places, rows):
         return values[i] * (1 - t) + values[i + 1] * t
 
     corners = along(tops, low + height * numpy.arange(lines), shifts)
-    corners = along(numpy.array(places), left + width * numpy.arange(columns), corners.T).T
+    corners = along(numpy.array(positions), left + width * numpy.arange(columns), corners.T).T
     stairs = [(left + width * i + part, i) for i in range(columns) for part in (0, 0.999 * width)]
     with open(os.path.join(folder, "tilt.csv"), "w", encoding="ascii") as file:
         file.write("depth_m,position_m,shift_m\n")
         for row in reversed(range(lines * parts)):
             line = corners[row // parts]
-            for place, column in stairs:
-                file.write("%.10g,%.10g,%.8g\n" % (DEPTH - low - height * row / parts, place, line[column]))
+            for position, column in stairs:
+                file.write("%.10g,%.10g,%.8g\n" % (DEPTH - low - height * row / parts, position, line[column]))
 
 
 def write_light(folder):

@@ -52,7 +52,7 @@ ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float
     /* No branches, so that a loop over photons vectorises. */
     const int32_t level = tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP) ? 0 : 1;
     const int32_t endless = tables->features & ICE_HAS_TILT_LINE ? 0 : 1;
-    const float position = ice_tilt_place(tilt, x, y);
+    const float position = ice_tilt_coordinate(tilt, x, y);
     const int32_t in_depth = (z >= tilt->known_low ? 1 : 0) & (z <= tilt->known_high ? 1 : 0);
     const int32_t across =
         (position >= tilt->known_from ? 1 : 0) & (position <= tilt->known_to ? 1 : 0);

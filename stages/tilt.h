@@ -36,20 +36,20 @@ ICE_FN float ice_tilt_at(const ice_tilt_node *row, int32_t node, float fraction)
 }
 
 /* Returns the position of (x, y) along the first axis of a tilt: m on a line, nodes on a map. */
-ICE_FN float ice_tilt_place(const ice_tilt_table *tilt, float x, float y)
+ICE_FN float ice_tilt_coordinate(const ice_tilt_table *tilt, float x, float y)
 {
     return fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero));
 }
 
 /* Returns the part of stretch k, from station k to station k + 1, that lies before the position
- * `place` (m): 0 if the stretch begins behind the position, 1 if it ends before. The outermost
+ * `coordinate` (m): 0 if the stretch begins behind the position, 1 if it ends before. The outermost
  * stretches continue without limit, unless the tilt is clamped. The sum over all stretches is the
  * position in stations, so no search is needed. */
 ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch, int32_t k,
-                            float place)
+                            float coordinate)
 {
     const int32_t last = tilt->nodes_u - 2;
-    const float share = fmaf(place, stretch.inverse_width, stretch.offset);
+    const float share = fmaf(coordinate, stretch.inverse_width, stretch.offset);
     const int32_t from = tilt->clamp ? 1 : k > 0, to = tilt->clamp ? 1 : k < last;
     if (from && to) {
         return ice_saturate(share);
@@ -57,8 +57,9 @@ ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch
     return from ? ice_max(share, 0.0f) : (to ? ice_min(share, 1.0f) : share);
 }
 
-/* Returns the position `place` (m) in stations: 2.5 is in the middle between stations 2 and 3. */
-ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
+/* Returns the position `coordinate` (m) in stations: 2.5 is in the middle between stations 2 and 3.
+ */
+ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float coordinate)
 {
     const int32_t stretches = tilt->nodes_u - 1;
     float position = 0.0f;
@@ -66,12 +67,12 @@ ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
         /* The loop has a constant length, so that all indices are constants on a GPU. */
         for (int32_t k = 0; k < ICE_TILT_STRETCHES; ++k) {
             if (k < stretches) {
-                position += ice_tilt_share(tilt, tilt->few[k], k, place);
+                position += ice_tilt_share(tilt, tilt->few[k], k, coordinate);
             }
         }
     } else {
         for (int32_t k = 0; k < stretches; ++k) {
-            position += ice_tilt_share(tilt, tilt->stretches[k], k, place);
+            position += ice_tilt_share(tilt, tilt->stretches[k], k, coordinate);
         }
     }
     return position;
@@ -92,13 +93,13 @@ ICE_FN float ice_shift_in_cell(const ice_tilt_table *tilt, float position, float
 /* Returns the shift (m) of a tilt along a line. */
 ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, float z)
 {
-    return ice_shift_in_cell(tilt, ice_tilt_position(tilt, ice_tilt_place(tilt, x, y)), z);
+    return ice_shift_in_cell(tilt, ice_tilt_position(tilt, ice_tilt_coordinate(tilt, x, y)), z);
 }
 
 /* A position on a map in oblique coordinates, in nodes. */
-typedef struct ice_map_place {
+typedef struct ice_map_point {
     float u, v;
-} ice_map_place;
+} ice_map_point;
 
 /* Moves a position outside the hexagon of nodes onto its edge, by the rule of ppc (physics.md 6.1).
  * Every corner of the hexagon has a ray outwards. Between two rays the position lies on a line
@@ -106,14 +107,14 @@ typedef struct ice_map_place {
  * fraction of the edge. With the last nodes (nu, nv), and with cu and cv, the last nodes that exist
  * in line 0 of each axis, the corners are (0, 0), (cu, 0), (nu, nu - cu), (nu, nv), (nv - cv, nv)
  * and (0, cv). */
-ICE_FN ice_map_place ice_map_onto(const ice_tilt_table *tilt, ice_map_place at)
+ICE_FN ice_map_point ice_map_onto(const ice_tilt_table *tilt, ice_map_point at)
 {
     const float nu = (float)(tilt->nodes_u - 1), nv = (float)(tilt->nodes_v - 1);
     const float cu = tilt->cut_u, cv = tilt->cut_v;
     const float right = nu - cu; /* v of the corner at u = nu */
     const float top = nv - cv;   /* u of the corner at v = nv */
     const float u = at.u, v = at.v;
-    ice_map_place on = at;
+    ice_map_point on = at;
     if (v < 0.0f && u >= v && u <= cu) {
         on.u = cu * ice_div(u - v, cu - v);
         on.v = 0.0f;
@@ -143,9 +144,9 @@ ICE_FN ice_map_place ice_map_onto(const ice_tilt_table *tilt, ice_map_place at)
 /* Returns the shift (m) of a tilt map. It is linear on triangles of nodes. */
 ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, float z)
 {
-    const ice_map_place place = {ice_tilt_place(tilt, x, y),
-                                 fmaf(x, tilt->vx, fmaf(y, tilt->vy, tilt->v_of_zero))};
-    const ice_map_place at = ice_map_onto(tilt, place);
+    const ice_map_point from = {ice_tilt_coordinate(tilt, x, y),
+                                fmaf(x, tilt->vx, fmaf(y, tilt->vy, tilt->v_of_zero))};
+    const ice_map_point at = ice_map_onto(tilt, from);
     const int32_t i = ice_cell(at.u, tilt->nodes_u - 2), j = ice_cell(at.v, tilt->nodes_v - 2);
     const float p = at.u - (float)i, r = at.v - (float)j;
     const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);

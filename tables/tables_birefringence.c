@@ -44,10 +44,10 @@ static double mean_share(const ice_medium *medium)
 /* Builds the table of one strength and of its sums over the layers below. `offset` is the offset of
  * the strength in ice_layer. */
 static int build_strengths(ics_table_builder *builder, const ice_medium *medium, size_t offset,
-                           const ice_birefringence_row **place)
+                           const ice_birefringence_row **table)
 {
     ice_birefringence_row *rows =
-        ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
+        ics_tables_array(builder, table, medium->layer_count, sizeof *rows);
     if (rows == NULL) {
         return -1;
     }

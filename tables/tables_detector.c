@@ -30,8 +30,8 @@ static ics_box bounds_of(const ice_detector *detector)
     return bounds;
 }
 
-static void place_module(const ics_table_builder *builder, size_t index, double *centre,
-                         double *reach)
+static void locate_module(const ics_table_builder *builder, size_t index, double *centre,
+                          double *reach)
 {
     const ice_sphere *module = &builder->tables->modules[index];
     centre[0] = module->x;
@@ -40,8 +40,8 @@ static void place_module(const ics_table_builder *builder, size_t index, double 
     *reach = (double)builder->tables->radius * module->oversize + ICS_GRID_MARGIN;
 }
 
-static void place_string(const ics_table_builder *builder, size_t index, double *centre,
-                         double *reach)
+static void locate_string(const ics_table_builder *builder, size_t index, double *centre,
+                          double *reach)
 {
     const ice_string *string = &builder->tables->strings[index];
     centre[0] = string->x;
@@ -63,7 +63,7 @@ static int build_cell_grid(ics_table_builder *builder, const ice_detector *detec
     double cell = fmax(cbrt(volume / (double)detector->module_count), 2.0 * reach);
     cell = fmax(cell, cbrt(volume / CELL_GRID_CELLS_MAX));
     return ics_tables_fill_grid(builder, &builder->tables->cell_grid, &bounds, cell, false,
-                                detector->module_count, place_module);
+                                detector->module_count, locate_module);
 }
 
 /* ---- strings ------------------------------------------------------------------------------ */
@@ -241,7 +241,7 @@ static int build_string_grid(ics_table_builder *builder, const ice_detector *det
     }
     const double cell = fmax(longer / STRING_GRID_SIDE_MAX, 2.0 * ics_tables_widest(detector));
     return ics_tables_fill_grid(builder, &tables->string_grid, &bounds, cell, true,
-                                tables->string_count, place_string);
+                                tables->string_count, locate_string);
 }
 
 static int build_strings(ics_table_builder *builder, const ice_detector *detector, ics_box bounds)

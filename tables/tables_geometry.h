@@ -27,13 +27,13 @@ int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *d
 
 /* Gives the centre (m) and the reach (m) of object `index` of a grid. The object lies inside a
  * sphere with this radius around its centre. */
-typedef void (*ics_table_place)(const ics_table_builder *builder, size_t index, double *centre,
-                                double *reach);
+typedef void (*ics_table_locate)(const ics_table_builder *builder, size_t index, double *centre,
+                                 double *reach);
 
 /* Builds a grid of cells with edge `cell` (m) over a box and lists every object, 0 .. count - 1, in
  * every cell that it touches. A flat grid has one cell in height. Cells are made larger while the
  * lists are too long. Returns 0, or -1 with `why` filled. */
 int ics_tables_fill_grid(ics_table_builder *builder, ice_grid *grid, const ics_box *bounds,
-                         double cell, bool flat, size_t count, ics_table_place place);
+                         double cell, bool flat, size_t count, ics_table_locate locate);
 
 #endif

@@ -53,12 +53,12 @@ static void shape_grid(ice_grid *grid, const ics_box *bounds, double cell, bool 
 
 /* Returns the length of all lists together. */
 static double total_items(const ics_table_builder *builder, const ice_grid *grid, size_t count,
-                          ics_table_place place)
+                          ics_table_locate locate)
 {
     double total = 0.0;
     for (size_t i = 0; i < count; ++i) {
         double centre[3], reach;
-        place(builder, i, centre, &reach);
+        locate(builder, i, centre, &reach);
         const cell_range range = cells_of(grid, centre, reach);
         total += (double)count_cells(&range);
     }
@@ -90,41 +90,41 @@ static void visit_cells(const ice_grid *grid, const double *centre, double reach
 /* Fills the lists by a counting sort: counts the objects of every cell, sums up the counts, and
  * fills each list backwards from its end, so that its objects are in ascending order. */
 static void sort_items(const ics_table_builder *builder, const ice_grid *grid, size_t count,
-                       ics_table_place place, uint32_t *offsets, uint32_t *items)
+                       ics_table_locate locate, uint32_t *offsets, uint32_t *items)
 {
     const size_t cells = (size_t)grid->nx * (size_t)grid->ny * (size_t)grid->nz;
     double centre[3], reach;
     for (size_t n = 0; n < count; ++n) {
-        place(builder, n, centre, &reach);
+        locate(builder, n, centre, &reach);
         visit_cells(grid, centre, reach, (uint32_t)n, offsets, NULL);
     }
     for (size_t c = 1; c <= cells; ++c) {
         offsets[c] += offsets[c - 1];
     }
     for (size_t n = count; n-- > 0;) {
-        place(builder, n, centre, &reach);
+        locate(builder, n, centre, &reach);
         visit_cells(grid, centre, reach, (uint32_t)n, offsets, items);
     }
 }
 
 int ics_tables_fill_grid(ics_table_builder *builder, ice_grid *grid, const ics_box *bounds,
-                         double cell, bool flat, size_t count, ics_table_place place)
+                         double cell, bool flat, size_t count, ics_table_locate locate)
 {
     shape_grid(grid, bounds, cell, flat);
-    while (total_items(builder, grid, count, place) > GRID_ITEMS_MAX &&
+    while (total_items(builder, grid, count, locate) > GRID_ITEMS_MAX &&
            (grid->nx > 1 || grid->ny > 1 || grid->nz > 1)) {
         cell *= 2.0;
         shape_grid(grid, bounds, cell, flat);
     }
     const size_t cells = (size_t)grid->nx * (size_t)grid->ny * (size_t)grid->nz;
     uint32_t *offsets = ics_tables_array(builder, &grid->offsets, cells + 1, sizeof *offsets);
-    const double items_total = total_items(builder, grid, count, place);
+    const double items_total = total_items(builder, grid, count, locate);
     uint32_t *items = offsets != NULL ? ics_tables_array(builder, &grid->items, (size_t)items_total,
                                                          sizeof *items)
                                       : NULL;
     if (items == NULL) {
         return -1;
     }
-    sort_items(builder, grid, count, place, offsets, items);
+    sort_items(builder, grid, count, locate, offsets, items);
     return 0;
 }

@@ -15,8 +15,8 @@ static int by_string(const void *left, const void *right)
 /* Sets the axis of a string's column to the mean position of its modules (physics.md 8.7). Returns
  * the margin (m) that this string needs, see ice_hole_constants.margin: the distance from the axis
  * to the farthest module, plus the radius of the column, minus the radius of a module. */
-static double place_column(const ice_detector *detector, const ice_module *const *modules,
-                           size_t count, double radius, ice_column *column)
+static double locate_column(const ice_detector *detector, const ice_module *const *modules,
+                            size_t count, double radius, ice_column *column)
 {
     double x = 0.0, y = 0.0, farthest = 0.0;
     for (size_t i = 0; i < count; ++i) {
@@ -105,8 +105,8 @@ int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
     for (size_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && order[next]->string == order[first]->string; ++next)
             ;
-        margin = fmax(margin, place_column(detector, order + first, next - first, hole->radius,
-                                           &columns[tables->column_count++]));
+        margin = fmax(margin, locate_column(detector, order + first, next - first, hole->radius,
+                                            &columns[tables->column_count++]));
     }
     free(order);
     const double g = hole->mean_cosine, f = hole->liu_fraction;

@@ -61,7 +61,7 @@ static double steepest_on_line(const ice_tilt *tilt, size_t row, size_t k)
 {
     const double width = tilt->stations[k + 1] - tilt->stations[k];
     const stretch depth = depth_stretch(tilt, row);
-    const stretch place = cell_stretch(tilt, k, tilt->station_count - 1, width);
+    const stretch along = cell_stretch(tilt, k, tilt->station_count - 1, width);
     const double above[2] = {shift_at(tilt, row, k), shift_at(tilt, row, k + 1)};
     const double below[2] = {shift_at(tilt, row + 1, k), shift_at(tilt, row + 1, k + 1)};
     double across = 0.0, up = 0.0;
@@ -69,8 +69,8 @@ static double steepest_on_line(const ice_tilt *tilt, size_t row, size_t k)
         across =
             fmax(across,
                  fabs(between(above[1] - above[0], below[1] - below[0], depth.ends[end])) / width);
-        up = fmax(up, climb(tilt, between(above[0], above[1], place.ends[end]),
-                            between(below[0], below[1], place.ends[end])));
+        up = fmax(up, climb(tilt, between(above[0], above[1], along.ends[end]),
+                            between(below[0], below[1], along.ends[end])));
     }
     return hypot(across, up);
 }

@@ -89,7 +89,7 @@ int ics_program_cache_read(const char *directory, const char key[65], ics_progra
 
 /* ---- writing files -------------------------------------------------------------------------- */
 
-/* Opens a new file that no other process writes. The umask decides who may read it. */
+/* Opens a new file that no other process writes. The umask decides which users may read it. */
 static FILE *open_scratch(const char *path, char *scratch, size_t size)
 {
     for (unsigned attempt = 0; attempt < 1000; ++attempt) {
@@ -200,7 +200,8 @@ int ics_program_cache_write_compiler(const char *directory, const char *text)
 
 bool ics_program_cache_installed_directory(unsigned index, char *path, size_t size)
 {
-    static const char *const places[] = {"/../share/icestream/kernels", "/share/icestream/kernels"};
+    static const char *const folders[] = {"/../share/icestream/kernels",
+                                          "/share/icestream/kernels"};
     const char *chosen = getenv("ICESTREAM_KERNELS");
     if (chosen != NULL && *chosen) {
         if (index == 0) {
@@ -208,7 +209,7 @@ bool ics_program_cache_installed_directory(unsigned index, char *path, size_t si
         }
         --index;
     }
-    if (index >= sizeof places / sizeof *places) {
+    if (index >= sizeof folders / sizeof *folders) {
         return false;
     }
     char executable[4096];
@@ -222,5 +223,5 @@ bool ics_program_cache_installed_directory(unsigned index, char *path, size_t si
         return false;
     }
     *name = 0;
-    return (size_t)snprintf(path, size, "%s%s", executable, places[index]) < size;
+    return (size_t)snprintf(path, size, "%s%s", executable, folders[index]) < size;
 }

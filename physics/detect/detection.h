@@ -52,8 +52,8 @@ typedef struct ice_detection {
  * (physics.md 14.3). Blocks from 0xC0000000 on belong to light sources. */
 ICE_FN uint32_t ice_detection_block(uint32_t scatters, uint32_t string, uint32_t module)
 {
-    const uint32_t label = string << 16 ^ module;
-    return ICE_BLOCK_DETECT | ((label ^ scatters * 0x9E3779B1u) & 0x3fffffffu);
+    const uint32_t identity = string << 16 ^ module;
+    return ICE_BLOCK_DETECT | ((identity ^ scatters * 0x9E3779B1u) & 0x3fffffffu);
 }
 
 /* Returns a number that is uniform in [0, 1). The hit is a photo-electron if the number is below

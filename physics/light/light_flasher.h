@@ -99,14 +99,14 @@ ICE_FN bool ice_led_is_tilted(uint32_t led)
 
 /* Gives the position (m) of LED 1 .. 12 relative to the centre of the module, and the direction of
  * its light. The azimuth is that of LEDs 1 and 7, rad. */
-ICE_FN void ice_led_place(uint32_t led, double azimuth, ice_axis *place, ice_axis *direction)
+ICE_FN void ice_led_position(uint32_t led, double azimuth, ice_axis *position, ice_axis *direction)
 {
     const double turn = azimuth + (double)((led - 1) % 6) * (ICE_PI / 3.0);
     const double elevation =
         ice_led_is_tilted(led) ? ICE_LED_TILTED_ELEVATION : ICE_LED_HORIZONTAL_ELEVATION;
     const ice_axis at = {ICE_LED_RING * cos(turn), ICE_LED_RING * sin(turn), ICE_LED_HEIGHT};
     const ice_axis to = {cos(elevation) * cos(turn), cos(elevation) * sin(turn), sin(elevation)};
-    *place = at;
+    *position = at;
     *direction = to;
 }
 

@@ -76,9 +76,9 @@ typedef enum ics_conventions {
     ICS_CONVENTIONS_PPC
 } ics_conventions;
 
-typedef struct ics_module_label {
+typedef struct ics_module_identity {
     uint16_t string, module;
-} ics_module_label;
+} ics_module_identity;
 
 /* An entry of light.spectra. Exactly one of the two is given. */
 typedef struct ics_spectrum_config {

@@ -1,4 +1,4 @@
-/* Keys that need code of their own: how they are read and printed. */
+/* Keys that need their own code: how they are read and printed. */
 #include "pipeline/config/config_fields.h"
 
 #include "physics/model.h"
@@ -96,20 +96,20 @@ static int read_excluded(const ics_yaml_node *node, void *item, icestream_error 
                                      &string, error);
     int second = ics_schema_unsigned(node->items[1], "detector.excluded: module", 0, UINT16_MAX,
                                      &module, error);
-    *(ics_module_label *)item =
-        (ics_module_label){.string = (uint16_t)string, .module = (uint16_t)module};
+    *(ics_module_identity *)item =
+        (ics_module_identity){.string = (uint16_t)string, .module = (uint16_t)module};
     return status ? status : second;
 }
 
 static void print_excluded(const void *item, FILE *out)
 {
-    const ics_module_label *label = item;
-    fprintf(out, "[%u, %u]", label->string, label->module);
+    const ics_module_identity *identity = item;
+    fprintf(out, "[%u, %u]", identity->string, identity->module);
 }
 
 const ics_schema_list ics_config_excluded = {.expected = "a list of [string, module]",
                                              .example = "[[1, 1]]",
-                                             .item_size = sizeof(ics_module_label),
+                                             .item_size = sizeof(ics_module_identity),
                                              .read = read_excluded,
                                              .print = print_excluded};
 

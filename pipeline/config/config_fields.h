@@ -1,4 +1,4 @@
-/* Keys of run files that need code of their own; config_keys.def names them. Private to the
+/* Keys of run files that need their own code; config_keys.def names them. Private to the
  * configuration. */
 #ifndef ICS_CONFIG_CONFIG_FIELDS_H
 #define ICS_CONFIG_CONFIG_FIELDS_H

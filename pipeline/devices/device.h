@@ -108,7 +108,7 @@ const char *ics_device_text(const ics_device *device, char *buffer, size_t size)
 /* All notes so far, one per line. */
 typedef struct ics_device_notes {
     char choice[4096];   /* how schedule AUTO was decided */
-    char warnings[4096]; /* requests that were not met, lost members */
+    char warnings[4096]; /* requests that could not be fulfilled, lost members */
 } ics_device_notes;
 void ics_device_notes_of(const ics_device *device, ics_device_notes *out);
 /* Copies the next line that this function has not returned yet, with "warning: " before a warning.

@@ -177,8 +177,8 @@ static void fail_batches(gpu_device *device)
 }
 
 /* The GPU has failed. What is not supported would fail on every device, so the GPU is not lost
- * then. The group is told about a loss before it gets batches back, so that it sends no more; a GPU
- * that could not start is reported by ics_device_gpu_create. */
+ * then. The group is notified of a loss before it gets batches back, so that it sends no more; a
+ * GPU that could not start is reported by ics_device_gpu_create. */
 static void give_up(gpu_device *device, const icestream_error *cause)
 {
     ics_error_keep(&device->failure, cause);

@@ -23,49 +23,49 @@ static bool is_absence(int cause)
     return cause == ENOENT || cause == ENOTDIR;
 }
 
-static bool report_blocked(const char *path, int found, char *place, size_t size, int *cause)
+static bool report_blocked(const char *path, int found, char *where, size_t size, int *cause)
 {
     if (is_absence(found)) {
         return false;
     }
-    snprintf(place, size, "%s", path);
+    snprintf(where, size, "%s", path);
     *cause = found;
     return true;
 }
 
 /* Examines a folder whose entries a pattern needs. */
-static bool is_folder_blocked(const char *path, char *place, size_t size, int *cause)
+static bool is_folder_blocked(const char *path, char *where, size_t size, int *cause)
 {
     DIR *folder = opendir(path);
     if (folder == NULL) {
-        return report_blocked(path, errno, place, size, cause);
+        return report_blocked(path, errno, where, size, cause);
     }
     closedir(folder);
     return false;
 }
 
 /* Examines all folders that match a pattern, which may have wildcards. */
-static bool are_folders_blocked(const char *pattern, char *place, size_t size, int *cause)
+static bool are_folders_blocked(const char *pattern, char *where, size_t size, int *cause)
 {
     if (!has_wildcard(pattern, strlen(pattern))) {
-        return is_folder_blocked(pattern, place, size, cause);
+        return is_folder_blocked(pattern, where, size, cause);
     }
     glob_t found = {0};
     bool blocked = false;
     if (glob(pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc && !blocked; ++i) {
-            blocked = is_folder_blocked(found.gl_pathv[i], place, size, cause);
+            blocked = is_folder_blocked(found.gl_pathv[i], where, size, cause);
         }
     }
     globfree(&found);
     return blocked;
 }
 
-bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cause)
+bool ics_blocked_pattern(const char *pattern, char *where, size_t size, int *cause)
 {
     struct stat about;
     if (!has_wildcard(pattern, strlen(pattern))) {
-        return stat(pattern, &about) != 0 && report_blocked(pattern, errno, place, size, cause);
+        return stat(pattern, &about) != 0 && report_blocked(pattern, errno, where, size, cause);
     }
     /* Only folders above a part with wildcards are listed; in the others one name is looked up. */
     for (const char *part = pattern, *end; *part; part = *end ? end + 1 : end) {
@@ -76,9 +76,9 @@ bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cau
         const size_t length = part > pattern + 1 ? (size_t)(part - pattern) - 1 : 1;
         char *folder = part == pattern ? strdup(".") : strndup(pattern, length);
         if (folder == NULL) {
-            return report_blocked(pattern, ENOMEM, place, size, cause);
+            return report_blocked(pattern, ENOMEM, where, size, cause);
         }
-        const bool blocked = are_folders_blocked(folder, place, size, cause);
+        const bool blocked = are_folders_blocked(folder, where, size, cause);
         free(folder);
         if (blocked) {
             return true;

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* Returns true if a glob pattern could not find all its files for another reason than that they do
- * not exist. `place` gets the first folder that cannot be read (or the file, if the pattern has no
+ * not exist. `where` gets the first folder that cannot be read (or the file, if the pattern has no
  * wildcards), cut at `size`, and *cause gets its errno. The state is that of now, not of the time
  * when the pattern was used. Any thread. */
-bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cause);
+bool ics_blocked_pattern(const char *pattern, char *where, size_t size, int *cause);
 
 #endif

@@ -70,7 +70,7 @@ static size_t read_all(int from, void *bytes, size_t size)
     return got;
 }
 
-static int tell_end(const char *file, int ended, icestream_error *error)
+static int report_end(const char *file, int ended, icestream_error *error)
 {
     if (WIFSIGNALED(ended)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
@@ -109,7 +109,7 @@ int ics_contained_check(int (*work)(void *user, icestream_error *error), void *u
                                    strerror(child < 0 ? cause : errno));
     }
     if (got < sizeof result || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
-        return tell_end(file, ended, error);
+        return report_end(file, ended, error);
     }
     if (result.status != ICESTREAM_OK) {
         (void)ics_error_copy(error, &result.error);

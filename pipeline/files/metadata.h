@@ -18,7 +18,7 @@
  *                       absent: photons
  *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed
  *
- * Other keys are allowed and kept. Nothing depends on the time or the place of the run: equal runs
+ * Other keys are allowed and kept. Nothing depends on the time or the folder of the run: equal runs
  * give equal files.
  */
 #ifndef ICS_FILES_METADATA_H

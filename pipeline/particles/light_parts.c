@@ -123,13 +123,13 @@ static void draw_losses(ics_light_parts *parts)
 
 /* Returns a loss of the piece: its position as a share of the piece, its energy, its kind. The loss
  * is a function of its number, so that no list of losses is needed. */
-static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *place,
+static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *share,
                         ice_cascade *kind)
 {
     ice_stream stream = numbers(parts, ICE_PURPOSE_LOSS, parts->piece_number);
     ice_stream_skip_to(&stream, ICE_BLOCKS_OF_LOSS * loss);
     const double u = ice_stream_uniform(&stream);
-    *place = ice_stream_uniform(&stream);
+    *share = ice_stream_uniform(&stream);
     *kind = ice_stream_uniform(&stream) < ICE_LOSS_HADRONIC ? ICE_CASCADE_PI_PLUS
                                                             : ICE_CASCADE_ELECTRON;
     return loss < parts->pair_like ? ice_loss_pair_like(parts->energy, u)
@@ -140,10 +140,10 @@ static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *pla
 static void end_piece(ics_light_parts *parts)
 {
     const ics_light_setup *setup = parts->setup;
-    double spent = ICE_MUON_IONISATION * parts->piece, place;
+    double spent = ICE_MUON_IONISATION * parts->piece, share;
     ice_cascade kind;
     for (uint32_t i = 0; i < parts->losses; ++i) {
-        spent += draw_loss(parts, i, &place, &kind);
+        spent += draw_loss(parts, i, &share, &kind);
     }
     parts->at += parts->piece;
     if (setup->losses) {
@@ -205,10 +205,10 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
         return true;
     }
     if (parts->loss < parts->losses) {
-        double place;
+        double share;
         ice_cascade kind;
-        const double energy = draw_loss(parts, parts->loss++, &place, &kind);
-        move(parts, place * parts->piece, part);
+        const double energy = draw_loss(parts, parts->loss++, &share, &kind);
+        move(parts, share * parts->piece, part);
         take_cascade(parts, part, kind, energy);
         return true;
     }
@@ -270,7 +270,7 @@ static void set_pulse(ics_light_parts *parts)
 }
 
 /* Sets position and direction of a flasher on its module, or of a beam anywhere. */
-static bool place_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+static bool start_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
 {
     const ics_particle *particle = parts->particle;
     ics_light_part *model = &parts->model;
@@ -291,13 +291,13 @@ static bool place_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE
         model->radius = has_led ? 0 : parts->setup->detector->radius;
     }
     if (has_led) {
-        ice_axis place;
+        ice_axis offset;
         const uint32_t led = (uint32_t)value(particle, ICS_PARTICLE_LED);
-        ice_led_place(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &place,
-                      &model->axis);
-        model->x += place.x;
-        model->y += place.y;
-        model->z += place.z;
+        ice_led_position(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &offset,
+                         &model->axis);
+        model->x += offset.x;
+        model->y += offset.y;
+        model->z += offset.z;
         model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
     }
     return true;
@@ -319,7 +319,7 @@ static bool set_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
                  model->spectrum);
         return false;
     }
-    return place_beam(parts, message);
+    return start_beam(parts, message);
 }
 
 /* Begins a source that has a number of photons and no energy. */

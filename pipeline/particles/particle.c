@@ -59,7 +59,7 @@ static const struct {
 };
 
 #define BIT(field)    (UINT32_C(1) << ICS_PARTICLE_##field)
-#define PLACE         (BIT(X) | BIT(Y) | BIT(Z))
+#define POSITION      (BIT(X) | BIT(Y) | BIT(Z))
 #define VECTOR        (BIT(DX) | BIT(DY) | BIT(DZ))
 #define ORIGIN        (BIT(ZENITH) | BIT(AZIMUTH))
 #define ALWAYS        (BIT(EVENT) | BIT(TYPE) | BIT(TIME))
@@ -71,15 +71,15 @@ uint32_t ics_particle_knows(const ics_particle *particle)
     switch (ics_particle_class_of(particle)) {
     case ICS_PARTICLE_CASCADE:
     case ICS_PARTICLE_TRACK:
-        return ALWAYS | PLACE | VECTOR | ORIGIN | BIT(LENGTH) | BIT(ENERGY);
+        return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(LENGTH) | BIT(ENERGY);
     case ICS_PARTICLE_RAY:
-        return ALWAYS | PLACE | VECTOR | ORIGIN | BIT(PHOTONS) | BIT(SPECTRUM);
+        return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(PHOTONS) | BIT(SPECTRUM);
     case ICS_PARTICLE_FLASHER:
-        return ALWAYS | PLACE | VECTOR | ORIGIN | OF_THE_MODULE | BIT(LED) | BIT(LED_AZIMUTH) |
+        return ALWAYS | POSITION | VECTOR | ORIGIN | OF_THE_MODULE | BIT(LED) | BIT(LED_AZIMUTH) |
                BIT(PHOTONS) | BIT(BRIGHTNESS) | BIT(SPECTRUM) | BIT(BEAM) | BIT(BEAM_WIDTH) |
                OF_THE_PULSE;
     case ICS_PARTICLE_POINT:
-        return ALWAYS | PLACE | BIT(PHOTONS) | BIT(SPECTRUM) | OF_THE_PULSE;
+        return ALWAYS | POSITION | BIT(PHOTONS) | BIT(SPECTRUM) | OF_THE_PULSE;
     case ICS_PARTICLE_CANDLE:
         break;
     }
@@ -258,8 +258,8 @@ static bool check_direction(const ics_particle *particle, char message[ICS_PARTI
 static bool check_flasher(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
     const double beam = particle->values[ICS_PARTICLE_BEAM];
-    if (any(particle, PLACE) == any(particle, OF_THE_MODULE) ||
-        !(all(particle, PLACE) || all(particle, OF_THE_MODULE))) {
+    if (any(particle, POSITION) == any(particle, OF_THE_MODULE) ||
+        !(all(particle, POSITION) || all(particle, OF_THE_MODULE))) {
         return refuse(message, particle, "expected a position: x, y, z; or string and module");
     }
     if (any(particle, BIT(PHOTONS)) == any(particle, BIT(BRIGHTNESS)) ||
@@ -302,7 +302,7 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
                  fields[__builtin_ctz(unknown)].name);
         return refuse(message, particle, text);
     }
-    if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, PLACE)) {
+    if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, POSITION)) {
         return refuse(message, particle, "expected a position: x, y, z");
     }
     const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;

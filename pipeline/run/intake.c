@@ -265,8 +265,8 @@ static bool give_back(ics_run_state *run)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Whether the hit file of a step file still exists; true if step files have no hit files of their
- * own. Called on the I/O thread for step files that have a mark. */
+/* Whether the hit file of a step file still exists; true if step files have no separate hit
+ * files. Called on the I/O thread for step files that have a mark. */
 static bool has_results(void *user, const char *name)
 {
     const ics_run_state *run = user;

@@ -128,7 +128,7 @@ void ics_run_log_device(ics_run_state *run)
     }
     icestream_error error = {.status = ICESTREAM_OK};
     uint64_t lost =
-        run->common.journal != NULL ? ics_run_journal_take_lost(run->common.journal, &error) : 0;
+        run->common.journal != NULL ? ics_run_journal_lost_lines(run->common.journal, &error) : 0;
     if (lost > 0) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%llu line%s of the journal lost: %s",
                          (unsigned long long)lost, lost == 1 ? " is" : "s are", error.text);

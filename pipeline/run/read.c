@@ -114,7 +114,7 @@ static void open_unit(ics_run_state *run, ics_unit *unit)
 }
 
 /* A unit that is still open when it is checked again needs no room. While a message of a stream is
- * being read nothing is opened: the place where the next message begins is not known yet. */
+ * being read nothing is opened: the position where the next message begins is not known yet. */
 static void offer_check(ics_run_state *run)
 {
     if (ics_run_is_stopping(run)) {

@@ -94,8 +94,8 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
     return status == ICESTREAM_OK ? make_directory(directory, error) : status;
 }
 
-/* DIRECTORY/NAME unless the configuration names another place. NULL: out of memory. */
-static char *place_in_sink(const ics_run_state *run, const char *configured, const char *name)
+/* DIRECTORY/NAME unless the configuration names another path. NULL: out of memory. */
+static char *path_in_sink(const ics_run_state *run, const char *configured, const char *name)
 {
     char *path = NULL;
     if (configured != NULL) {
@@ -111,13 +111,13 @@ static int open_records(ics_run_state *run, icestream_error *error)
     const icestream_config *config = run->config;
     bool folder = !run->common.to_stdout;
     if (folder || config->sink.quarantine != NULL) {
-        run->quarantine = place_in_sink(run, config->sink.quarantine, "quarantine");
+        run->quarantine = path_in_sink(run, config->sink.quarantine, "quarantine");
         run->common.quarantine = run->quarantine;
     }
     if (!folder && config->sink.journal == NULL) {
         return ICESTREAM_OK;
     }
-    char *path = place_in_sink(run, config->sink.journal, "run.journal");
+    char *path = path_in_sink(run, config->sink.journal, "run.journal");
     if (path == NULL || (folder && run->quarantine == NULL)) {
         free(path);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");

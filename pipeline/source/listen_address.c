@@ -155,15 +155,15 @@ static int remove_dead(const ics_listen_socket *listening, const ics_listen_addr
                              "name that is free",
                              listening->text);
     }
-    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (probe < 0) {
+    int trial = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (trial < 0) {
         return socket_error(listening, "make a socket", error);
     }
     /* Only a refusal shows that no process listens; "queue full" or "not allowed" show that one
      * does.
      */
-    bool dead = connect(probe, &address->socket.any, address->size) != 0 && errno == ECONNREFUSED;
-    close(probe);
+    bool dead = connect(trial, &address->socket.any, address->size) != 0 && errno == ECONNREFUSED;
+    close(trial);
     if (!dead) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "source.listen: %s: another process listens there, or the socket is "

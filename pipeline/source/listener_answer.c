@@ -67,8 +67,8 @@ bool ics_listener_client_report(ics_client *client, const json_t *answer)
     return queued && !client->mute;
 }
 
-/* Reports a client without the token at most once a second, because anyone who can connect could
- * fill the journal otherwise. */
+/* Reports a client without the token at most once a second, because any process that can connect
+ * could fill the journal otherwise. */
 static void report_stranger(const ics_client *client, const char *reason)
 {
     ics_listener *listener = client->listener;

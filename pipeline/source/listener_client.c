@@ -182,7 +182,7 @@ static void receive(ics_client *client)
 /* ---- what follows from input ---------------------------------------------------------------- */
 
 /* Sends the last answers to a leaving client, and drops it when it has closed its side. */
-static void say_goodbye(ics_client *client)
+static void send_last_answers(ics_client *client)
 {
     ics_listener_client_flush(client);
     if (client->answers_size == 0 && !client->shut) {
@@ -221,7 +221,7 @@ static void finish(ics_client *client)
         end_input(client, stopping ? "icestream is stopping" : "closed by the client");
     }
     if (client->phase == ICS_CLIENT_LEAVING && !client->closing && !client->busy) {
-        say_goodbye(client);
+        send_last_answers(client);
     }
 }
 

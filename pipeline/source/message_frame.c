@@ -20,7 +20,7 @@ typedef enum frame_state {
 
 struct ics_message_frame {
     char *name;  /* of the sender */
-    char *label; /* name of the sender and number of the message */
+    char *title; /* name of the sender and number of the message */
     uint64_t limit;
     frame_state state;
     uint64_t begun;  /* number of messages so far */
@@ -44,12 +44,12 @@ struct ics_message_frame {
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static int number_label(ics_message_frame *frame, icestream_error *error)
+static int number_title(ics_message_frame *frame, icestream_error *error)
 {
-    free(frame->label);
-    if (asprintf(&frame->label, "%s, message %" PRIu64, frame->name,
+    free(frame->title);
+    if (asprintf(&frame->title, "%s, message %" PRIu64, frame->name,
                  ics_message_frame_number(frame)) < 0) {
-        frame->label = NULL;
+        frame->title = NULL;
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->name);
     }
     return ICESTREAM_OK;
@@ -64,7 +64,7 @@ int ics_message_frame_create(const char *name, uint64_t limit, ics_message_frame
         frame->limit = limit;
         frame->name = strdup(name);
     }
-    if (frame == NULL || frame->name == NULL || number_label(frame, NULL) != ICESTREAM_OK) {
+    if (frame == NULL || frame->name == NULL || number_title(frame, NULL) != ICESTREAM_OK) {
         ics_message_frame_destroy(frame);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
     }
@@ -77,7 +77,7 @@ void ics_message_frame_destroy(ics_message_frame *frame)
     if (frame != NULL) {
         ics_trailer_checksums_free(&frame->sums);
         free(frame->gathered);
-        free(frame->label);
+        free(frame->title);
         free(frame->name);
         free(frame);
     }
@@ -98,7 +98,7 @@ static int reserve(ics_message_frame *frame, size_t size, icestream_error *error
     }
     unsigned char *grown = realloc(frame->gathered, capacity);
     if (grown == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->label);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->title);
     }
     frame->gathered = grown;
     frame->capacity = capacity;
@@ -144,7 +144,7 @@ static void end_message(ics_message_frame *frame, ics_message_span *out)
 static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream_error *error)
 {
     ics_npy_header header;
-    ICS_TRY(ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error));
+    ICS_TRY(ics_npy_parse(frame->title, frame->gathered, frame->header_size, &header, error));
     frame->rows = header.rows;
     frame->row_bytes = header.row_bytes;
     frame->left = header.rows * header.row_bytes; /* below 2^63 (npy.h) */
@@ -154,7 +154,7 @@ static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: header: found a message of %" PRIu64
                              " bytes, expected at most %" PRIu64 " (source.message_limit)",
-                             frame->label, frame->rows_end, frame->limit);
+                             frame->title, frame->rows_end, frame->limit);
     }
     ics_trailer_checksums_reset(&frame->sums);
     out->begins = true;
@@ -181,12 +181,12 @@ static int take_header(ics_message_frame *frame, const unsigned char *chunk, siz
         if (status != ICESTREAM_OK || (frame->gathered_size < ICS_NPY_PREAMBLE && !wrong)) {
             return status;
         }
-        status = ics_npy_header_size(frame->label, frame->gathered, frame->gathered_size,
+        status = ics_npy_header_size(frame->title, frame->gathered, frame->gathered_size,
                                      &frame->header_size, error);
         if (status == ICESTREAM_OK && frame->header_size > ICS_MESSAGE_HEADER_MAX) {
             status = ics_error_set(error, ICESTREAM_E_INPUT,
                                    "%s: byte 8: found a header of %zu bytes, expected at most %d",
-                                   frame->label, frame->header_size, ICS_MESSAGE_HEADER_MAX);
+                                   frame->title, frame->header_size, ICS_MESSAGE_HEADER_MAX);
         }
     }
     if (status == ICESTREAM_OK) {
@@ -234,7 +234,7 @@ static int take_metadata(ics_message_frame *frame, const unsigned char *chunk, s
     if (frame->gathered_size + count > metadata_limit(frame)) {
         return ics_error_set(
             error, ICESTREAM_E_INPUT,
-            "%s: trailer: found metadata without an end, expected at most %zu bytes", frame->label,
+            "%s: trailer: found metadata without an end, expected at most %zu bytes", frame->title,
             metadata_limit(frame));
     }
     int status = gather(frame, chunk, count, frame->gathered_size + count, &out->taken, error);
@@ -252,17 +252,17 @@ static int check_trailer(ics_message_frame *frame, icestream_error *error)
     const unsigned char *bytes = frame->gathered + frame->metadata_size;
     int status = ics_trailer_checksums_finish(&frame->sums, error);
     if (status == ICESTREAM_OK) {
-        status = ics_trailer_tail_parse(frame->label, bytes, frame->rows_end,
+        status = ics_trailer_tail_parse(frame->title, bytes, frame->rows_end,
                                         frame->rows_end + frame->gathered_size, &tail, error);
     }
     if (status == ICESTREAM_OK) {
         const ics_trailer_table table = {
             .schema = ics_layout_steps(), .rows = frame->rows, .row_bytes = frame->row_bytes};
-        status = ics_trailer_parse(frame->label, (const char *)frame->gathered, &tail, &table,
+        status = ics_trailer_parse(frame->title, (const char *)frame->gathered, &tail, &table,
                                    &trailer, error);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_trailer_verify(&trailer, frame->label, &frame->sums, frame->row_bytes, error);
+        status = ics_trailer_verify(&trailer, frame->title, &frame->sums, frame->row_bytes, error);
     }
     ics_trailer_free(&trailer);
     return status;
@@ -292,7 +292,7 @@ static int begin_part(ics_message_frame *frame, unsigned char first, icestream_e
     }
     begin_message(frame);
     frame->begun++;
-    return number_label(frame, error);
+    return number_title(frame, error);
 }
 
 int ics_message_frame_take(ics_message_frame *frame, const void *chunk, size_t size,
@@ -339,7 +339,7 @@ int ics_message_frame_finish(ics_message_frame *frame, icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "%s: byte %" PRIu64 ": found the end of the stream, expected more of the "
                          "%s",
-                         frame->label, offset, parts[frame->state]);
+                         frame->title, offset, parts[frame->state]);
 }
 
 bool ics_message_frame_between(const ics_message_frame *frame)

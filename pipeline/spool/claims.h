@@ -2,8 +2,8 @@
  * If a worker is killed, other workers take over its files.
  *
  * A claim is a file that was renamed into the worker's folder. Only atomic renames, links, mkdir
- * and stat decide who holds a file, on a local disk or on a network file system. docs/spool.md
- * describes the layout and what happens after a crash.
+ * and stat decide which worker holds a file, on a local disk or on a network file system.
+ * docs/spool.md describes the layout and what happens after a crash.
  *
  * Every function may be called from any thread, and may wait for the file system and for other
  * threads that use the same claims. Errors, unless stated otherwise: ICESTREAM_E_OUTPUT with file,

@@ -99,23 +99,23 @@ static int set_names(quarantining *job)
 
 /* Finds the next number that is free, or that has the same reason and no other file, and writes the
  * reason unless it exists. */
-static int place_reason(quarantining *job)
+static int store_reason(quarantining *job)
 {
     unsigned busy = 0;
     for (job->number++;; job->number++) {
         ICS_TRY(set_names(job));
         struct stat about;
-        bool free_place = job->path == NULL || lstat(job->to.text, &about) != 0;
-        if (job->path != NULL && free_place && errno != ENOENT) {
+        bool free_name = job->path == NULL || lstat(job->to.text, &about) != 0;
+        if (job->path != NULL && free_name && errno != ENOENT) {
             return ics_spool_error(job->error, job->to.text, "cannot be examined", NULL);
         }
         /* Or an earlier move by link was interrupted: the file has both names (ics_spool_move). */
-        free_place = free_place || ics_spool_path_same(job->path, job->to.text);
+        free_name = free_name || ics_spool_path_same(job->path, job->to.text);
         int compared = compare_reason(job);
-        if (compared == 1 && free_place) {
+        if (compared == 1 && free_name) {
             return ICESTREAM_OK;
         }
-        if (compared >= 0 || !free_place || is_not_ours(errno)) {
+        if (compared >= 0 || !free_name || is_not_ours(errno)) {
             continue;
         }
         if (errno != ENOENT) {
@@ -157,7 +157,7 @@ int ics_quarantine_note(const ics_quarantine *quarantine, const char *name, cons
                         .error = error};
     int status = make_folder(quarantine->folder, error);
     if (status == ICESTREAM_OK) {
-        status = place_reason(&job);
+        status = store_reason(&job);
     }
     if (status == ICESTREAM_OK && where != NULL) {
         *where = job.reason;
@@ -229,7 +229,7 @@ int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, cons
         status = make_folder(job.folder, error);
     }
     for (bool again = true; again && status == ICESTREAM_OK;) {
-        status = place_reason(&job);
+        status = store_reason(&job);
         if (status == ICESTREAM_OK) {
             status = move_file(&job, moved, &again);
         }

@@ -21,7 +21,7 @@ ics_path ics_spool_path_join(const char *folder, const char *name);
 ics_path ics_spool_path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether something has this name, even a link that points nowhere. Also true if the file system
- * cannot tell, so that no file is given up because of an error that passes. */
+ * cannot decide it, so that no file is given up because of an error that passes. */
 bool ics_spool_path_exists(const char *path);
 /* Whether two paths are names of the same file. */
 bool ics_spool_path_same(const char *a, const char *b);

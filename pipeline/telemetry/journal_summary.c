@@ -131,13 +131,13 @@ static void count_event(ics_journal_counts *counts, const ics_journal_record *re
 static void count_recent(ics_journal_summary *summary, const ics_journal_record *record)
 {
     long long index = (long long)(record->time / BIN_SECONDS);
-    size_t place = (size_t)((index % ICS_JOURNAL_BINS + ICS_JOURNAL_BINS) % ICS_JOURNAL_BINS);
-    if (summary->bins[place].index < index) {
-        summary->bins[place].index = index;
-        summary->bins[place].photons = 0;
+    size_t bin = (size_t)((index % ICS_JOURNAL_BINS + ICS_JOURNAL_BINS) % ICS_JOURNAL_BINS);
+    if (summary->bins[bin].index < index) {
+        summary->bins[bin].index = index;
+        summary->bins[bin].photons = 0;
     }
-    if (summary->bins[place].index == index) {
-        summary->bins[place].photons += ics_journal_whole(record, "photons");
+    if (summary->bins[bin].index == index) {
+        summary->bins[bin].photons += ics_journal_whole(record, "photons");
     }
 }
 

@@ -18,7 +18,7 @@ void ics_run_journal_lose(ics_run_journal *journal, const icestream_error *why)
     pthread_mutex_unlock(&journal->lock);
 }
 
-uint64_t ics_run_journal_take_lost(ics_run_journal *journal, icestream_error *error)
+uint64_t ics_run_journal_lost_lines(ics_run_journal *journal, icestream_error *error)
 {
     pthread_mutex_lock(&journal->lock);
     uint64_t lost = journal->lost;

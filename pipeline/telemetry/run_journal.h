@@ -20,6 +20,6 @@ void ics_run_journal_append(ics_run_journal *journal, const ics_event *event);
 void ics_run_journal_lose(ics_run_journal *journal, const icestream_error *why);
 /* Returns how many lines were lost since the last call, and why the last one was lost. Any thread.
  */
-uint64_t ics_run_journal_take_lost(ics_run_journal *journal, icestream_error *error);
+uint64_t ics_run_journal_lost_lines(ics_run_journal *journal, icestream_error *error);
 
 #endif

@@ -211,11 +211,11 @@ static bool look_at_reason(void *user, int descriptor, const char *name)
         return true;
     }
     look->count++;
-    size_t place = look->kept;
-    while (place > 0 && look->newest[place - 1].time < modified(&about)) {
-        --place;
+    size_t index = look->kept;
+    while (index > 0 && look->newest[index - 1].time < modified(&about)) {
+        --index;
     }
-    if (place == ICS_REASONS_SHOWN) {
+    if (index == ICS_REASONS_SHOWN) {
         return true;
     }
     char *path = NULL;
@@ -225,9 +225,9 @@ static bool look_at_reason(void *user, int descriptor, const char *name)
     if (look->kept == ICS_REASONS_SHOWN) {
         free(look->newest[--look->kept].path);
     }
-    memmove(&look->newest[place + 1], &look->newest[place],
-            (look->kept - place) * sizeof *look->newest);
-    look->newest[place] = (found_reason){modified(&about), path};
+    memmove(&look->newest[index + 1], &look->newest[index],
+            (look->kept - index) * sizeof *look->newest);
+    look->newest[index] = (found_reason){modified(&about), path};
     look->kept++;
     return true;
 }

@@ -70,7 +70,7 @@ struct ics_command {
 };
 
 /* Options that mean the same in several commands. A command may replace the help or the default by
- * a row of its own. */
+ * its own row. */
 #define ICS_OPTION_ROW_SET                                                                         \
     {                                                                                              \
         .name = "set", .letter = 's', .type = ICS_OPTION_SET, .value = "KEY=VALUE",                \

@@ -136,10 +136,10 @@ static int expand_pattern(planner *plan, const char *pattern)
     } else if (result == GLOB_NOSPACE) {
         status = out_of_memory(plan);
     } else if (strpbrk(pattern, "*?[") != NULL) {
-        char place[512];
-        const bool blocked = ics_blocked_pattern(pattern, place, sizeof place, &cause);
+        char where[512];
+        const bool blocked = ics_blocked_pattern(pattern, where, sizeof where, &cause);
         fault(plan, "%s: found no file of that pattern%s%s%s%s", pattern, blocked ? ": " : "",
-              blocked ? place : "", blocked ? ": " : "", blocked ? strerror(cause) : "");
+              blocked ? where : "", blocked ? ": " : "", blocked ? strerror(cause) : "");
     } else {
         fault(plan, "%s: %s", pattern, strerror(cause));
     }

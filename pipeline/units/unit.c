@@ -16,7 +16,7 @@ enum {
     UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
 };
 
-/* Whether units have hit files of their own. */
+/* Whether units have their own hit files. */
 static bool has_outputs(const ics_unit_common *common)
 {
     return !common->to_stdout && common->config->sink.rotate == 0;

@@ -237,7 +237,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
     }
 }
 
-/* A file that is not claimed stays in its place. Only the reason goes to the quarantine. */
+/* A file that is not claimed stays where it is. Only the reason goes to the quarantine. */
 static int note_reason(const ics_unit *unit, icestream_error *error)
 {
     const ics_quarantine quarantine = {.folder = unit->common->quarantine};

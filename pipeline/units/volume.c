@@ -205,7 +205,7 @@ static int write_table(commit *at, icestream_error *error)
 
 /* Finds out whether an earlier attempt has written the hit file, and has only failed to sync its
  * name. */
-static int is_there(const commit *at, bool *there, icestream_error *error)
+static int look_for_file(const commit *at, bool *there, icestream_error *error)
 {
     const char *path = at->volume->path;
     ics_hit_reader *reader = NULL;
@@ -274,7 +274,7 @@ void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, s
     bool there = false;
     int status = make_metadata(volume, &at.metadata, error);
     if (status == ICESTREAM_OK) {
-        status = is_there(&at, &there, error);
+        status = look_for_file(&at, &there, error);
     }
     /* Claims are checked here, before the merge, which may take long, and again after it. */
     if (status == ICESTREAM_OK && !there) {

@@ -10,7 +10,7 @@ The exit status is 1 if a case fails or the document differs. To join: add a cas
 of its subject, then use --write and look at the new row of the document. A case has a command, its input
 files, the exit status and texts that standard error must contain (bad_inputs_files.py, Case).
 
-Every case runs in a folder of its own. In addition, no case may end by a signal or a sanitizer's report, take
+Every case runs in its own folder. In addition, no case may end by a signal or a sanitizer's report, take
 longer than 20 s, leave a .part file or an incomplete hit file, or fail without a message.
 """
 

@@ -92,19 +92,19 @@ def run_once(job, where, env, seconds):
     return process.returncode, text.decode("utf-8", "replace")
 
 
-def start_and_kill(job, where, options, chance, mean, tally):
+def start_and_kill(job, where, options, numbers, mean, tally):
     """Starts a run that is meant to be killed. Returns whether it was, and what is wrong."""
     before = stamps(where)
     env, seconds = environment(), job.seconds
-    if chance.random() < 0.5:
-        seconds = chance.expovariate(1 / mean)
+    if numbers.random() < 0.5:
+        seconds = numbers.expovariate(1 / mean)
         what = "after %.3f s" % seconds
     else:
         env["LD_PRELOAD"] = options.inject
         env["FAULT_CALLS"] = CALLS
-        env["FAULT_AT"] = str(chance.randrange(1, 12 * len(SIZES)))
-        env["FAULT_WITHOUT"] = chance.choice(("", "renameat2"))
-        env["FAULT_HOW"] = chance.choice(("kill", "kill-half", "kill-after"))
+        env["FAULT_AT"] = str(numbers.randrange(1, 12 * len(SIZES)))
+        env["FAULT_WITHOUT"] = numbers.choice(("", "renameat2"))
+        env["FAULT_HOW"] = numbers.choice(("kill", "kill-half", "kill-after"))
         what = "%(FAULT_HOW)s at call %(FAULT_AT)s" % env
     status, text = run_once(job, where, env, seconds)
     killed = status == -signal.SIGKILL
@@ -141,7 +141,7 @@ def main():
     parser.add_argument("--run", default=RUN)
     options = parser.parse_args()
     options.inject = os.path.realpath(options.inject)
-    chance = random.Random(options.seed)
+    numbers = random.Random(options.seed)
     job = Job(options.program, SIZES, options.run)
     began = time.monotonic()
     where = job.fresh()
@@ -153,7 +153,7 @@ def main():
         killed, kills = True, tally.kills
         found = []
         while killed and not found and tally.kills - kills < options.kills_of_one_run:
-            killed, found = start_and_kill(job, where, options, chance, mean, tally)
+            killed, found = start_and_kill(job, where, options, numbers, mean, tally)
         found += finish(job, where, tally) if not found else []
         shutil.rmtree(where)
         failures += bool(found)

@@ -84,14 +84,14 @@ class Service:
 # ---- step files ----------------------------------------------------------------------------------
 
 
-def damages(data, chance):
+def damages(data, numbers):
     """Returns a step file that no run may accept, damaged in one of several ways."""
     data = bytearray(data)
-    kind = chance.randrange(5)
+    kind = numbers.randrange(5)
     if kind == 0:
-        del data[chance.randrange(1100, len(data) - 40) :]
+        del data[numbers.randrange(1100, len(data) - 40) :]
     elif kind == 1:
-        data[chance.randrange(1024, 1080)] ^= 0x40  # the checksum is wrong
+        data[numbers.randrange(1024, 1080)] ^= 0x40  # the checksum is wrong
     elif kind == 2:
         data[:6] = b"\x93NUMPZ"
     elif kind == 3:
@@ -107,7 +107,7 @@ class Plan:
     """The step files to drop. `good`: contents of their hit files by name; `bad`: names."""
 
     def __init__(self, job, count, seed, bad_share=0.01):
-        chance = random.Random(seed)
+        numbers = random.Random(seed)
         steps = os.path.join(job.template, "steps")
         self.templates = sorted(os.listdir(steps))
         contents = [read(os.path.join(steps, name)) for name in self.templates]
@@ -115,14 +115,14 @@ class Plan:
             job.reference[name.replace(".steps.npy", ".hits.npy")] for name in self.templates
         ]
         bad_count = max(1, round(bad_share * count)) if bad_share > 0 else 0
-        bad = set(chance.sample(range(count), bad_count))
+        bad = set(numbers.sample(range(count), bad_count))
         self.good, self.bad, self.files = {}, [], []
         for index in range(count):
-            which = chance.randrange(len(contents))
+            which = numbers.randrange(len(contents))
             name = "f%05d.steps.npy" % index
             if index in bad:
                 self.bad.append(name)
-                self.files.append((name, damages(contents[which], chance)))
+                self.files.append((name, damages(contents[which], numbers)))
             else:
                 self.good[name.replace(".steps.npy", ".hits.npy")] = references[which]
                 self.files.append((name, contents[which]))
@@ -147,35 +147,35 @@ class Plan:
         return [name for name in self.bad if not any(it.startswith(name) for it in reasons)]
 
 
-def drop(where, name, data, chance, outside):
+def drop(where, name, data, numbers, outside):
     """Moves a file into the watched folder, or writes it there in pieces and renames it."""
     path = os.path.join(where, "in", name)
-    if chance.random() < 0.5:
+    if numbers.random() < 0.5:
         prepared = os.path.join(outside, name)
         with open(prepared, "wb") as file:
             file.write(data)
         os.rename(prepared, path)
         return
-    temporary = chance.choice((".%s.tmp", "%s.part", "tmp-%s.writing")) % name
+    temporary = numbers.choice((".%s.tmp", "%s.part", "tmp-%s.writing")) % name
     growing = os.path.join(where, "in", temporary)
     with open(growing, "wb") as file:
-        pieces = chance.randrange(1, 5)
+        pieces = numbers.randrange(1, 5)
         for piece in range(pieces):
             file.write(data[len(data) * piece // pieces : len(data) * (piece + 1) // pieces])
             file.flush()
-            time.sleep(chance.expovariate(1 / 0.01))
+            time.sleep(numbers.expovariate(1 / 0.01))
     os.rename(growing, path)
 
 
 def feed(where, files, seconds, seed):
     """Drops files at random times, over about `seconds` in all. Run it in another process."""
-    chance = random.Random(seed)
+    numbers = random.Random(seed)
     outside = os.path.join(where, "outside")
     os.makedirs(outside, exist_ok=True)
     mean = seconds / max(1, len(files))
     for name, data in files:
-        time.sleep(chance.expovariate(1 / mean))
-        drop(where, name, data, chance, outside)
+        time.sleep(numbers.expovariate(1 / mean))
+        drop(where, name, data, numbers, outside)
     shutil.rmtree(outside)
 
 

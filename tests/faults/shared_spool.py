@@ -47,17 +47,17 @@ class Crew:
         )
         return Service(self.job, self.where, command, "worker-%d" % index)
 
-    def disturb(self, chance):
+    def disturb(self, numbers):
         """Kills a process and starts it again, or stops one for longer than its lease."""
-        index = chance.randrange(len(self.members))
+        index = numbers.randrange(len(self.members))
         member = self.members[index]
-        if chance.random() < 0.5:
+        if numbers.random() < 0.5:
             member.end(signal.SIGKILL)
             self.kills += 1
             self.members[index] = self.start(index)
         else:
             member.send(signal.SIGSTOP)
-            time.sleep(self.options.lease * chance.uniform(1.5, 3))
+            time.sleep(self.options.lease * numbers.uniform(1.5, 3))
             member.send(signal.SIGCONT)
             self.stops += 1
 
@@ -95,7 +95,7 @@ def main():
     parser.add_argument("--lease", type=float, default=0.5)
     parser.add_argument("--run", default=WATCH)
     options = parser.parse_args()
-    chance = random.Random(options.seed)
+    numbers = random.Random(options.seed)
     job = Job(options.program, SIZES)
     where = job.fresh()
     os.makedirs(os.path.join(where, "in"))
@@ -109,8 +109,8 @@ def main():
     found = []
     end = time.monotonic() + options.seconds
     while time.monotonic() < end and not found:
-        time.sleep(chance.expovariate(1 / 0.5))
-        crew.disturb(chance)
+        time.sleep(numbers.expovariate(1 / 0.5))
+        crew.disturb(numbers)
         found += plan.wrong(where)
     feeder.join(LIMIT)
     wait_until(lambda: not plan.missing(where) and not plan.without_reason(where), LIMIT)

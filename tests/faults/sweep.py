@@ -13,7 +13,7 @@ continues.
     ... --run "ARGUMENTS"                 another command line for the runs
 
 The N-th call of a family is counted over the whole run (inject.c), so a sweep ends where a run
-makes no more such calls. For each case, in a folder of its own:
+makes no more such calls. For each case, in its own folder:
 
 - the run ends with a documented exit status that fits: 0 only if every hit file exists and is
   right; calls that are interrupted or short are repeated

@@ -66,7 +66,7 @@ static inline void write_table(const char *path, const ics_layout *schema, size_
     ics_table_writer_destroy(writer);
 }
 
-/* Metadata of a hit file, with an account of so many hits. The caller releases them. */
+/* Metadata of a hit file, with an account of `hits` hits. The caller releases them. */
 static inline json_t *hit_metadata(uint64_t hits)
 {
     const ics_metadata_origin origin = {.seed = 17, .configuration = "c0ffee", .input = "f00d"};

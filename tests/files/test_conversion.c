@@ -119,7 +119,7 @@ START_TEST(number_that_does_not_fit_is_an_error)
 }
 END_TEST
 
-START_TEST(signed_fields_take_their_whole_range)
+START_TEST(signed_fields_have_their_whole_range)
 {
     const ics_npy_field source = {.name = "pmt", .type = {'i', 8}, .offset = 0};
     ics_npy_field fields[ICS_LAYOUT_FIELDS_MAX];
@@ -186,7 +186,7 @@ ICS_TEST_MAIN("conversion")
     TCase *conversion = tcase_create("conversion");
     tcase_add_test(conversion, numbers_that_fit_are_converted);
     tcase_add_loop_test(conversion, number_that_does_not_fit_is_an_error, 0, COUNT(misfits));
-    tcase_add_test(conversion, signed_fields_take_their_whole_range);
+    tcase_add_test(conversion, signed_fields_have_their_whole_range);
     tcase_add_test(conversion, unusable_fields_are_all_named);
     suite_add_tcase(suite, conversion);
 }

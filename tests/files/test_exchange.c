@@ -290,7 +290,7 @@ START_TEST(bins_by_hand)
 }
 END_TEST
 
-/* There are so many bins that the program merges them several times on the way. */
+/* The bins are so numerous that the program merges them several times on the way. */
 START_TEST(sums_are_the_hits)
 {
     enum { HITS = 100000 };

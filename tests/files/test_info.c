@@ -1,7 +1,7 @@
 /* Promise: `icestream info` describes steps and hits in text and in JSON, shows bad values, and
  * with
  * --verify finds every damage. To join: a new line of the report is one more expect_in() in a test
- * info_describes_*, a new check of --verify gets a damage of its own. */
+ * info_describes_*, a new check of --verify gets its own damage. */
 #include "tests/files/table_files.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

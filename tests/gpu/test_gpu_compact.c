@@ -78,8 +78,8 @@ static void slots_destroy(slots *pool)
 /* Whether a photon waits for a place in the hit buffer, in either of the two ways of state.h. */
 static bool waits(const slots *pool, uint32_t slot)
 {
-    const uint32_t *label = &pool->columns[2][slot * WORD];
-    return (label[3] & ICS_WAITING) != 0 || (label[0] & 0x80000000u) != 0;
+    const uint32_t *identity = &pool->columns[2][slot * WORD];
+    return (identity[3] & ICS_WAITING) != 0 || (identity[0] & 0x80000000u) != 0;
 }
 
 /* A share of the slots in use is occupied, by photons whose every word is their own. Free slots
@@ -100,10 +100,10 @@ static slots random_pool(uint32_t capacity, uint32_t used, double share, uint64_
             pool.columns[0][i * WORD + axis] = bits_of((float)test_between(&state, -600, 600));
         }
         pool.columns[2][i * WORD + 2] = i; /* photon_id: where it came from */
-        const uint32_t met = (uint32_t)test_word(&state);
+        const uint32_t recorded = (uint32_t)test_word(&state);
         const bool lives = i < used && test_uniform(&state) < share;
         *emission_of(&pool, i) = i >= used || lives ? 7 : ICS_NOBODY;
-        pool.recorded[i] = lives && waits(&pool, i) ? met : 0;
+        pool.recorded[i] = lives && waits(&pool, i) ? recorded : 0;
         pool.alive += lives;
     }
     return pool;

@@ -153,7 +153,7 @@ static void count_event(void *user)
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
-START_TEST(tells_of_progress)
+START_TEST(reports_progress)
 {
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     gpu_load load = {.batch_photons = 1000};
@@ -190,7 +190,7 @@ int main(void)
     tcase_add_test(tests, device_describes_itself);
     tcase_add_test(tests, schedule_has_to_be_chosen);
     tcase_add_loop_test(tests, destroyed_at_work, 0, GPU_SCHEDULES);
-    tcase_add_loop_test(tests, tells_of_progress, 0, GPU_SCHEDULES);
+    tcase_add_loop_test(tests, reports_progress, 0, GPU_SCHEDULES);
     suite_add_tcase(suite, tests);
     return gpu_suite_run(suite);
 }

@@ -1,5 +1,6 @@
 /* Photons on their way through the ice alone, as tests/propagation/walk.h, on a GPU: there are a
- * hundred times as many, so that what a test wants to know of them is added up on the GPU as well.
+ * hundred times as many, so that what a test wants to know about them is added up on the GPU as
+ * well.
  *
  * The walk takes the stage functions of a run, in portable and in fast maths; a view looks at every
  * segment. Modules and boundaries play no part: they have to be far away, and the reach cull off.
@@ -76,7 +77,7 @@ enum {                   /* WALK_START; thresholds of wavelength: walk_job.lengt
        WALK_START_SHIFT, /* along the direction of the step */
        WALK_START_WAVELENGTH,
        WALK_START_ABSORPTION,
-       WALK_START_X, /* direction of flight */
+       WALK_START_X, /* direction */
        WALK_START_Y,
        WALK_START_Z,
        WALK_START_XX,
@@ -97,7 +98,7 @@ typedef struct walk_job {
     ice_variants variants;
     uint32_t photons;
     float path_limit;       /* photons are let go after the segment that gets there, m */
-    uint32_t scatter_limit; /* ... or after so many scatters */
+    uint32_t scatter_limit; /* ... or after this number of scatters */
     double lengths[WALK_LENGTHS];
     uint32_t counts[WALK_LENGTHS];
 } walk_job;

@@ -265,7 +265,7 @@ static void take_hits(lane *self)
 }
 
 /* Frees the places of batches that are complete. */
-static void settle_batches(lane *self)
+static void finish_batches(lane *self)
 {
     for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
         ice_account one = {0};
@@ -323,7 +323,7 @@ static bool launch_once(lane *self, const setting *with)
         self->leftovers += self->memory.leftovers[i].count;
     }
     take_hits(self);
-    settle_batches(self);
+    finish_batches(self);
     bool more = self->next_emission < EMISSIONS;
     for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
         more = more || self->created[place] > 0;

@@ -41,7 +41,7 @@ START_TEST(resources_are_those_of_the_kernels)
 END_TEST
 
 /* A limit on registers that the kernel cannot keep. */
-START_TEST(spills_are_told)
+START_TEST(spills_are_reported)
 {
     ics_program_options options = program_defaults;
     options.definitions =
@@ -233,13 +233,13 @@ END_TEST
 
 /* Its own neighbours are no part of the key, so they must not be read, wherever the program runs.
  */
-START_TEST(files_beside_a_header_are_not_read)
+START_TEST(files_next_to_a_header_are_not_read)
 {
     char path[SCRATCH_PATH], text[2 * SCRATCH_PATH];
-    scratch_write(scratch_path(program_place(), "beside.h", path), rayleigh, strlen(rayleigh));
+    scratch_write(scratch_path(program_place(), "neighbour.h", path), rayleigh, strlen(rayleigh));
     snprintf(text, sizeof text, "\n# include \"%s\"\n", path);
     ck_assert_int_eq(chdir(program_place()->folder), 0);
-    fail_with_header("#include \"beside.h\"\n", "(1): catastrophic error: ", "\"beside.h\"");
+    fail_with_header("#include \"neighbour.h\"\n", "(1): catastrophic error: ", "\"neighbour.h\"");
     fail_with_header(text, "(2): error: ", "can include the headers of icestream");
     ck_assert_int_eq(chdir("/"), 0);
 }
@@ -296,14 +296,14 @@ ICS_TEST_MAIN("program")
         tcase_add_checked_fixture(compiler, program_set_up, program_tear_down);
         tcase_set_timeout(compiler, 300);
         tcase_add_test(compiler, resources_are_those_of_the_kernels);
-        tcase_add_test(compiler, spills_are_told);
+        tcase_add_test(compiler, spills_are_reported);
         tcase_add_test(compiler, an_architecture_of_the_future_gets_ptx);
         tcase_add_test(compiler, programs_of_different_options_are_different);
         tcase_add_test(compiler, fast_maths_is_defined_and_used);
         tcase_add_test(compiler, a_users_header_is_compiled_and_its_content_belongs_to_the_key);
         tcase_add_test(compiler, a_header_for_two_stages_is_given_once);
         tcase_add_test(compiler, errors_name_the_users_file_and_line);
-        tcase_add_test(compiler, files_beside_a_header_are_not_read);
+        tcase_add_test(compiler, files_next_to_a_header_are_not_read);
         tcase_add_test(compiler, the_working_folder_does_not_matter);
         suite_add_tcase(suite, compiler);
     }

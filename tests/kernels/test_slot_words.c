@@ -166,7 +166,7 @@ START_TEST(a_fate_comes_back)
 }
 END_TEST
 
-START_TEST(slots_without_a_segment_are_told_apart)
+START_TEST(slots_without_a_segment_are_distinguished)
 {
     const ics_word dropped = gpu_segment_pack_dropped();
     ck_assert(!gpu_segment_is_vacant(dropped));
@@ -190,7 +190,7 @@ int main(void)
     tcase_add_test(tests, a_photon_of_wavefront_comes_back_in_a_later_wave);
     tcase_add_test(tests, a_segment_comes_back);
     tcase_add_test(tests, a_fate_comes_back);
-    tcase_add_test(tests, slots_without_a_segment_are_told_apart);
+    tcase_add_test(tests, slots_without_a_segment_are_distinguished);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,7 +1,7 @@
 /* Promise: the built-in ice has the numbers of physics.md 4 and 13, and the planes that end the
  * world are those of the configuration. To join: a new built-in model gets a check of its table
- * like south_pole_like_check_table. Ice of ppc folders, of YAML files and its features have files
- * of their own, test_ice_*.c. */
+ * like south_pole_like_check_table. Ice of ppc folders, of YAML files and its features have
+ * their own files, test_ice_*.c. */
 #include "pipeline/models/ice/ice_sources.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/test_main.h"

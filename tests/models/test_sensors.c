@@ -126,7 +126,7 @@ END_TEST
 static const ice_module *find(const loaded_detector *result, uint16_t string, uint16_t module)
 {
     const ice_module *found = ics_sensors_find_module(
-        result->detector, (ics_module_label){.string = string, .module = module});
+        result->detector, (ics_module_identity){.string = string, .module = module});
     ck_assert_msg(found != NULL, "no module %u of string %u", module, string);
     return found;
 }

@@ -42,7 +42,7 @@ static inline world open_particles(const char *options, const char *list)
     return open_world(text);
 }
 
-/* Opens a list of equal particles, each in an event of its own. `particle` are its keys other than
+/* Opens a list of equal particles, each in its own event. `particle` are its keys other than
  * event, position and direction, `options` as in open_particles(). */
 static inline world open_equal_particles(const char *options, const char *particle, size_t count)
 {

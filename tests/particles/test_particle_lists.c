@@ -33,7 +33,7 @@ static bool take(ics_particle_source *source, ics_listed_particle *out)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The rows of the table in docs/physics.md 10.6: words in the column "light" tell the class, and in
+/* The rows of the table in docs/physics.md 10.6: words in the column "light" name the class, and in
  * rows of cascades ";" separates the profiles, in this order. */
 static const struct {
     const char *light;

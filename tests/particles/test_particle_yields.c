@@ -1,6 +1,6 @@
 /* Promise: particles make as many photons as the yields of physics.md 3 and 10 say, and as many as
- * the public program ppc made of the same lists. To join: a new kind of particle with a yield of
- * its own gets a line in `yields`.
+ * the public program ppc made of the same lists. To join: a new kind of particle with its own
+ * yield gets a line in `yields`.
  *
  * There are 12 statistical comparisons. tests/propagation/moments.h says how likely a correct
  * program fails one of them. */
@@ -74,7 +74,7 @@ START_TEST(light_in_water)
 {
     const double ice = photons_in_water("");
     expect_photons("water of ice's density", photons_in_water("density: 0.9216\n"), ice);
-    expect_photons("water of its own", photons_in_water("density: 1.038\n"), ice * 0.9216 / 1.038);
+    expect_photons("another water", photons_in_water("density: 1.038\n"), ice * 0.9216 / 1.038);
 }
 END_TEST
 

@@ -475,11 +475,11 @@ START_TEST(led_numbers)
     near(pulse.plateau, 0, 0);
 
     ice_axis place, to;
-    ice_led_place(1, 0, &place, &to);
+    ice_led_position(1, 0, &place, &to);
     near(place.x, 0.119, 1e-15);
     near(place.z, 0.08, 1e-15);
     near(asin(to.z) / ICE_DEGREE, 48.1, 1e-9);
-    ice_led_place(8, 0, &place, &to);
+    ice_led_position(8, 0, &place, &to);
     near(atan2(place.y, place.x) / ICE_DEGREE, 60, 1e-9);
     near(hypot(place.x, place.y), 0.119, 1e-15);
     near(asin(to.z) / ICE_DEGREE, -0.2, 1e-9);

@@ -172,12 +172,12 @@ START_TEST(cherenkov_photons)
     for (size_t i = 0; i < count; ++i) {
         const ice_photon p = ice_create_cherenkov(tables, &track, 0, (uint32_t)i);
         const double at[3] = {p.x - start[0], p.y - start[1], p.z - start[2]};
-        const double flight[3] = {p.dx, p.dy, p.dz};
+        const double direction[3] = {p.dx, p.dy, p.dz};
         const double along = dot(at, n);
         const double cone = minimum(1.0 / (track.beta * phase_index(p.wavelength)), 1.0);
-        worst_angle = fmax(worst_angle, fabs(dot(flight, n) - cone));
+        worst_angle = fmax(worst_angle, fabs(dot(direction, n) - cone));
         worst_line = fmax(worst_line, fmax(fabs(dot(at, u)), fabs(dot(at, w))));
-        ck_assert_double_eq_tol(dot(flight, flight), 1.0, 5e-7);
+        ck_assert_double_eq_tol(dot(direction, direction), 1.0, 5e-7);
         moment_add(&shift, along);
         moment_add(&wavelength, p.wavelength);
         moment_add(&absorption, p.absorption);
@@ -190,7 +190,7 @@ START_TEST(cherenkov_photons)
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
         const double delay = ics_tables_arrival_delay(tables, &track, &here);
         worst_time = fmax(worst_time, fabs(delay - along / (LIGHT_SPEED * track.beta)));
-        const double azimuth = atan2(dot(flight, w), dot(flight, u));
+        const double azimuth = atan2(dot(direction, w), dot(direction, u));
         samples[SHIFT][i] = fmax(along, 0.0);
         samples[WAVELENGTH][i] = p.wavelength;
         samples[AZIMUTH][i] = azimuth < 0 ? azimuth + 2.0 * M_PI : azimuth;

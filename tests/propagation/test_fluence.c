@@ -230,7 +230,7 @@ static void check_causality(const stage_world *world, const half *run)
         const ice_arrival *a = &run->result.arrivals.items[i];
         const ice_module *module = &detector->modules[a->module];
         const double along = a->x * a->dx + a->y * a->dy + a->z * a->dz;
-        /* From true to enlarged size: only what is across the flight grows. */
+        /* From true to enlarged size: only what is across the direction grows. */
         const double f = detector->oversize;
         const double x = module->x + f * a->x + (1.0 - f) * along * a->dx;
         const double y = module->y + f * a->y + (1.0 - f) * along * a->dy;

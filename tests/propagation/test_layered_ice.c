@@ -242,7 +242,7 @@ static void compare_variants(const char *ice)
     ck_assert_double_ge((double)same.shared, 0.998 * (double)walked.hit_count);
 
     const ics_verdict other = judge("other random numbers", &cumulative, &independent);
-    /* Steps that begin beside a module hit it with whatever random numbers. */
+    /* Steps that begin next to a module hit it with whatever random numbers. */
     ck_assert_uint_lt(other.shared, cumulative.hit_count / 4);
     for (int i = 0; i < ICS_VERDICT_TESTS; ++i) {
         expect_probability(other.tests[i].name, other.tests[i].test);

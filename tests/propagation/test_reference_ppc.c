@@ -352,7 +352,7 @@ static void print_bands(const reference *ppc, double photons, double inflation)
     }
 }
 
-/* The tool beside the reference, as users will call it. Its chi-square of times is left out: it
+/* The tool next to the reference, as users will call it. Its chi-square of times is left out: it
  * takes bins with 10 hits in both runs together, nearly all of them ppc's, and so rejects correct
  * runs of 6e6 photons more often than one time in three (made-up hits, drawn from ppc's own times).
  */

@@ -42,14 +42,14 @@ typedef struct walk_job {
     ice_variants variants;
     uint32_t first_photon, photons; /* photon_id of the first, and how many */
     float path_limit;               /* photons are let go after the segment that gets there, m */
-    uint32_t scatter_limit;         /* ... or after so many scatters */
+    uint32_t scatter_limit;         /* ... or after this number of scatters */
     void (*visit)(void *user, const walk_block *block);
     void *user;
 } walk_job;
 
 /* Carries the photons of the job, WALK_WIDTH at a time. */
 void walk_run(const walk_job *job);
-/* The same with every half of the photons on a thread of its own; `users` gets the visits of the
+/* The same with every half of the photons on its own thread; `users` gets the visits of the
  * first and of the second half. */
 void walk_run_halves(const walk_job *job, void *const users[2]);
 

@@ -175,7 +175,7 @@ for task in $(seq 0 $((TASKS - 1))); do
 done
 cat log-"${job}"_* >all
 again=$(grep -c 'exit status 75' all)
-[ "$again" -ge 1 ] || fail "no task met its time limit"
+[ "$again" -ge 1 ] || fail "no task reached its time limit"
 grep -q "slurm-${job}_[0-9]*-1: exit status" all || fail "no task was queued again"
 for ((i = 0; i < FILES; ++i)); do
     name=$(printf %03d $i)

@@ -175,7 +175,7 @@ START_TEST(test_other_names_do_not_matter)
     run_for(200);
     ck_assert_uint_eq(test->looks, before);
 
-    /* So many events may overflow the queue of the kernel, so the watch looks. */
+    /* This number of events may overflow the queue of the kernel, so the watch looks. */
     for (int i = 0; i < 2000; ++i) {
         drop_file("journal"); /* makes several events */
         uv_run(&test->loop, UV_RUN_NOWAIT);

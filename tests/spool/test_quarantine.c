@@ -1,5 +1,5 @@
 /* Promises of quarantine.h: names of quarantined files, reasons, and what happens if a name exists
- * already. How to join: a test has an empty folder `place`, whose `aside` is the quarantine; call
+ * already. How to join: a test has an empty folder `place`, whose `bad` is the quarantine; call
  * note() or move(), and look at the files with assert_text(). */
 #include "pipeline/spool/quarantine.h"
 #include "tests/support/scratch_files.h"
@@ -21,7 +21,7 @@ static icestream_error error;
 static void set_up(void)
 {
     place = scratch_create();
-    quarantine = (ics_quarantine){.folder = scratch_path(&place, "aside", folder)};
+    quarantine = (ics_quarantine){.folder = scratch_path(&place, "bad", folder)};
 }
 
 static void tear_down(void)
@@ -78,10 +78,10 @@ START_TEST(test_notes)
     /* The beginning of another reason is a different reason. */
     note("a.npy", "row 1", "a.npy.3.reason");
     note("a.npy", "", "a.npy.4.reason");
-    assert_text("aside/a.npy.reason", "row 1: bad\n");
-    assert_text("aside/a.npy.2.reason", "row 2: bad\n");
-    assert_text("aside/a.npy.3.reason", "row 1\n");
-    assert_text("aside/a.npy.4.reason", "\n");
+    assert_text("bad/a.npy.reason", "row 1: bad\n");
+    assert_text("bad/a.npy.2.reason", "row 2: bad\n");
+    assert_text("bad/a.npy.3.reason", "row 1\n");
+    assert_text("bad/a.npy.4.reason", "\n");
 }
 END_TEST
 
@@ -91,11 +91,11 @@ START_TEST(test_moves)
     move("a.npy", "bad", "a.npy.2"); /* a second file with the same reason */
     note("a.npy", "listed", "a.npy.3.reason");
     move("a.npy", "worse", "a.npy.4");
-    assert_text("aside/a.npy", "bad");
-    assert_text("aside/a.npy.reason", "bad\n");
-    assert_text("aside/a.npy.2.reason", "bad\n");
-    assert_text("aside/a.npy.4", "worse");
-    assert_text("aside/a.npy.4.reason", "worse\n");
+    assert_text("bad/a.npy", "bad");
+    assert_text("bad/a.npy.reason", "bad\n");
+    assert_text("bad/a.npy.2.reason", "bad\n");
+    assert_text("bad/a.npy.4", "worse");
+    assert_text("bad/a.npy.4.reason", "worse\n");
 }
 END_TEST
 
@@ -103,12 +103,12 @@ START_TEST(test_names_that_exist)
 {
     char path[SCRATCH_PATH];
     ck_assert_int_eq(mkdir(folder, 0777), 0);
-    ck_assert_int_eq(mkdir(scratch_path(&place, "aside/a.npy.reason", path), 0777), 0);
-    write_text("aside/a.npy.2", "another file");
-    ck_assert_int_eq(symlink("nowhere", scratch_path(&place, "aside/a.npy.3.reason", path)), 0);
+    ck_assert_int_eq(mkdir(scratch_path(&place, "bad/a.npy.reason", path), 0777), 0);
+    write_text("bad/a.npy.2", "another file");
+    ck_assert_int_eq(symlink("nowhere", scratch_path(&place, "bad/a.npy.3.reason", path)), 0);
     move("a.npy", "bad", "a.npy.4");
-    assert_text("aside/a.npy.2", "another file");
-    ck_assert(!scratch_exists(&place, "aside/nowhere"));
+    assert_text("bad/a.npy.2", "another file");
+    ck_assert(!scratch_exists(&place, "bad/nowhere"));
 }
 END_TEST
 
@@ -116,11 +116,11 @@ START_TEST(test_killed_between_reason_and_file)
 {
     note("a.npy", "bad", "a.npy.reason");
     move("a.npy", "bad", "a.npy");
-    ck_assert(!scratch_exists(&place, "aside/a.npy.2.reason"));
+    ck_assert(!scratch_exists(&place, "bad/a.npy.2.reason"));
     /* The process was killed before the reason had its name. */
-    write_text("aside/b.npy.reason.part", "ba");
+    write_text("bad/b.npy.reason.part", "ba");
     move("b.npy", "bad", "b.npy");
-    ck_assert(!scratch_exists(&place, "aside/b.npy.reason.part"));
+    ck_assert(!scratch_exists(&place, "bad/b.npy.reason.part"));
 }
 END_TEST
 
@@ -129,11 +129,10 @@ START_TEST(test_reason_that_another_writes)
     /* A worker that is stopped while it writes a reason must not block other workers. */
     char path[SCRATCH_PATH];
     ck_assert_int_eq(mkdir(folder, 0777), 0);
-    int other =
-        open(scratch_path(&place, "aside/a.npy.reason.part", path), O_WRONLY | O_CREAT, 0666);
+    int other = open(scratch_path(&place, "bad/a.npy.reason.part", path), O_WRONLY | O_CREAT, 0666);
     ck_assert_int_eq(flock(other, LOCK_EX), 0);
     move("a.npy", "bad", "a.npy.2");
-    assert_text("aside/a.npy.2.reason", "bad\n");
+    assert_text("bad/a.npy.2.reason", "bad\n");
     ck_assert_int_eq(close(other), 0);
 }
 END_TEST
@@ -146,7 +145,7 @@ START_TEST(test_file_that_is_gone)
                                          "none.npy", "bad", &moved, NULL, &error),
                      ICESTREAM_OK);
     ck_assert(!moved);
-    ck_assert(!scratch_exists(&place, "aside/none.npy.reason"));
+    ck_assert(!scratch_exists(&place, "bad/none.npy.reason"));
 }
 END_TEST
 
@@ -184,7 +183,7 @@ START_TEST(test_no_folder)
     char path[SCRATCH_PATH];
     bool moved;
     write_text("a.npy", "a");
-    write_text("aside", "a file");
+    write_text("bad", "a file");
     scratch_path(&place, "a.npy", path);
     ck_assert_int_eq(ics_quarantine_move(&quarantine, path, "a.npy", "bad", &moved, NULL, &error),
                      ICESTREAM_E_OUTPUT);

@@ -311,7 +311,7 @@ END_TEST
 
 START_TEST(strings_that_are_none)
 {
-    /* Labels say nothing about places: every string is everywhere. */
+    /* Identities say nothing about positions: every string is everywhere. */
     ice_detector *detector = cluster_of(300, 44);
     for (size_t i = 0; i < 300; ++i) {
         detector->modules[i].string = (uint16_t)(i % 5);
@@ -354,7 +354,7 @@ START_TEST(inclined_strings)
 }
 END_TEST
 
-START_TEST(vertical_flights_meet_the_string_below)
+START_TEST(vertical_segments_meet_the_string_below)
 {
     /* A known gap of other programs (physics.md 8.2, 14.2), from above and below. */
     static const ice_variant variants[] = {ICE_collide_string_grid, ICE_collide_cell_grid,
@@ -389,6 +389,6 @@ ICS_TEST_MAIN("collide")
     tcase_add_test(all, strings_that_are_none);
     tcase_add_test(all, one_module);
     tcase_add_test(all, inclined_strings);
-    tcase_add_test(all, vertical_flights_meet_the_string_below);
+    tcase_add_test(all, vertical_segments_meet_the_string_below);
     suite_add_tcase(suite, all);
 }

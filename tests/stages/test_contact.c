@@ -19,8 +19,8 @@ static stage_world modules(const double (*positions)[3], size_t count, double ra
     return world;
 }
 
-static ice_contact_search probe_of(float x, float y, float z, float dx, float dy, float dz,
-                                   float length)
+static ice_contact_search search_from(float x, float y, float z, float dx, float dy, float dz,
+                                      float length)
 {
     const ice_contact_search search = {x, y, z, {dx, dy, dz}, length, -1.0f, 0};
     return search;
@@ -29,7 +29,7 @@ static ice_contact_search probe_of(float x, float y, float z, float dx, float dy
 /* From the origin along +x. */
 static ice_contact along_x(const stage_world *world, float length)
 {
-    const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, length);
+    const ice_contact_search search = search_from(0, 0, 0, 1, 0, 0, length);
     return ice_collide_brute_force(&world->tables->device, &search);
 }
 
@@ -46,7 +46,7 @@ START_TEST(worked_numbers)
         const double at[1][3] = {{10.0, rows[i].y, 0.0}};
         stage_world world = modules(at, 1, ICE_MODULE_RADIUS, rows[i].oversize);
         const ice_tables *tables = &world.tables->device;
-        const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, 20);
+        const ice_contact_search search = search_from(0, 0, 0, 1, 0, 0, 20);
         const ice_contact contact = ice_collide_brute_force(tables, &search);
         ck_assert_uint_eq(contact.module, 0);
         ck_assert_double_eq_tol(contact.distance, rows[i].h, 1.5e-6);
@@ -120,7 +120,7 @@ START_TEST(starts_inside_leave_freely)
     world = modules(behind, 1, 0.5, 1.0);
     ck_assert_uint_eq(along_x(&world, 20.0f).module, ICE_NO_MODULE);
     stage_world_destroy(&world);
-    /* The widened module is flat along the flight: 0.3 m before its middle is outside. */
+    /* The widened module is flat along the segment: 0.3 m before its middle is outside. */
     const double flat[1][3] = {{0.3, 0.5, 0.0}};
     world = modules(flat, 1, 0.1651, 5.0);
     ck_assert_uint_eq(along_x(&world, 20.0f).module, 0);
@@ -142,7 +142,7 @@ START_TEST(nearest_first_and_ties_to_the_lower)
     ck_assert_uint_eq(contact.module, 1);
     const ice_tables *tables = &world.tables->device;
     ice_contact backwards = {0.0f, ICE_NO_MODULE};
-    const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, 100);
+    const ice_contact_search search = search_from(0, 0, 0, 1, 0, 0, 100);
     for (uint32_t module = 3; module-- > 0;) {
         ice_try_module(tables, &search, module, &backwards);
     }
@@ -161,7 +161,7 @@ START_TEST(after_a_contact_every_other_comes_once)
     static const ice_variant variants[] = {ICE_collide_brute_force, ICE_collide_string_grid,
                                            ICE_collide_cell_grid};
     for (int variant = 0; variant < 3; ++variant) {
-        ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, 100);
+        ice_contact_search search = search_from(0, 0, 0, 1, 0, 0, 100);
         for (size_t i = 0; i < 5; ++i) {
             const ice_contact contact =
                 ice_collide(variants[variant], &world.tables->device, &search);
@@ -197,7 +197,7 @@ typedef struct agreement {
     double worst_norm; /* | |rel_true| - R | */
 } agreement;
 
-/* Flights past one module at a distance: the line passes its centre within 1.5 F R. */
+/* Segments past one module at a distance: the line passes its centre within 1.5 F R. */
 static agreement compare(double distance, double oversize, double bound, size_t count)
 {
     const double zero[1][3] = {{0.0, 0.0, 0.0}};
@@ -222,10 +222,10 @@ static agreement compare(double distance, double oversize, double bound, size_t 
             centre[k] =
                 (float)((double)from[k] + distance * n[k] + impact * across[k] / sqrt(length));
         }
-        const ice_direction flight = {(float)n[0], (float)n[1], (float)n[2]};
+        const ice_direction direction = {(float)n[0], (float)n[1], (float)n[2]};
 
         /* physics.md 8.3 with the rounded numbers, the direction made a unit vector again. */
-        double m[3] = {flight.x, flight.y, flight.z}, d[3], b = 0.0, square = 0.0;
+        double m[3] = {direction.x, direction.y, direction.z}, d[3], b = 0.0, square = 0.0;
         const double norm = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
         for (int k = 0; k < 3; ++k) {
             m[k] /= norm;
@@ -241,16 +241,16 @@ static agreement compare(double distance, double oversize, double bound, size_t 
 
         const ice_sphere module = {centre[0], centre[1], centre[2], (float)oversize};
         const ice_approach offset =
-            ice_approach_to(&module, radius, from[0], from[1], from[2], flight);
+            ice_approach_to(&module, radius, from[0], from[1], from[2], direction);
         const bool single = offset.half >= 0.0f;
         result.hits += hit;
         result.different += hit != single;
         if (hit && single) {
             const double h = b - sqrt(discriminant) / oversize;
             result.far_off += !(fabs((double)offset.along - (double)offset.half - h) < bound);
-            const double x = -offset.ex / oversize - offset.half * flight.x;
-            const double y = -offset.ey / oversize - offset.half * flight.y;
-            const double z = -offset.ez / oversize - offset.half * flight.z;
+            const double x = -offset.ex / oversize - offset.half * direction.x;
+            const double y = -offset.ey / oversize - offset.half * direction.y;
+            const double z = -offset.ez / oversize - offset.half * direction.z;
             result.worst_norm =
                 fmax(result.worst_norm, fabs(sqrt(x * x + y * y + z * z) - (double)radius));
         }

@@ -145,7 +145,7 @@ START_TEST(cherenkov_light)
         wavelengths.values[i] = (double)p.wavelength;
         correlation += (along - 2.0) * ((double)p.absorption - 1.0);
 
-        /* The time belongs to the place: the emitter's flight, at 0.95 c. */
+        /* The time belongs to the position: the emitter moves at 0.95 c. */
         if (i % 1000 == 0) {
             const ice_arrival arrival = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
             ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ICE_PUT_ARRIVAL(sink, arrival)                                                             \
-    ((void)(sink), (void)(arrival), 0) /* nothing is met here                                      \
+    ((void)(sink), (void)(arrival), 0) /* nothing is hit here                                      \
                                         */
 #include "stages/bounce.h"
 
@@ -47,7 +47,7 @@ static void fill_test_tilt(ice_tilt *tilt)
     }
 }
 
-/* The same line with other stations, so many in 1060 m. */
+/* The same line with other stations, `count` in 1060 m. */
 static void set_stations(ice_tilt *tilt, size_t count)
 {
     free(tilt->stations);
@@ -309,7 +309,7 @@ static ice_segment segment_from(const ice_tables *tables, ice_segment_start star
     return ice_find_segment(ICE_propagate_cumulative, tables, start, &photon, clearance);
 }
 
-/* The coefficient along n is a times the factor: a flight that nothing scatters ends so much
+/* The coefficient along n is a times the factor: a path that nothing scatters ends so much
  * earlier. */
 START_TEST(absorbed_at_the_right_distance)
 {
@@ -445,7 +445,7 @@ START_TEST(integrals_over_layers)
 END_TEST
 
 /* Where the mean deflection is as strong as the diffusion but for a factor, that is in the table of
- * angles; where it is not, it has a profile of its own. */
+ * angles; where it is not, it has its own profile. */
 START_TEST(strengths_in_proportion)
 {
     stage_world world = layered_world(ICE_HAS_BIREFRINGENCE);
@@ -468,7 +468,7 @@ END_TEST
 
 /* Moments over many segments of 1 m: mean and spread of the deflection as 6.4 says per metre, the
  * displacement's correlation with the angle sqrt(3)/2, its rms L theta / sqrt(3) in each plane. A
- * right code fails each of the six comparisons (5 sigma) with a chance of 6e-7. */
+ * right code fails each of the six comparisons (5 sigma) with a probability of 6e-7. */
 START_TEST(moments_per_metre)
 {
     stage_world world = layered_world(ICE_HAS_BIREFRINGENCE);

@@ -32,7 +32,7 @@ START_TEST(indices_of_refraction)
         ck_assert_double_eq_tol(acos(1.0 / phase) * 180.0 / M_PI, rows[i][4], 5.1e-5);
         ck_assert_double_eq_tol(ice_phase_index((float)wavelength), rows[i][1], 1e-6);
     }
-    /* Flight times over 100 m. */
+    /* Travel times over 100 m. */
     ck_assert_double_eq_tol(100.0 * ice_group_index_double(400.0) / ICE_LIGHT_SPEED, 452.348, 5e-4);
     ck_assert_double_eq_tol(100.0 * ice_group_index_double(350.0) / ICE_LIGHT_SPEED, 458.430, 5e-4);
     ck_assert_double_eq_tol(100.0 * ice_group_index_double(500.0) / ICE_LIGHT_SPEED, 445.526, 5e-4);

@@ -166,7 +166,7 @@ static ice_segment_start start_of(const ice_tables *tables, float wavelength, fl
     return start;
 }
 
-/* As kernels do: the variant takes over where a flight leaves its layer. */
+/* As kernels do: the variant takes over where a segment leaves its layer. */
 static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_segment_start start)
 {
     int32_t leaves;
@@ -268,20 +268,20 @@ END_TEST
 
 START_TEST(first_and_last_numbers)
 {
-    /* Depths of 0 (a uniform number of 1) and the largest (2^-24); heights at and just beside every
-     * face; exactly horizontal and all but horizontal flights: every segment is a number. */
+    /* Depths of 0 (a uniform number of 1) and the largest (2^-24); heights at and next to every
+     * face; exactly horizontal and all but horizontal directions: every segment is a number. */
     static const float depths[] = {0.0f, 5.9604644775390625e-8f, 1.0f, 16.63553237915039f};
     static const float slopes[] = {0.0f, -0.0f, 1e-30f, -1e-30f, 1e-6f, -1e-6f, 1.0f, -1.0f};
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     for (int32_t face = 0; face <= tables->layer_count; ++face) {
-        for (int beside = -1; beside <= 1; ++beside) {
+        for (int side = -1; side <= 1; ++side) {
             for (size_t slope = 0; slope < 8; ++slope) {
                 for (size_t k = 0; k < 32; ++k) {
                     float z = ice_face(tables, face);
-                    if (beside) {
-                        z = nextafterf(z, beside < 0 ? -1e9f : 1e9f);
+                    if (side) {
+                        z = nextafterf(z, side < 0 ? -1e9f : 1e9f);
                     }
                     const float tau_sca = depths[k / 2 % 4], tau_a = depths[k / 8];
                     const ice_segment segment =
@@ -386,7 +386,7 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
         const double place = (double)(i % (c.count + 12)) - 6.0 + test_uniform(&state);
         const float z = (float)(c.bottom + place * c.thickness);
         const float nz = random_nz(&state, i);
-        /* Every eighth flight is long: it crosses many layers. */
+        /* Every eighth segment is long: it crosses many layers. */
         const double stretch = i % 8 == 5 ? 10.0 : 1.0;
         const float tau_sca = (float)fmax(stretch * test_exponential(&state), 1e-7);
         const float tau_a = (float)fmax(stretch * test_exponential(&state), 2e-5);

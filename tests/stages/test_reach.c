@@ -107,7 +107,7 @@ static double least_cost(const stage_world *world, ice_optics optics, const doub
 
 START_TEST(out_of_reach_only_what_is)
 {
-    /* A photon with as much absorption depth as a straight flight to some module takes can reach
+    /* A photon with as much absorption depth as a straight path to some module takes can reach
      * it, and must not be dropped. */
     stage_world world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
     const ice_tables *tables = stage_world_tables(&world);

@@ -124,7 +124,7 @@ static size_t expect_clear_ranges(stage_world *world, uint64_t *state, size_t ph
                 const float dust = tables->layers[ice_layer_at(tables, there)].dust;
                 ck_assert_msg(dust >= clearest,
                               "from (%g, %g, %g), height %g, after %g m: height %g has dust %g, "
-                              "the row knows of %g",
+                              "the row contains %g",
                               (double)x, (double)y, (double)z, (double)start, gone, (double)there,
                               (double)dust, (double)clearest);
             }

@@ -16,7 +16,7 @@
 static inline uint32_t detection_module(const ics_models *models, uint16_t string, uint16_t number)
 {
     const ice_module *module = ics_sensors_find_module(
-        models->detector, (ics_module_label){.string = string, .module = number});
+        models->detector, (ics_module_identity){.string = string, .module = number});
     ck_assert_ptr_nonnull(module);
     return (uint32_t)(module - models->detector->modules);
 }

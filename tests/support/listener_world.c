@@ -161,22 +161,22 @@ static int connect_client(const char *address)
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    bool ics_local = strncmp(address, "unix:", 5) == 0, ics_v6 = address[0] == '[';
+    const bool is_local = strncmp(address, "unix:", 5) == 0, is_v6 = address[0] == '[';
     const char *port = strrchr(address, ':') + 1;
     const struct timeval patience = {.tv_sec = PATIENCE / 1000};
-    int descriptor = socket(ics_local ? AF_UNIX
-                            : ics_v6  ? AF_INET6
-                                      : AF_INET,
+    int descriptor = socket(is_local ? AF_UNIX
+                            : is_v6  ? AF_INET6
+                                     : AF_INET,
                             SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_ge(descriptor, 0);
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    snprintf(local.sun_path, sizeof local.sun_path, "%.107s", address + (ics_local ? 5 : 0));
+    snprintf(local.sun_path, sizeof local.sun_path, "%.107s", address + (is_local ? 5 : 0));
     v4.sin_port = v6.sin6_port = htons((uint16_t)strtoul(port, NULL, 10));
     v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int failure = ics_local ? connect(descriptor, (struct sockaddr *)&local, sizeof local)
-                  : ics_v6  ? connect(descriptor, (struct sockaddr *)&v6, sizeof v6)
-                            : connect(descriptor, (struct sockaddr *)&v4, sizeof v4);
+    int failure = is_local ? connect(descriptor, (struct sockaddr *)&local, sizeof local)
+                  : is_v6  ? connect(descriptor, (struct sockaddr *)&v6, sizeof v6)
+                           : connect(descriptor, (struct sockaddr *)&v4, sizeof v4);
     ck_assert_msg(failure == 0, "%s: %s", address, strerror(errno));
     return descriptor;
 }

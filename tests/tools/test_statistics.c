@@ -2,7 +2,7 @@
  *
  * Promises: probabilities and critical values are those of physics.md 12.6 and of published tables
  * of the chi-square and normal distributions. Two tests use random numbers with fixed seeds and
- * check false alarm rates; comments there say how likely chance would make them fail. To join: a
+ * check false alarm rates; comments there say how likely they fail by chance. To join: a
  * new statistic needs tabulated values and a test of its false alarm rate.
  */
 #include "pipeline/tools/compare/statistics.h"
@@ -204,7 +204,7 @@ END_TEST
 
 START_TEST(finds_differences)
 {
-    /* 20 000 values each, one sample shifted by 3 %: far beyond any chance. */
+    /* 20 000 values each, one sample shifted by 3 %: far more than what happens by chance. */
     enum { SAMPLE = 20000 };
     static double a[SAMPLE];
     static double b[SAMPLE];

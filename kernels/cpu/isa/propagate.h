@@ -63,7 +63,7 @@ static void ics_find_heights(const ice_tables *tables, const ics_wave *wave)
         ICS_VECTOR_LOOP
         for (uint32_t i = 0; i < w.count; ++i) {
             w.height[i] +=
-                ice_tilt_share(&t.tilt, stretch, k, ice_tilt_place(&t.tilt, w.x[i], w.y[i]));
+                ice_tilt_share(&t.tilt, stretch, k, ice_tilt_coordinate(&t.tilt, w.x[i], w.y[i]));
         }
     }
     ICS_VECTOR_LOOP

@@ -77,7 +77,8 @@ static bool same_group(const ics_schema_field *a, const ics_schema_field *b)
 
 /* Finds the key that was probably meant. First it compares with the keys of the section. Then it
  * compares with the last parts of all paths, because a key may stand in the wrong section; there it
- * accepts only a difference of one letter, because among so many keys one resembles any word. */
+ * accepts only a difference of one letter, because the keys are many, and one of them resembles any
+ * word. */
 static const char *nearest_key(const reader *read, const char *section, const char *typed,
                                char *buffer, size_t size)
 {

@@ -31,7 +31,7 @@ typedef enum ics_schema_type {
 
 #define ICS_SCHEMA_FROM_SOURCE "custom"
 
-/* A list of items that need code of their own. One more item, of zeros, follows the counted items.
+/* A list of items that need their own code. One more item, of zeros, follows the counted items.
  */
 typedef struct ics_schema_list {
     const char *expected; /* for messages and documentation: "a list of [string, module]" */
@@ -49,7 +49,7 @@ typedef struct ics_schema_list {
     void (*clear)(void *item);
 } ics_schema_list;
 
-/* A field that needs code of its own. `target` is the whole structure. */
+/* A field that needs its own code. `target` is the whole structure. */
 typedef struct ics_schema_custom {
     const char *expected; /* for messages and documentation: "isotropic, or [dx, dy, dz]" */
     const char *example;  /* a valid value that is not the default, for tests; may be NULL */

@@ -59,11 +59,11 @@ static void insertion_sort(ics_key_run *items, size_t count)
 {
     for (size_t i = 1; i < count; ++i) {
         ics_key_run moving = items[i];
-        size_t place = i;
-        for (; place > 0 && before(&moving, &items[place - 1]); --place) {
-            items[place] = items[place - 1];
+        size_t index = i;
+        for (; index > 0 && before(&moving, &items[index - 1]); --index) {
+            items[index] = items[index - 1];
         }
-        items[place] = moving;
+        items[index] = moving;
     }
 }
 

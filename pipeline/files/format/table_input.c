@@ -19,12 +19,12 @@ static int wait_readable(const ics_table_reader *reader, icestream_error *error)
     while (poll(waits, 2, -1) < 0) {
         if (errno != EINTR) {
             return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s",
-                                 reader->label, strerror(errno));
+                                 reader->title, strerror(errno));
         }
     }
     if (waits[1].revents) {
         return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while reading",
-                             reader->label);
+                             reader->title);
     }
     return ICESTREAM_OK;
 }
@@ -50,7 +50,7 @@ int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, siz
                 continue;
             }
             return ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
-                                       "%s: byte %" PRIu64 ": cannot read: %s", reader->label,
+                                       "%s: byte %" PRIu64 ": cannot read: %s", reader->title,
                                        reader->offset, strerror(errno));
         }
         *got += (size_t)count;
@@ -68,7 +68,7 @@ int ics_table_input_read_exactly(ics_table_reader *reader, void *bytes, size_t s
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: byte %" PRIu64 ": found the end of the input, expected %zu bytes "
                              "more of %s",
-                             reader->label, reader->offset, size - got, what);
+                             reader->title, reader->offset, size - got, what);
     }
     return status;
 }
@@ -87,9 +87,9 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
             error, ICESTREAM_E_INPUT,
             "%s: header: found neither field photons nor field photon_id, expected "
             "the fields of steps or hits",
-            reader->label);
+            reader->title);
     }
-    int status = ics_conversion_create(reader->label, header->fields, header->field_count,
+    int status = ics_conversion_create(reader->title, header->fields, header->field_count,
                                        header->row_bytes, schema, &reader->conversion, error);
     if (status || reader->conversion.identical || reader->raw != NULL) {
         return status;
@@ -97,24 +97,24 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
     reader->raw = malloc(ICS_BLOCK_BYTES);
     return reader->raw != NULL
                ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
 }
 
 int ics_table_input_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
                            size_t got, icestream_error *error)
 {
     size_t size = 0;
-    ICS_TRY(ics_npy_header_size(reader->label, preamble, got, &size, error));
+    ICS_TRY(ics_npy_header_size(reader->title, preamble, got, &size, error));
     unsigned char *grown = realloc(reader->header_bytes, size);
     if (grown == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
     }
     reader->header_bytes = grown;
     memcpy(grown, preamble, ICS_NPY_PREAMBLE);
     ICS_TRY(ics_table_input_read_exactly(reader, grown + ICS_NPY_PREAMBLE, size - ICS_NPY_PREAMBLE,
                                          "the header", error));
     ics_npy_header_free(&reader->header);
-    ICS_TRY(ics_npy_parse(reader->label, grown, size, &reader->header, error));
+    ICS_TRY(ics_npy_parse(reader->title, grown, size, &reader->header, error));
     return match_fields(reader, error);
 }
 
@@ -136,14 +136,14 @@ static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestre
     char *text = malloc((size_t)tail->length + 1);
     if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "%s: out of memory for %" PRIu64 " bytes of metadata", reader->label,
+                             "%s: out of memory for %" PRIu64 " bytes of metadata", reader->title,
                              tail->length);
     }
     int status =
         ics_table_input_read_exactly(reader, text, (size_t)tail->length, "the metadata", error);
     if (!status) {
         const ics_trailer_table table = table_of(reader);
-        status = ics_trailer_parse(reader->label, text, tail, &table, &reader->trailer, error);
+        status = ics_trailer_parse(reader->title, text, tail, &table, &reader->trailer, error);
     }
     free(text);
     return status;
@@ -156,7 +156,7 @@ int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *erro
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found %" PRIu64 " complete rows, expected %" PRIu64
                              " as the header says (cut short)",
-                             reader->label,
+                             reader->title,
                              (size - reader->header.header_bytes) / reader->header.row_bytes,
                              reader->header.rows);
     }
@@ -169,7 +169,7 @@ int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *erro
     reader->offset = size - tail_bytes;
     int status = ics_table_input_read_exactly(reader, bytes, tail_bytes, "the trailer", error);
     if (status ||
-        (status = ics_trailer_tail_parse(reader->label, bytes, end, size, &tail, error))) {
+        (status = ics_trailer_tail_parse(reader->title, bytes, end, size, &tail, error))) {
         return status;
     }
     reader->offset = end;
@@ -186,7 +186,7 @@ static int read_message_metadata(ics_table_reader *reader, char **text, size_t *
     size_t capacity = 4096;
     *text = malloc(capacity);
     if (*text == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
     }
     (*text)[0] = '{';
     for (*length = 1; !ics_trailer_scan_ends(&scan, (*text)[*length - 1]); ++*length) {
@@ -196,7 +196,7 @@ static int read_message_metadata(ics_table_reader *reader, char **text, size_t *
                 return ics_error_set(error, ICESTREAM_E_INPUT,
                                      "%s: trailer: found metadata without an end, expected at most "
                                      "%d bytes",
-                                     reader->label, ICS_METADATA_MAX);
+                                     reader->title, ICS_METADATA_MAX);
             }
             *text = grown;
         }
@@ -215,11 +215,11 @@ static int check_message_trailer(ics_table_reader *reader, const char *text, siz
     const uint64_t end = rows_end(reader);
     const ics_trailer_table table = table_of(reader);
     ICS_TRY(ics_table_input_read_exactly(reader, bytes, sizeof bytes, "the trailer", error));
-    ICS_TRY(ics_trailer_tail_parse(reader->label, bytes, end, end + length + ICS_TAIL_BYTES, &tail,
+    ICS_TRY(ics_trailer_tail_parse(reader->title, bytes, end, end + length + ICS_TAIL_BYTES, &tail,
                                    error));
-    ICS_TRY(ics_trailer_parse(reader->label, text, &tail, &table, &trailer, error));
+    ICS_TRY(ics_trailer_parse(reader->title, text, &tail, &table, &trailer, error));
     const int status =
-        ics_trailer_verify(&trailer, reader->label, &reader->sums, reader->header.row_bytes, error);
+        ics_trailer_verify(&trailer, reader->title, &reader->sums, reader->header.row_bytes, error);
     ics_trailer_free(&trailer);
     return status;
 }

@@ -15,7 +15,7 @@
 
 struct ics_table_reader {
     char *name;  /* of the file or stream */
-    char *label; /* name; in streams with the number of the message */
+    char *title; /* name; in streams with the number of the message */
     int descriptor, wake_descriptor;
     bool stream, finished;
     struct stat opened; /* files: state when it was opened */

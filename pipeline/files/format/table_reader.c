@@ -37,9 +37,9 @@ static ics_table_reader *create(const char *name, const ics_layout *schema, ices
         reader->descriptor = reader->wake_descriptor = -1;
         reader->wanted = schema;
         reader->name = strdup(name);
-        reader->label = strdup(name);
+        reader->title = strdup(name);
     }
-    if (reader == NULL || reader->name == NULL || reader->label == NULL) {
+    if (reader == NULL || reader->name == NULL || reader->title == NULL) {
         ics_table_reader_destroy(reader);
         ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
         return NULL;
@@ -130,7 +130,7 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     ics_digest_destroy(reader->digest);
     free(reader->header_bytes);
     free(reader->raw);
-    free(reader->label);
+    free(reader->title);
     free(reader->name);
     free(reader);
 }
@@ -160,9 +160,9 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
     if (status || got == 0) {
         return status;
     }
-    free(reader->label);
-    if (asprintf(&reader->label, "%s, message %" PRIu64, reader->name, ++reader->messages) < 0) {
-        reader->label = NULL;
+    free(reader->title);
+    if (asprintf(&reader->title, "%s, message %" PRIu64, reader->name, ++reader->messages) < 0) {
+        reader->title = NULL;
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->name);
     }
     reader->offset = 1;
@@ -189,9 +189,9 @@ static int finish_file(ics_table_reader *reader, icestream_error *error)
         now.st_mtim.tv_sec != reader->opened.st_mtim.tv_sec ||
         now.st_mtim.tv_nsec != reader->opened.st_mtim.tv_nsec) {
         return ics_error_set(error, ICESTREAM_E_INPUT, "%s: the file was changed while it was read",
-                             reader->label);
+                             reader->title);
     }
-    return ics_trailer_verify(&reader->trailer, reader->label, &reader->sums,
+    return ics_trailer_verify(&reader->trailer, reader->title, &reader->sums,
                               reader->header.row_bytes, error);
 }
 
@@ -212,7 +212,7 @@ static int read_piece(ics_table_reader *reader, void *rows, size_t count, icestr
         ics_digest_add(reader->digest, raw, bytes);
     }
     if (!reader->conversion.identical) {
-        status = ics_conversion_rows(&reader->conversion, reader->label, reader->row, raw, count,
+        status = ics_conversion_rows(&reader->conversion, reader->title, reader->row, raw, count,
                                      rows, error);
     }
     reader->row += count;
@@ -253,7 +253,7 @@ int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity,
 
 const char *ics_table_reader_name(const ics_table_reader *reader)
 {
-    return reader->label;
+    return reader->title;
 }
 
 const ics_layout *ics_table_reader_layout(const ics_table_reader *reader)

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- order and labels ------------------------------------------------------------------------ */
+/* ---- order and identities
+ * ------------------------------------------------------------------------ */
 
-static int compare_labels(const void *a, const void *b)
+static int compare_identities(const void *a, const void *b)
 {
     const ics_listed_module *left = a, *right = b;
-    uint32_t l = ics_sensors_label(&left->module), r = ics_sensors_label(&right->module);
+    uint32_t l = ics_sensors_identity(&left->module), r = ics_sensors_identity(&right->module);
     if (l != r) {
         return l < r ? -1 : 1;
     }
@@ -42,7 +43,7 @@ static int check_duplicates(const icestream_config *config, const ics_module_lis
     char place[512];
     for (size_t i = 1; i < list->count; ++i) {
         const ice_module *module = &list->items[i].module;
-        if (ics_sensors_label(module) != ics_sensors_label(&list->items[first].module)) {
+        if (ics_sensors_identity(module) != ics_sensors_identity(&list->items[first].module)) {
             first = i;
             continue;
         }
@@ -94,8 +95,8 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
 {
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < config->detector.excluded_count; ++i) {
-        ics_module_label label = config->detector.excluded[i];
-        ice_module *module = ics_sensors_find_module(detector, label);
+        ics_module_identity identity = config->detector.excluded[i];
+        ice_module *module = ics_sensors_find_module(detector, identity);
         char place[512];
         if (module != NULL) {
             module->absorbs = true;
@@ -105,7 +106,7 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
                               "%s: error: detector.excluded: found [%u, %u], expected a module "
                               "of %s",
                               ics_config_place(config, "detector.excluded", place, sizeof place),
-                              label.string, label.module, detector->name);
+                              identity.string, identity.module, detector->name);
         }
     }
     return status;
@@ -227,7 +228,7 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
         return status;
     }
     if (list.count > 1) {
-        qsort(list.items, list.count, sizeof *list.items, compare_labels);
+        qsort(list.items, list.count, sizeof *list.items, compare_identities);
     }
     ice_detector *detector = allocate(
         config->detector.file != NULL ? config->detector.file : config->detector.layout, &list);

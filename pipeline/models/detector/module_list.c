@@ -71,8 +71,8 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool check_label(ics_text_reader *reader, size_t line, const char *what, double value,
-                        uint16_t *out)
+static bool check_identity(ics_text_reader *reader, size_t line, const char *what, double value,
+                           uint16_t *out)
 {
     if (!(value >= 0 && value <= UINT16_MAX) || value != floor(value)) {
         ics_text_fault(reader, line, 0, "%s: found %.10g, expected a whole number 0 .. %d", what,
@@ -94,11 +94,11 @@ static bool check_coordinate(ics_text_reader *reader, size_t line, const char *w
 
 /* Checks a row of numbers and appends it; faults are counted in the reader. */
 static int add_row(ics_text_reader *reader, size_t line, double string, double number,
-                   const ice_module *place, ics_module_list *list)
+                   const ice_module *given, ics_module_list *list)
 {
-    ice_module module = *place;
-    bool good = check_label(reader, line, "string", string, &module.string);
-    good &= check_label(reader, line, "module", number, &module.module);
+    ice_module module = *given;
+    bool good = check_identity(reader, line, "string", string, &module.string);
+    good &= check_identity(reader, line, "module", number, &module.module);
     good &= check_coordinate(reader, line, "x", module.x);
     good &= check_coordinate(reader, line, "y", module.y);
     good &= check_coordinate(reader, line, "z", module.z);
@@ -154,11 +154,11 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
             !(numbers[STRING] > 0 && numbers[MODULE] >= 1 && numbers[MODULE] <= LAST_IN_ICE)) {
             continue;
         }
-        ice_module place = {.x = numbers[X],
+        ice_module given = {.x = numbers[X],
                             .y = numbers[Y],
                             .z = numbers[HEIGHT] + ICE_DETECTOR_DEPTH,
                             .efficiency = 1};
-        status = add_row(&reader, line.number, numbers[STRING], numbers[MODULE], &place, out);
+        status = add_row(&reader, line.number, numbers[STRING], numbers[MODULE], &given, out);
     }
     return finish(&reader, status, out);
 }
@@ -190,8 +190,8 @@ int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_er
     ics_text_reader reader = ics_text_open(text, ',', error);
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         const double *row = ics_text_table_row(&table, i);
-        ice_module place = {.x = row[X], .y = row[Y], .z = row[Z], .efficiency = row[EFFICIENCY]};
-        status = add_row(&reader, table.lines[i], row[STRING], row[MODULE], &place, out);
+        ice_module given = {.x = row[X], .y = row[Y], .z = row[Z], .efficiency = row[EFFICIENCY]};
+        status = add_row(&reader, table.lines[i], row[STRING], row[MODULE], &given, out);
     }
     ics_text_table_free(&table);
     return finish(&reader, status, out);

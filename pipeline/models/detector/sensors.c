@@ -9,20 +9,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label)
+ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_identity identity)
 {
-    uint32_t wanted = (uint32_t)label.string << 16 | label.module;
+    uint32_t wanted = (uint32_t)identity.string << 16 | identity.module;
     size_t low = 0, high = detector->module_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (ics_sensors_label(&detector->modules[middle]) < wanted) {
+        if (ics_sensors_identity(&detector->modules[middle]) < wanted) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
     bool found =
-        low < detector->module_count && ics_sensors_label(&detector->modules[low]) == wanted;
+        low < detector->module_count && ics_sensors_identity(&detector->modules[low]) == wanted;
     return found ? &detector->modules[low] : NULL;
 }
 
@@ -114,7 +114,7 @@ static int (*const take[ICS_SENSOR_FILES])(sensor_reader *, size_t, const double
     [ICS_SENSOR_VOLTAGES] = take_voltage,
 };
 
-static bool is_label(double value)
+static bool is_identity(double value)
 {
     return fabs(value) <= UINT16_MAX && value == floor(value);
 }
@@ -126,7 +126,7 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
     const size_t line = reader->table->lines[row];
     bool good = true;
     for (size_t i = 0; i < 2; ++i) {
-        if (!is_label(values[i])) {
+        if (!is_identity(values[i])) {
             ics_text_fault(&reader->text, line, 0,
                            "%s: found %.10g, expected a whole number up to %d", names[i], values[i],
                            UINT16_MAX);
@@ -140,7 +140,7 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
     if (values[0] >= 0 && values[1] >= 0) {
         module = ics_sensors_find_module(
             &reader->modules,
-            (ics_module_label){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
+            (ics_module_identity){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
     }
     if (module == NULL) {
         reader->unknown += values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE;

@@ -40,12 +40,12 @@ int ics_sensors_model_file(const icestream_config *config, const char *value, co
 bool ics_sensors_detecting(const icestream_config *config);
 
 /* The string and the module number of a module as one number, by which modules are sorted. */
-static inline uint32_t ics_sensors_label(const ice_module *module)
+static inline uint32_t ics_sensors_identity(const ice_module *module)
 {
     return (uint32_t)module->string << 16 | module->module;
 }
 
 /* Returns the module with this string and module number, or NULL. The modules must be sorted. */
-ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label);
+ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_identity identity);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Sets the origin of the tilt, and which shifts hold outside its table. */
-static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
+static int set_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
 {
     char place[512];
     if (config->ice.tilt_origin != 0 && tilt->kind != ICE_TILT_LINE) {
@@ -104,7 +104,7 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     }
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;
-    status = place_tilt(config, &(*out)->tilt, error);
+    status = set_tilt(config, &(*out)->tilt, error);
     if (status == ICESTREAM_OK) {
         status = check_subtraction(config, *out, error);
     }

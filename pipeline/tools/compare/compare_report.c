@@ -72,10 +72,11 @@ static void print_pair(const ics_comparison *comparison, const ics_compare_pair 
     }
     print_tests(verdict, out);
     if (pair->same_seed) {
-        fputs("    Both have the same seed, so their hits are correlated, and differences look "
-              "smaller than\n    chance would make them. With different seeds (run.seed) the tests "
-              "are exact.\n",
-              out);
+        fputs(
+            "    Both have the same seed, so their hits are correlated, and differences look "
+            "smaller than\n    they would be by chance. With different seeds (run.seed) the tests "
+            "are exact.\n",
+            out);
     }
 }
 

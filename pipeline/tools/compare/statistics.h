@@ -12,7 +12,7 @@
 typedef struct ics_statistics_test {
     double statistic; /* chi-square, or the largest distance, or standard deviations */
     double size; /* degrees of freedom, or the effective sample size, or 1; 0: nothing to test */
-    double probability; /* that chance makes a statistic at least as large; 1 if size is 0 */
+    double probability; /* that a statistic is at least as large by chance; 1 if size is 0 */
 } ics_statistics_test;
 
 /* Regularised upper incomplete gamma function Q(a, x), a > 0, x >= 0. */

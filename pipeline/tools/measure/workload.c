@@ -96,7 +96,7 @@ static void make_uniform(uint64_t number, icestream_step *step)
     step->y = (float)(-UNIFORM_EDGE / 2 + UNIFORM_EDGE * step_draw(number, 1));
     step->z = (float)(-UNIFORM_EDGE / 2 + UNIFORM_EDGE * step_draw(number, 2));
     set_direction(step, 2 * step_draw(number, 3) - 1, 2 * M_PI * step_draw(number, 4));
-    /* The steps are independent of each other, so each has a source of its own; the steps of the
+    /* The steps are independent of each other, so each has its own source; the steps of the
      * other kinds share source 0. */
     step->source_id = (uint32_t)number;
 }

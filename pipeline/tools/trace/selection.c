@@ -354,20 +354,20 @@ static int order_of_whole(bool negative, uint64_t magnitude, const operand *numb
 static int order_of_field(const ics_layout_field *field, const icestream_hit *hit,
                           const operand *number)
 {
-    const unsigned char *place = (const unsigned char *)hit + field->offset;
+    const unsigned char *at = (const unsigned char *)hit + field->offset;
     if (field->type.kind == 'f' && field->type.bytes == 4) {
         float value;
-        memcpy(&value, place, sizeof value);
+        memcpy(&value, at, sizeof value);
         return order_of(value, (float)number->value);
     }
     if (field->type.kind == 'f') {
         double value;
-        memcpy(&value, place, sizeof value);
+        memcpy(&value, at, sizeof value);
         return order_of(value, number->value);
     }
     /* Fields are little-endian. The highest bit of a signed field is its sign. */
     uint64_t bits = 0;
-    memcpy(&bits, place, field->type.bytes);
+    memcpy(&bits, at, field->type.bytes);
     const unsigned unused = 64 - 8u * field->type.bytes;
     const int64_t extended = (int64_t)(bits << unused) >> unused;
     const bool negative = field->type.kind == 'i' && extended < 0;

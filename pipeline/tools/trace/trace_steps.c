@@ -206,14 +206,14 @@ static int look_through(search *s, const char *path, icestream_error *error)
  * folder, and the error names the folder. */
 static int require_folders(const pattern_list *patterns, icestream_error *error)
 {
-    char place[512];
+    char where[512];
     int cause;
     for (size_t i = 0; i < patterns->count; ++i) {
-        if (ics_blocked_pattern(patterns->items[i], place, sizeof place, &cause)) {
+        if (ics_blocked_pattern(patterns->items[i], where, sizeof where, &cause)) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: %s; the missing steps may be there: make it readable, "
                                  "or name a file with the steps: --steps FILE",
-                                 place, strerror(cause));
+                                 where, strerror(cause));
         }
     }
     return ICESTREAM_OK;
