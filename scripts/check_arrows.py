@@ -6,8 +6,9 @@
 Exits with 1 and names the place if
   - an include or a use of a function runs from a lower room to a higher one (ROOMS below),
   - files of one room use each other in a circle,
-  - a room, a file or a function is larger than LIMITS allows. A function or file may be larger where
-    a comment at it says why: `size: REASON`.
+  - a room, a file or a function is larger than the limits below allow. The limit of files holds for
+    tests/ as well. A function may be larger if a line of the comment above it begins with
+    `size: REASON`, and a file if such a line stands in the comment before its first directive.
 --draw prints the arrows between rooms; --measure prints the sizes of all rooms.
 Needs Debian's universal-ctags.
 """
@@ -45,6 +46,8 @@ STREETS = ('pipeline/tools', 'pipeline/models')
 TOP = ('pipeline/main.c', 'pipeline/prefill.c')
 
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
+# A line of a comment that excuses a size.
+EXCUSE = re.compile(r'^\s*(?:/\*|\*|//)\s*size: \S', re.M)
 SOURCES = r'^(base|stages|physics|tables|kernels|graphs|pipeline)/.*\.(c|h|cu|def)$'
 
 
@@ -87,6 +90,13 @@ def parameters_of(signature):
         depth -= letter in ')]}'
         count += letter == ',' and depth == 0
     return count
+
+
+def test_files():
+    found = []
+    for folder, _, names in os.walk('tests'):
+        found += [os.path.join(folder, name) for name in names if name.endswith(('.c', '.h', '.cu'))]
+    return sorted(found)
 
 
 def circles(graph):
@@ -137,9 +147,13 @@ def main():
     # Sizes.
     lines = collections.Counter()
     for path in files:
-        count = text[path].count('\n')
-        lines[street_number(path)] += count
-        if count > FILE_LINES and 'size: ' not in text[path][:3000]:
+        lines[street_number(path)] += text[path].count('\n')
+    for path in files + test_files():
+        with open(path, encoding='utf-8') as file:
+            content = file.read()
+        count = content.count('\n')
+        head = re.split(r'^\s*#', content, maxsplit=1, flags=re.M)[0]
+        if count > FILE_LINES and not EXCUSE.search(head):
             faults.append(f'{path}: {count} lines, at most {FILE_LINES}')
     for room, count in sorted(lines.items()):
         if count > ROOM_LINES:
@@ -149,7 +163,7 @@ def main():
         if kind in ('f', 'function'):
             start, end = int(extra['line']), int(extra.get('end', extra['line']))
             above = text[path].split('\n')[max(0, start - 12):start]
-            excused = any('size: ' in line for line in above)
+            excused = any(EXCUSE.match(line) for line in above)
             if end - start + 1 > FUNCTION_LINES and not excused:
                 faults.append(f'{path}:{start}: {name} has {end - start + 1} lines, at most '
                               f'{FUNCTION_LINES}')

@@ -3,7 +3,8 @@
 
     scripts/check_null.py [--fix] BUILD
 
-BUILD is a folder with compile_commands.json. Prints FILE:LINE for every place and exits with 1 if
+BUILD is a folder with compile_commands.json. Files that end in .cu and bodies of macros are checked by
+their text, for the names that the same file declares as pointers; --fix leaves them alone. Prints FILE:LINE for every place and exits with 1 if
 there is one; --fix rewrites the places to `pointer == NULL` and `pointer != NULL`. clang-tidy's
 readability-implicit-bool-conversion does this for C++, but C converts no pointer to bool there.
 Needs Debian's python3-clang-16, which only Debian's own Python finds: hence the first line.
@@ -111,6 +112,31 @@ def look(command):
     return found
 
 
+def macro_bodies(text):
+    """The text with everything but the bodies of #define made blank; lines keep their numbers."""
+    inside, lines = False, []
+    for line in text.split('\n'):
+        inside = inside or re.match(r'\s*#\s*define\b', line) is not None
+        lines.append(line if inside else '')
+        inside = inside and line.endswith('\\')
+    return '\n'.join(lines)
+
+
+def look_at_text(path):
+    """Yields (path, line) of tests of a pointer in a .cu file or in the macros of another file."""
+    text = re.sub(r'/\*.*?\*/|//[^\n]*', lambda m: re.sub(r'[^\n]', ' ', m.group()), text_of(path),
+                  flags=re.S)
+    pointers = set(re.findall(r'\b\w+\s*(?:const\s*)?\*+(?:\s*const\b)?\s*(\w+)\s*[;,=)\[]', text))
+    if not path.endswith('.cu'):
+        text = macro_bodies(text)
+    # !name, and name alone as a condition or as one side of && or ||.
+    for match in re.finditer(r'!\s*\(?(\w+)\b(?!\s*(?:\.|->|\[|\())'
+                             r'|(?:\b(?:if|while)\s*\(|&&|\|\|)\s*(\w+)\s*(?=\)|&&|\|\|)'
+                             r'|[(;]\s*(\w+)\s*(?=&&|\|\|)', text):
+        if set(match.groups()) & pointers:
+            yield path, text.count('\n', 0, match.start()) + 1
+
+
 def main():
     arguments = sys.argv[1:]
     fix = '--fix' in arguments
@@ -124,6 +150,14 @@ def main():
     with multiprocessing.Pool(os.cpu_count()) as pool:
         for places in pool.imap_unordered(look, commands, chunksize=4):
             found |= places
+    in_text = set()
+    for room in ROOMS:
+        for folder, _, names in os.walk(os.path.join(ROOT, room)):
+            for name in names:
+                if name.endswith(('.c', '.h', '.cu', '.def')):
+                    in_text |= set(look_at_text(os.path.relpath(os.path.join(folder, name), ROOT)))
+    for path, line in sorted(in_text):
+        print(f'{path}:{line}: a pointer is tested without NULL')
     edits = collections.defaultdict(list)
     for item in sorted(found):
         path = item[0]
@@ -141,7 +175,7 @@ def main():
                 text = text[:start] + new + text[end:]
             with open(os.path.join(ROOT, path), 'wb') as file:
                 file.write(text.encode('latin-1'))
-    return 1 if found and not fix else 0
+    return 1 if in_text or (found and not fix) else 0
 
 
 if __name__ == '__main__':

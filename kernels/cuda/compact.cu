@@ -326,7 +326,7 @@ static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bo
                               const ics_share *shares, ics_launch_progress *progress)
 {
     uint32_t alive = 0, stalled = 0;
-    for (uint32_t i = threadIdx.x; shares && i < ICS_SHARES; i += 32) {
+    for (uint32_t i = threadIdx.x; shares != NULL && i < ICS_SHARES; i += 32) {
         alive += shares[i].alive;
         stalled += shares[i].stalled;
     }
@@ -335,7 +335,7 @@ static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bo
     if (threadIdx.x > 0) {
         return;
     }
-    if (shares) {
+    if (shares != NULL) {
         progress->alive = alive;
         progress->stalled = stalled;
     }

@@ -107,7 +107,8 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection, char *t
     return queued;
 }
 
-/* Answers one request. size: libmicrohttpd defines the parameters. */
+/* Answers one request.
+ * size: libmicrohttpd defines the parameters. */
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **request)
