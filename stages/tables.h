@@ -200,7 +200,7 @@ typedef struct ice_birefringence_row {
 
 /* Half of sx, sy (rad/sqrt(m)) of physics.md 6.4, and of mx over the sine (rad/m), at one cosine to
  * the flow axis, and what the next row has more (32 bytes). Between rows sx is within 5e-6 and mx
- * within 2e-6 of the formulas (tests/stages/test_ice_features.c). */
+ * within 2e-6 of the formulas (tests/stages/test_birefringence.c). */
 typedef struct ice_deflection_row {
     ICE_ALIGNED(16)
     float along;

@@ -5,7 +5,7 @@
  * About 60 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */
 #include "tests/gpu/gpu_light.h"
-#include "tests/propagation/moments.h"
+#include "tests/support/moments.h"
 
 #include <stdlib.h>
 

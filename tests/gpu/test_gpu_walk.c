@@ -8,7 +8,7 @@
 #include "tests/gpu/gpu_light.h"
 #include "tests/gpu/walk_run.h"
 #include "tests/propagation/half_spaces.h"
-#include "tests/propagation/moments.h"
+#include "tests/support/moments.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * seeds in about 1 % of all cases. */
 #include "pipeline/tools/measure/workload.h"
 #include "stages/create_cherenkov.h"
-#include "tests/propagation/moments.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

@@ -3,8 +3,8 @@
  *
  * About 90 comparisons at 4 sigma (or p > 1e-4), most with the 0.5 % that physics.md allows between
  * a shell's average and a point. */
-#include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

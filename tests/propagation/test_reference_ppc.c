@@ -7,8 +7,8 @@
  * would fail one of them with other seeds in 3 % of all cases. Needs the folder `shared`, else it
  * skips. */
 #include "pipeline/files/hit_reader.h"
-#include "tests/propagation/moments.h"
 #include "tests/support/model_files.h"
+#include "tests/support/moments.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

@@ -4,8 +4,8 @@
  *
  * About 90 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */
-#include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

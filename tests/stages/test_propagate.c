@@ -2,6 +2,7 @@
  * against the reference algorithm (5.2) and the prefix sums (5.3), which this file writes again in
  * double precision. A new propagate variant is compared here if it joins the list of variants. */
 #include "stages/variants.h"
+#include "tests/stages/layer_oracle.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -10,151 +11,6 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- the oracle ----------------------------------------------------------------------------- */
-
-/* Ice at one wavelength. */
-typedef struct column {
-    size_t count;
-    double bottom, thickness;
-    double *b, *a;         /* [count] */
-    double *sum_b, *sum_a; /* [count + 1], at the faces, from below */
-} column;
-
-typedef struct move {
-    double length;
-    double absorption; /* depth left */
-    bool absorbed;
-} move;
-
-/* physics.md 4.2, from the model's numbers. */
-static void column_set(column *c, const ice_medium *medium, double wavelength)
-{
-    c->count = medium->layer_count;
-    c->bottom = medium->bottom;
-    c->thickness = medium->thickness;
-    const double ws = pow(wavelength / 400.0, -medium->alpha);
-    const double wk = pow(wavelength / 400.0, -medium->kappa);
-    const double ice = medium->absorption_a * exp(-medium->absorption_b / wavelength);
-    c->sum_b[0] = c->sum_a[0] = 0.0;
-    for (size_t i = 0; i < c->count; ++i) {
-        const ice_layer *layer = &medium->layers[i];
-        c->b[i] = (layer->effective_scattering * ws + layer->bubbles) / (1.0 - medium->mean_cosine);
-        c->a[i] = layer->dust_absorption * wk + ice * (1.0 + 0.01 * layer->delta_tau);
-        c->sum_b[i + 1] = c->sum_b[i] + c->b[i] * c->thickness;
-        c->sum_a[i + 1] = c->sum_a[i] + c->a[i] * c->thickness;
-    }
-    /* Zero at mid-height: the opaque layers of a real model are at the bottom. */
-    const double middle_b = c->sum_b[c->count / 2], middle_a = c->sum_a[c->count / 2];
-    for (size_t i = 0; i <= c->count; ++i) {
-        c->sum_b[i] -= middle_b;
-        c->sum_a[i] -= middle_a;
-    }
-}
-
-static column column_create(const ice_medium *medium, double wavelength)
-{
-    column c = {0};
-    c.b = calloc(medium->layer_count, sizeof(double));
-    c.a = calloc(medium->layer_count, sizeof(double));
-    c.sum_b = calloc(medium->layer_count + 1, sizeof(double));
-    c.sum_a = calloc(medium->layer_count + 1, sizeof(double));
-    ck_assert(c.b && c.a && c.sum_b && c.sum_a);
-    column_set(&c, medium, wavelength);
-    return c;
-}
-
-static void column_destroy(column *c)
-{
-    free(c->b);
-    free(c->a);
-    free(c->sum_b);
-    free(c->sum_a);
-}
-
-static size_t layer_of(const column *c, double z)
-{
-    const double place = floor((z - c->bottom) / c->thickness);
-    return place < 0.0 ? 0 : (place >= (double)c->count ? c->count - 1 : (size_t)place);
-}
-
-static double face(const column *c, size_t layer)
-{
-    return c->bottom + (double)layer * c->thickness;
-}
-
-/* physics.md 5.2. */
-static move walk(const column *c, double ze, double nz, double tau_sca, double tau_a)
-{
-    const int sign = nz < 0.0 ? -1 : 1;
-    size_t j = layer_of(c, ze);
-    double s = 0.0, z = ze;
-    for (;;) {
-        const double to_scatter = tau_sca / c->b[j], to_absorption = tau_a / c->a[j];
-        const double d = fmin(to_scatter, to_absorption);
-        const bool last = sign > 0 ? j == c->count - 1 : j == 0;
-        const double next = face(c, sign > 0 ? j + 1 : j);
-        const double to_face = last || nz == 0.0 ? INFINITY : (next - z) / nz;
-        if (d <= to_face) {
-            const bool absorbed = to_absorption <= to_scatter;
-            const move result = {s + d, absorbed ? 0.0 : tau_a - c->a[j] * d, absorbed};
-            return result;
-        }
-        s += to_face;
-        tau_sca -= c->b[j] * to_face;
-        tau_a -= c->a[j] * to_face;
-        z = next;
-        j = sign > 0 ? j + 1 : j - 1;
-    }
-}
-
-/* S or P at a height, continued with the end slopes. */
-static double sum_at(const column *c, const double *sum, const double *slope, double z)
-{
-    const size_t j = layer_of(c, z);
-    return sum[j] + slope[j] * (z - face(c, j));
-}
-
-/* The height at which it reaches `target`. */
-static double height_at(const column *c, const double *sum, const double *slope, double target)
-{
-    size_t low = 0, high = c->count - 1;
-    while (low < high) {
-        const size_t middle = (low + high + 1) / 2;
-        if (sum[middle] <= target) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return face(c, low) + (target - sum[low]) / slope[low];
-}
-
-/* physics.md 5.3, with its fast path for moves that stay in their layer. */
-static move prefix_sum(const column *c, double ze, double nz, double tau_sca, double tau_a)
-{
-    const size_t j = layer_of(c, ze);
-    const double to_scatter = tau_sca / c->b[j], to_absorption = tau_a / c->a[j];
-    const double d = fmin(to_scatter, to_absorption);
-    const double room = nz < 0.0 ? ze - face(c, j) : face(c, j + 1) - ze;
-    if (nz == 0.0 || fabs(nz) * d <= room) {
-        const bool absorbed = to_absorption <= to_scatter;
-        const move result = {d, absorbed ? 0.0 : tau_a - c->a[j] * d, absorbed};
-        return result;
-    }
-    const double start_s = sum_at(c, c->sum_b, c->b, ze);
-    const double start_p = sum_at(c, c->sum_a, c->a, ze);
-    const double z1 = height_at(c, c->sum_b, c->b, start_s + nz * tau_sca);
-    const double used = fabs(sum_at(c, c->sum_a, c->a, z1) - start_p) / fabs(nz);
-    if (used < tau_a) {
-        const move result = {(z1 - ze) / nz, tau_a - used, false};
-        return result;
-    }
-    const double z2 = height_at(c, c->sum_a, c->a, start_p + nz * tau_a);
-    const move result = {(z2 - ze) / nz, 0.0, true};
-    return result;
-}
 
 /* ---- the stage ------------------------------------------------------------------------------ */
 
@@ -203,18 +59,20 @@ static stage_world example_world(void)
 START_TEST(worked_example_in_double)
 {
     stage_world world = example_world();
-    column c = column_create(world.medium, 400.0);
+    layer_oracle c = layer_oracle_create(world.medium, 400.0);
     for (size_t i = 0; i < EXAMPLES; ++i) {
-        const move moves[2] = {
-            walk(&c, example[i].ze, example[i].nz, example[i].tau_sca, example[i].tau_a),
-            prefix_sum(&c, example[i].ze, example[i].nz, example[i].tau_sca, example[i].tau_a)};
+        const oracle_move moves[2] = {layer_oracle_walk(&c, example[i].ze, example[i].nz,
+                                                        example[i].tau_sca, example[i].tau_a),
+                                      layer_oracle_prefix_sum(&c, example[i].ze, example[i].nz,
+                                                              example[i].tau_sca,
+                                                              example[i].tau_a)};
         for (int k = 0; k < 2; ++k) {
             ck_assert_double_eq_tol(moves[k].length, example[i].s, 5.1e-7);
             ck_assert_double_eq_tol(moves[k].absorption, example[i].left, 5.1e-7);
             ck_assert_int_eq(moves[k].absorbed, example[i].absorbed);
         }
     }
-    column_destroy(&c);
+    layer_oracle_destroy(&c);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -374,14 +232,14 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
                           size_t count)
 {
     const ice_tables *tables = &world->tables->device;
-    column c = column_create(world->medium, 400.0);
+    layer_oracle c = layer_oracle_create(world->medium, 400.0);
     statistics result = {0};
     uint64_t state = 21;
     float wavelength = 0.0f;
     for (size_t i = 0; i < count; ++i) {
         if (i % 256 == 0) {
             wavelength = (float)test_between(&state, low, high);
-            column_set(&c, world->medium, (double)wavelength);
+            layer_oracle_set(&c, world->medium, (double)wavelength);
         }
         const double place = (double)(i % (c.count + 12)) - 6.0 + test_uniform(&state);
         const float z = (float)(c.bottom + place * c.thickness);
@@ -398,8 +256,10 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
             segment = ice_propagate_on(variant, tables, start);
         }
 
-        const move exact = walk(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
-        const move sums = prefix_sum(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
+        const oracle_move exact =
+            layer_oracle_walk(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
+        const oracle_move sums =
+            layer_oracle_prefix_sum(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
         const double slope = fabs((double)nz);
         const double ds = fabs((double)segment.length - exact.length);
         const double depth = fabs((double)segment.absorption - exact.absorption);
@@ -409,7 +269,7 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
         result.worst_depth = worse(result.worst_depth, depth * slope);
         result.worst_double = worse(result.worst_double, in_double * fmin(1.0, slope / 0.01));
     }
-    column_destroy(&c);
+    layer_oracle_destroy(&c);
     return result;
 }
 
