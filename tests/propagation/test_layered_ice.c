@@ -2,8 +2,8 @@
  * propagate variants give the same run. */
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/experiment.h"
-#include "tests/propagation/half_spaces.h"
 #include "tests/propagation/walk.h"
+#include "tests/support/half_spaces.h"
 #include "tests/support/model_files.h"
 #include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
@@ -117,27 +117,16 @@ static void see_length(void *user, const walk_block *b)
     }
 }
 
-/* P(the segment ends within s) = 1 - exp(-min(s, d) k1 - max(s - d, 0) k2), d to the face. */
-typedef struct law {
-    double to_face, before, behind;
-} law;
-
 static double crossing_distribution(double s, void *user)
 {
-    const law *l = user;
+    const half_space_law *l = user;
     return -expm1(-fmin(s, l->to_face) * l->before - fmax(s - l->to_face, 0.0) * l->behind);
 }
 
 START_TEST(two_half_spaces)
 {
     const int k = _i / PROPAGATES, which = _i % PROPAGATES;
-    const double nothing[2] = {1e-9, 1e-9};
-    const double coefficients[2] = {half_spaces[k].below, half_spaces[k].above};
-    const bool absorption = half_spaces[k].absorption;
-    ice_medium *medium =
-        world_medium_layered(-1000.0, 1000.0, 2, absorption ? nothing : coefficients,
-                             absorption ? coefficients : nothing);
-    stage_world world = stage_world_create(medium, world_detector_far(), world_light_line(400));
+    stage_world world = half_space_world(k);
     world.options.seed = 1242;
     const ice_emission beam = {.z = half_spaces[k].height,
                                .dx = half_spaces[k].nx,
@@ -157,13 +146,11 @@ START_TEST(two_half_spaces)
     job.variants.propagate = propagates[which];
     walk_run_halves(&job, (void *[2]){&seen, &seen});
 
-    const bool up = half_spaces[k].nz > 0;
-    law expected = {.to_face = fabs((double)half_spaces[k].height / half_spaces[k].nz),
-                    .before = coefficients[up ? 0 : 1],
-                    .behind = coefficients[up ? 1 : 0]};
+    half_space_law expected = half_space_law_of(k);
     char what[64];
     snprintf(what, sizeof what, "%s from %g m, nz %g: %s", propagate_names[which],
-             half_spaces[k].height, half_spaces[k].nz, absorption ? "absorption" : "scattering");
+             half_spaces[k].height, half_spaces[k].nz,
+             half_spaces[k].absorption ? "absorption" : "scattering");
     expect_distribution(what, seen.lengths, photons, crossing_distribution, &expected);
     if (k == 0) {
         /* In plain numbers: 5 m at 2.5 m, then 10 m at 10 m: exp(-3). */
@@ -275,8 +262,7 @@ ICS_TEST_MAIN("layered ice")
     TCase *layers = tcase_create("layers");
     tcase_set_timeout(layers, 600);
     tcase_add_loop_test(layers, identical_layers, 0, HEIGHTS * PROPAGATES);
-    tcase_add_loop_test(layers, two_half_spaces, 0,
-                        (int)(sizeof half_spaces / sizeof *half_spaces) * PROPAGATES);
+    tcase_add_loop_test(layers, two_half_spaces, 0, HALF_SPACES * PROPAGATES);
     tcase_add_test(layers, variants_in_default_ice);
     tcase_add_test(layers, variants_in_real_ice);
     suite_add_tcase(suite, layers);

@@ -137,4 +137,22 @@ static inline double histogram_quantile(const double *bins, int count, double sh
     return i + left / bins[i];
 }
 
+/* Compares counts of n = 0, 1, 2, ... with P(n) = p (1 - p)^n. There is one bin for every n with 10
+ * or more expected, and one for the rest. The last of the `count` bins also has all larger n. */
+static inline ics_statistics_test histogram_geometric_test(const double *bins, int count, double p)
+{
+    const double total = histogram_total(bins, count);
+    double chi_square = 0.0, left = total;
+    int n = 0;
+    for (; n < count - 1 && total * p * pow(1.0 - p, n) >= 10.0; ++n) {
+        const double expected = total * p * pow(1.0 - p, n);
+        chi_square += (bins[n] - expected) * (bins[n] - expected) / expected;
+        left -= bins[n];
+    }
+    const double rest = total * pow(1.0 - p, n);
+    chi_square += (left - rest) * (left - rest) / rest;
+    return (ics_statistics_test){chi_square, n + 1,
+                                 ics_statistics_chi_square_probability(chi_square, n)};
+}
+
 #endif
