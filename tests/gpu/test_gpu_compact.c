@@ -36,7 +36,7 @@ START_TEST(partition)
         ics_compact_partition(NULL, &there.pool, there.progress, there.temporary, there.bytes));
     compact_slots after = compact_pool_get(&there, capacity);
     compact_expect(&before, &after);
-    /* Photons in front of the new end stay where they are; the others come from the back. */
+    /* Photons in front of the new end keep their slots. The others come from the back. */
     uint32_t last = before.used;
     for (uint32_t i = 0; i < before.alive; ++i) {
         const uint32_t from = after.columns[2][i * COMPACT_WORD + 2];

@@ -6,8 +6,8 @@
 #include "tests/gpu/compact_pool.h"
 #include "tests/gpu/gpu_world.h"
 
-/* A graph whose loop does nothing but decide, and compact where the decision says so. Where the
- * host goes round it is two: one that decides, one that compacts. */
+/* A CUDA graph with a loop that only decides, and compacts if the decision says so. If the host
+ * runs the loop, there are two graphs: one decides, the other compacts. */
 typedef struct loop_graph {
     cudaGraph_t graph, compaction_graph;
     cudaGraphExec_t program, compaction;
@@ -40,7 +40,7 @@ static void end_capture(cudaStream_t stream)
     COMPACT_CHECK(cudaStreamEndCapture(stream, &captured));
 }
 
-/* key: NULL for partition. */
+/* `key` is the key for sorting, or NULL for a partition. */
 static void capture_compaction(const loop_graph *self, cudaGraph_t graph,
                                const compact_device_pool *there, const ics_compact_key *key)
 {
@@ -129,7 +129,8 @@ static ics_launch_progress run_loop(const loop_graph *self, const compact_device
     return compact_pool_progress(there);
 }
 
-/* Whether the loop stops at once, or goes on to the limit of 9 waves. */
+/* States before the decision. The loop stops after one wave (`stops`), or continues to the limit of
+ * 9 waves. */
 static const struct {
     const char *name;
     ics_launch launch;
@@ -165,7 +166,7 @@ START_TEST(loop_ends)
 }
 END_TEST
 
-/* The loop counts 10 waves. Compaction shows in the slots in use. */
+/* The loop counts 10 waves. After a compaction fewer slots are in use. */
 static const struct {
     uint32_t every;
     uint64_t next; /* of 100 */

@@ -1,6 +1,9 @@
-/* Whole runs on a GPU against physics.md 12: the account of photons, direct light and fluence on
- * modules, and fast maths against portable maths. With a hundred times the photons of the CPU's
- * suites at ICESTREAM_GPU_SCALE = 100. test_gpu_walk.c tests what arrivals do not show.
+/* Whole runs on a GPU have the results of physics.md 12: the photon account, direct light and
+ * fluence on modules. Fast maths has the same physics as portable maths. At ICESTREAM_GPU_SCALE =
+ * 100 there are a hundred times the photons of the CPU's suites. test_gpu_walk.c tests what
+ * arrivals do not show.
+ *
+ * How to join: expectations that the CPU shares stand in tests/support/point_source.c.
  *
  * About 60 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */
@@ -26,7 +29,8 @@ static void ignore(void *user, ics_arrivals *arrivals)
     ck_assert_uint_eq(arrivals->count, 0);
 }
 
-/* Many steps with 1000 photons each: some schedules have a thread or a warp for each. */
+/* Computes many steps with 1000 photons each, because some schedules have a thread or a warp for
+ * each step. Returns the account, which must close. */
 static ice_account carry_steps(const stage_world *world, ics_schedule schedule, ics_math math,
                                bool isotropic, uint32_t all)
 {
@@ -69,7 +73,8 @@ static const char *titled(char text[96], const char *what, ics_schedule schedule
     return text;
 }
 
-/* Case U of 12.1: every photon is absorbed, after 40 scatters on average with variance 1640. */
+/* In case U of physics.md 12.1 every photon is absorbed, after 40 scatters on average with variance
+ * 1640. */
 START_TEST(bounces)
 {
     const ics_schedule schedule = gpu_schedules[_i / 2];
@@ -86,7 +91,7 @@ START_TEST(bounces)
 }
 END_TEST
 
-/* After three segments that all end by a scatter. */
+/* A photon is stopped after three segments that all end by a scatter. */
 START_TEST(stopped)
 {
     const ics_schedule schedule = gpu_schedules[_i];
@@ -104,7 +109,7 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* Straight up to a ceiling 70 m above: exp(-0.7) get there. */
+/* Photons fly straight up to a ceiling 70 m above: a share exp(-0.7) reaches it. */
 START_TEST(left)
 {
     const ics_schedule schedule = gpu_schedules[_i];
@@ -183,9 +188,9 @@ START_TEST(hits_scale_with_size)
 }
 END_TEST
 
-/* ---- fast against portable maths --------------------------------------------------------------*/
+/* ---- fast against portable maths ------------------------------------------------------------- */
 
-/* What hits look like. Photons end on them, so that counts are independent. */
+/* Histograms of hits. Photons end on a hit, so that counts are independent. */
 enum { MODULES_MAX = 6000, VIEW_BINS = 500 };
 typedef struct picture {
     uint64_t modules[MODULES_MAX];
@@ -218,7 +223,8 @@ static void look(void *user, ics_arrivals *arrivals)
     self->hits += arrivals->count;
 }
 
-/* The default ice and detector with light everywhere in it. */
+/* Computes the default ice and detector with light everywhere. `exposure` gets the number of
+ * photons. */
 static picture *take_picture(ics_math math, uint64_t seed, double *exposure)
 {
     enum { EACH = 5000 };
@@ -230,7 +236,7 @@ static picture *take_picture(ics_math math, uint64_t seed, double *exposure)
     picture *seen = calloc(1, sizeof *seen);
     ck_assert(steps && seen);
     for (size_t i = 0; i < count; ++i) {
-        /* Low-discrepancy positions: both pictures have light in the same places. */
+        /* Low-discrepancy positions: the light is at the same positions for both maths. */
         const double u = fmod(0.7548776662 * (double)i, 1.0),
                      v = fmod(0.5698402910 * (double)i, 1.0);
         const double w = fmod(0.8191725134 * (double)i, 1.0);
@@ -262,7 +268,8 @@ static void compare_bins(const char *what, const uint64_t *fast, const uint64_t 
                                                                   exposures[0], count, 1.0));
 }
 
-/* Different seeds: portable maths stands for the CPU, whose bits it has. */
+/* The two runs have different seeds. Portable maths stands for the CPU, which gives the same bits.
+ */
 START_TEST(fast_maths_has_the_same_physics)
 {
     double exposures[2];

@@ -1,7 +1,9 @@
-/* The physics of tests/propagation on a GPU, in portable and in fast maths, with a hundred times
- * the photons at ICESTREAM_GPU_SCALE = 100 (1e9, else 1e7): the exact results of
- * physics.md 12.1, 12.4 and 12.5, and the reference fluence of 12.2. Where the CPU's suites compare
- * with numbers that are quoted to a few digits, this one computes them.
+/* The physics of tests/propagation on a GPU, in portable and in fast maths: the exact results of
+ * physics.md 12.1, 12.4 and 12.5, and the reference fluence of 12.2. There are 1e7 photons, and 1e9
+ * at ICESTREAM_GPU_SCALE = 100. The CPU's suites compare with numbers of a few digits; this suite
+ * computes the expected numbers.
+ *
+ * How to join: a new measurement joins with a view in walk_views.h.
  *
  * About 450 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 3 % of all cases. */
@@ -18,7 +20,7 @@ enum { PHOTONS = 10000000, LEAST = 200000 };
 static uint32_t photons(void)
 {
     const uint64_t wanted = gpu_scaled(PHOTONS, LEAST);
-    return wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX; /* one step has no more */
+    return wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX; /* a step cannot have more */
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
@@ -37,7 +39,7 @@ static void expect_sum(const char *what, ics_math math, const walk_sum *sum, dou
     expect_mean(titled(text, what, math), &m, expected, slack);
 }
 
-/* Quantiles are equally frequent; `merge` of them make one bin. */
+/* All quantiles must be equally frequent. `merge` of them are joined into one bin. */
 static void expect_quantiles(const char *what, ics_math math, const double *bins, int merge)
 {
     const int count = WALK_QUANTILES / merge;
@@ -61,7 +63,7 @@ static void expect_quantiles(const char *what, ics_math math, const double *bins
                               ics_statistics_chi_square_probability(chi_square, count - 1)});
 }
 
-/* Case U of physics.md 12.1, or with another absorption length. */
+/* Makes case U of physics.md 12.1, with an absorption length of lambda_a (m). */
 static stage_world uniform_world(double lambda_a, uint64_t seed)
 {
     stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, lambda_a),
@@ -139,7 +141,7 @@ START_TEST(moments_against_path)
         const double z = e * -expm1(-x), radius_squared = 2.0 * e * e * (x + expm1(-x));
         const double z_squared = radius_squared / 3.0 + 4.0 / (3.0 * (1.0 / two - 1.0 / e)) *
                                                             (z + two * expm1(-length / two));
-        /* One photon in 1e5 starts with less absorption depth than counts as any. */
+        /* One photon in 1e5 starts with an absorption depth that counts as 0. */
         ck_assert_double_ge(s->count, 0.9999 * job.photons - 10.0);
         snprintf(what, sizeof what, "<z> at %g m, m", length);
         expect_sum(what, math, &s[0], z, 1e-5);
@@ -168,8 +170,8 @@ END_TEST
 
 /* ---- scattering functions -------------------------------------------------------------------- */
 
-/* physics.md 7.1 to 7.3 at g = 0.9, f_SL = 0.35; the shares of cosines up to 0, 0.5, ... are quoted
- * to six digits. */
+/* physics.md 7.1 to 7.3 at g = 0.9, f_SL = 0.35. The shares of cosines up to 0, 0.5, ... have six
+ * digits. */
 static const double cut_cosines[WALK_TURN_CUTS] = {0, 0.5, 0.8, 0.9, 0.95, 0.99};
 static const struct {
     const char *name;
@@ -221,7 +223,7 @@ END_TEST
 
 /* ---- half-spaces ----------------------------------------------------------------------------- */
 
-/* A tenth of the photons: at the face a bin of the distribution feels errors of 1e-5 m. */
+/* A tenth of the photons is enough: with more, a bin at the face would show errors of 1e-5 m. */
 static void walk_half_spaces(int k, ice_variant propagate, const char *name, ics_math math)
 {
     stage_world world = half_space_world(k);
@@ -274,7 +276,7 @@ START_TEST(fluence_in_shells)
         job.lengths[k] = shell_references[k].radius;
     }
     walk_seen seen = walk_run_on_gpu(&world, math, WALK_SHELLS, job);
-    /* The fluence summed over all space is the mean path of a photon. */
+    /* The integral of the fluence over all space is the mean path of a photon. */
     ck_assert_double_eq(seen.sums[WALK_SHELLS_PATH].count, (double)job.photons);
     expect_sum("fluence in all space, m", math, &seen.sums[WALK_SHELLS_PATH], 100.0, 0.0);
     for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
@@ -288,7 +290,7 @@ END_TEST
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* Quantiles of the biased Cherenkov spectrum (physics.md 3.3), nm to two digits. */
+/* Quantiles of the biased Cherenkov spectrum (physics.md 3.3), in nm with two decimals. */
 static const double wavelengths[WALK_START_CUTS] = {316.52, 340.88, 379.19, 418.75,
                                                     469.77, 549.31, 604.27};
 static const double below[WALK_START_CUTS] = {0.01, 0.05, 0.25, 0.50, 0.75, 0.95, 0.99};
@@ -311,8 +313,8 @@ START_TEST(cherenkov_photons)
     ck_assert_double_eq(count, (double)job.photons);
     expect_sum("start along the track, m", math, &s[WALK_START_SHIFT], 2.0, 1e-6);
     expect_sum("absorption depth", math, &s[WALK_START_ABSORPTION], 1.0, 1e-6);
-    /* Quoted to 0.005 nm, and the look-up adds 0.01 nm at most between 1 and 99 % (3.4): at most
-     * 2e-4 of the photons where the spectrum is steepest. */
+    /* The expected mean is rounded to 0.005 nm, and the look-up adds at most 0.01 nm between 1 and
+     * 99 % (3.4). Where the spectrum is steepest, this is at most 2e-4 of the photons. */
     expect_sum("wavelength, nm", math, &s[WALK_START_WAVELENGTH], 428.60, 0.015);
     char what[64], text[96];
     for (int k = 0; k < WALK_START_CUTS; ++k) {

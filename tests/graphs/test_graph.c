@@ -15,7 +15,7 @@
 
 static const char *const instruction_sets[] = {"baseline", "avx2", "avx512"};
 
-/* Whether this machine runs it. */
+/* Whether this machine runs the instruction set. If not, prints why. */
 static bool has(const stage_world *world, const char *instruction_set)
 {
     const ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
@@ -74,8 +74,7 @@ START_TEST(schedules_instruction_sets_and_pools_agree)
 }
 END_TEST
 
-/* ---- ice beyond flat layers -------------------------------------------------------------------
- */
+/* ---- ice beyond flat layers ------------------------------------------------------------------ */
 
 static const uint32_t features[] = {
     ICE_HAS_TILT_LINE,
@@ -92,8 +91,8 @@ static const uint32_t features[] = {
 };
 enum { FEATURES = sizeof features / sizeof *features };
 
-/* Hits do not depend on the schedule, the instruction set, the pool, and on photons that are
- * dropped because they cannot reach a module. */
+/* The hits do not depend on the schedule, the instruction set or the pool. They do not depend on
+ * photons that are dropped because they cannot reach a module. */
 START_TEST(features_agree)
 {
     stage_world world = graph_world(_i % 2);
@@ -101,7 +100,7 @@ START_TEST(features_agree)
     ice_emission emissions[GRAPH_STEPS];
     graph_make_steps(emissions);
     const ice_variants variants = world_variants();
-    /* Besides what follows from the layers' numbers. */
+    /* Two more features may follow from the numbers of the layers. */
     const uint32_t found = stage_world_tables(&world)->features;
     ck_assert_uint_eq(found & ~(uint32_t)(ICE_HAS_MEAN_BIREFRINGENCE | ICE_HAS_EVEN_ANISOTROPY),
                       features[_i]);
@@ -138,7 +137,7 @@ START_TEST(features_agree)
 }
 END_TEST
 
-/* They do change what arrives, and what has no strength changes nothing, not a bit. */
+/* A feature changes the arrivals. A feature without strength changes no bit of them. */
 START_TEST(features_of_no_strength)
 {
     stage_world plain = graph_world(false), world = graph_world(false);
@@ -207,7 +206,8 @@ END_TEST
 
 START_TEST(every_variant_gives_the_same_in_both_schedules)
 {
-    /* One stage at a time off its default; monolithic against the vector loops. */
+    /* One stage at a time has another variant. Schedule monolithic is compared with the vector
+     * loops. */
     static const ice_variants others[] = {
         {ICE_create_cherenkov, ICE_propagate_layer_walk, ICE_collide_string_grid, ICE_scatter_hg_sl,
          ICE_compact_partition},

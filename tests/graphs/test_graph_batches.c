@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Cuts emission after emission into pieces of random sizes, one batch each, and runs them through
- * one graph; arrivals are counted back to the emission that their piece came from. */
+/* Cuts every emission into pieces of random sizes and runs each piece as one batch through one
+ * graph. The arrivals of a piece get the number of the emission that it was cut from. */
 static world_result run_in_pieces(const stage_world *world, const ice_emission *emissions,
                                   size_t count, uint32_t largest, uint32_t pool)
 {
@@ -33,7 +33,8 @@ static world_result run_in_pieces(const stage_world *world, const ice_emission *
             const uint32_t left = emissions[i].photons - done;
             const uint32_t size = 1 + (uint32_t)(test_word(&state) % largest);
             ice_emission pieces[2] = {emissions[i], emissions[i]};
-            pieces[0].photons = 0; /* an empty one before it, for the batch's indices */
+            pieces[0].photons =
+                0; /* an emission without photons comes first, so that the piece has the index 1 */
             pieces[1].first_photon = emissions[i].first_photon + done;
             pieces[1].photons = size < left ? size : left;
             const size_t before = result.arrivals.count;
@@ -71,7 +72,7 @@ END_TEST
 
 START_TEST(later_photons_of_a_step)
 {
-    /* first_photon counts: photons 2000 .. 3999 of a step are the second half of all 4000. */
+    /* A step with first_photon = 2000 and 2000 photons is the second half of a step with 4000. */
     stage_world world = graph_world(false);
     ice_emission emissions[GRAPH_STEPS];
     graph_make_steps(emissions);
@@ -165,7 +166,7 @@ START_TEST(cancelled_runs_give_up)
 }
 END_TEST
 
-START_TEST(what_a_graph_says_of_itself)
+START_TEST(a_graph_reports_its_settings)
 {
     stage_world world = graph_world(false);
     ics_graph_options options = {.schedule = ICS_SCHEDULE_AUTO,
@@ -200,6 +201,6 @@ ICS_TEST_MAIN("graph batches")
     tcase_add_test(all, nothing_to_do);
     tcase_add_test(all, the_seed_matters);
     tcase_add_test(all, cancelled_runs_give_up);
-    tcase_add_test(all, what_a_graph_says_of_itself);
+    tcase_add_test(all, a_graph_reports_its_settings);
     suite_add_tcase(suite, all);
 }

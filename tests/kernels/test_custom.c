@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the shipped example -------------------------------------------------------------------- */
+/* ---- the shipped example --------------------------------------------------------------------- */
 
-/* Cosines that the loaded scatter stage makes of these random numbers: photons that fly along z and
- * do not move have them as dz afterwards. */
+/* Computes the cosines that the loaded scatter stage makes of random numbers. The photons fly along
+ * z and do not move, so that the cosine is dz afterwards. */
 static void scatter_along_z(const ics_cpu_kernels *kernels, const ice_tables *tables,
                             const float *u, float *cosine, uint32_t count)
 {
@@ -53,7 +53,7 @@ START_TEST(rayleigh_has_its_moments_and_quantiles)
     const ics_cpu_kernels *kernels = ics_custom_kernels_get(custom);
     ck_assert_str_eq(kernels->name, "baseline");
 
-    /* Equidistant random numbers: no statistics, errors of 1 / count and of rounding. */
+    /* The random numbers are equidistant: errors are 1 / count and those of rounding. */
     const uint32_t count = (uint32_t)test_scaled(1u << 18);
     float *u = calloc(count, sizeof *u), *cosine = calloc(count, sizeof *cosine);
     ck_assert(u && cosine);
@@ -96,7 +96,7 @@ START_TEST(rayleigh_has_its_moments_and_quantiles)
 }
 END_TEST
 
-/* ---- the same as a built-in ----------------------------------------------------------------- */
+/* ---- the same as a built-in ------------------------------------------------------------------ */
 
 enum { STEPS = 6 };
 
@@ -134,7 +134,7 @@ static bool same(const world_result *a, const world_result *b)
            !memcmp(&a->account, &b->account, sizeof a->account);
 }
 
-/* Headers that only call the built-in ones: for every stage the same arrivals, bit for bit. */
+/* Headers that only call built-in stages give the same arrivals, bit for bit, for every stage. */
 START_TEST(headers_join_every_stage)
 {
     static const char *const texts[ICS_STAGES] = {
@@ -183,7 +183,7 @@ START_TEST(headers_join_every_stage)
                       expected.arrivals.count);
         world_result_free(&result);
     }
-    /* And another physics is another one. */
+    /* Other physics gives other arrivals. */
     memset(options.custom, 0, sizeof options.custom);
     options.custom[ICS_STAGE_SCATTER] = CUSTOM_RAYLEIGH;
     world_result other = run_graph(&world, &options);
@@ -196,7 +196,7 @@ START_TEST(headers_join_every_stage)
 }
 END_TEST
 
-/* ---- mistakes ------------------------------------------------------------------------------- */
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
 START_TEST(mistakes_are_shown_where_they_are)
 {
@@ -239,7 +239,7 @@ START_TEST(mistakes_are_shown_where_they_are)
 }
 END_TEST
 
-/* The compiler prints more than an error can hold: the text is filled to its end. */
+/* The compiler prints more than an error can hold: the message is cut at the end of the text. */
 START_TEST(a_long_message_is_cut)
 {
     enum { LINES = 1000 };

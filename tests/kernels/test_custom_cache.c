@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A compiler that notes every call. */
+/* Makes CC a script that writes one line for every call and then runs the compiler. */
 static void count_calls(const scratch *place)
 {
     char path[SCRATCH_PATH], script[4 * SCRATCH_PATH];
@@ -49,13 +49,14 @@ START_TEST(objects_are_kept)
                        "{ (void)c; return u; }\n";
     custom_write(&place, "one.h", text, path);
     ics_custom_kernels_destroy(custom_create_scatter(path));
-    ck_assert_uint_eq(calls(&place), 2); /* its version, the header */
+    ck_assert_uint_eq(calls(&place), 2); /* one for its version, one for the header */
     ck_assert_uint_eq(custom_cached(&place, "*"), 1);
     ck_assert_uint_eq(custom_cached(&place, "*.so"), 1);
     ics_custom_kernels_destroy(custom_create_scatter(path));
-    ck_assert_uint_eq(calls(&place), 3); /* its version */
+    ck_assert_uint_eq(calls(&place), 3); /* one for its version */
 
-    /* The name of a file is not what makes it another one, its content is. */
+    /* A file with another name and the same content needs no new object. A file with another
+     * content does. */
     custom_write(&place, "two.h", text, path);
     ics_custom_kernels_destroy(custom_create_scatter(path));
     ck_assert_uint_eq(calls(&place), 4);
@@ -121,7 +122,7 @@ START_TEST(processes_share_the_cache)
 }
 END_TEST
 
-/* More entries than the cache keeps: the new one is there at the end, and the oldest is not. */
+/* The cache has as many entries as it keeps: a new entry replaces the oldest. */
 START_TEST(a_full_cache_takes_a_new_object)
 {
     const scratch place = custom_start();
@@ -142,7 +143,7 @@ START_TEST(a_full_cache_takes_a_new_object)
 }
 END_TEST
 
-START_TEST(without_a_cache_there_is_the_folder_for_temporary_files)
+START_TEST(without_a_cache_the_temporary_folder_is_used)
 {
     const scratch place = scratch_create();
     char file[SCRATCH_PATH], pattern[SCRATCH_PATH];
@@ -168,6 +169,6 @@ ICS_TEST_MAIN("custom cache")
     tcase_add_test(all, damaged_objects_are_made_again);
     tcase_add_test(all, processes_share_the_cache);
     tcase_add_test(all, a_full_cache_takes_a_new_object);
-    tcase_add_test(all, without_a_cache_there_is_the_folder_for_temporary_files);
+    tcase_add_test(all, without_a_cache_the_temporary_folder_is_used);
     suite_add_tcase(suite, all);
 }

@@ -56,7 +56,7 @@ START_TEST(cascade_numbers)
                     shares[i].share, 2e-5);
     }
 
-    /* Below 1 GeV: a point, and for ppc a profile down to the mass of a muon. */
+    /* Below 1 GeV a cascade is a point. For ppc it has a profile down to the mass of a muon. */
     profile = ice_cascade_profile_of(&standard, ICE_CASCADE_ELECTRON, 0.5);
     ck_assert_double_eq(profile.scale, 0);
     expect_near(profile.shape, 2.01849, 1e-12);
@@ -92,7 +92,7 @@ START_TEST(hadron_numbers)
 }
 END_TEST
 
-/* Drawn light of hadronic cascades: Gaussian, 1.8 to 5 sigma inside the cuts. */
+/* The drawn light of hadronic cascades is Gaussian; the cuts are 1.8 to 5 sigma away. */
 START_TEST(hadron_light)
 {
     const size_t count = test_scaled(200000);
@@ -145,7 +145,7 @@ START_TEST(emitter_angles)
     double *azimuths = sample_allocate(count);
     moment cosine = {0};
     const ice_axis axis = {0.48, 0.6, 0.64};
-    /* A frame across the axis. */
+    /* The length of the horizontal part of the axis, for a frame across the axis. */
     const double side = hypot(axis.x, axis.y);
     for (size_t i = 0; i < count; ++i) {
         ice_stream stream = light_stream((uint32_t)i);

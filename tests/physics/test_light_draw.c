@@ -73,7 +73,7 @@ START_TEST(log_factorial)
 }
 END_TEST
 
-/* The probabilities of every number of a small mean, and two moments of every mean. */
+/* Compares the probability of every number for small means, and two moments for all means. */
 START_TEST(poisson)
 {
     static const double means[] = {0.01, 0.7, 9.99, 10, 37.5, 1e4, 9e6, 1.1e7, 1e12};
@@ -130,7 +130,7 @@ START_TEST(turning)
         expect_near(turned.x * turned.x + turned.y * turned.y + turned.z * turned.z, 1, 1e-12);
         expect_near(turned.x * d[0] + turned.y * d[1] + turned.z * d[2], 1 - x, 1e-12);
     }
-    /* zenith 0 is downgoing (physics.md 1) */
+    /* Light from zenith 0 flies downwards (physics.md 1). */
     const ice_axis down = ice_axis_from_origin(0, 1);
     expect_near(down.z, -1, 1e-15);
     const ice_axis level = ice_axis_from_origin(ICE_PI / 2, ICE_PI / 2);

@@ -27,7 +27,7 @@ static double led_distribution(double x, void *user)
     const ice_led_beam *beam = user;
     const double half = erf(x / beam->s1 * sqrt(0.5));
     const double tail = -expm1(-x / beam->s2);
-    /* What comes out beyond 2 is linear; for these widths that is nothing. */
+    /* A draw beyond 2 is replaced by a linear one; for these widths that is very rare. */
     return beam->c1 * half + (beam->c2 - beam->c1) * tail +
            (1 - beam->c2) * linear_distribution(x, NULL);
 }
@@ -46,7 +46,7 @@ START_TEST(beams)
     }
     expect_mean("gauss: mean", &mean, 0.0286615, 5e-8);
     expect_distribution("gauss", sample, count, gauss_distribution, &sigma);
-    sigma = 1.5; /* the edge at 2 counts */
+    sigma = 1.5; /* wide enough for the edge at 1 - cos = 2 to matter */
     for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_beam_gauss(sigma, ice_stream_uniform(&stream));
     }

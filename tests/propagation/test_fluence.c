@@ -83,8 +83,8 @@ static void check_shell(int k, double batches[SHELL_BATCHES][SHELL_BINS], double
 {
     const double fluence = expect_shell(k, &batches[0][0], count, "");
 
-    /* Diffusion, which wants r >> lambda_e: with the length that suits strong absorption, and
-     * without it in the middle distances (12.3); a check of orders, not of percents. */
+    /* The diffusion limits of physics.md 12.3 hold for r >> lambda_e, within 15 %: one with a
+     * correction for strong absorption, one without it at medium distances. */
     const double r = shell_references[k].radius, inverse_length = 1.0 / 25.0 + 1.0 / 100.0;
     const double corrected =
         3.0 * inverse_length / (4.0 * M_PI * r) * exp(-r * sqrt(3.0 * inverse_length / 100.0));
@@ -128,7 +128,7 @@ START_TEST(fluence_in_shells)
         }
     }
 
-    /* The fluence summed over all space is the mean path of a photon. */
+    /* The integral of the fluence over all space is the mean path of a photon. */
     ck_assert_double_eq(all->path.count, (double)photons(POINT_SOURCE_PHOTONS));
     expect_mean("fluence in all space, m", &all->path, 100.0, 0.0);
     for (int k = 0; k < SHELLS; ++k) {
@@ -170,7 +170,7 @@ static void run_halves(const stage_world *world, uint32_t count, half halves[2])
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
-/* Nothing comes faster than light straight from the source to where it enters the module. */
+/* Fails if a photon is faster than light on a straight line from the source to its entry point. */
 static void check_causality(const stage_world *world, const half *run)
 {
     const ice_detector *detector = world->detector;
@@ -179,7 +179,7 @@ static void check_causality(const stage_world *world, const half *run)
         const ice_arrival *a = &run->result.arrivals.items[i];
         const ice_module *module = &detector->modules[a->module];
         const double along = a->x * a->dx + a->y * a->dy + a->z * a->dz;
-        /* From true to enlarged size: only what is across the flight grows. */
+        /* From the true to the enlarged size: only the part across the flight grows. */
         const double f = detector->oversize;
         const double x = module->x + f * a->x + (1.0 - f) * along * a->dx;
         const double y = module->y + f * a->y + (1.0 - f) * along * a->dy;
@@ -188,7 +188,7 @@ static void check_causality(const stage_world *world, const half *run)
         const double delay = ics_tables_arrival_delay(&world->tables->device, &run->emission, a);
         ck_assert_double_ge(a->path, distance - 1e-3);
         ck_assert_double_ge(delay, (distance - 1e-3) / speed - 1e-3);
-        /* Along the way the speed is the group velocity. */
+        /* The photon flies at the group velocity. */
         ck_assert_double_eq_tol(delay, a->path / speed, 1e-6 * delay + 1e-9);
         if (a->scatters == 0) {
             ck_assert_double_eq_tol(a->path, distance, 1e-3);

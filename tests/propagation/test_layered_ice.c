@@ -1,5 +1,8 @@
-/* Layers (physics.md 12.4): many alike make one, two half-spaces have an exact law, and both
- * propagate variants give the same run. */
+/* Layers (physics.md 12.4): many equal layers give the photons of one layer, segments across two
+ * half-spaces have their exact law, and both propagate variants give the same run.
+ *
+ * How to join: a new propagate variant joins in the tables `propagates` and `propagate_names`, a
+ * new pair of half-spaces in tests/support/half_spaces.c. */
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/experiment.h"
 #include "tests/propagation/walk.h"
@@ -62,7 +65,7 @@ static end_point *absorb_in(size_t layers, ice_variant propagate, const ice_emis
     return ends;
 }
 
-/* Sources in the middle, on a face, above the highest and below the lowest layer. */
+/* Sources in a layer, on a face, above the highest and below the lowest layer. */
 static const float source_heights[] = {3.0f, 5.0f, 840.0f, 900.0f, -850.0f, -1000.0f};
 enum { HEIGHTS = sizeof source_heights / sizeof *source_heights };
 
@@ -94,8 +97,9 @@ START_TEST(identical_layers)
     printf("%s from %g m: %u photons absorbed within %.3g m of where they should, %u after another "
            "number of scatters\n",
            propagate_names[which], height, photons - other, largest, other);
-    /* A segment may be off by 0.5 mm (physics.md 5.3), and there are 40 of them, in all directions.
-     * Another number of scatters: absorption within rounding of a scatter. */
+    /* A segment may be wrong by 0.5 mm (physics.md 5.3), and a photon has 40 segments in all
+     * directions. If a scatter and the absorption are as close as rounding errors, the number of
+     * scatters differs. */
     ck_assert_double_lt(largest, 5e-3);
     ck_assert_uint_le(other, photons / 10000 + 1);
     free(one);
@@ -153,7 +157,8 @@ START_TEST(two_half_spaces)
              half_spaces[k].absorption ? "absorption" : "scattering");
     expect_distribution(what, seen.lengths, photons, crossing_distribution, &expected);
     if (k == 0) {
-        /* In plain numbers: 5 m at 2.5 m, then 10 m at 10 m: exp(-3). */
+        /* A worked number: 5 m at a length of 2.5 m, then 10 m at a length of 10 m, give exp(-3).
+         */
         double survived = 0.0;
         for (uint32_t i = 0; i < photons; ++i) {
             survived += seen.lengths[i] > 15.0;
@@ -215,8 +220,8 @@ static ics_verdict judge(const char *what, const ics_measurement *a, const ics_m
     return verdict;
 }
 
-/* The two variants round differently, so a photon in some thousands takes another way; with other
- * random numbers they must agree as two runs of one variant do. */
+/* The two variants round differently, so that one photon in some thousands flies differently. With
+ * other random numbers the two variants must agree like two runs of one variant. */
 static void compare_variants(const char *ice)
 {
     ics_measurement cumulative = run_with(ice, "stages.propagate=cumulative", "run.seed=1243");
@@ -229,7 +234,7 @@ static void compare_variants(const char *ice)
     ck_assert_double_ge((double)same.shared, 0.998 * (double)walked.hit_count);
 
     const ics_verdict other = judge("other random numbers", &cumulative, &independent);
-    /* Steps that begin beside a module hit it with whatever random numbers. */
+    /* Steps that begin next to a module hit it with any random numbers. */
     ck_assert_uint_lt(other.shared, cumulative.hit_count / 4);
     for (int i = 0; i < ICS_VERDICT_TESTS; ++i) {
         expect_probability(other.tests[i].name, other.tests[i].test);

@@ -65,8 +65,8 @@ static void see_scattered(void *user, const walk_block *b)
             self->below[k] += cosine <= cdf_cosines[k];
         }
         if (b->photon_id[i] < self->sample) {
-            /* Across (0.48, 0.6, 0.64): (0.6, -0.48, 0) and (0, 0, 1) without its part along,
-             * both of length sqrt(0.5904). */
+            /* Two vectors across (0.48, 0.6, 0.64), both of length sqrt(0.5904): (0.6, -0.48, 0),
+             * and (0, 0, 1) without its part along the beam. */
             const double azimuth = atan2(dx * 0.6 - dy * 0.48, dz - cosine * 0.64);
             self->azimuths[b->photon_id[i]] = azimuth < 0 ? azimuth + 2 * M_PI : azimuth;
         }

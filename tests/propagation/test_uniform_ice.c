@@ -12,14 +12,14 @@
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
-/* ---- absorbed photons ----------------------------------------------------------------------- */
+/* ---- absorbed photons ------------------------------------------------------------------------ */
 
 enum { SCATTERS_MAX = 2000 };
 
 typedef struct absorbed {
     moment path, scatters, z, radius_squared, excess, together;
     double histogram[SCATTERS_MAX]; /* photons by their number of scatters */
-    double *paths; /* of the first photons, by their number; shared by both halves */
+    double *paths;                  /* of the first photons, by photon_id; shared by both halves */
     uint32_t sample;
 } absorbed;
 
@@ -103,12 +103,12 @@ START_TEST(absorption_points)
 }
 END_TEST
 
-/* ---- moments against path length ------------------------------------------------------------ */
+/* ---- moments against path length ------------------------------------------------------------- */
 
 /* physics.md 12.1, and 400 m for the diffusion limit. */
 static const struct {
     double path, z, cosine, p2, radius_squared, z_squared;
-    double diffusion; /* KS distance of the radius to its diffusion limit (12.3); 0: not quoted */
+    double diffusion; /* KS distance of the radius to its diffusion limit (12.3); 0: unknown */
 } by_path[] = {
     {10, 8.2420, 0.67032, 0.41728, 87.900, 73.596, 0},
     {25, 15.8030, 0.36788, 0.11248, 459.849, 312.166, 0},
@@ -144,7 +144,7 @@ typedef struct travelled {
     beam_moments at[PATHS];
     moment cosine[SCATTERS], p2[SCATTERS];
     moment first_length, tenth_length;
-    double *lengths; /* first segments of the first photons; shared by both halves */
+    double *lengths; /* of the first segments of the first photons; shared by both halves */
     uint32_t sample;
 } travelled;
 
@@ -196,8 +196,8 @@ static void see_travelling(void *user, const walk_block *b)
     }
 }
 
-/* Largest distance of the radii to the Maxwell distribution of sigma^2 = 2 lambda_e L / 3, at the
- * bins' edges. */
+/* Returns the largest distance, at the edges of bins, between the distribution of the radii and the
+ * Maxwell distribution with sigma^2 = 2 lambda_e L / 3. */
 static double distance_to_diffusion(const beam_moments *at, double path)
 {
     const double sigma = sqrt(2.0 * 25.0 * path / 3.0);
@@ -233,7 +233,7 @@ static void join_travelled(travelled *to, const travelled *from)
 
 START_TEST(moments_against_path)
 {
-    /* Absorption is independent of scattering: without it, all photons get to 800 m. */
+    /* Absorption is independent of scattering, so it is left out: all photons reach 800 m. */
     stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 1e9),
                                            world_detector_far(), world_light_line(400));
     world.options.seed = 1202;
@@ -267,7 +267,7 @@ START_TEST(moments_against_path)
     }
     for (int k = 0; k < PATHS; ++k) {
         const beam_moments *at = &all->at[k];
-        /* One photon in 1e5 starts with less absorption depth than counts as any. */
+        /* One photon in 1e5 starts with an absorption depth that counts as 0. */
         ck_assert_double_ge(at->z.count, 0.9999 * pencil_photons() - 10.0);
         char what[64];
         if (by_path[k].z > 0) {
@@ -283,7 +283,7 @@ START_TEST(moments_against_path)
             expect_mean(what, &at->z_squared, by_path[k].z_squared, digits[4]);
         }
         if (by_path[k].diffusion > 0) {
-            /* Quoted with two digits: half of the last one, and the noise of the largest of many.
+            /* The number has two digits: half of the last one, and the noise of a largest distance.
              */
             const double digit = by_path[k].diffusion > 0.1 ? 0.005 : 0.0005;
             snprintf(what, sizeof what, "distance to diffusion at %g m", by_path[k].path);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Ice at one wavelength. */
+/* Layered ice at one wavelength. */
 typedef struct layer_oracle {
     size_t count;
     double bottom, thickness;
@@ -24,7 +24,7 @@ typedef struct oracle_move {
     bool absorbed;
 } oracle_move;
 
-/* physics.md 4.2, from the model's numbers. */
+/* Computes the coefficients of physics.md 4.2 from the numbers of the model. */
 static inline void layer_oracle_set(layer_oracle *c, const ice_medium *medium, double wavelength)
 {
     c->count = medium->layer_count;
@@ -41,7 +41,8 @@ static inline void layer_oracle_set(layer_oracle *c, const ice_medium *medium, d
         c->sum_b[i + 1] = c->sum_b[i] + c->b[i] * c->thickness;
         c->sum_a[i + 1] = c->sum_a[i] + c->a[i] * c->thickness;
     }
-    /* Zero at mid-height: the opaque layers of a real model are at the bottom. */
+    /* The sums are 0 at mid-height, where they are most accurate. The opaque layers of a real model
+     * are at the bottom. */
     const double middle_b = c->sum_b[c->count / 2], middle_a = c->sum_a[c->count / 2];
     for (size_t i = 0; i <= c->count; ++i) {
         c->sum_b[i] -= middle_b;
@@ -80,7 +81,7 @@ static inline double oracle_face(const layer_oracle *c, size_t layer)
     return c->bottom + (double)layer * c->thickness;
 }
 
-/* physics.md 5.2. */
+/* Finds the end of a segment by the algorithm of physics.md 5.2. */
 static inline oracle_move layer_oracle_walk(const layer_oracle *c, double ze, double nz,
                                             double tau_sca, double tau_a)
 {
@@ -106,7 +107,7 @@ static inline oracle_move layer_oracle_walk(const layer_oracle *c, double ze, do
     }
 }
 
-/* S or P at a height, continued with the end slopes. */
+/* Returns the sum at a height. Outside the layers it continues with the slope of the last layer. */
 static inline double oracle_sum_at(const layer_oracle *c, const double *sum, const double *slope,
                                    double z)
 {
@@ -114,7 +115,7 @@ static inline double oracle_sum_at(const layer_oracle *c, const double *sum, con
     return sum[j] + slope[j] * (z - oracle_face(c, j));
 }
 
-/* The height at which it reaches `target`. */
+/* Returns the height at which the sum is `target`. */
 static inline double oracle_height_at(const layer_oracle *c, const double *sum, const double *slope,
                                       double target)
 {
@@ -130,7 +131,8 @@ static inline double oracle_height_at(const layer_oracle *c, const double *sum, 
     return oracle_face(c, low) + (target - sum[low]) / slope[low];
 }
 
-/* physics.md 5.3, with its fast path for moves that stay in their layer. */
+/* Finds the end of a segment by the prefix sums of physics.md 5.3, with the fast path for segments
+ * that stay in their layer. */
 static inline oracle_move layer_oracle_prefix_sum(const layer_oracle *c, double ze, double nz,
                                                   double tau_sca, double tau_a)
 {

@@ -20,7 +20,7 @@ static stage_world anisotropic_world(double azimuth, double m1, double m2, doubl
     return world;
 }
 
-/* Of absorption; its inverse is what it says. */
+/* Returns the factor of absorption along n. Fails unless its inverse belongs to it. */
 static double factor_along(const ice_tables *tables, ice_direction n)
 {
     const ice_absorption_factor slant = ice_absorption_factor_along(tables, 0.0f, n);
@@ -111,8 +111,8 @@ START_TEST(absorption_anisotropy)
 }
 END_TEST
 
-/* The coefficient along n is a times the factor: a flight that nothing scatters ends so much
- * earlier. */
+/* The absorption coefficient along n is that of the layer times the factor, so a flight without
+ * scatters is shorter by this factor. */
 START_TEST(absorbed_at_the_right_distance)
 {
     stage_world world = feature_world(ICE_HAS_ABSORPTION_ANISOTROPY);
@@ -126,7 +126,8 @@ START_TEST(absorbed_at_the_right_distance)
     const ice_layer_row *row = &tables->layers[ice_layer_at(tables, 3.0f)];
     ck_assert_double_eq_tol(a, 0.5 / (row->dust * 0.589814), 1e-3);
     ck_assert_double_eq_tol(b, 0.5 / (row->dust * 1.450708), 1e-3);
-    /* What a scatter leaves is a depth of the photon's, whatever the direction. */
+    /* The depth left at a scatter is the photon's own: it is not divided by the factor of the
+     * direction. */
     const ice_segment_start scattered = {3.0f, 0.0f, 1.0f, 0.5f, optics};
     const ice_segment s = feature_segment(tables, scattered, 0.0f, 0.0f, along, 1e9f);
     ck_assert_double_eq_tol(s.absorption, 0.5 - s.length * row->dust * 0.589814, 1e-6);

@@ -27,7 +27,7 @@ START_TEST(strengths_by_angle)
         ck_assert_double_eq_tol(2.0 * row.across, rows[i].sy, 2e-6);
         ck_assert_double_eq_tol(2.0 * row.mean, rows[i].mx, 2e-6);
     }
-    /* Between the knots of the table. */
+    /* Angles between the rows of the table. */
     const double *c = world.medium->birefringence.along, *m = world.medium->birefringence.mean;
     for (int i = 0; i <= 5000; ++i) {
         const double angle = 0.5 * M_PI * i / 5000, sine = sin(angle), cosine = cos(angle);
@@ -42,7 +42,8 @@ START_TEST(strengths_by_angle)
 }
 END_TEST
 
-/* A bent segment's direction at the end, and how far that is from the end of the straight one. */
+/* A bent segment: its direction at the end, and the vector (m) from the end of the straight segment
+ * to the end of the bent one. */
 typedef struct bent_segment {
     ice_direction direction, shift;
 } bent_segment;
@@ -80,7 +81,7 @@ END_TEST
 
 START_TEST(deflection_along_the_axis)
 {
-    /* Nothing divides by zero where n is the flow axis, and n stays a unit vector. */
+    /* If n is the flow axis, nothing divides by zero and n stays a unit vector. */
     stage_world world = feature_world(ICE_HAS_BIREFRINGENCE);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_birefringence_sum over = {10.0f, 10.0f};
@@ -95,7 +96,7 @@ START_TEST(deflection_along_the_axis)
 }
 END_TEST
 
-/* Integrals of the strengths over segments against sums of small pieces. */
+/* The integrals of the strengths over a segment equal sums over small pieces. */
 START_TEST(integrals_over_layers)
 {
     stage_world world = feature_world(ICE_HAS_BIREFRINGENCE);
@@ -121,8 +122,9 @@ START_TEST(integrals_over_layers)
 }
 END_TEST
 
-/* Where the mean deflection is as strong as the diffusion but for a factor, that is in the table of
- * angles; where it is not, it has a profile of its own. */
+/* If the mean deflection has the same profile over the layers as the diffusion, up to a factor,
+ * then the table of angles contains the factor. Otherwise the mean deflection has a profile of its
+ * own. */
 START_TEST(strengths_in_proportion)
 {
     stage_world world = feature_world(ICE_HAS_BIREFRINGENCE);
@@ -143,9 +145,10 @@ START_TEST(strengths_in_proportion)
 }
 END_TEST
 
-/* Moments over many segments of 1 m: mean and spread of the deflection as 6.4 says per metre, the
- * displacement's correlation with the angle sqrt(3)/2, its rms L theta / sqrt(3) in each plane. A
- * right code fails each of the six comparisons (5 sigma) with a chance of 6e-7. */
+/* Moments over many segments of 1 m: the mean and the spread of the deflection are those of
+ * physics.md 6.4 per metre. The correlation of the displacement with the angle is sqrt(3)/2, and
+ * the rms of the displacement is L theta / sqrt(3) in each plane. Correct code fails each of the
+ * six comparisons (5 sigma) with a probability of 6e-7. */
 START_TEST(moments_per_metre)
 {
     stage_world world = feature_world(ICE_HAS_BIREFRINGENCE);

@@ -9,7 +9,8 @@
 #include <check.h>
 #include <math.h>
 
-/* A string at the origin, its column a metre wide, in ice of one layer. */
+/* Makes a string at the origin with a column of 1 m radius, in ice of one layer. `scattering` and
+ * `absorption` are the lengths (m) in the column. */
 static stage_world world_with_hole(double scattering, double absorption)
 {
     static const double module[1][3] = {{0, 0, 0}};
@@ -36,7 +37,8 @@ START_TEST(worked_crossings)
     stage_world world = world_with_hole(0.5, 20.0);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_direction forward = {1, 0, 0}, up = {0, 0, 1}, aslant = {0.6f, 0, 0.8f};
-    /* From 5 m before the column: 4 m of ice cost 1.6, 2 m of column 4, behind it ice again. */
+    /* From 5 m before the axis: 4 m of ice are a scattering depth of 1.6, 2 m of column one of 4,
+     * and ice follows again. */
     ck_assert_double_eq_tol(fly(tables, -5, forward, 1.0f, 9).length, 2.5, 1e-5);
     ck_assert_double_eq_tol(fly(tables, -5, forward, 2.6f, 9).length, 4.5, 1e-5);
     ck_assert_double_eq_tol(fly(tables, -5, forward, 6.0f, 9).length, 7.0, 1e-5);
@@ -47,13 +49,13 @@ START_TEST(worked_crossings)
     ck_assert_double_eq_tol(fly(tables, -5, forward, 99, 0.09f).length, 5.0, 1e-5);
     ck_assert_double_eq_tol(fly(tables, -5, forward, 99, 0.15f).length, 7.0, 1e-4);
     ck_assert_float_eq(fly(tables, -5, forward, 99, 0.15f).absorption, 0.0f);
-    /* From within, and along the axis, where there is no way out. */
+    /* From inside the column, and along the axis, where a photon never leaves the column. */
     ck_assert_double_eq_tol(fly(tables, 0, forward, 2.4f, 9).length, 2.0, 1e-5);
     ck_assert_double_eq_tol(fly(tables, 0.9f, up, 8.0f, 9).length, 4.0, 1e-5);
     ck_assert_double_eq_tol(fly(tables, 1.1f, up, 8.0f, 9).length, 20.0, 1e-5);
-    /* Aslant a column is longer: 2 / 0.6 m. */
+    /* A slanted flight is longer in the column: 2 / 0.6 m. */
     ck_assert_double_eq_tol(fly(tables, -4, aslant, 2.0f + 2.0f, 9).length, 6.0, 1e-5);
-    /* Past it. */
+    /* A flight that misses the column. */
     const ice_direction past = {1, 0, 0};
     const ice_segment_start start = {5.0f, 0, 1.6f, 9, ice_optics_at(tables, 400.0f)};
     ck_assert_double_eq_tol(feature_segment(tables, start, -5.0f, 1.01f, past, 0.0f).length, 4.0,
@@ -65,7 +67,7 @@ START_TEST(worked_crossings)
 }
 END_TEST
 
-/* A column of the same ice changes nothing, whatever the way through it. */
+/* A column of the same ice changes no segment. */
 START_TEST(column_of_ice)
 {
     stage_world world = world_with_hole(2.5, 100.0);
@@ -87,8 +89,7 @@ START_TEST(column_of_ice)
 }
 END_TEST
 
-/* A row of more columns than any real detector has in line: none is left out, however many a
- * segment passes. */
+/* A segment may pass more columns than any real detector has in a row: none is left out. */
 START_TEST(hundred_columns)
 {
     enum { COLUMNS = 100 };
@@ -105,7 +106,7 @@ START_TEST(hundred_columns)
     const ice_segment behind = fly(tables, -5, forward, (float)(scattering + 0.4 * 10), 99);
     ck_assert_double_eq_tol(behind.length, 5 + 990 + 1 + 10, 2e-3);
     ck_assert_double_eq_tol(behind.absorption, 99 - absorption - 0.1, 1e-3);
-    /* In the last but one, half way through. */
+    /* Half way through the last column but one. */
     const ice_segment within = fly(tables, -5, forward, (float)(scattering - 4 - 3.2 - 2), 99);
     ck_assert_double_eq_tol(within.length, 5 + 980, 2e-3);
     stage_world_destroy(&world);

@@ -91,7 +91,8 @@ START_TEST(coefficients_of_the_example)
 }
 END_TEST
 
-/* Coefficients from tables against those of the model, all layers, all wavelengths. */
+/* Compares the coefficients of the tables with those of the model, in all layers and at many
+ * wavelengths. */
 static void compare_coefficients(stage_world *world)
 {
     const ice_tables *tables = stage_world_tables(world);
@@ -163,7 +164,7 @@ END_TEST
 
 START_TEST(layers_of_real_ice)
 {
-    /* A height well inside a layer is found in it; faces are those of the model. */
+    /* A height well inside a layer is found in that layer, and the faces are those of the model. */
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_medium *medium = world.medium;
@@ -210,7 +211,7 @@ START_TEST(optics_by_wavelength)
         ck_assert_double_eq_tol(ice_absorption(optics, row->dust, row->ice), 0.1 - 1e-4 * i, 1e-6);
         ck_assert_double_eq_tol(ice_medium_index(tables, (float)wavelength), 1.4 - 1e-4 * i, 1e-6);
     }
-    /* Light of 400 nm flies with that group index, and leaves on that cone. */
+    /* Light of 400 nm leaves on the cone of this phase index and flies with this group index. */
     const ice_emission step = {.dx = 1.0f, .beta = 1.0f, .photons = 1};
     const ice_photon photon = ice_create_cherenkov(tables, &step, 0, 0);
     ck_assert_double_eq_tol(photon.dx, 1.0 / 1.385, 1e-6);

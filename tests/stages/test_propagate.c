@@ -1,6 +1,8 @@
-/* Segments through layers: the worked examples of physics.md 5.5, and both propagate variants
- * against the reference algorithm (5.2) and the prefix sums (5.3), which this file writes again in
- * double precision. A new propagate variant is compared here if it joins the list of variants. */
+/* Segments through layers: the propagate variants have the worked examples of physics.md 5.5, and
+ * agree with the reference algorithm (5.2) and the prefix sums (5.3) in double precision
+ * (layer_oracle.h).
+ *
+ * How to join: a new propagate variant joins in the lists `variants` and in the table `cases`. */
 #include "stages/variants.h"
 #include "tests/stages/layer_oracle.h"
 #include "tests/support/model_files.h"
@@ -12,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the stage ------------------------------------------------------------------------------ */
+/* ---- the stage ------------------------------------------------------------------------------- */
 
 static ice_segment_start start_of(const ice_tables *tables, float wavelength, float z, float nz,
                                   float scattering, float absorption)
@@ -22,7 +24,7 @@ static ice_segment_start start_of(const ice_tables *tables, float wavelength, fl
     return start;
 }
 
-/* As kernels do: the variant takes over where a flight leaves its layer. */
+/* Finds a segment as kernels do: the variant is used only if the segment leaves its layer. */
 static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_segment_start start)
 {
     int32_t leaves;
@@ -30,7 +32,7 @@ static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_
     return leaves ? ice_propagate_on(variant, tables, start) : segment;
 }
 
-/* ---- the worked example --------------------------------------------------------------------- */
+/* ---- the worked example ---------------------------------------------------------------------- */
 
 static const double example_b[3] = {1.0 / 2.0, 1.0 / 3.0, 1.0 / 2.5};
 static const double example_a[3] = {1.0 / 100.0, 1.0 / 80.0, 1.0 / 120.0};
@@ -101,7 +103,8 @@ END_TEST
 
 START_TEST(ties_are_absorption)
 {
-    /* b = a: scatter and absorption at the same place, in the layer and across a face. */
+    /* If b = a, the photon scatters and is absorbed at the same point, in the layer or behind a
+     * face. */
     static const double equal[3] = {0.25, 0.5, 0.25};
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
     stage_world world = stage_world_create(world_medium_layered(-10.0, 10.0, 3, equal, equal),
@@ -126,8 +129,9 @@ END_TEST
 
 START_TEST(first_and_last_numbers)
 {
-    /* Depths of 0 (a uniform number of 1) and the largest (2^-24); heights at and just beside every
-     * face; exactly horizontal and all but horizontal flights: every segment is a number. */
+    /* Depths of 0 (from a uniform number of 1) up to the largest (from 2^-24), heights at every
+     * face and just next to it, horizontal and nearly horizontal flights: no segment is NaN or
+     * infinite. */
     static const float depths[] = {0.0f, 5.9604644775390625e-8f, 1.0f, 16.63553237915039f};
     static const float slopes[] = {0.0f, -0.0f, 1e-30f, -1e-30f, 1e-6f, -1e-6f, 1.0f, -1.0f};
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
@@ -194,18 +198,18 @@ START_TEST(equal_layers_are_one)
 }
 END_TEST
 
-/* ---- random moves --------------------------------------------------------------------------- */
+/* ---- random moves ---------------------------------------------------------------------------- */
 
 typedef struct statistics {
     size_t far_off; /* |ds| >= 1e-3 m */
     size_t left_layer;
     double worst_vertical; /* |ds| |nz|, m */
-    double worst_depth;    /* absorption depth left, times |nz| */
-    double worst_double;   /* 5.3 in double, in units of 1e-9 m + 1e-12 s; times |nz| / 0.01 where
-                              that is less than 1 */
+    double worst_depth;    /* error of the absorption depth left, times |nz| */
+    double worst_double;   /* error of 5.3 in double precision, in units of 1e-9 m + 1e-12 s; times
+                              |nz| / 0.01 if |nz| < 0.01 */
 } statistics;
 
-/* Directions: all of them, and exactly or nearly vertical and horizontal ones. */
+/* Returns a random nz. Some are exactly or nearly vertical or horizontal. */
 static float random_nz(uint64_t *state, size_t i)
 {
     const float sign = test_word(state) & 1 ? 1.0f : -1.0f;
@@ -223,11 +227,12 @@ static float random_nz(uint64_t *state, size_t i)
 
 static double worse(double so_far, double error)
 {
-    /* Written so that NaN stays. */
+    /* The comparison is written so that NaN counts as the worst error. */
     return error <= so_far ? so_far : error;
 }
 
-/* Starts in every layer in turn, and up to six layers outside. */
+/* Compares `count` random segments with the reference. They start in every layer in turn, and up to
+ * six layers above and below. */
 static statistics measure(const stage_world *world, ice_variant variant, double low, double high,
                           size_t count)
 {
@@ -273,8 +278,8 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
     return result;
 }
 
-/* physics.md 5.3: 5e-4 m always, 1e-3 m for 99.9 % of moves, over 1e6 moves; 5.3 in double within
- * 1e-9 m + 1e-12 s of 5.2, times `doubles`. */
+/* physics.md 5.3: over 1e6 segments, vertical errors are at most 5e-4 m, and 99.9 % of the lengths
+ * are within 1e-3 m. In double precision 5.3 is within (1e-9 m + 1e-12 s) `doubles` of 5.2. */
 static void expect_tolerance(const stage_world *world, const char *name, double doubles)
 {
     static const struct {
@@ -296,7 +301,7 @@ static void expect_tolerance(const stage_world *world, const char *name, double 
                       cases[i].name, s.far_off, count);
         ck_assert_msg(s.worst_double <= doubles, "%s, %s: doubles differ by %g tolerances", name,
                       cases[i].name, s.worst_double);
-        /* Enough of them did what is tested. */
+        /* Enough segments left their layer. */
         ck_assert_uint_gt(s.left_layer * 20, count);
         printf("%s, %s: |ds||nz| up to %.2g m, %.4f %% off by 1e-3 m, depth %.2g, doubles %.2g\n",
                name, cases[i].name, s.worst_vertical, 100.0 * (double)s.far_off / (double)count,
@@ -324,7 +329,8 @@ START_TEST(real_ice)
         snprintf(set, sizeof set, "ice.directory=%s", path);
         stage_world world = stage_world_from_config(NULL, set, MODEL_LAYERS_ONLY, NULL);
         stage_world_tables(&world);
-        /* Their bedrock has 1e5 absorption depths, which costs doubles two digits near it. */
+        /* The bedrock of these models has an absorption depth of 1e5, so doubles lose two digits
+         * near it. */
         expect_tolerance(&world, folders[i], 100.0);
         stage_world_destroy(&world);
     }

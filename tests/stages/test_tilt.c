@@ -24,7 +24,7 @@ static void fill_test_tilt(ice_tilt *tilt)
     }
 }
 
-/* The same line with other stations, so many in 1060 m. */
+/* Places `count` stations evenly on the line, over 1060 m. */
 static void set_stations(ice_tilt *tilt, size_t count)
 {
     free(tilt->stations);
@@ -38,7 +38,7 @@ static void set_stations(ice_tilt *tilt, size_t count)
     }
 }
 
-/* With two stations, with some, with as many stretches as are constants of a kernel, and more. */
+/* Two stations, a few, as many stretches as a kernel keeps in constants, and more. */
 static const size_t station_counts[] = {2, 5, ICE_TILT_STRETCHES + 1, ICE_TILT_STRETCHES + 2, 300};
 
 START_TEST(tilt_of_a_line)
@@ -50,7 +50,7 @@ START_TEST(tilt_of_a_line)
     ck_assert_double_eq_tol(ice_shift(tables, 0, 0, 0), 0.0, 1e-6);
     ck_assert_double_eq_tol(ice_shift(tables, 300, 200, -350), 9.105031, 2e-5);
     ck_assert_double_eq_tol(ice_shift(tables, -300, -200, 400), 1.943512, 2e-5);
-    /* Far outside of both the stations and the depths the lines go on. */
+    /* Far outside the stations and the depths, the shift continues along straight lines. */
     uint64_t state = 4;
     for (int i = 0; i < 10000; ++i) {
         const double x = test_between(&state, -3000, 3000), y = test_between(&state, -3000, 3000);
@@ -81,7 +81,8 @@ START_TEST(tilt_that_stays_at_its_edge)
 }
 END_TEST
 
-/* A map's value in double precision, by the README of the public ice models. */
+/* The shift of a map at one node, as the README of the public ice models defines it. A node in a
+ * corner that is cut off has none. */
 static double node(const ice_tilt *tilt, size_t row, int i, int j)
 {
     const bool there = i < j + (int)tilt->axes[0].cut && j < i + (int)tilt->axes[1].cut;
@@ -103,8 +104,9 @@ static double at_row(const ice_tilt *tilt, size_t row, double u, double v)
            p * node(tilt, row, i + 1, j + 1);
 }
 
-/* Corners and their rays outwards, in turn; a point in the sector between two rays is a + f (b - a)
- * with a, b on the two rays at the same distance along them. */
+/* Moves a point outside the map to the edge. A ray leads outwards from each of the six corners. A
+ * point between two rays is p + f (q - p), where p and q lie on the rays at the same length, and
+ * moves to the same share f of the edge. */
 static void onto_edge(const ice_tilt *tilt, double *u, double *v)
 {
     const double c1 = (double)tilt->axes[0].cut - 1, c2 = (double)tilt->axes[1].cut - 1;

@@ -1,5 +1,7 @@
 /* If the hits of a segment do not all fit into a buffer, a later call records the rest: no hit is
- * recorded twice and none is lost (stages/bounce.h, ice_record_hits). */
+ * recorded twice and none is lost (stages/bounce.h, ice_record_hits).
+ *
+ * How to join: add one test for each new state in which a photon waits for room. */
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
@@ -59,7 +61,7 @@ START_TEST(a_buffer_of_any_size_gets_every_hit_once)
     ck_assert_int_eq(meet(&world, 45.0f, &whole, &fate, &recorded), 4);
     ck_assert_uint_eq(recorded, 0);
 
-    /* As often as it takes, with room for _i hits each time. */
+    /* Record again until all hits are recorded, with room for _i hits each time. */
     small_buffer parts = {.capacity = 0};
     int32_t result = -1;
     int calls = 0;
@@ -128,7 +130,7 @@ START_TEST(a_bounce_can_be_done_again)
 }
 END_TEST
 
-ICS_TEST_MAIN("meet")
+ICS_TEST_MAIN("record hits")
 {
     TCase *tests = tcase_create("full buffers");
     tcase_add_loop_test(tests, a_buffer_of_any_size_gets_every_hit_once, 1, 5);
