@@ -1,5 +1,5 @@
-/* The decision of the loop on a GPU (kernels/cuda/compact.h): the loop goes on, stops and compacts
- * as the host computes, in the body of a CUDA graph or with the host in its place.
+/* The decision of the loop on a GPU (kernels/cuda/compact.h): the loop continues, stops and
+ * compacts as the host computes, in the body of a CUDA graph or with the host in its place.
  *
  * How to join: a new reason to stop joins in the table `situations`, a new rule for compaction in
  * `compactions`. */

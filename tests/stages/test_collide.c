@@ -230,7 +230,7 @@ static void compare(stage_world *world, const char *name, size_t count)
                 if (exact.module == ICE_NO_MODULE) {
                     break;
                 }
-                ck_assert_msg(may, "%s: ice_may_collide rejects a segment that meets module %u",
+                ck_assert_msg(may, "%s: ice_may_collide rejects a segment that reaches module %u",
                               name, exact.module);
                 ++contacts;
                 segment.after_distance = exact.distance;

@@ -158,7 +158,7 @@ END_TEST
 
 START_TEST(after_a_contact_every_other_comes_once)
 {
-    /* Light that goes on reaches modules 1 and 2 at the same distance, then 3, then 0, then none.
+    /* Light that continues reaches modules 1 and 2 at the same distance, then 3, then 0, then none.
      */
     const double line[4][3] = {{50, 0, 0}, {20, 1, 0}, {20, -1, 0}, {30, 0, 0.5}};
     stage_world world = modules(line, 4, 0.5, 4.0);
