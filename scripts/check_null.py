@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Finds pointers that are compared with NULL without the words: `!pointer` and `if (pointer)`.
 
     scripts/check_null.py [--fix] BUILD
@@ -6,7 +6,7 @@
 BUILD is a folder with compile_commands.json. Prints FILE:LINE for every place and exits with 1 if
 there is one; --fix rewrites the places to `pointer == NULL` and `pointer != NULL`. clang-tidy's
 readability-implicit-bool-conversion does this for C++, but C converts no pointer to bool there.
-Needs Debian's python3-clang-16.
+Needs Debian's python3-clang-16, which only Debian's own Python finds: hence the first line.
 """
 import collections
 import json

@@ -26,12 +26,13 @@ ICE_FN float ice_rayleigh(float u)
 /* 1 - cos; u in (0, 1]. */
 ICE_FN float ice_scatter_rayleigh_hg(const ice_scatter_constants *constants, float u)
 {
-    const float f = constants->rayleigh_fraction;
+    const ice_molecule_constants *molecules = &constants->molecules;
+    const float f = molecules->fraction;
     const int32_t molecule = u <= f;
     /* Both are computed: lanes of one warp or vector take both ways nearly always. */
-    const float from_molecule = ice_rayleigh(ice_min(u * constants->inverse_rayleigh, 1.0f));
+    const float from_molecule = ice_rayleigh(ice_min(u * molecules->inverse, 1.0f));
     const float from_particle =
-        ice_henyey_greenstein(constants, molecule ? 0.0f : (u - f) * constants->inverse_rest);
+        ice_henyey_greenstein(constants, molecule ? 0.0f : (u - f) * molecules->inverse_rest);
     return molecule ? from_molecule : from_particle;
 }
 

@@ -247,7 +247,16 @@ enum { ICE_SCATTER_PARAMETERS = 4 };
 #define ice_parameter_of(constants, variant, name)                                                 \
     ((constants)->parameters[ICE_PARAMETER_##variant##_##name])
 
-/* Constants of the scattering functions (physics.md 7), computed in double. */
+/* Constants of molecular scattering, for the variant rayleigh-hg (physics.md 7). */
+typedef struct ice_molecule_constants {
+    float fraction;     /* share of molecular scattering, in [0, 1] */
+    float inverse;      /* 1 / fraction, 0 if that is 0 */
+    float inverse_rest; /* 1 / (1 - fraction), 0 if that is 1 */
+} ice_molecule_constants;
+
+/* Constants of the scattering functions (physics.md 7), computed in double. A run has one variant,
+ * so that what only one of them needs shares its memory: these constants are parameters of every
+ * kernel of a GPU. */
 typedef struct ice_scatter_constants {
     float g;                   /* mean cosine */
     float one_minus_g_squared; /* (1 - g)^2 */
@@ -255,10 +264,10 @@ typedef struct ice_scatter_constants {
     float liu_fraction;        /* f_SL */
     float inverse_liu;         /* 1 / f_SL, 0 if f_SL = 0 */
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
-    float rayleigh_fraction;
-    float inverse_rayleigh;                   /* 1 / rayleigh_fraction, 0 if that is 0 */
-    float inverse_rest;                       /* 1 / (1 - rayleigh_fraction), 0 if that is 1 */
-    float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
+    union {
+        ice_molecule_constants molecules;         /* of a variant that declares no parameters */
+        float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
+    };
 } ice_scatter_constants;
 
 /* Hole ice, the same in all columns; all 0 without. */

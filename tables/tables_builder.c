@@ -70,10 +70,13 @@ ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, dou
         .liu_fraction = (float)f,
         .inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f,
         .inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f,
-        .rayleigh_fraction = (float)r,
-        .inverse_rayleigh = r > 0.0 ? (float)(1.0 / r) : 0.0f,
-        .inverse_rest = r < 1.0 ? (float)(1.0 / (1.0 - r)) : 0.0f,
     };
+    if (medium->scatter_count == 0) {
+        constants.molecules =
+            (ice_molecule_constants){.fraction = (float)r,
+                                     .inverse = r > 0.0 ? (float)(1.0 / r) : 0.0f,
+                                     .inverse_rest = r < 1.0 ? (float)(1.0 / (1.0 - r)) : 0.0f};
+    }
     for (size_t i = 0; i < medium->scatter_count; ++i) {
         constants.parameters[i] = (float)medium->scatter[i].value;
     }

@@ -24,6 +24,13 @@
 #include "graphs/cuda/lane.h"
 #include "kernels/cuda/compact.h"
 
+/* The parameters of a kernel follow 528 bytes of the driver's in the constant memory of the launch.
+ * Where both together exceed 1536 bytes, a kernel of a graph begins about 0.14 us later, on an H200
+ * (bench/results/2026-11-22-h200-house.md): wavefront, whose kernels are short, is 1.4 % slower. */
+#define PARAMETER_BYTES (1536 - 528)
+_Static_assert(sizeof(ice_tables) + sizeof(ics_lane_memory) + sizeof(ics_chain) <= PARAMETER_BYTES,
+               "the parameters of a kernel are as short as a fast launch needs");
+
 /* ---- kernels in a graph ---------------------------------------------------------------------- */
 
 /* Nodes of a graph, each of which waits for the one before it. */

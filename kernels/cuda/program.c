@@ -349,8 +349,7 @@ int ics_program_store(const ics_program_options *options, bool as_ptx, const cha
     int status = ics_recipe_make(options, &recipe, error);
     if (status == ICESTREAM_OK && program == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
-    }
-    if (status == ICESTREAM_OK) {
+    } else if (status == ICESTREAM_OK) {
         status = store(nvrtc, &recipe, best_target(nvrtc, options->architecture, as_ptx), directory,
                        program, error);
     }

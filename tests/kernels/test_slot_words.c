@@ -136,10 +136,11 @@ START_TEST(a_segment_comes_back)
         const ics_word words = gpu_segment_pack(&bounce);
         ck_assert(!gpu_segment_is_vacant(words));
         ck_assert(gpu_segment_length(&words) == bounce.length);
-        const gpu_segment back = gpu_segment_unpack(words);
-        ck_assert(back.has_segment);
-        ck_assert_uint_eq(back.fate, ICE_ALIVE);
-        same_bounce(&back.bounce, &bounce);
+        ck_assert(!gpu_segment_waits(words));
+        ck_assert(!gpu_segment_is_dropped(words));
+        ck_assert_uint_eq(gpu_segment_fate(words), ICE_ALIVE);
+        const ice_bounce back = gpu_segment_unpack(words);
+        same_bounce(&back, &bounce);
     }
 }
 END_TEST
@@ -154,12 +155,13 @@ START_TEST(a_fate_comes_back)
         ics_word words = gpu_segment_pack(&bounce);
         gpu_segment_set_fate(&words, fate);
         ck_assert(!gpu_segment_is_vacant(words));
-        const gpu_segment back = gpu_segment_unpack(words);
-        ck_assert(back.has_segment);
-        ck_assert_uint_eq(back.fate, fate);
-        ck_assert(back.bounce.length == bounce.length);
-        ck_assert(back.bounce.absorption == bounce.absorption);
-        ck_assert_int_eq(back.bounce.leaves_world, bounce.leaves_world);
+        ck_assert(!gpu_segment_is_dropped(words));
+        ck_assert(gpu_segment_waits(words) == (fate == GPU_WAITS));
+        ck_assert_uint_eq(gpu_segment_fate(words), fate);
+        const ice_bounce back = gpu_segment_unpack(words);
+        ck_assert(back.length == bounce.length);
+        ck_assert(back.absorption == bounce.absorption);
+        ck_assert_int_eq(back.leaves_world, bounce.leaves_world);
     }
 }
 END_TEST
@@ -168,9 +170,8 @@ START_TEST(slots_without_a_segment_are_told_apart)
 {
     const ics_word dropped = gpu_segment_pack_dropped();
     ck_assert(!gpu_segment_is_vacant(dropped));
-    const gpu_segment back = gpu_segment_unpack(dropped);
-    ck_assert(!back.has_segment);
-    ck_assert_uint_eq(back.fate, ICE_LEFT);
+    ck_assert(!gpu_segment_waits(dropped));
+    ck_assert(gpu_segment_is_dropped(dropped));
     for (int i = 0; i < TRIALS; ++i) {
         const ice_bounce bounce = any_bounce();
         ics_word words = gpu_segment_pack(&bounce);

@@ -17,13 +17,6 @@ enum {
     GPU_WAITS             /* there was no room for a hit */
 };
 
-/* What the words of a segment say. `bounce` lacks height, depth, spare and may_collide. */
-typedef struct gpu_segment {
-    bool has_segment; /* false: the photon was dropped */
-    uint32_t fate;    /* after collide: ice_fate or GPU_WAITS; ICE_LEFT if it was dropped */
-    ice_bounce bounce;
-} gpu_segment;
-
 /* Lengths that no segment has. */
 #define GPU_LENGTH_VACANT  (-2.0f)
 #define GPU_LENGTH_DROPPED (-1.0f)
@@ -71,25 +64,40 @@ ICE_FN bool gpu_segment_is_vacant(ics_word segment)
     return segment.x == GPU_LENGTH_VACANT;
 }
 
-/* Of a slot that is not free. */
-ICE_FN gpu_segment gpu_segment_unpack(ics_word words)
+/* The next four are for slots that are not free. There was no room for a hit of the segment. */
+ICE_FN bool gpu_segment_waits(ics_word segment)
 {
-    gpu_segment segment;
-    const uint32_t by_module =
-        words.w >= GPU_AZIMUTH_FATE ? (uint32_t)(words.w - GPU_AZIMUTH_FATE) : (uint32_t)ICE_ALIVE;
-    segment.has_segment = words.x != GPU_LENGTH_DROPPED;
-    segment.fate = segment.has_segment ? by_module : (uint32_t)ICE_LEFT;
-    segment.bounce.length = words.x;
-    segment.bounce.absorption = words.y;
-    segment.bounce.height = 0.0f;
-    segment.bounce.draw.depth = 0.0f;
-    segment.bounce.draw.angle = fabsf(words.z);
-    segment.bounce.draw.azimuth = fabsf(words.w);
-    segment.bounce.draw.spare.word = segment.bounce.draw.spare.rest = 0;
-    segment.bounce.leaves_world = words.z < 0.0f;
-    segment.bounce.may_collide = 0;
-    segment.bounce.is_last = __float_as_int(words.w) < 0;
-    return segment;
+    return segment.w == GPU_AZIMUTH_FATE + (float)GPU_WAITS;
+}
+
+/* The photon was dropped: it has no segment. */
+ICE_FN bool gpu_segment_is_dropped(ics_word segment)
+{
+    return segment.x == GPU_LENGTH_DROPPED;
+}
+
+/* The fate that collide gave the photon (or GPU_WAITS), ICE_ALIVE if it gave none. */
+ICE_FN uint32_t gpu_segment_fate(ics_word segment)
+{
+    return segment.w >= GPU_AZIMUTH_FATE ? (uint32_t)(segment.w - GPU_AZIMUTH_FATE)
+                                         : (uint32_t)ICE_ALIVE;
+}
+
+/* The bounce of a photon that was not dropped. It lacks height, depth, spare and may_collide. */
+ICE_FN ice_bounce gpu_segment_unpack(ics_word segment)
+{
+    ice_bounce bounce;
+    bounce.length = segment.x;
+    bounce.absorption = segment.y;
+    bounce.height = 0.0f;
+    bounce.draw.depth = 0.0f;
+    bounce.draw.angle = fabsf(segment.z);
+    bounce.draw.azimuth = fabsf(segment.w);
+    bounce.draw.spare.word = bounce.draw.spare.rest = 0;
+    bounce.leaves_world = segment.z < 0.0f;
+    bounce.may_collide = 0;
+    bounce.is_last = __float_as_int(segment.w) < 0;
+    return bounce;
 }
 
 #endif

@@ -123,36 +123,38 @@ ICE_FN void gpu_complete_bounce(const ics_lane_memory *lane, const ice_tables *t
     }
 }
 
-/* The stage scatter of the photon in a slot, which does not wait. Returns its fate, and stores the
- * photon if that is ICE_ALIVE. `words` lack the identity. */
-ICE_FN uint32_t gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *given,
-                                   gpu_photon_words words, gpu_segment *segment, uint32_t slot,
-                                   uint32_t wave)
+/* The stage scatter of the photon in a slot, which does not wait: stores the photon at the end of
+ * its segment, or counts its end and frees the slot. Returns whether the photon has ended. `words`
+ * lack the identity. */
+ICE_FN bool gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *given,
+                               uint32_t *counts, gpu_photon_words words, ics_word segment,
+                               uint32_t slot, uint32_t wave)
 {
-    if (!segment->has_segment) {
-        return ICE_LEFT;
-    }
     const ice_tables tables = gpu_run_tables(given);
-    uint32_t fate = segment->fate;
+    const bool dropped = gpu_segment_is_dropped(segment);
+    uint32_t fate = ICE_LEFT;
     words.identity = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     ice_photon photon = gpu_photon_unpack(words);
-    gpu_complete_bounce(lane, &tables, &photon, slot, wave, &segment->bounce);
-    ice_end_bounce(ICS_RUN_SCATTER, &tables, &segment->bounce, &photon, &fate);
-    if (fate == ICE_ALIVE) {
+    if (!dropped) {
+        ice_bounce bounce = gpu_segment_unpack(segment);
+        fate = gpu_segment_fate(segment);
+        gpu_complete_bounce(lane, &tables, &photon, slot, wave, &bounce);
+        ice_end_bounce(ICS_RUN_SCATTER, &tables, &bounce, &photon, &fate);
+    }
+    const bool ended = fate != ICE_ALIVE;
+    if (ended) {
+        /* A photon that was dropped had no bounce in this wave. */
+        const ics_word identity = lane->identity[slot];
+        const uint32_t bounces =
+            gpu_wave_scatters(identity, gpu_wave_number(lane, wave) + !dropped);
+        gpu_count_end(counts, __float_as_uint(identity.y), fate, bounces);
+        gpu_free_slot(lane, slot);
+    } else {
         words = gpu_photon_pack(&photon, false);
         lane->position[slot] = words.position;
         lane->direction[slot] = words.direction;
     }
-    return fate;
-}
-
-/* Counts a photon that has ended, and frees its slot. */
-ICE_FN void gpu_end_photon(const ics_lane_memory *lane, uint32_t *counts, uint32_t slot,
-                           uint32_t bounces, uint32_t fate)
-{
-    const ics_word identity = lane->identity[slot];
-    gpu_count_end(counts, __float_as_uint(identity.y), fate, gpu_wave_scatters(identity, bounces));
-    gpu_free_slot(lane, slot);
+    return ended;
 }
 
 /* scatter: takes the photons to the ends of their segments and gives them new directions, or counts
@@ -163,7 +165,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
-    const ics_word packed = lane.segment[slot];
+    const ics_word segment = lane.segment[slot];
     gpu_photon_words words;
     words.position = lane.position[slot];
     words.direction = lane.direction[slot];
@@ -171,28 +173,20 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         return;
     }
     gpu_counts_clear(counts);
-    uint32_t fate = GPU_IDLE;
-    if (!gpu_segment_is_vacant(packed)) {
-        gpu_segment segment = gpu_segment_unpack(packed);
-        fate = segment.fate;
-        if (fate == GPU_WAITS) {
-            lane.identity[slot] = gpu_wave_identity_wait(lane.identity[slot]);
-        } else {
-            fate = gpu_scatter_photon(&lane, &given, words, &segment, slot, chain.wave);
-            if (fate != ICE_ALIVE) {
-                /* A photon that was dropped had no bounce in this wave. */
-                gpu_end_photon(&lane, counts, slot,
-                               gpu_wave_number(&lane, chain.wave) + segment.has_segment, fate);
-            }
-        }
+    const bool occupied = !gpu_segment_is_vacant(segment);
+    const bool waits = occupied && gpu_segment_waits(segment);
+    bool ended = false;
+    if (waits) {
+        lane.identity[slot] = gpu_wave_identity_wait(lane.identity[slot]);
+    } else if (occupied) {
+        ended = gpu_scatter_photon(&lane, &given, counts, words, segment, slot, chain.wave);
     }
-    const bool ended = fate != ICE_ALIVE && fate < GPU_IDLE;
-    const uint32_t vacant = __ballot_sync(0xffffffffu, ended || fate == GPU_IDLE);
+    const uint32_t vacant = __ballot_sync(0xffffffffu, ended || !occupied);
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;
     }
     const int ends = __syncthreads_count(ended);
-    const int waiting = __syncthreads_count(fate == GPU_WAITS);
+    const int waiting = __syncthreads_count(waits);
     if (ends == 0 && waiting == 0) {
         return; /* all threads of the block: there is nothing to add */
     }
