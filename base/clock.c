@@ -17,6 +17,11 @@ double ics_clock_unix(void)
     return seconds_of(CLOCK_REALTIME);
 }
 
+double ics_clock_thread(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
 struct timespec ics_clock_deadline(double seconds)
 {
     struct timespec until;

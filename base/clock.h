@@ -12,6 +12,9 @@ double ics_clock_seconds(void);
  * for times that people and other programs see. */
 double ics_clock_unix(void);
 
+/* Returns the CPU time (s) that the calling thread has used. */
+double ics_clock_thread(void);
+
 /* Returns the point in time that is `seconds` (s, >= 0) after now, for waiting functions that use
  * CLOCK_MONOTONIC. */
 struct timespec ics_clock_deadline(double seconds);

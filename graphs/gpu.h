@@ -35,8 +35,8 @@ typedef struct ics_gpu_options {
     uint32_t bounces_per_wave;     /* fused: bounces between two refills */
     uint32_t block;                /* threads of a block, a multiple of 32 */
     uint32_t blocks_per_processor; /* the compiler limits registers so that this many blocks fit */
-    uint32_t
-        refill; /* monolithic, fused: a warp gets new photons when this many threads are idle */
+    /* monolithic, fused: a warp gets new photons when this many of its threads are idle. */
+    uint32_t refill;
     uint32_t lanes;
     uint32_t chains;          /* of one lane, for schedules that loop */
     uint32_t hits;            /* capacity of a hit buffer, >= 64 */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Bytes that a kernel moves between a slot and its threads: a word of a column, and the words of a
- * photon. scatter does not touch labels, and create reads one bit for every slot. */
+ * photon. scatter does not touch identities, and create reads one bit for every slot. */
 enum { WORD = sizeof(ics_word), PHOTON = ICS_SLOT_BYTES };
 
 /* thread-per-step is no candidate for AUTO, because each of its warps waits for its slowest photon.

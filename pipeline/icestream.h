@@ -231,8 +231,8 @@ typedef struct icestream_trace_options {
 } icestream_trace_options;
 
 /* Repeats single photons on the CPU and writes every point of their paths. Reports on `out` whether
- * the hits by which the photons were chosen came about again. ICESTREAM_E_DIFFERENT: some hits did
- * not, although portable maths made them; the paths are written nevertheless. ICESTREAM_E_USAGE;
+ * the paths reproduce the hits by which the photons were chosen. ICESTREAM_E_DIFFERENT: some hits
+ * of portable maths were not reproduced; the paths are written nevertheless. ICESTREAM_E_USAGE;
  * ICESTREAM_E_CONFIG: also if a stage is the user's own header; ICESTREAM_E_INPUT: a bad file, or a
  * photon that no step has; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_trace(const icestream_config *config,

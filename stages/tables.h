@@ -137,8 +137,10 @@ typedef struct ice_tilt_stretch {
     float offset;
 } ice_tilt_stretch;
 
-/* So many stretches are among the constants of a GPU; of tables with more all are in memory. */
-enum { ICE_TILT_STRETCHES = 16 };
+/* A tilt table with at most this number of stretches has them among the parameters of the kernels;
+ * one with more has all of them in memory. Published tables of the South Pole have 5. The
+ * parameters of a kernel must stay short (graphs/cuda/loop.c). */
+enum { ICE_TILT_STRETCHES = 12 };
 
 /* A support of a map (stages/tilt.h). */
 typedef struct ice_tilt_node {

@@ -1,5 +1,6 @@
 /* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, plan.c makes plans,
  * choose.c chooses a schedule, store.c fills the cache of an installation. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LANES_MAX = 8, POOL_FLOOR = 1 << 14 };
 
@@ -22,7 +22,7 @@ struct ics_gpu {
     void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
-    bool lost; /* the device failed: nobody waits for it any more */
+    bool lost; /* the device failed: no function waits for it any more */
     char warnings[512];
 
     /* Time in which at least one lane computed. */
@@ -343,13 +343,6 @@ static void launch_computed(void *user, const ics_lane_launch *launch)
     gpu->waves += launch->report->progress.waves;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 int ics_gpu_advance(ics_gpu *gpu, icestream_error *error)
 {
     CUDA_TRY(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
@@ -359,7 +352,7 @@ int ics_gpu_advance(ics_gpu *gpu, icestream_error *error)
     for (uint32_t i = 0; status == ICESTREAM_OK && i < gpu->options.lanes; ++i) {
         status = ics_lane_advance(&gpu->lanes[i], wake, observer, error);
         if (status == ICESTREAM_OK) {
-            status = ics_lane_watch(&gpu->lanes[i], seconds_now(), error);
+            status = ics_lane_watch(&gpu->lanes[i], ics_clock_seconds(), error);
         }
     }
     return note_loss(gpu, status);
@@ -377,11 +370,7 @@ bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
 
 void ics_gpu_wait(ics_gpu *gpu, double seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const double total = (double)until.tv_nsec + 1e9 * seconds;
-    until.tv_sec += (time_t)(total / 1e9);
-    until.tv_nsec = (long)(total - 1e9 * (double)(time_t)(total / 1e9));
+    const struct timespec until = ics_clock_deadline(seconds);
     pthread_mutex_lock(&gpu->lock);
     int result = 0;
     while (!gpu->event && result == 0) {

@@ -12,7 +12,8 @@ typedef struct column {
     size_t member;   /* offset of its pointer in ics_lane_memory */
     uint32_t needed; /* the ICS_COLUMN_ bit of schedules that have it; 0: all have it */
     uint32_t bytes, slots;
-    int fill;      /* every byte of a new lane; in identity, vacant and cursors it means: nothing */
+    int fill;      /* value of every byte in a new lane; in identity, vacant and cursors it marks
+                      an empty entry */
     bool in_cache; /* the second level cache should keep it */
 } column;
 

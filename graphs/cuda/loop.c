@@ -26,7 +26,8 @@
 
 /* The parameters of a kernel follow 528 bytes of the driver's in the constant memory of the launch.
  * Where both together exceed 1536 bytes, a kernel of a graph begins about 0.14 us later, on an H200
- * (bench/results/2026-11-22-h200-house.md): wavefront, whose kernels are short, is 1.4 % slower. */
+ * (bench/results/2026-11-22-h200-house.md): wavefront, whose kernels are short, is 1.4 % slower. A
+ * member of ice_tables that only some runs need is better an array in memory than a parameter. */
 #define PARAMETER_BYTES (1536 - 528)
 _Static_assert(sizeof(ice_tables) + sizeof(ics_lane_memory) + sizeof(ics_chain) <= PARAMETER_BYTES,
                "the parameters of a kernel are as short as a fast launch needs");

@@ -117,7 +117,7 @@ static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architect
         limits.processors = device.processors;
     }
     if (ics_schedule_row(plan->options.schedule) == NULL) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s has no plan of its own",
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s cannot be planned",
                              ics_graph_schedule_name(plan->options.schedule));
     }
     ics_settings_resolve(&plan->options, &limits);

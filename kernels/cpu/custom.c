@@ -1,5 +1,6 @@
 #include "kernels/cpu/custom.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "kernels/cache/cache.h"
 #include "kernels/cpu/compiler.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct ics_custom_kernels {
@@ -159,13 +159,12 @@ static int write_source(const char *folder, const char *name, const char *text, 
         errno = ENAMETOOLONG;
         return cannot_write(folder, error);
     }
-    for (char *slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')) != NULL; ++slash) {
-        *slash = 0;
-        const int result = mkdir(path, 0700);
-        *slash = '/';
-        if (result != 0 && errno != EEXIST) {
-            return cannot_write(path, error);
-        }
+    char *slash = strrchr(path, '/');
+    *slash = 0;
+    const int result = ics_disk_make_folders(path, 0700);
+    *slash = '/';
+    if (result != 0) {
+        return cannot_write(path, error);
     }
     FILE *file = fopen(path, "w");
     if (file == NULL) {

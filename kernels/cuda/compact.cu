@@ -60,7 +60,7 @@ struct occupied {
 
     __device__ bool operator()(uint32_t slot) const
     {
-        return slot < progress->slots && identity[slot].y != ICS_NOBODY;
+        return slot < progress->slots && !gpu_emission_is_vacant(identity[slot].y);
     }
 };
 
@@ -85,12 +85,12 @@ static size_t partition_own_bytes(uint32_t capacity)
 }
 
 static cudaError_t partition_slots(const partition_memory &memory, size_t *cub_bytes,
-                                   const occupied &ics_occupied, uint32_t capacity,
+                                   const occupied &is_occupied, uint32_t capacity,
                                    cudaStream_t stream)
 {
     const thrust::counting_iterator<uint32_t> slots(0);
     /* The flags are computed where they are read, which saves a column and a kernel. */
-    const auto flags = thrust::make_transform_iterator(slots, ics_occupied);
+    const auto flags = thrust::make_transform_iterator(slots, is_occupied);
     return cub::DevicePartition::Flagged(memory.cub, *cub_bytes, slots, flags, memory.slots,
                                          memory.living, capacity, stream);
 }
@@ -108,7 +108,7 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
             break; /* and so are all further to the front */
         }
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
-        pool.identity[source].y = ICS_NOBODY;
+        gpu_emission_set_vacant(&pool.identity[source].y);
     }
     if (first == 0) {
         progress->slots = slots_for(end, progress->slots);
@@ -127,10 +127,10 @@ extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compa
     const partition_memory memory = {reinterpret_cast<uint32_t *>(base),
                                      reinterpret_cast<uint32_t *>(base + alignment), base + own,
                                      bytes - own};
-    const occupied ics_occupied = {all.identity, progress};
+    const occupied is_occupied = {all.identity, progress};
     size_t cub_bytes = memory.cub_bytes;
     const cudaError_t error =
-        partition_slots(memory, &cub_bytes, ics_occupied, pool->capacity, stream);
+        partition_slots(memory, &cub_bytes, is_occupied, pool->capacity, stream);
     if (error != cudaSuccess) {
         return error;
     }
@@ -182,11 +182,11 @@ static __global__ void make_keys(columns pool, ics_compact_key key,
                                  const ics_launch_progress *progress, uint32_t *used,
                                  uint32_t *keys, uint32_t *slots)
 {
-    const occupied ics_occupied = {pool.identity, progress};
+    const occupied is_occupied = {pool.identity, progress};
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     for (uint32_t i = first; i < pool.capacity; i += gridDim.x * blockDim.x) {
         uint32_t value = key_of_nobody(key);
-        if (ics_occupied(i)) {
+        if (is_occupied(i)) {
             const uint4 position = pool.position[i];
             const uint32_t column =
                 index_in(__uint_as_float(position.y), key.y, key.inverse_cell, key.ny) * key.nx +
@@ -222,7 +222,7 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
     const uint32_t end = *used;
     for (uint32_t i = first; i < end; i += gridDim.x * blockDim.x) {
         if (keys[i] == nobody) {
-            pool.identity[i].y = ICS_NOBODY;
+            gpu_emission_set_vacant(&pool.identity[i].y);
             continue;
         }
         copy_photon(spare, i, pool, i);
@@ -281,14 +281,14 @@ extern "C" int ics_compact_bytes(uint32_t capacity, const ics_compact_key *key, 
 {
     size_t cub_bytes = 0;
     cudaError_t error;
-    if (key) {
+    if (key != nullptr) {
         sort_memory memory = {};
         error = sort_slots(&memory, &cub_bytes, key, capacity, nullptr);
         *bytes = sort_own_bytes(capacity) + aligned(cub_bytes);
     } else {
         const partition_memory memory = {};
-        const occupied ics_occupied = {};
-        error = partition_slots(memory, &cub_bytes, ics_occupied, capacity, nullptr);
+        const occupied is_occupied = {};
+        error = partition_slots(memory, &cub_bytes, is_occupied, capacity, nullptr);
         *bytes = partition_own_bytes(capacity) + aligned(cub_bytes);
     }
     return error;

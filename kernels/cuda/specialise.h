@@ -18,9 +18,8 @@ typedef struct ics_special_options {
     uint32_t start_shift; /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;
 
-/* Writes lines of definitions. Values of the ice and the seed are not among them, so that a cached
- * program serves all runs with the same features and sizes. Returns 0, or -1 if `size` is too
- * small. */
+/* Writes a definition for every row of kernels/cuda/device/special.h. Returns 0, or -1 if `size` is
+ * too small. */
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
                    size_t size);
 

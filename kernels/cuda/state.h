@@ -47,10 +47,14 @@ typedef struct ics_queue_batch {
     uint32_t emissions; /* 0: there is no batch here */
 } ics_queue_batch;
 
-/* How the photons of one batch ended, summed over all launches since the batch was submitted. */
+/* How the photons of one batch ended, summed over all launches since the batch was submitted. The
+ * first four are in the order of ice_fate; gpu_counts_add() goes through all as an array. */
 typedef struct ics_batch_count {
     unsigned long long absorbed, detected, left, stopped, hits, bounces;
 } ics_batch_count;
+#define ICS_BATCH_COUNTS 6u
+ICS_STATIC_ASSERT(sizeof(ics_batch_count) == ICS_BATCH_COUNTS * sizeof(unsigned long long),
+                  "ics_batch_count is an array of counts");
 
 /* The order that the host gives the kernels before every launch. The queue, and therefore `end` and
  * the numbers of a batch, count photons; for schedules that take whole steps they count steps. */

@@ -108,7 +108,8 @@ static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path
     return node;
 }
 
-/* Finds the keys whose values are not the defaults, also if a default was given. */
+/* Finds the keys whose values differ from the defaults. A key that is given with its default value
+ * does not count. */
 static int find_changes(icestream_config *config, icestream_error *error)
 {
     icestream_config standard = {.origin = NULL};

@@ -116,9 +116,8 @@ static int check_models(const icestream_config *config, icestream_error *error)
     }
     if (config->detector.angular_count > 0 &&
         strcmp(config->detector.angular_acceptance, "auto") != 0) {
-        status =
-            contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
-                          error, "stands instead of detector.angular_acceptance, which is given");
+        status = contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
+                               error, "replaces detector.angular_acceptance, which is given, too");
     }
     if (config->detector.jitter && config->detector.layout == NULL) {
         status = contradiction(config, "detector.jitter", "detector.file", error,
@@ -223,7 +222,7 @@ static int check_particles(const icestream_config *config, icestream_error *erro
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         if (is_changed(config, keys[i])) {
             status = contradiction(config, keys[i], "particles.file", error,
-                                   "is for particles.file or particles.list, of which none is "
+                                   "is for particles.file or particles.list, and neither is "
                                    "given");
         }
     }

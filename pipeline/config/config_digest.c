@@ -1,4 +1,4 @@
-/* What hits depend on, of all keys of a run file. */
+/* Prints the keys of a run file whose values hits depend on. */
 #include "pipeline/config/config_keys.h"
 
 #include <string.h>

@@ -37,7 +37,7 @@ typedef struct ics_batch_limits {
 ics_batch_limits ics_batch_limits_default(void);
 
 typedef struct ics_batch {
-    ics_job job;    /* the first member; see ics_batch_of_job */
+    ics_job job;    /* see ics_batch_of_job */
     uint64_t index; /* position of the batch among those of its file; the owner sets it */
     void *owner;    /* for the code that submits the batch */
 

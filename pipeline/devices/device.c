@@ -164,8 +164,7 @@ void ics_device_destroy(ics_device *device)
     }
     ics_device_group_destroy(device->group);
     for (ics_job *job; (job = ICS_QUEUE_TAKE(&device->finished, link)) != NULL;) {
-        ics_batch_destroy(
-            ics_batch_of_job(job)); /* a finished batch that the caller did not take */
+        ics_batch_destroy(ics_batch_of_job(job)); /* the caller did not take it */
     }
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);

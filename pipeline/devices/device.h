@@ -3,6 +3,18 @@
  * A device is always a group of members, even if it has only one: GPUs, the cores of the CPU, or
  * both. The group divides the batches between its members. If a member is lost, the others compute
  * its batches again, or the CPU does if device.fallback says so.
+ *
+ * The files of pipeline/devices:
+ *   workers          threads that run jobs, and the mailbox that brings jobs back to a loop
+ *   batch            batch.c fills batches, batch_hits.c makes their hits, hit_detection.c decides
+ *                    which hits are photo-electrons, hit_sort.c sorts
+ *   device_options   what a device is made from, and the choice of the backend
+ *   device           the interface; device_steps.c computes an array of steps
+ *   device_group     divides batches between members (device_meter estimates which one finishes
+ *                    first), handles losses and reports; device_makers and device_group_members
+ *                    create the members
+ *   device_backend   what each kind of member implements: device_cpu.c, and device_gpu.c with
+ *                    device_gpu_work (the GPU's thread) and device_choice (schedule AUTO)
  */
 #ifndef ICS_DEVICES_DEVICE_H
 #define ICS_DEVICES_DEVICE_H

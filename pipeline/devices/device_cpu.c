@@ -1,4 +1,4 @@
-/* The CPU as a member of a group: threads, each with a graph of its own. */
+/* The CPU as a member of a group: several threads, each with one graph. */
 #include "base/clock.h"
 #include "pipeline/devices/device_backend.h"
 

@@ -21,7 +21,7 @@ static int make_gpu(ics_device_gpu_work *work, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Plans one of the candidates for schedule AUTO. The plan tells the limits of batches, and fails if
+/* Plans one of the candidates for schedule AUTO. The plan gives the limits of batches, and fails if
  * no schedule could run. */
 static int plan_gpu(ics_device_gpu_work *work, icestream_error *error)
 {

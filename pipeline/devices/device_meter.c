@@ -46,7 +46,8 @@ double ics_device_meter_finish(const ics_device_meter *meter, uint64_t ahead, ui
                                double now)
 {
     const double rate = ics_device_meter_rate(meter);
-    /* Before its estimated end, `silent` shortens the time left; after it, |...| adds the delay. */
+    /* The time since the last event shortens the estimated time left. When the device is later than
+     * estimated the difference is negative, and its absolute value is the delay. */
     const double silent = meter->held > 0 && now > meter->event ? now - meter->event : 0.0;
     return fabs((double)meter->held_photons / rate - silent) +
            ((double)ahead + (double)photons) / rate;

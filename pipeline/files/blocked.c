@@ -23,7 +23,7 @@ static bool is_absence(int cause)
     return cause == ENOENT || cause == ENOTDIR;
 }
 
-static bool tell(const char *path, int found, char *place, size_t size, int *cause)
+static bool report_blocked(const char *path, int found, char *place, size_t size, int *cause)
 {
     if (is_absence(found)) {
         return false;
@@ -33,18 +33,18 @@ static bool tell(const char *path, int found, char *place, size_t size, int *cau
     return true;
 }
 
-/* Examines a folder of which a pattern needs the entries. */
+/* Examines a folder whose entries a pattern needs. */
 static bool is_folder_blocked(const char *path, char *place, size_t size, int *cause)
 {
     DIR *folder = opendir(path);
     if (folder == NULL) {
-        return tell(path, errno, place, size, cause);
+        return report_blocked(path, errno, place, size, cause);
     }
     closedir(folder);
     return false;
 }
 
-/* Examines all folders that a pattern, which may have wildcards, stands for. */
+/* Examines all folders that match a pattern, which may have wildcards. */
 static bool are_folders_blocked(const char *pattern, char *place, size_t size, int *cause)
 {
     if (!has_wildcard(pattern, strlen(pattern))) {
@@ -65,7 +65,7 @@ bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cau
 {
     struct stat about;
     if (!has_wildcard(pattern, strlen(pattern))) {
-        return stat(pattern, &about) != 0 && tell(pattern, errno, place, size, cause);
+        return stat(pattern, &about) != 0 && report_blocked(pattern, errno, place, size, cause);
     }
     /* Only folders above a part with wildcards are listed; in the others one name is looked up. */
     for (const char *part = pattern, *end; *part; part = *end ? end + 1 : end) {
@@ -76,7 +76,7 @@ bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cau
         const size_t length = part > pattern + 1 ? (size_t)(part - pattern) - 1 : 1;
         char *folder = part == pattern ? strdup(".") : strndup(pattern, length);
         if (folder == NULL) {
-            return tell(pattern, ENOMEM, place, size, cause);
+            return report_blocked(pattern, ENOMEM, place, size, cause);
         }
         const bool blocked = are_folders_blocked(folder, place, size, cause);
         free(folder);

@@ -74,7 +74,7 @@ static int tell_end(const char *file, int ended, icestream_error *error)
 {
     if (WIFSIGNALED(ended)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: the library that reads such files broke down (%s), expected a "
+                             "%s: the library that reads such files crashed (%s), expected a "
                              "whole file",
                              file, strsignal(WTERMSIG(ended)));
     }

@@ -12,8 +12,9 @@
  * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 int ics_hdf5_export(const char *from, const char *to, bool force, icestream_error *error);
 
-/* Writes the table /steps or /hits of the HDF5 file `from` to the .npy file `to`.
- * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Writes the table /hits, /steps, /paths or /waveforms of the HDF5 file `from`, whichever comes
+ * first in this list, to the .npy file `to`. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY. */
 int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error);
 
 #endif

@@ -63,8 +63,8 @@ static int describe_members(const char *path, hid_t type, ics_npy_field **out, s
 /* A table that is being read. */
 typedef struct import_table {
     const char *path;
-    hid_t set,
-        type; /* type: of the rows in memory, as in the file but in this machine's byte order */
+    hid_t set;
+    hid_t type; /* of the rows in memory: as in the file, but in this machine's byte order */
     hsize_t rows;
     ics_conversion conversion;
     json_t *metadata;
@@ -143,7 +143,8 @@ static int open_table(import_table *table, hid_t file, icestream_error *error)
     }
     if (schema == NULL) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: found neither dataset /steps nor /hits, expected one of them",
+                             "%s: found none of the datasets /steps, /hits, /paths and /waveforms, "
+                             "expected one of them",
                              table->path);
     }
     table->set = H5Dopen2(file, schema->short_name, H5P_DEFAULT);

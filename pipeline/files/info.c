@@ -213,7 +213,7 @@ static int verify_account(const char *path, const json_t *metadata, uint64_t row
     if (account.hits - account.undetected != rows) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: account.%s: found %" PRIu64 ", expected %" PRIu64
-                             " as there are rows",
+                             ", the number of rows",
                              path, account.undetected > 0 ? "photo_electrons" : "hits",
                              account.hits - account.undetected, rows);
     }

@@ -21,7 +21,7 @@ struct ics_output {
     int descriptor;
     bool force, committed;
     bool
-        locked; /* this writer holds the lock on the .part, and removes it unless it is committed */
+        locked; /* this writer holds the lock on the .part; without a commit it removes the .part */
     uint64_t size;
     uint64_t pushed; /* bytes for which the system was asked to begin writing to the disk */
 };
@@ -94,11 +94,10 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     output->descriptor = TEMP_FAILURE_RETRY(open(
         output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
     if (output->descriptor < 0 && errno == ENOENT) {
-        return ics_error_set_cause(
-            error, ICESTREAM_E_OUTPUT, ENOENT,
-            "%s: cannot create its .part file: %s; expected its folder to be "
-            "there",
-            output->path, strerror(ENOENT));
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ENOENT,
+                                   "%s: cannot create its .part file: %s; expected its folder to "
+                                   "exist",
+                                   output->path, strerror(ENOENT));
     }
     if (output->descriptor < 0) {
         return failed(output, "cannot create its .part file", error);
@@ -299,9 +298,8 @@ void ics_output_destroy(ics_output *output)
     int cause = errno; /* callers report it after this function */
     if (output->descriptor >= 0) {
         if (output->locked && !output->committed) {
-            unlink(
-                output
-                    ->part); /* while the lock is held, so that no other process can be using it */
+            /* The lock is still held, so no other process can be using the .part. */
+            unlink(output->part);
         }
         close(output->descriptor);
     }

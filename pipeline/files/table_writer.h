@@ -6,8 +6,7 @@
  *     ics_table_writer_create("hits/a.hits.npy", ics_layout_hits(), force, &writer, error)
  *     ics_table_writer_append(writer, hits, count, error)           any number of times
  *     ics_table_writer_commit(writer, metadata, error)
- *     ics_table_writer_destroy(writer)                              removes the .part if not
- * committed
+ *     ics_table_writer_destroy(writer)                 without a commit it removes the .part
  *
  * The writer holds a lock on NAME.part, so two runs cannot write the same output. A .part that a
  * killed run left behind is overwritten. A writer belongs to one thread at a time. Errors:

@@ -29,10 +29,10 @@ static void describe_water(const ice_medium *medium, FILE *out)
     if (medium->density > 0) {
         fprintf(out, "  density  %.6g g/cm3\n", medium->density);
     } else {
-        fprintf(
-            out,
-            "  density  not given: particles make light as in ice of %.6g g/cm3; give density\n",
-            ICE_DENSITY);
+        fprintf(out,
+                "  density  not given: particles make as much light as in ice of %.6g g/cm3; give "
+                "the key density\n",
+                ICE_DENSITY);
     }
 }
 
@@ -92,7 +92,7 @@ static void describe_detector(const ice_detector *detector, FILE *out)
     fprintf(out, "detector   %s\n", detector->name);
     fprintf(out, "  modules  %zu on %zu strings, %zu excluded, radius %.6g m, oversize %.6g%s\n",
             detector->module_count, strings, excluded, detector->radius, detector->oversize,
-            detector->keep_hit_photons ? ", photons go on after a hit" : "");
+            detector->keep_hit_photons ? ", photons continue after a hit" : "");
     fprintf(out, "  box      x %.2f .. %.2f, y %.2f .. %.2f, z %.2f .. %.2f m\n", x.low, x.high,
             y.low, y.high, z.low, z.high);
     double closest;
@@ -118,10 +118,11 @@ static void describe_detection(const ice_detector *detector, const ics_detection
         tilted += module->back[0] != 0 || module->back[1] != 0 || module->back[2] != 0;
         off += module->is_off;
     }
-    fprintf(out, "  detect   photo-electrons; hit files carry %s\n",
-            detection->content == ICS_CONTENT_PE        ? "those alone"
-            : detection->content == ICS_CONTENT_PHOTONS ? "all photons alike"
-                                                        : "all photons, those marked by pmt 0");
+    fprintf(out, "  detect   photo-electrons; hit files contain %s\n",
+            detection->content == ICS_CONTENT_PE ? "only these"
+            : detection->content == ICS_CONTENT_PHOTONS
+                ? "all photons, without a mark"
+                : "all photons; photo-electrons have pmt 0");
     if (angular->has_edge) {
         fprintf(out, "  angles   light that arrives beyond a cosine of %.6g, mean %.6g\n",
                 angular->edge, ics_angular_mean(angular));
@@ -130,8 +131,8 @@ static void describe_detection(const ice_detector *detector, const ics_detection
                 ics_angular_mean(angular));
     }
     fprintf(out,
-            "  differ   %zu modules in efficiency, %zu have a cable, %zu an axis of their own, "
-            "%zu are off\n",
+            "  sensors  %zu with another efficiency, %zu with a cable, %zu with a tilted axis, %zu "
+            "off\n",
             efficient, cables, tilted, off);
 }
 

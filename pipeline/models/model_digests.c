@@ -1,9 +1,9 @@
-/* What hits depend on is what the photons and the makers of hits read. So each model is digested in
- * that form, and no list of its members has to be kept: the bytes of the tables that it makes
- * together with two fixed models, and the few numbers that are read next to the tables.
+/* Each model (ice, detector, light) is digested in the form that photons and the code that makes
+ * hits read. To get this form, tables are made from the model and from two fixed models. The digest
+ * covers the bytes of these tables, and the few numbers that are read in addition to the tables.
  *
- * A new member of a model needs no line here if it reaches hits through the tables of tables/ or of
- * the detect stage. */
+ * So no list of the members of a model has to be kept. A new member needs no line here if it
+ * reaches hits through the tables of tables/ or of the detect stage. */
 #include "pipeline/models/model_digests.h"
 
 #include "base/error.h"

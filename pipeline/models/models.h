@@ -14,8 +14,9 @@ typedef struct ics_models {
     ice_light *light;
     ics_detection *detection; /* NULL: stages.detect is none */
     ics_warnings warnings;    /* the caller prints them */
-    /* SHA-256 of the numbers of each model, as little-endian doubles in a fixed order. Equal models
-     * have equal digests, independent of the file, layout or name that they come from. */
+    /* SHA-256 of each model in the form that photons read: the bytes of its tables
+     * (model_digests.c). Models with equal tables have equal digests, independent of the file,
+     * layout or name that they come from. */
     char ice_digest[ICS_DIGEST_TEXT];
     char detector_digest[ICS_DIGEST_TEXT];
     char light_digest[ICS_DIGEST_TEXT];

@@ -40,7 +40,7 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
 {
     const ics_light_setup *setup = parts->setup;
     const ics_particle *particle = parts->particle;
-    const bool ics_muon =
+    const bool is_muon =
         strcmp(ics_particle_type_name((size_t)value(particle, ICS_PARTICLE_TYPE)), "tau") != 0;
     parts->energy = value(particle, ICS_PARTICLE_ENERGY);
     if (setup->losses && parts->energy > ICE_LOSS_MOST) {
@@ -56,7 +56,7 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
         parts->length = setup->track_length > 0 ? setup->track_length : range;
     }
     parts->residual = INFINITY;
-    if (setup->stopping && ics_muon) {
+    if (setup->stopping && is_muon) {
         parts->residual = range;
         /* With losses the track ends where its energy ends. */
         if (!setup->losses) {
@@ -156,8 +156,8 @@ static void end_piece(ics_light_parts *parts)
     }
     ++parts->piece_number;
     parts->stage = 0;
-    const bool ics_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
-    parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || ics_spent;
+    const bool is_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
+    parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || is_spent;
 }
 
 /* Sets the start of a part to this distance (m) behind the start of the piece. */
@@ -277,11 +277,11 @@ static bool place_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE
     const bool has_led = ics_particle_has(particle, ICS_PARTICLE_LED);
     if (ics_particle_has(particle, ICS_PARTICLE_STRING)) {
         const double string = value(particle, ICS_PARTICLE_STRING);
-        const double label = value(particle, ICS_PARTICLE_MODULE);
-        const ice_module *module = find_module(parts->setup->detector, string, label);
+        const double number = value(particle, ICS_PARTICLE_MODULE);
+        const ice_module *module = find_module(parts->setup->detector, string, number);
         if (module == NULL) {
             snprintf(message, ICS_PARTICLE_MESSAGE,
-                     "string, module: found [%g, %g], expected a module of %.200s", string, label,
+                     "string, module: found [%g, %g], expected a module of %.200s", string, number,
                      parts->setup->detector->name);
             return false;
         }

@@ -35,7 +35,7 @@ typedef struct ics_light_part {
     ice_pulse pulse;
 } ics_light_part;
 
-/* The state of going through the parts of a particle: ics_light_parts_begin() begins it. */
+/* Which part of a particle comes next. ics_light_parts_begin() fills it. */
 typedef struct ics_light_parts {
     const ics_light_setup *setup;
     const ics_particle *particle;
@@ -47,7 +47,7 @@ typedef struct ics_light_parts {
     /* tracks: the piece that starts at `at` */
     double energy;            /* at its start, GeV */
     double at, piece, length; /* m */
-    double residual;          /* range left at its start, or INFINITY, m */
+    double residual;          /* range that is left at its start (m), or INFINITY */
     uint32_t piece_number, stage, losses, loss;
     uint32_t pair_like; /* of the losses */
 } ics_light_parts;

@@ -260,7 +260,7 @@ static bool check_flasher(const ics_particle *particle, char message[ICS_PARTICL
     const double beam = particle->values[ICS_PARTICLE_BEAM];
     if (any(particle, PLACE) == any(particle, OF_THE_MODULE) ||
         !(all(particle, PLACE) || all(particle, OF_THE_MODULE))) {
-        return refuse(message, particle, "expected a place: x, y, z; or string and module");
+        return refuse(message, particle, "expected a position: x, y, z; or string and module");
     }
     if (any(particle, BIT(PHOTONS)) == any(particle, BIT(BRIGHTNESS)) ||
         (any(particle, BIT(BRIGHTNESS)) && !any(particle, BIT(WIDTH)))) {
@@ -303,7 +303,7 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
         return refuse(message, particle, text);
     }
     if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, PLACE)) {
-        return refuse(message, particle, "expected a place: x, y, z");
+        return refuse(message, particle, "expected a position: x, y, z");
     }
     const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
     if (has_energy && !any(particle, BIT(ENERGY))) {

@@ -186,7 +186,7 @@ static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32
     const ics_light_part *part = &span->part;
     ice_stream stream = ice_stream_of(seed, span->event, span->particle, ICE_PURPOSE_STEP, step_id);
     const start at = draw_start(part, &stream);
-    const bool ics_cascade = part->form == ICS_PART_CASCADE || part->form == ICS_PART_CLOUD;
+    const bool is_cascade = part->form == ICS_PART_CASCADE || part->form == ICS_PART_CLOUD;
     return (icestream_step){.x = (float)at.x,
                             .y = (float)at.y,
                             .z = (float)at.z,
@@ -195,7 +195,7 @@ static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32
                             .dy = (float)at.axis.y,
                             .dz = (float)at.axis.z,
                             .length = (float)(part->form == ICS_PART_TRACK ? part->length
-                                              : ics_cascade                ? EMITTER_LENGTH
+                                              : is_cascade                 ? EMITTER_LENGTH
                                                                            : 0),
                             .beta = (float)part->beta,
                             .weight = 1,

@@ -4,7 +4,7 @@
 
 #include "pipeline/tools/command.h"
 
-/* A line to read, and what becomes of it. */
+/* What was read from a command line. */
 typedef struct ics_command_line {
     ics_arguments given;
     bool help; /* --help was given; then operands and values were not checked */

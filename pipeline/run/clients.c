@@ -1,5 +1,6 @@
 #include "pipeline/run/clients.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/stop.h"
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Messages of one client that may wait or be processed at the same time. */
@@ -93,7 +93,8 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
 /* Makes and locks the folder: two runs with the same folder would answer each other's clients. */
 static int own_folder(ics_run_state *run, const char *folder, icestream_error *error)
 {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    /* If something else has this name (ENOTDIR), open() reports it. */
+    if (ics_disk_make_folder(folder, 0777) != 0 && errno != ENOTDIR) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot make the folder: %s", folder, strerror(errno));
     }
@@ -141,7 +142,7 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.listen", error);
 }
 
-/* Takes nothing more from clients once the run stops. */
+/* Accepts nothing more from clients once the run stops. */
 static void offer(ics_run_state *run)
 {
     if (run->clients.listener != NULL && !run->clients.stopped && ics_run_is_stopping(run)) {

@@ -12,13 +12,13 @@
 
 /* ---- the end of a program -------------------------------------------------------------------- */
 
-/* The unit goes on, whatever the program has returned. When everything is given up the claim of the
- * unit goes back instead: the worker that claims the file finds the hits, and starts the program
+/* The unit continues, whatever the program has returned. In a cancelled run the claim of the unit
+ * is given back instead: the next worker that claims the file finds the hits and starts the program
  * again. */
 static void end_command(ics_run_state *run, ics_unit *unit)
 {
     bool goes_back = ics_run_life_holds_claim(unit) && ics_run_is_cancelled(run);
-    ics_run_life_event(run, unit, goes_back ? ICS_ON_STOP : ICS_ON_COMMAND_ENDED);
+    ics_run_life_event(run, unit, goes_back ? ICS_ON_GIVEN_UP : ICS_ON_COMMAND_ENDED);
 }
 
 static void on_close(uv_handle_t *handle)
@@ -131,16 +131,16 @@ static void stop_programs(ics_run_commands *commands)
 static void offer(ics_run_state *run)
 {
     ics_run_commands *commands = &run->commands;
-    ics_run_fifo *complete = &run->units.complete;
+    ics_unit_queue *complete = &run->units.complete;
     if (ics_run_is_cancelled(run) && !commands->stopped) {
         stop_programs(commands);
     }
-    while (complete->first != NULL) {
-        bool wanted = has_command(run, complete->first);
+    while (!STAILQ_EMPTY(complete)) {
+        bool wanted = has_command(run, STAILQ_FIRST(complete));
         if (wanted && !ics_run_is_cancelled(run) && commands->running == ICS_RUN_COMMANDS) {
             return;
         }
-        ics_unit *unit = ics_run_life_pop(complete);
+        ics_unit *unit = ICS_QUEUE_TAKE(complete, queued);
         if (wanted && ics_run_is_cancelled(run)) {
             end_command(run, unit);
         } else if (wanted && !(run->rotation.volume != NULL && was_started(run, unit->output))) {

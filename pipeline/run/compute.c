@@ -7,7 +7,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-/* A batch found bad input. A batch does not know the name of its file. */
+/* A batch found bad input. Its error lacks the name of the file, which is added here. */
 static void refuse(ics_run_state *run, ics_unit *unit, const icestream_error *error)
 {
     char named[sizeof error->text];
@@ -16,7 +16,8 @@ static void refuse(ics_run_state *run, ics_unit *unit, const icestream_error *er
                         named);
 }
 
-/* The batch has nothing more to give. */
+/* Finishes a batch whose hits are stored or not needed: handles its error, and keeps its memory for
+ * the next batch. */
 static void return_batch(ics_run_state *run, ics_batch *batch)
 {
     ics_unit *unit = batch->owner;
@@ -30,7 +31,7 @@ static void return_batch(ics_run_state *run, ics_batch *batch)
         refuse(run, unit, &error);
     } else if (error.status != ICESTREAM_OK) {
         ics_run_fail(run, &error);
-        ics_run_life_event(run, unit, ICS_ON_STOP); /* its hits are incomplete now */
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
     }
     run->batches.credits++;
     STAILQ_INSERT_HEAD(&run->batches.spare, &batch->job, link);
@@ -38,20 +39,20 @@ static void return_batch(ics_run_state *run, ics_batch *batch)
 
 static void store_done(ics_job *job)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     return_batch(((ics_unit *)batch->owner)->run, batch);
 }
 
 /* Whether the hits of the unit will be written, as far as is known now. */
 static bool has_use_for_hits(const ics_unit *unit)
 {
-    return unit->state != ICS_UNIT_REFUSED && unit->state != ICS_UNIT_READING_PAST &&
-           unit->state != ICS_UNIT_AGAIN;
+    return unit->state != ICS_UNIT_REFUSED && unit->state != ICS_UNIT_READING_REST &&
+           unit->state != ICS_UNIT_WAITING_AGAIN;
 }
 
 static void compute_done(ics_job *job)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     ics_unit *unit = batch->owner;
     ics_run_state *run = unit->run;
     ics_run_log_device(run);
@@ -72,7 +73,7 @@ static void offer(ics_run_state *run)
     ics_run_batches *batches = &run->batches;
     for (ics_job *job; (job = STAILQ_FIRST(&batches->ready)) != NULL;) {
         STAILQ_REMOVE_HEAD(&batches->ready, link);
-        if (!ics_run_submit_batch(run, (ics_batch *)job, compute_done)) {
+        if (!ics_run_submit_batch(run, ics_batch_of_job(job), compute_done)) {
             STAILQ_INSERT_HEAD(&batches->ready, job, link);
             return;
         }

@@ -1,5 +1,6 @@
 #include "pipeline/run/ending.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
@@ -10,14 +11,14 @@
 static void end_claim(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_run_ending *ending = (ics_run_ending *)job;
+    ics_run_ending *ending = ICS_CONTAINER_OF(job, ics_run_ending, job);
     ending->error = (icestream_error){.status = ICESTREAM_OK};
     ics_unit_end_claim(ending->unit, &ending->held, &ending->error);
 }
 
 static void end_claim_done(ics_job *job)
 {
-    ics_run_ending *ending = (ics_run_ending *)job;
+    ics_run_ending *ending = ICS_CONTAINER_OF(job, ics_run_ending, job);
     ics_unit *unit = ending->unit;
     ics_run_state *run = unit->run;
     ending->out = unit->out.io = false;
@@ -47,10 +48,10 @@ static bool needs_job(const ics_unit *unit)
 /* The next unit whose end needs a job; the others end here. NULL: there is none. */
 static ics_unit *next_unit(ics_run_state *run)
 {
-    ics_unit *unit = ics_run_life_pop(&run->units.ending);
+    ics_unit *unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     while (unit != NULL && !needs_job(unit)) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_ENDED);
-        unit = ics_run_life_pop(&run->units.ending);
+        unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     }
     return unit;
 }
@@ -58,7 +59,7 @@ static ics_unit *next_unit(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     for (int i = 0; i < ICS_RUN_ENDINGS; ++i) {
-        ics_run_ending *ending = &run->endings.places[i];
+        ics_run_ending *ending = &run->endings.entries[i];
         if (ending->unit == NULL) {
             ending->unit = next_unit(run);
         }

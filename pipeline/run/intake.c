@@ -1,6 +1,7 @@
 #include "pipeline/run/intake.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/run/jobs.h"
@@ -11,7 +12,6 @@
 #include "pipeline/spool/claims.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +20,16 @@ enum {
      * is large because a worker holds several files, and only one of them may have caused the
      * crash. */
     ATTEMPTS = 100,
-    BEATS = 4,     /* heartbeats in a lease */
-    LOOK_SHARE = 4 /* pause after a look, in durations of that look: a folder may hold 1e5 files */
+    BEATS = 4, /* heartbeats in a lease */
+    /* The pause after a look is this many times as long as the look: a folder may have 1e5 files.
+     */
+    LOOK_SHARE = 4
 };
 
 /* ---- claiming files -------------------------------------------------------------------------- */
 
-/* A file was passed over. On the I/O thread, which has no log: the loop logs the line. */
+/* Keeps a line about a file that was passed over. Called on the I/O thread, which must not write to
+ * the log: the loop logs the line later. */
 static void note(void *user, const char *line)
 {
     ics_run_state *run = user;
@@ -50,24 +53,24 @@ static void log_notes(ics_run_state *run)
     }
 }
 
-static ics_run_state *run_of_take_job(ics_job *job)
+static ics_run_state *run_of_claim_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, intake.take_job));
+    return ICS_CONTAINER_OF(job, ics_run_state, intake.claim_job);
 }
 
-static void take(ics_job *job, void *thread_state)
+static void claim_files(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_run_state *run = run_of_take_job(job);
+    ics_run_state *run = run_of_claim_job(job);
     ics_run_intake *intake = &run->intake;
-    intake->take_error = (icestream_error){.status = ICESTREAM_OK};
-    intake->taken_count = 0;
+    intake->claim_error = (icestream_error){.status = ICESTREAM_OK};
+    intake->claimed_count = 0;
     double begun = ics_clock_seconds();
-    ics_claims_take(&run->claims, intake->wanted, intake->taken, &intake->taken_count,
-                    &intake->take_error);
-    intake->take_seconds = ics_clock_seconds() - begun;
-    for (size_t i = 0; i < intake->taken_count; ++i) {
-        const ics_claim *claim = &intake->taken[i];
+    ics_claims_take(&run->claims, intake->wanted, intake->claimed, &intake->claimed_count,
+                    &intake->claim_error);
+    intake->claim_seconds = ics_clock_seconds() - begun;
+    for (size_t i = 0; i < intake->claimed_count; ++i) {
+        const ics_claim *claim = &intake->claimed[i];
         char name[4096];
         snprintf(name, sizeof name, "%s/%s", run->common.intake_folder, claim->name);
         const ics_event event = {.kind = ICS_EVENT_CLAIMED,
@@ -92,7 +95,8 @@ static void append_claim(ics_run_state *run, ics_claim *claim)
     ics_run_life_append(run, unit);
 }
 
-/* Files cannot be claimed at the moment. A watched folder may be away for a while. */
+/* A look failed: files cannot be claimed at the moment. A watched folder may be away for a while.
+ */
 static void look_later(ics_run_state *run, const icestream_error *error)
 {
     ics_run_intake *intake = &run->intake;
@@ -107,29 +111,29 @@ static void look_later(ics_run_state *run, const icestream_error *error)
     }
 }
 
-static void take_done(ics_job *job)
+static void claim_done(ics_job *job)
 {
-    ics_run_state *run = run_of_take_job(job);
+    ics_run_state *run = run_of_claim_job(job);
     ics_run_intake *intake = &run->intake;
-    intake->taking = false;
+    intake->claiming = false;
     log_notes(run);
-    for (size_t i = 0; i < intake->taken_count; ++i) {
-        append_claim(run, &intake->taken[i]);
+    for (size_t i = 0; i < intake->claimed_count; ++i) {
+        append_claim(run, &intake->claimed[i]);
     }
-    if (intake->take_error.status != ICESTREAM_OK) {
-        look_later(run, &intake->take_error);
+    if (intake->claim_error.status != ICESTREAM_OK) {
+        look_later(run, &intake->claim_error);
         return;
     }
     ics_run_retry_succeeded(run, &intake->retry);
-    if (intake->taken_count == intake->wanted) {
+    if (intake->claimed_count == intake->wanted) {
         intake->look = true; /* there may be more */
     } else {
-        intake->quiet_until = ics_clock_seconds() + LOOK_SHARE * intake->take_seconds;
+        intake->quiet_until = ics_clock_seconds() + LOOK_SHARE * intake->claim_seconds;
     }
 }
 
-/* Units that may still be claimed: no more than can be opened, because nobody else can take a file
- * that waits here. */
+/* Returns how many more files may be claimed: no more than the run can open, because no other
+ * worker can claim a file that waits here. *waiting: the units that were never opened. */
 static uint32_t room_for_claims(const ics_run_state *run, uint32_t *waiting)
 {
     const ics_run_units *units = &run->units;
@@ -162,20 +166,21 @@ static bool is_time_to_look(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
-    if (run->claims.self == NULL || intake->taking || run->room.paused ||
+    if (run->claims.self == NULL || intake->claiming || run->room.paused ||
         ics_run_is_stopping(run)) {
         return;
     }
     uint32_t waiting = 0, room = room_for_claims(run, &waiting);
-    /* A file may have come while an older file of its name was being processed. It can be claimed
-     * when that one is finished. */
+    /* A file may have come while an older file of the same name was being processed. The new file
+     * can be claimed when the older one is finished. */
     intake->look = intake->look || (intake->ended && run->units.open + waiting == 0);
     if (!is_time_to_look(run) || room == 0) {
         return;
     }
     intake->look = intake->ended = false;
     intake->wanted = room < ICS_RUN_CLAIMS ? room : ICS_RUN_CLAIMS;
-    intake->taking = ics_run_send_job(run, run->jobs.io, &intake->take_job, take, take_done);
+    intake->claiming =
+        ics_run_send_job(run, run->jobs.io, &intake->claim_job, claim_files, claim_done);
 }
 
 bool ics_run_intake_expects_files(const ics_run_state *run)
@@ -184,8 +189,9 @@ bool ics_run_intake_expects_files(const ics_run_state *run)
     return intake->watching || intake->look || intake->retry.what != ICS_RETRY_NOTHING;
 }
 
-/* A client may wait for its answer before it sends more, and gets the answer when the volume with
- * its hits is committed: then the run must not wait for the client. */
+/* While a client waits for an answer and the volume has hits, the run must not wait for more files:
+ * the client may send nothing before it gets the answer, and it gets the answer when the volume is
+ * committed. */
 static bool waits(const ics_run_state *run)
 {
     bool client_waits = run->clients.messages != NULL && run->rotation.unit_count > 0;
@@ -197,7 +203,7 @@ static bool waits(const ics_run_state *run)
 
 static ics_run_state *run_of_beat_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, intake.beat_job));
+    return ICS_CONTAINER_OF(job, ics_run_state, intake.beat_job);
 }
 
 static void beat(ics_job *job, void *thread_state)
@@ -214,15 +220,15 @@ static void beat_done(ics_job *job)
     ics_run_state *run = run_of_beat_job(job);
     run->intake.beating = false;
     if (run->intake.beat_error.status != ICESTREAM_OK) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "no sign of life could be given: %s",
+        ics_run_log_text(run, ICS_EVENT_WARNING, "no heartbeat could be written: %s",
                          run->intake.beat_error.text);
     }
     if (run->intake.lost > run->intake.lost_logged) {
         ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%zu claim%s lost: no sign of life was given for longer than source.lease",
+                         "%zu claim%s lost: there was no heartbeat for longer than source.lease",
                          run->intake.lost, run->intake.lost == 1 ? " was" : "s were");
     }
-    run->intake.lost_logged = run->intake.lost; /* until their units are finished */
+    run->intake.lost_logged = run->intake.lost; /* each heartbeat counts lost claims again */
 }
 
 static void on_heartbeat(uv_timer_t *timer)
@@ -236,13 +242,13 @@ static void on_heartbeat(uv_timer_t *timer)
 
 /* ---- giving claims back ---------------------------------------------------------------------- */
 
-/* Whether other workers may have the claim. If the hits of the unit are in a committed volume, only
- * a worker that finds the claim expired will look for them there. */
+/* Whether the claim of a unit is given back to other workers. It is not if the hits of the unit are
+ * in a committed volume: only a worker that finds an expired claim looks for hits there. */
 static bool goes_back(const ics_run_state *run, const ics_unit *unit)
 {
     bool in_volume = run->rotation.volume != NULL && unit->output != NULL;
     return ics_run_life_holds_claim(unit) && !in_volume &&
-           ics_unit_rules_find(unit->state, ICS_ON_GIVE_BACK) != NULL;
+           ics_unit_rules_find(unit->state, ICS_ON_RUN_ENDS) != NULL;
 }
 
 static bool give_back(ics_run_state *run)
@@ -250,7 +256,7 @@ static bool give_back(ics_run_state *run)
     bool any = false;
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
         if (goes_back(run, unit)) {
-            ics_run_life_event(run, unit, ICS_ON_GIVE_BACK);
+            ics_run_life_event(run, unit, ICS_ON_RUN_ENDS);
             any = true;
         }
     }
@@ -259,8 +265,8 @@ static bool give_back(ics_run_state *run)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Whether the hits of a file are still there, where a mark says that the file is done. On the I/O
- * thread. */
+/* Whether the hit file of a step file still exists; true if step files have no hit files of their
+ * own. Called on the I/O thread for step files that have a mark. */
 static bool has_results(void *user, const char *name)
 {
     const ics_run_state *run = user;
@@ -336,7 +342,7 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
         return ICESTREAM_OK;
     }
     ICS_TRY(open_claims(run, error));
-    uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed wherever there are claims */
+    uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed by close_handles */
     run->intake.heartbeat.data = run;
     if (!run->common.to_stdout) {
         ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error));

@@ -10,14 +10,14 @@
  * called. */
 bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
                       void (*work)(ics_job *job, void *thread_state), void (*done)(ics_job *job));
-/* Gives a batch to the device. `done` is called on the loop. False: the device takes no batch at
+/* Gives a batch to the device. `done` is called on the loop. False: the device accepts no batch at
  * the moment. */
 bool ics_run_submit_batch(ics_run_state *run, ics_batch *batch, void (*done)(ics_job *job));
 /* Called by the mailbox on the loop for each job that came back; `run` is the run. */
 void ics_run_deliver_job(void *run, ics_job *job);
 
-/* The loop must turn again at `due`, which is a time of ics_clock_seconds() (s). Steps ask for
- * it in each turn. */
+/* Makes the loop turn again at `due`, a time of ics_clock_seconds() (s). Each turn forgets the
+ * earlier requests, so a step asks for its time in each turn. */
 void ics_run_wake_at(ics_run_state *run, double due);
 
 #endif

@@ -42,31 +42,11 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
     return ics_run_life_open(run, unit, error);
 }
 
-static void push(ics_run_fifo *fifo, ics_unit *unit)
-{
-    unit->queued = NULL;
-    if (fifo->last != NULL) {
-        fifo->last->queued = unit;
-    } else {
-        fifo->first = unit;
-    }
-    fifo->last = unit;
-}
-
-ics_unit *ics_run_life_pop(ics_run_fifo *fifo)
-{
-    ics_unit *unit = fifo->first;
-    if (unit != NULL) {
-        fifo->first = unit->queued;
-        fifo->last = fifo->first != NULL ? fifo->last : NULL;
-    }
-    return unit;
-}
-
 /* Whether the steps from reading to writing have nothing more to do for the unit. */
 static bool is_past(const ics_unit *unit)
 {
-    return unit->work == NULL && unit->state != ICS_UNIT_WAITING && unit->state != ICS_UNIT_AGAIN;
+    return unit->work == NULL && unit->state != ICS_UNIT_WAITING &&
+           unit->state != ICS_UNIT_WAITING_AGAIN;
 }
 
 static void offer(ics_run_state *run)
@@ -162,19 +142,19 @@ static void act(ics_run_state *run, ics_unit *unit, ics_unit_action action)
     switch (action) {
     case ICS_DO_DONE:
     case ICS_DO_SKIP:
-        push(&units->complete, unit);
+        STAILQ_INSERT_TAIL(&units->complete, unit, queued);
         break;
     case ICS_DO_STORE:
         close_unit(run, unit);
-        push(&units->stored, unit);
+        STAILQ_INSERT_TAIL(&units->stored, unit, queued);
         break;
-    case ICS_DO_RETURN:
+    case ICS_DO_GIVE_BACK:
         ics_run_retry_clear(run, &unit->retry);
-        push(&units->ending, unit);
+        STAILQ_INSERT_TAIL(&units->ending, unit, queued);
         break;
-    case ICS_DO_END:
+    case ICS_DO_END_CLAIM:
     case ICS_DO_LOSE:
-        push(&units->ending, unit);
+        STAILQ_INSERT_TAIL(&units->ending, unit, queued);
         break;
     case ICS_DO_FINISH:
     case ICS_DO_FINISH_LOST:
@@ -217,7 +197,7 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     if (was_reading && !is_reading && !unit->out.reader) {
         ics_unit_close_reader(unit);
     }
-    if (unit->state == ICS_UNIT_AGAIN && unit->work == NULL) {
+    if (unit->state == ICS_UNIT_WAITING_AGAIN && unit->work == NULL) {
         run->units.oldest = run->units.first; /* which had gone past the unit */
     }
     act(run, unit, rule->action);
@@ -252,13 +232,13 @@ void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what wha
 {
     switch (ics_run_retry_after(run, &unit->retry, what, unit->name, false, error)) {
     case ICS_RUN_RETRY_LATER:
-        ics_run_life_event(run, unit, ICS_ON_TROUBLE);
+        ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
         break;
     case ICS_RUN_RETRY_LEAVE:
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         break;
     case ICS_RUN_RETRY_REFUSED:
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, error);
         break;
     }

@@ -15,15 +15,15 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
  * jobs may be out. ICESTREAM_E_MEMORY. */
 int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error);
 
-/* Something happened to a unit: changes its state and does what the rule says. An event that has no
+/* Reports an event of a unit: changes its state and does what the rule says. An event that has no
  * rule in the unit's state is an internal error, which ends the run. */
 void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event);
 /* The input of a unit is bad for this reason; the first reason counts. `event`: ICS_ON_BAD_INPUT or
  * ICS_ON_BAD_MESSAGE. */
 void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
                          const char *reason);
-/* A job of a unit failed: it will be tried again, or is left because the run stops, or the run ends
- * with this error. */
+/* A job of a unit failed with `error`: it will be tried again, or the run stops and the unit is
+ * left unfinished, or the error ends the run. */
 void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error);
 /* A job of a unit succeeded: earlier failures do not count any more. */
@@ -31,11 +31,9 @@ void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
 
 /* Whether the unit has a claim that was not ended. */
 bool ics_run_life_holds_claim(const ics_unit *unit);
-/* Takes the first unit of a list; NULL: it is empty. */
-ics_unit *ics_run_life_pop(ics_run_fifo *fifo);
 
-/* Goes past units that need no more of the steps from reading to writing, and frees finished ones
- * where nobody asks for them again. */
+/* Skips units that need no more of the steps from reading to writing. If units.forgets is set,
+ * frees finished units at the front of the list. */
 extern const ics_run_step ics_run_life_step;
 
 #endif

@@ -1,6 +1,7 @@
 #include "pipeline/run/log.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 
@@ -8,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines with the I/O thread at most: its queue must have room for the claims. */
+/* Most lines that wait for the I/O thread, so that its queue always has room for the claims. */
 enum { LINES_MAX = 200 };
 
-/* A line of the journal on its way to the I/O thread. */
+/* A line of the journal that is sent to the I/O thread. */
 typedef struct journal_line {
     ics_job job;
     ics_run_state *run;
@@ -21,7 +22,7 @@ typedef struct journal_line {
 static void write_line(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    journal_line *line = (journal_line *)job;
+    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
     ics_run_journal_append(line->run->common.journal, &line->event);
 }
 
@@ -35,14 +36,14 @@ static void free_line(journal_line *line)
 
 static void line_done(ics_job *job)
 {
-    journal_line *line = (journal_line *)job;
+    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
     ics_run_state *run = line->run;
     run->log.lines_out--;
     free_line(line);
 }
 
-/* Whether the I/O thread waits for a disk that takes no lines at the moment. The line that the
- * caller has is then counted as lost. */
+/* Whether the I/O thread has too many lines, because the disk is slow. If so, the line of the
+ * caller is counted as lost. */
 static bool is_behind(ics_run_state *run)
 {
     icestream_error why = {.status = ICESTREAM_OK};
@@ -137,7 +138,7 @@ void ics_run_log_device(ics_run_state *run)
 static void reopen(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    journal_line *line = (journal_line *)job;
+    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
     ics_run_journal *journal = line->run->common.journal;
     icestream_error error = {.status = ICESTREAM_OK};
     if (ics_journal_reopen(journal->journal, &error) != ICESTREAM_OK) {

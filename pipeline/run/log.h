@@ -4,19 +4,21 @@
 
 #include "pipeline/run/state.h"
 
-/* Writes an event to the log, and to the journal if it is one of the journal's. The texts are
- * copied. */
+/* Writes an event to the log, and to the journal if ics_event_in_journal() is true for its kind.
+ * The texts are copied. */
 void ics_run_log_event(ics_run_state *run, const ics_event *event);
 /* Writes a message or a warning to the log. */
 void ics_run_log_text(ics_run_state *run, ics_event_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Logs the messages of the device, and how many lines of the journal were lost. */
 void ics_run_log_device(ics_run_state *run);
-/* Logs that the run begins, before the loop does. */
+/* Logs that the run begins. The caller's thread writes the line of the journal, because the loop
+ * does not run yet. */
 void ics_run_log_start(ics_run_state *run, const ics_event *event);
-/* Logs how the run ended, after the loop has ended. */
+/* Logs how the run ended. The caller's thread writes the line of the journal, because the loop has
+ * ended. */
 void ics_run_log_stop(ics_run_state *run, const icestream_error *result);
-/* Opens the file of the journal again, on the I/O thread. */
+/* Makes the I/O thread open the file of the journal again. */
 void ics_run_log_reopen(ics_run_state *run);
 
 #endif

@@ -11,9 +11,9 @@
  *       }
  *   }
  *
- * libuv calls on_turn before it waits, so that one call follows all functions of one wait. No step
- * calls another one, and no step calls the loop. A step that needs a turn at a later time, because
- * something is to be tried again, says so with ics_run_wake_at.
+ * libuv calls on_turn before it waits: once after all functions that one wait has called. No step
+ * calls another one, and no step calls the loop. A step that needs a turn at a later time, for
+ * example for a retry, asks for it with ics_run_wake_at.
  */
 #include "pipeline/run/loop.h"
 
@@ -27,7 +27,6 @@
 #include "pipeline/run/stop.h"
 
 #include <signal.h>
-#include <time.h>
 
 enum { METRICS_PERIOD = 5000 /* ms */ };
 
@@ -65,7 +64,7 @@ static bool begin_last(ics_run_state *run)
     return any;
 }
 
-/* No job will come back any more: what keeps libuv's loop running is closed. */
+/* No job will come back any more: closes everything that keeps libuv's loop running. */
 static void end_loop(ics_run_state *run)
 {
     ics_run_loop *loop = &run->loop;
@@ -88,7 +87,7 @@ static void end_loop(ics_run_state *run)
     loop->mailbox = NULL;
 }
 
-/* The turn that follows does the work. */
+/* Does nothing: the turn that follows does the work. */
 static void on_wake(uv_timer_t *timer)
 {
     (void)timer;
@@ -133,7 +132,7 @@ static void on_stop_signal(uv_signal_t *handle, int number)
     const ics_event event = {.kind = ICS_EVENT_SIGNAL,
                              .signal = number,
                              .reason = "stopping: finishing what is being computed "
-                                       "(a second signal gives up at once)"};
+                                       "(a second signal cancels the run)"};
     ics_run_log_event(run, &event);
 }
 
@@ -196,8 +195,8 @@ static int listen_for_signals(ics_run_state *run)
         if (failure != 0) {
             return failure;
         }
-        /* They outlive the loop's work: a late signal must not kill the process while it writes
-         * its summary. */
+        /* The handlers stay after the loop has ended: a late signal must not kill the process
+         * while it writes its summary. */
         uv_unref((uv_handle_t *)&run->loop.signals[i]);
     }
     return 0;
@@ -244,14 +243,6 @@ void ics_run_loop_close(ics_run_state *run)
     }
 }
 
-/* CPU time of this thread. */
-static double thread_seconds(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void ics_run_loop_run(ics_run_state *run)
 {
     uint32_t period = ics_events_period(&run->log.events);
@@ -272,10 +263,10 @@ void ics_run_loop_run(ics_run_state *run)
     ics_run_intake_begin_watch(run);
     ics_service_notify_ready(&run->loop.service, on_service_failure, run);
     uv_timer_start(&run->loop.metrics, on_metrics_time, 0, METRICS_PERIOD);
-    double before = thread_seconds();
+    double before = ics_clock_thread();
     uv_prepare_start(&run->loop.turn, on_turn);
     uv_run(&run->loop.uv, UV_RUN_DEFAULT);
-    run->loop.cpu_seconds = thread_seconds() - before;
+    run->loop.cpu_seconds = ics_clock_thread() - before;
     ics_events_end(&run->log.events);
     ics_run_log_device(run);
 }

@@ -9,7 +9,7 @@
 int ics_run_loop_open(ics_run_state *run, icestream_error *error);
 /* Runs until nothing is left to do or the run was stopped. */
 void ics_run_loop_run(ics_run_state *run);
-/* After all workers have ended. Accepts a loop that was never opened. */
+/* Closes the loop. Call it after all workers have ended. Accepts a loop that was never opened. */
 void ics_run_loop_close(ics_run_state *run);
 
 #endif

@@ -1,10 +1,10 @@
 #include "pipeline/run/progress.h"
 
+#include "base/container.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/stop.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* Makes a short name that only one device has: "cuda:0", "cpu". */
@@ -111,7 +111,7 @@ static const char *metrics_path(const ics_run_state *run)
 
 static ics_run_state *run_of_metrics_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, measures.job));
+    return ICS_CONTAINER_OF(job, ics_run_state, measures.job);
 }
 
 static void send_metrics(ics_job *job, void *thread_state)

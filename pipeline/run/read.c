@@ -1,17 +1,16 @@
 #include "pipeline/run/read.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 
-#include <stddef.h>
-
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
  * If a batch has found bad input before, only an error that ends the run matters. */
-static void take_read_error(ics_run_state *run, ics_unit *unit)
+static void handle_read_error(ics_run_state *run, ics_unit *unit)
 {
     const icestream_error *error = &unit->work->read_error;
     bool reading = ics_unit_rules_is_reading(unit->state);
@@ -23,11 +22,11 @@ static void take_read_error(ics_run_state *run, ics_unit *unit)
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
-        ics_run_life_event(run, unit, ICS_ON_TROUBLE);
+        ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
     } else if (answer == ICS_RUN_RETRY_REFUSED && error->status == ICESTREAM_E_INPUT) {
         ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
     } else {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         if (answer == ICS_RUN_RETRY_REFUSED) {
             ics_run_fail(run, error);
         }
@@ -38,7 +37,7 @@ static void take_read_error(ics_run_state *run, ics_unit *unit)
 
 static ics_unit *unit_of_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
+    return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
 static void check_done(ics_job *job)
@@ -50,13 +49,13 @@ static void check_done(ics_job *job)
     unit->out.reader = false;
     run->bytes_checked += unit->input->bytes;
     if (work->read_error.status != ICESTREAM_OK) {
-        take_read_error(run, unit);
+        handle_read_error(run, unit);
     } else if (work->lost) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
     } else if (file && work->matches) {
         ics_run_life_succeeded(run, unit);
         ics_unit_use_found_output(unit);
-        ics_run_life_event(run, unit, ICS_ON_MATCHED);
+        ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
     } else if (!file && !work->found) {
         ics_run_life_event(run, unit, ICS_ON_ABSENT);
     } else {
@@ -72,7 +71,7 @@ static void check_unit(ics_run_state *run, ics_unit *unit)
     unit->out.reader =
         ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_check, check_done);
     if (!unit->out.reader) {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
@@ -92,7 +91,7 @@ static void check_again(ics_run_state *run, ics_unit *unit)
     if (ics_run_life_open(run, unit, &error) == ICESTREAM_OK) {
         check_unit(run, unit);
     } else {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, &error);
     }
 }
@@ -114,15 +113,15 @@ static void open_unit(ics_run_state *run, ics_unit *unit)
     }
 }
 
-/* A unit that is open when it is checked again has its place already. What follows a message of a
- * stream is known only at the end of the message. */
+/* A unit that is still open when it is checked again needs no room. While a message of a stream is
+ * being read nothing is opened: the place where the next message begins is not known yet. */
 static void offer_check(ics_run_state *run)
 {
     if (ics_run_is_stopping(run)) {
         return;
     }
     for (ics_unit *unit = run->units.oldest; unit != run->units.to_open; unit = unit->next) {
-        if (unit->state == ICS_UNIT_AGAIN && !ics_unit_has_jobs(unit) &&
+        if (unit->state == ICS_UNIT_WAITING_AGAIN && !ics_unit_has_jobs(unit) &&
             (unit->work != NULL || has_room(run)) && ics_run_retry_is_due(run, &unit->retry)) {
             check_again(run, unit);
         }
@@ -137,7 +136,7 @@ const ics_run_step ics_run_check_step = {.name = "check", .offer = offer_check};
 
 /* ---- cutting into batches -------------------------------------------------------------------- */
 
-/* The message after this one is a unit too, directly behind it, and it gets the same reader. */
+/* Adds the next message of the stream as a unit directly behind this one. It gets the reader. */
 static void append_message(ics_run_state *run, ics_unit *unit)
 {
     ics_unit *next = NULL;
@@ -178,7 +177,7 @@ static void fill_done(ics_job *job)
         run->batches.credits++;
     }
     if (work->read_error.status != ICESTREAM_OK) {
-        take_read_error(run, unit);
+        handle_read_error(run, unit);
     } else if (work->at_end) {
         if (unit->input->stream) {
             append_message(run, unit);
@@ -193,16 +192,17 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     batches->credits--;
     unit->work->limits = ics_device_batch_limits(run->device);
     if (!STAILQ_EMPTY(&batches->spare)) {
-        unit->work->batch = (ics_batch *)ICS_QUEUE_TAKE(&batches->spare, link);
+        unit->work->batch = ics_batch_of_job(ICS_QUEUE_TAKE(&batches->spare, link));
     }
     unit->out.reader =
         ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_fill, fill_done);
     if (!unit->out.reader) {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
-/* Makes batches of the first units that are not read to their ends, while there are credits. */
+/* Makes batches of the first units that are not read to their ends, as long as there are credits.
+ */
 static void offer_fill(ics_run_state *run)
 {
     if (ics_run_is_stopping(run) || run->room.paused) {
@@ -211,7 +211,7 @@ static void offer_fill(ics_run_state *run)
     uint32_t seen = 0;
     for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
          unit = unit->next) {
-        bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_PAST;
+        bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_REST;
         if (reading && !unit->out.reader && run->batches.credits > 0) {
             fill_unit(run, unit);
         }

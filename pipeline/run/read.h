@@ -1,4 +1,4 @@
-/* The first steps of a unit: it is opened and checked, and then cut into batches. */
+/* The first two steps of a unit: readers check it, and then cut it into batches. */
 #ifndef ICS_RUN_READ_H
 #define ICS_RUN_READ_H
 

@@ -1,9 +1,8 @@
-/* --resume checks with which maths all existing outputs were computed, before anything is computed.
- * Whether an output is complete and belongs to its input is checked later by a reader (unit.c). */
+#include "pipeline/run/resume.h"
+
 #include "base/error.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/summary.h"
 
 /* Finds the maths of a hit file that was made with the settings of this run. *counts false: there
  * is no such file, or it has no photon, and then the maths does not matter. */
@@ -51,12 +50,11 @@ static int judge_file(void *user, const char *path, icestream_error *error)
         return status;
     }
     const char *name = ics_metadata_maths_name(maths);
-    if (at->count ==
-        0) { /* this comes first, because the list may be longer than an error's text */
+    if (at->count == 0) { /* first, because the list may be longer than the text of an error */
         ics_error_add(&at->found, ICESTREAM_E_OUTPUT,
-                      "nothing was computed; --resume does not mix maths: go on with the "
-                      "device and the device.math that made these files, or make all files "
-                      "anew with --force");
+                      "nothing was computed; --resume does not mix maths: continue with the "
+                      "device and the device.math that made these files, or compute all files "
+                      "again with --force");
     }
     ics_error_add(&at->found, ICESTREAM_E_OUTPUT, "%s: math: found %s, expected %s", path,
                   name != NULL ? name : "nothing", ics_metadata_maths_name(at->expected));
@@ -92,11 +90,11 @@ int ics_run_check_maths(ics_run_state *run, icestream_error *error)
         return status;
     }
     if (may_mix(run->config)) {
-        ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%zu hit file%s of other maths than this run's, which is %s, "
-                         "and may be kept (device.fallback cpu); the trailer of each tells its own",
-                         at.count, at.count == 1 ? " is" : "s are",
-                         ics_metadata_maths_name(facts.maths));
+        ics_run_log_text(
+            run, ICS_EVENT_WARNING,
+            "%zu hit file%s of other maths than this run's, which is %s, "
+            "and may be kept (device.fallback cpu); the trailer of each file names its maths",
+            at.count, at.count == 1 ? " is" : "s are", ics_metadata_maths_name(facts.maths));
         return ICESTREAM_OK;
     }
     return ics_error_copy(error, &at.found);

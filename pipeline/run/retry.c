@@ -35,7 +35,7 @@ ics_run_retry_answer ics_run_retry_after(ics_run_state *run, ics_retry *retry, i
         return ICS_RUN_RETRY_REFUSED;
     }
     if (ics_run_is_stopping(run)) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "%s is left: %s", name, error->text);
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s is left unfinished: %s", name, error->text);
         return ICS_RUN_RETRY_LEAVE;
     }
     retry->tries++;

@@ -1,12 +1,11 @@
 #include "pipeline/run/room.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/stop.h"
-
-#include <stddef.h>
 
 static const double longest_delay = 30.0; /* s */
 
@@ -72,7 +71,7 @@ void ics_run_room_forget(ics_run_state *run, const ics_unit *unit)
 
 static ics_run_state *run_of_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, room.job));
+    return ICS_CONTAINER_OF(job, ics_run_state, room.job);
 }
 
 /* On the writer's thread. */
@@ -129,7 +128,7 @@ static void try_spill(ics_run_state *run)
 static bool collects(const ics_unit *unit)
 {
     return unit != NULL && !unit->out.writer &&
-           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ);
+           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ_TO_END);
 }
 
 static void offer(ics_run_state *run)

@@ -1,5 +1,6 @@
 #include "pipeline/run/rotate.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/run/jobs.h"
@@ -9,7 +10,6 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,9 +35,9 @@ static bool append(ics_run_rotation *rotation, ics_unit *unit)
     return true;
 }
 
-/* What the volume reports about the last unit that it got. Hits that had to stay in memory are safe
- * there; any other error ends the run. */
-static void take_trouble(ics_run_state *run)
+/* Handles the error that the volume reports about the last unit that it got. Hits that had to stay
+ * in memory are safe there; any other error ends the run. */
+static void handle_trouble(ics_run_state *run)
 {
     const icestream_error *trouble = ics_volume_trouble(run->rotation.volume);
     if (trouble->status == ICESTREAM_E_OUTPUT && ics_error_may_pass(trouble) &&
@@ -51,7 +51,7 @@ static void take_trouble(ics_run_state *run)
 static void count_unit(ics_run_state *run, ics_unit *unit)
 {
     ics_run_rotation *rotation = &run->rotation;
-    take_trouble(run);
+    handle_trouble(run);
     rotation->hits += unit->account.hits - unit->account.undetected;
     if (!append(rotation, unit)) {
         ics_run_fail_memory(run, "out of memory for the units of a volume");
@@ -64,7 +64,7 @@ static void count_unit(ics_run_state *run, ics_unit *unit)
 
 static ics_run_state *run_of_job(ics_job *job)
 {
-    return (ics_run_state *)((char *)job - offsetof(ics_run_state, rotation.commit_job));
+    return ICS_CONTAINER_OF(job, ics_run_state, rotation.commit_job);
 }
 
 /* On the writer's thread. */
@@ -76,7 +76,7 @@ static void commit(ics_job *job, void *thread_state)
                       &rotation->result);
 }
 
-static void take_commit_error(ics_run_state *run, const icestream_error *error)
+static void handle_commit_error(ics_run_state *run, const icestream_error *error)
 {
     ics_run_rotation *rotation = &run->rotation;
     ics_run_retry_answer answer = ics_run_retry_after(
@@ -96,8 +96,8 @@ static void log_dropped(ics_run_state *run)
     }
     ics_run_log_text(
         run, ICS_EVENT_WARNING,
-        "%zu of %zu step files of a hit file that was to be written are another worker's by "
-        "now: nothing is written, and the others are made again",
+        "a hit file is not written: other workers have claimed %zu of its %zu step files; the "
+        "other step files are computed again",
         lost, rotation->unit_count);
 }
 
@@ -122,7 +122,7 @@ static void commit_done(ics_job *job)
     ics_volume_result *result = &rotation->result;
     rotation->committing = false;
     if (result->error.status != ICESTREAM_OK) {
-        take_commit_error(run, &result->error);
+        handle_commit_error(run, &result->error);
     } else {
         ics_run_retry_succeeded(run, &rotation->retry);
         run->writing.bytes += result->bytes;
@@ -165,8 +165,7 @@ static bool may_commit(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
-    for (ics_unit *unit = ics_run_life_pop(&run->units.stored); unit != NULL;
-         unit = ics_run_life_pop(&run->units.stored)) {
+    for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.stored, queued)) != NULL;) {
         count_unit(run, unit);
     }
     if (rotation->sealed && run->writing.out == 0 && !rotation->committing &&
@@ -175,7 +174,8 @@ static void offer(ics_run_state *run)
     }
 }
 
-/* Nobody can add to the volume any more, or a client waits for its hits. */
+/* Called when no job is out: no more hits come into the volume now, or a client waits for them.
+ * Returns whether a commit has begun. */
 static bool commit_rest(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;

@@ -6,9 +6,10 @@
 
 #include "pipeline/run/state.h"
 
-/* With sink.rotate, when the writers are there. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* If sink.rotate is set: finds earlier volumes, makes the volume, and removes the incomplete files
+ * of writers that were killed. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 int ics_run_rotate_open(ics_run_state *run, icestream_error *error);
-/* After the workers have ended. */
+/* Frees everything. Call it after the workers have ended. */
 void ics_run_rotate_destroy(ics_run_state *run);
 
 extern const ics_run_step ics_run_rotate_step;

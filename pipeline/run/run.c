@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/progress.h"

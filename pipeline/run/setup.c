@@ -1,5 +1,6 @@
 #include "pipeline/run/setup.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
@@ -10,6 +11,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/read.h"
+#include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
 #include "pipeline/run/summary.h"
@@ -23,10 +25,9 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_WITH_WRITERS =
-        3,           /* batches for writers, so that the device does not wait for writers */
-    IO_MORE = 512,   /* jobs of the I/O thread besides one for each open unit: lines of the journal,
-                        claims of units in a volume */
+    BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
+    IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
+                        journal, claims of units in a volume */
     GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
@@ -62,33 +63,10 @@ static int check_existing_outputs(const ics_run_state *run, icestream_error *err
     return ics_error_copy(error, &found);
 }
 
-/* Makes a folder and the folders above it, like mkdir -p. */
+/* Makes sink.directory and the folders above it, and checks that files can be made in it. */
 static int make_directory(const char *path, icestream_error *error)
 {
-    char *partial = strdup(path);
-    if (partial == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for making folders");
-    }
-    int failure = 0;
-    for (char *end = partial + 1; failure == 0 && *partial != '\0'; ++end) {
-        if (*end != '/' && *end != '\0') {
-            continue;
-        }
-        char kept = *end;
-        *end = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST) {
-            failure = errno;
-        }
-        *end = kept;
-        if (kept == '\0') {
-            break;
-        }
-    }
-    free(partial);
-    struct stat about;
-    if (failure == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
-        failure = ENOTDIR;
-    }
+    int failure = ics_disk_make_folders(path, 0777) == 0 ? 0 : errno;
     if (failure == 0 && access(path, W_OK | X_OK) != 0) {
         failure = errno;
     }
@@ -108,8 +86,8 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
         char place[1024];
         return ics_error_set(
             error, ICESTREAM_E_CONFIG,
-            "%s: error: sink.rotate: cannot go with --force: of a hit file for many "
-            "step files no part can be replaced",
+            "%s: error: sink.rotate: cannot go with --force: a part of a hit file for many step "
+            "files cannot be replaced",
             ics_config_place(run->config, "sink.rotate", place, sizeof place));
     }
     int status = check_existing_outputs(run, error);
@@ -216,8 +194,8 @@ static ics_run_shape choose_shape(const ics_run_state *run)
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
     if (run->common.to_stdout || run->config->sink.rotate != 0) {
-        shape.writers =
-            1; /* messages are written one after the other, and a volume gets one unit at a time */
+        /* Messages are written one after the other, and a volume gets one unit at a time. */
+        shape.writers = 1;
     }
     return shape;
 }
@@ -277,6 +255,9 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
     STAILQ_INIT(&run->batches.ready);
     STAILQ_INIT(&run->batches.spare);
+    STAILQ_INIT(&run->units.stored);
+    STAILQ_INIT(&run->units.complete);
+    STAILQ_INIT(&run->units.ending);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;
@@ -316,7 +297,7 @@ void ics_run_teardown(ics_run_state *run)
     ics_metrics_listener_destroy(run->measures.listener);
     ics_device_destroy(run->device);
     for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->batches.spare, link)) != NULL;) {
-        ics_batch_destroy((ics_batch *)job);
+        ics_batch_destroy(ics_batch_of_job(job));
     }
     ics_run_loop_close(run);
     while (run->units.first != NULL) {

@@ -1,4 +1,5 @@
-/* Start and end of a run: models, tables, device, workers, the list of units. */
+/* Creates what a run needs before its loop begins, and frees it after the loop has ended: models,
+ * tables, the device, workers, the list of units. */
 #ifndef ICS_RUN_SETUP_H
 #define ICS_RUN_SETUP_H
 

@@ -1,25 +1,33 @@
-/* What the files of a run share. Each struct below names the file that owns it: only that file
- * changes it, unless a comment at a member says otherwise.
+/* The state of a run, which all files of this folder share. Each struct below names the file that
+ * owns it: only that file changes it, unless a comment at a member says otherwise.
  *
- * The files, from the lowest to the highest. A file calls functions of lower files only.
+ * A job is `out` from the moment it is sent to a thread until the loop has it back. A `look` is one
+ * search for new step files.
  *
- *   stop       no more reading; everything is given up; the first error
- *   jobs       jobs that are out, and the time of the next wake-up
- *   log        log and journal
- *   room       a full disk pauses the run
- *   retry      what failed is tried again
- *   clients    answers to clients                          (step)
- *   life       units change their states by the rules of units/unit_rules.h
- *   intake     files are claimed                           (step)
- *   read       units are checked and cut into batches      (steps)
- *   compute    batches go to the device and to the writer  (step)
- *   write      hits go to files, messages or the volume    (step)
- *   rotate     the volume is committed                     (step)
- *   command    sink.command runs                           (step)
- *   ending     claims are ended                            (step)
- *   progress   progress and metrics
- *   loop       the steps in turn, signals, timers
- *   resume, summary, end, setup, run
+ * The files, from the lowest to the highest. A file calls functions of lower files only. A step of
+ * the pipeline is an ics_run_step, which only the loop calls.
+ *
+ *   stop       stops or cancels the run, and keeps the first error
+ *   jobs       sends jobs to threads, counts those that are out, and wakes the loop
+ *   log        writes the log, and the journal on the I/O thread
+ *   room       pauses the run while a disk is full                              (step)
+ *   retry      tries failed work again after a delay
+ *   clients    receives messages from clients and answers them                  (step)
+ *   life       changes the states of units by the rules of units/unit_rules.h   (step)
+ *   intake     claims step files, and gives unused claims back                  (step)
+ *   read       checks units, and cuts them into batches                         (two steps)
+ *   compute    gives batches to the device, and their hits to a writer          (step)
+ *   write      writes hits to a file, a message or the volume                   (step)
+ *   rotate     commits the volume                                               (step)
+ *   command    runs sink.command                                                (step)
+ *   ending     ends the claims of units                                         (step)
+ *   progress   reports progress and metrics
+ *   loop       calls the steps in turn, and handles signals and timers
+ *   judge      decides the status of the run from the results of its units
+ *   resume     checks before the run with which maths earlier files were computed
+ *   summary    writes summary.json
+ *   setup      creates everything that a run needs, and frees it
+ *   run        icestream_run: setup, loop, judge, summary
  */
 #ifndef ICS_RUN_STATE_H
 #define ICS_RUN_STATE_H
@@ -54,10 +62,10 @@ typedef struct ics_run_step {
     void (*offer)(ics_run_state *run);
     /* Whether the step has or expects work although no job is out. */
     bool (*waits)(const ics_run_state *run);
-    /* No job is out and no step waits: begins what the step has kept for the end of the run.
-     * Returns whether there was anything. */
+    /* Called when no job is out and no step waits: begins what the step has kept for the end of the
+     * run. Returns whether there was anything. */
     bool (*last)(ics_run_state *run);
-    /* The loop ends: closes the handles of libuv that keep the loop running. */
+    /* Called when the loop ends: closes the handles of libuv that keep the loop running. */
     void (*close)(ics_run_state *run);
 } ics_run_step;
 
@@ -110,7 +118,7 @@ typedef struct ics_run_room {
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
-    uint32_t for_room; /* retries, pending or begun, of what found the disk full */
+    uint32_t for_room; /* retries, pending or begun, of work that found the disk full */
     double room_found; /* ics_clock_seconds() at which one of these succeeded (s) */
     uint64_t total;    /* of the run, for metrics and summary */
 } ics_run_retries;
@@ -121,29 +129,24 @@ typedef struct ics_run_message ics_run_message;
 /* Owned by clients.c. */
 typedef struct ics_run_clients {
     ics_listener *listener;    /* NULL: source.listen is not used, or it is closed */
-    ics_run_message *messages; /* that are not answered yet */
+    ics_run_message *messages; /* list of those that are not answered yet */
     char *folder;              /* for the messages; NULL: source.listen is not used */
     int lock;                  /* descriptor of the locked folder; -1: none */
     bool stopped;
 } ics_run_clients;
-
-/* Units in the order of their arrival. */
-typedef struct ics_run_fifo {
-    ics_unit *first, *last;
-} ics_run_fifo;
 
 /* Owned by life.c. */
 typedef struct ics_run_units {
     /* All units in the order of their outputs. Those before `oldest` need no more of the steps from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
-    ics_unit *to_open;                     /* the first one that was never opened */
-    bool forgets;                          /* finished units are freed: files are claimed */
-    bool message_open;                     /* a message of a stream is being read */
-    uint32_t open, open_limit;             /* units that have ics_unit.work */
-    uint32_t opened;                       /* units that were opened, so that writers take turns */
-    uint32_t ahead;                        /* units for which ics_unit_rules_is_reading is true */
-    ics_run_fifo stored, complete, ending; /* for the steps rotate, command and ending */
+    ics_unit *to_open;         /* the first one that was never opened */
+    bool forgets;              /* finished units are freed: files are claimed */
+    bool message_open;         /* a message of a stream is being read */
+    uint32_t open, open_limit; /* units that have ics_unit.work */
+    uint32_t opened;           /* units that were opened, so that writers take turns */
+    uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
+    ics_unit_queue stored, complete, ending; /* for the steps rotate, command and ending */
     size_t made, finished, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
@@ -156,19 +159,19 @@ typedef struct ics_run_intake {
     bool watching;      /* more files may come at any time */
     bool look;          /* there may be files that are not claimed; clients.c and ending.c set it */
     bool ended;         /* a claim has ended since the last look; ending.c sets it */
-    bool taking;        /* take_job is out */
+    bool claiming;      /* claim_job is out */
     bool beating;       /* beat_job is out */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */
     size_t lost_logged; /* claims that were lost at the last heartbeat */
-    ics_job take_job, beat_job;
+    ics_job claim_job, beat_job;
     uv_timer_t heartbeat;
 
     /* These belong to the I/O thread while the jobs are out. */
-    ics_claim taken[ICS_RUN_CLAIMS];
-    size_t wanted, taken_count, lost;
-    double take_seconds; /* duration of the last look (s) */
-    icestream_error take_error, beat_error;
+    ics_claim claimed[ICS_RUN_CLAIMS];
+    size_t wanted, claimed_count, lost;
+    double claim_seconds; /* duration of the last look (s) */
+    icestream_error claim_error, beat_error;
 
     pthread_mutex_t notes_lock;
     char notes[4096]; /* lines of the claims that are not in the log yet */
@@ -187,7 +190,7 @@ typedef struct ics_run_batches {
 /* Owned by write.c. */
 typedef struct ics_run_writing {
     uint32_t out;   /* units whose hits are being written */
-    uint64_t bytes; /* of all complete outputs; rotate.c adds its own */
+    uint64_t bytes; /* of all complete outputs; rotate.c adds those of volumes */
 } ics_run_writing;
 
 /* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
@@ -201,7 +204,7 @@ typedef struct ics_run_rotation {
     bool committing; /* commit_job is out */
     bool abandoned;  /* the volume cannot be committed, and the run stops */
     ics_retry retry; /* of a commit that failed */
-    bool *lost;      /* [unit_count], written by the commit: whose claims are lost */
+    bool *lost;      /* [unit_count], written by the commit: the claim of the unit is lost */
     ics_volume_result result;
     ics_job commit_job;
 } ics_run_rotation;
@@ -218,27 +221,27 @@ typedef struct ics_run_commands {
     ics_run_program programs[ICS_RUN_COMMANDS];
     uint32_t running;
     bool stopped;      /* the programs were asked to end */
-    json_t *commanded; /* {path: true}: volumes for which sink.command was started */
+    json_t *commanded; /* {path: true} of each volume for which sink.command was started */
 } ics_run_commands;
 
 /* A unit whose claim is being ended. */
 typedef struct ics_run_ending {
     ics_job job;
-    ics_unit *unit; /* NULL: the place is free */
-    bool out;       /* the job is out; these belong to the I/O thread meanwhile: */
-    bool held;      /* the claim was still this worker's */
+    ics_unit *unit; /* NULL: this entry is free */
+    bool out;       /* the job is out; while it is, these belong to the I/O thread: */
+    bool held;      /* this worker still had the claim */
     icestream_error error;
 } ics_run_ending;
 
 /* Owned by ending.c. */
 typedef struct ics_run_endings {
-    ics_run_ending places[ICS_RUN_ENDINGS];
+    ics_run_ending entries[ICS_RUN_ENDINGS];
 } ics_run_endings;
 
 /* Owned by progress.c. */
 typedef struct ics_run_measures {
     ics_metrics_listener *listener;
-    bool out; /* the job is; these belong to the I/O thread meanwhile: */
+    bool out; /* the job is out; while it is, these belong to the I/O thread: */
     ics_job job;
     ics_metrics metrics;
     icestream_error error;
@@ -277,7 +280,7 @@ struct ics_run_state {
     char worker[ICS_RUN_WORKER];
     char writer[9];   /* common.writer */
     char *quarantine; /* common.quarantine */
-    bool streaming;   /* how many inputs there are is not known */
+    bool streaming;   /* the number of inputs is not known */
     size_t files_total;
     double start_time; /* since 1970 (s) */
     ics_run_shape shape;

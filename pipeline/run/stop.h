@@ -6,14 +6,14 @@
 
 /* Whether no more work is begun. Batches that are made are still finished. */
 bool ics_run_is_stopping(const ics_run_state *run);
-/* Whether everything is given up: nothing more is written. */
+/* Whether the run is cancelled: nothing more is computed or written. */
 bool ics_run_is_cancelled(const ics_run_state *run);
-/* Begins no more work. May be called again. */
+/* Stops the run: no more work is begun. May be called again. */
 void ics_run_stop_reading(ics_run_state *run);
-/* Gives everything up. May be called again. */
+/* Stops and cancels the run. May be called again. */
 void ics_run_cancel(ics_run_state *run);
-/* Gives everything up because of an error. The first error counts; ICESTREAM_E_INTERRUPTED is no
- * error, because a thread returns it when it obeys a stop. */
+/* Cancels the run because of an error. The first error counts. ICESTREAM_E_INTERRUPTED is ignored,
+ * because a thread returns it when it obeys a stop. */
 void ics_run_fail(ics_run_state *run, const icestream_error *cause);
 /* ics_run_fail with ICESTREAM_E_MEMORY and this text. */
 void ics_run_fail_memory(ics_run_state *run, const char *text);

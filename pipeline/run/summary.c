@@ -1,10 +1,10 @@
-/* summary.json: the result of a run, for programs. */
 #include "pipeline/run/summary.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/judge.h"
 #include "pipeline/telemetry/json_text.h"
 
 #include <errno.h>
@@ -14,9 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The key photo_electrons is left out where no photo-electrons are made: 0 would look like a
- * result.
- */
+/* The key photo_electrons is missing if the run makes no photo-electrons: 0 would look like a
+ * result. */
 static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
 {
     json_t *object = json_pack(
@@ -48,7 +47,7 @@ static json_t *unit_json(const ics_unit *unit)
         done ? ics_metadata_maths_name(unit->maths) : NULL, "error", ics_json_text(unit->refusal));
 }
 
-/* Null where files are claimed, because their number has no limit: the journal has them. */
+/* Null if files are claimed, because their number has no limit: the journal has them. */
 static json_t *files_json(const ics_run_state *run)
 {
     json_t *files = run->units.forgets ? json_null() : json_array();

@@ -1,5 +1,6 @@
 #include "pipeline/run/write.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
@@ -8,22 +9,20 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-#include <stddef.h>
-
 static ics_unit *unit_of_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
+    return ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* A message that was begun on standard output cannot be written again. */
-static void take_write_error(ics_run_state *run, ics_unit *unit, const icestream_error *error)
+static void handle_write_error(ics_run_state *run, ics_unit *unit, const icestream_error *error)
 {
     if (error->status == ICESTREAM_E_INPUT) { /* other hits have the name of the output by now */
         ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
     } else if (run->common.to_stdout) {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, error);
     } else {
         ics_run_life_trouble(run, unit, ICS_RETRY_WRITE, error);
@@ -38,7 +37,7 @@ static void write_done(ics_job *job)
     unit->out.writer = false;
     run->writing.out--;
     if (work->write_error.status != ICESTREAM_OK) {
-        take_write_error(run, unit, &work->write_error);
+        handle_write_error(run, unit, &work->write_error);
     } else if (work->lost) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
     } else {
@@ -46,7 +45,7 @@ static void write_done(ics_job *job)
         ics_run_life_succeeded(run, unit);
         if (work->matches) {
             ics_unit_use_found_output(unit);
-            ics_run_life_event(run, unit, ICS_ON_MATCHED);
+            ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
         } else if (run->rotation.volume != NULL) {
             ics_run_life_event(run, unit, ICS_ON_STORED);
         } else {
@@ -71,7 +70,7 @@ static void write_unit(ics_run_state *run, ics_unit *unit)
     if (unit->out.writer) {
         run->writing.out++;
     } else {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
@@ -95,7 +94,7 @@ static void discard(ics_run_state *run, ics_unit *unit)
     unit->out.writer = ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job,
                                         ics_unit_discard, discard_done);
     if (!unit->out.writer) {
-        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
@@ -111,7 +110,7 @@ static void offer(ics_run_state *run)
         bool back = !ics_unit_has_jobs(unit);
         if (back && unit->state == ICS_UNIT_REFUSED) {
             discard(run, unit);
-        } else if (back && unit->state == ICS_UNIT_READ && admits(run) &&
+        } else if (back && unit->state == ICS_UNIT_READ_TO_END && admits(run) &&
                    ics_run_retry_is_due(run, &unit->retry)) {
             write_unit(run, unit);
         } else if (run->common.to_stdout && unit->state != ICS_UNIT_WRITING &&

@@ -1,6 +1,7 @@
 /* The listening socket: connections that come, and what the caller asks for. */
 #include "pipeline/source/listener.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
@@ -37,7 +38,8 @@ static void wait_a_second(ics_listener *listener, const char *cause)
     uv_poll_stop(&listener->poll);
     uv_timer_start(&listener->retry, on_retry, 1000, 0);
     if (!listener->in_trouble) {
-        snprintf(text, sizeof text, "source.listen: %s: cannot take another client for now: %s",
+        snprintf(text, sizeof text,
+                 "source.listen: %s: cannot accept another client at the moment: %s",
                  listener->listening.text, cause);
         ics_listener_report(listener, ICS_LISTENER_TROUBLE, 0, 0, text);
     }
@@ -59,7 +61,7 @@ static bool make_room(ics_listener *listener)
         }
     }
     if (oldest != NULL) {
-        ics_listener_client_drop(oldest, "had to make room");
+        ics_listener_client_drop(oldest, "disconnected to make room for another client");
     }
     return oldest != NULL;
 }
@@ -136,7 +138,8 @@ int ics_listener_check(const char *address, const char *token_file, icestream_er
  * uses them. */
 static int choose_prefix(ics_listener *listener, icestream_error *error)
 {
-    struct timespec now;
+    const double now = ics_clock_unix();
+    const time_t second = (time_t)now;
     struct tm date;
     uint32_t word = 0;
     char day[32];
@@ -145,11 +148,10 @@ static int choose_prefix(ics_listener *listener, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_FAILED, "cannot get a random number: %s",
                              uv_strerror(failure));
     }
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &date);
+    gmtime_r(&second, &date);
     strftime(day, sizeof day, "%Y%m%dT%H%M%S", &date);
     snprintf(listener->prefix, sizeof listener->prefix, "message-%s.%03dZ-%08x", day,
-             (int)(now.tv_nsec / 1000000), (unsigned)word);
+             (int)(1e3 * (now - (double)second)), (unsigned)word);
     return ICESTREAM_OK;
 }
 

@@ -26,8 +26,8 @@ typedef struct ics_listener_options {
     uint32_t clients;   /* >= 1, at a time */
     uint32_t credits;   /* >= 1, messages of a client that are received and not released */
     uint64_t message_limit; /* bytes of one message */
-    uint32_t
-        idle_seconds; /* s without a byte inside a message before the client is dropped; 0: 60 */
+    /* A client is dropped after this time (s) without a byte inside a message; 0: 60. */
+    uint32_t idle_seconds;
 } ics_listener_options;
 
 /* A message that is complete and on the disk. Its file belongs to the caller from now on. */

@@ -83,7 +83,7 @@ static void join(ics_client *client)
     uv_timer_stop(&client->timer);
     if (listener->counts.clients >= listener->clients_limit) {
         snprintf(text, sizeof text,
-                 "%" PRIu32 " clients are here, as many as source.clients allows",
+                 "%" PRIu32 " clients are connected, as many as source.clients allows",
                  listener->counts.clients);
         ics_listener_client_refuse(client, false, text);
         leave(client, text);

@@ -91,7 +91,7 @@ struct ics_listener {
 
     ics_listen_socket listening;
     uv_poll_t poll;
-    uv_timer_t retry; /* after no connection could be accepted for want of descriptors */
+    uv_timer_t retry; /* after descriptors or memory had run out for a new connection */
     bool in_trouble;  /* this was reported */
     int open_handles;
     bool stopping, closing;

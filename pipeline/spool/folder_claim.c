@@ -10,7 +10,8 @@
 static int out_of_memory(const ics_claim_request *request)
 {
     errno = ENOMEM;
-    return ics_spool_error(request->error, request->folder->directory, "cannot claim work", NULL);
+    return ics_spool_error(request->error, request->folder->directory, "cannot claim step files",
+                           NULL);
 }
 
 static int reserve_held(ics_folder *folder)
@@ -51,7 +52,7 @@ static int claim_file(const char *from, const char *to)
     return ics_spool_path_exists(from) ? -1 : 0;
 }
 
-/* The same. Creates this worker's folder again if other workers removed it as expired. */
+/* Calls claim_file(). Creates this worker's folder again if other workers removed it as expired. */
 static int claim_file_home(ics_claim_request *request, const ics_claimable *what, const char *to)
 {
     int result = claim_file(what->from.text, to);
@@ -114,8 +115,8 @@ static void strand(ics_folder *folder, const ics_path *file)
 }
 
 /* Adds a claim to the request and to the held claims. */
-static int hand_out(ics_claim_request *request, const ics_claimable *what, const ics_path *file,
-                    const ics_path *target, const struct stat *about, int look)
+static int add_claim(ics_claim_request *request, const ics_claimable *what, const ics_path *file,
+                     const ics_path *target, const struct stat *about, int look)
 {
     ics_folder *folder = request->folder;
     bool refused = look != 0 || !S_ISREG(about->st_mode) ||
@@ -171,7 +172,7 @@ static int describe(ics_claim_request *request, const ics_claimable *what, const
         bool there = true;
         return ics_folder_put_back(folder, file->text, what->name, true, &there, request->error);
     }
-    return hand_out(request, what, file, &target, &about, look);
+    return add_claim(request, what, file, &target, &about, look);
 }
 
 int ics_folder_claim(ics_claim_request *request, const ics_claimable *what)

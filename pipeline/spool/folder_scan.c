@@ -249,7 +249,7 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
     if (result != 0) {
         ics_folder_candidates_free(out);
         errno = cause;
-        return ics_spool_error(error, folder->directory, "cannot be looked through for work", NULL);
+        return ics_spool_error(error, folder->directory, "cannot be searched for step files", NULL);
     }
     if (out->count > 1) {
         qsort(out->items, out->count, sizeof *out->items, compare_candidates);

@@ -37,7 +37,8 @@ static int check_options(const ics_claims_options *options, icestream_error *err
     }
     if (!S_ISDIR(about.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: found a file, expected a folder of work", options->directory);
+                             "%s: found a file, expected a folder with step files",
+                             options->directory);
     }
     if (access(options->directory, R_OK | W_OK | X_OK) != 0) {
         return ics_error_set_cause(error, ICESTREAM_E_CONFIG, errno,

@@ -236,7 +236,7 @@ static int check_new_name(const ics_folder *folder, const char *path, const char
     }
     return ics_error_set_cause(
         error, ICESTREAM_E_OUTPUT, EINVAL,
-        "%s: cannot become work in %s as '%s'; expected a name of at most %d bytes "
+        "%s: cannot be added to %s as '%s'; expected a name of at most %d bytes "
         "that fits %s and does not start with '.' or end in .part or .tmp",
         path, folder->directory, name, ICS_CLAIM_NAME_MAX, folder->pattern);
 }
@@ -247,14 +247,15 @@ int ics_folder_put(ics_folder *folder, const char *path, const char *name, icest
     const char *slash = strrchr(path, '/');
     name = name != NULL ? name : slash != NULL ? slash + 1 : path;
     ICS_TRY(check_new_name(folder, path, name, error));
-    /* The file is to be processed, even if a file like it was marked as done. */
     if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && ics_spool_file_sync(path) != 0)) {
-        return ics_spool_error(error, path, "cannot become work", NULL);
+        return ics_spool_error(error, path, "cannot be added to the input folder", NULL);
     }
     if (!S_ISREG(about.st_mode)) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EINVAL,
-                                   "%s: cannot become work: expected a file", path);
+                                   "%s: cannot be added to the input folder: expected a file",
+                                   path);
     }
+    /* The file is new work, even if the same file was marked as done before. */
     int marked = ics_marks_has(folder->marks, name, ics_marks_identity_of(&about));
     if (marked < 0 || (marked == 1 && ics_marks_remove(folder->marks, name) != 0)) {
         return ics_spool_error(error, folder->marks_folder.text, "cannot remove a mark from it",
@@ -266,8 +267,8 @@ int ics_folder_put(ics_folder *folder, const char *path, const char *name, icest
                                errno == EEXIST ? "a file of that name waits there: choose another"
                                                : NULL);
     }
-    return ICESTREAM_OK; /* after a power cut the file is complete, in the old or in the new folder
-                          */
+    /* The folders are not synced: after a power cut the complete file is in one of the two. */
+    return ICESTREAM_OK;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

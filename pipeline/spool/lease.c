@@ -162,8 +162,8 @@ ics_lock_result ics_lease_lock_take(const char *path, int *descriptor)
 void ics_lease_lock_remove(const char *path, int descriptor)
 {
     if (descriptor >= 0) {
-        (void)unlink(
-            path); /* before it is unlocked: afterwards another process may have locked it */
+        /* Before it is unlocked, because another process may lock it afterwards. */
+        (void)unlink(path);
         close(descriptor);
     }
 }

@@ -2,6 +2,14 @@
  *
  * Every line has time (RFC 3339, UTC, milliseconds), event and worker. The other fields depend on
  * the event (docs/telemetry.md lists them).
+ *
+ * The files of pipeline/telemetry:
+ *   event, json_text         one event as a line of JSON
+ *   journal, run_journal     the file run.journal; run_journal is for all threads of a run
+ *   events, progress         the log on standard error, and the status line
+ *   latency, metrics         percentiles, and numbers for Prometheus; metrics_listener serves them
+ *   service_notify           systemd
+ *   journal_reader, journal_summary, sink_folder    read journals and folders for `status`
  */
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H

@@ -155,8 +155,8 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
     }
     if (record->kind == ICS_EVENT_DONE || record->kind == ICS_EVENT_SKIPPED ||
         record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED) {
-        json_object_del(summary->open,
-                        file); /* fails if the claim is not in the journal, which does no harm */
+        /* Fails if the claim is not in the journal, which does no harm. */
+        json_object_del(summary->open, file);
     }
     return true;
 }

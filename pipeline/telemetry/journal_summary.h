@@ -49,9 +49,9 @@ typedef struct ics_journal_summary {
     ics_latency latency;         /* of done files */
     ics_journal_worker *workers; /* [worker_count], in the order of their first events */
     size_t worker_count;
-    ics_journal_trouble
-        troubles[ICS_JOURNAL_TROUBLES]; /* a ring buffer: use ics_journal_trouble_at() */
-    uint64_t trouble_count;             /* in all journals */
+    /* A ring buffer: use ics_journal_trouble_at(). */
+    ics_journal_trouble troubles[ICS_JOURNAL_TROUBLES];
+    uint64_t trouble_count; /* in all journals */
     json_t *open; /* files that were claimed and not finished: file -> {"worker", "time"} */
     json_t *spools, *quarantines; /* absolute paths in events `start`, each once */
     /* Private. */

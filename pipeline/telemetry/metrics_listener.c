@@ -116,7 +116,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     (void)version;
     (void)upload;
     if (strcmp(url, "/metrics") != 0) {
-        return answer_text(connection, MHD_HTTP_NOT_FOUND, "only /metrics is here\n");
+        return answer_text(connection, MHD_HTTP_NOT_FOUND, "only /metrics is served\n");
     }
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is allowed\n");

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
-/* Reports the first failure. systemd takes a service without heartbeats for one that hangs, so
+/* Reports the first failure. systemd believes that a service without heartbeats hangs, so
  * users should know the reason. */
-static void tell_failure(ics_service_notify *service, const char *what, int code)
+static void report_failure(ics_service_notify *service, const char *what, int code)
 {
     char reason[256];
     if (service->failed) {
@@ -24,7 +24,7 @@ static void send_text(ics_service_notify *service, const char *what, const char 
 {
     int sent = sd_notify(0, text); /* 0: there is no NOTIFY_SOCKET */
     if (sent < 0) {
-        tell_failure(service, what, sent);
+        report_failure(service, what, sent);
     }
 }
 
@@ -50,7 +50,7 @@ void ics_service_notify_ready(ics_service_notify *service,
     send_text(service, "READY", "READY=1");
     int watched = sd_watchdog_enabled(0, &period);
     if (watched < 0) {
-        tell_failure(service, "WATCHDOG_USEC", watched);
+        report_failure(service, "WATCHDOG_USEC", watched);
     } else if (watched > 0) {
         uint64_t half = period / 2000 > 0 ? period / 2000 : 1; /* ms */
         uv_timer_start(&service->watchdog, on_watchdog, 0, half);

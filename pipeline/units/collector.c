@@ -123,8 +123,8 @@ static int write_to_temporary(void *user, const icestream_hit *hits, size_t coun
     return ICESTREAM_OK;
 }
 
-/* Cuts the temporary file to its length before a write that failed: what was written may be what
- * fills the disk. */
+/* Cuts the temporary file to its length before a write that failed, because the part that was
+ * written may be what fills the disk. */
 static void undo_writing(ics_collector *collector, off_t end)
 {
     int cause = errno;

@@ -22,28 +22,29 @@ int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_coll
 /* Frees the hits and the temporary file. Accepts NULL. */
 void ics_collector_destroy(ics_collector *collector);
 
-/* Takes over one run of hits (from malloc, sorted by ics_hit_sort_order), also when it fails. When
- * the budget is exceeded, all runs in memory go to the temporary file as one. ICESTREAM_E_MEMORY:
- * the run is lost. ICESTREAM_E_OUTPUT: the temporary file cannot be written, errno says why; all
- * hits are kept in memory, and the next call, also one with 0 hits, tries again. */
+/* Adds one run of hits (from malloc, sorted by ics_hit_sort_order), which the collector owns from
+ * now on, also after a failure. If the budget is exceeded, all runs in memory go to the temporary
+ * file as one run. ICESTREAM_E_MEMORY: the run is lost. ICESTREAM_E_OUTPUT: the temporary file
+ * cannot be written, the cause says why; all hits are kept in memory, and the next call, also one
+ * with 0 hits, tries again. */
 int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t count,
                       icestream_error *error);
 
-/* Takes over all hits of another collector that shares the budget; `from` is empty afterwards. On
+/* Moves all hits of another collector that shares the budget here; `from` is empty afterwards. On
  * failure both are as they were: ICESTREAM_E_MEMORY; ICESTREAM_E_OUTPUT: the temporary files cannot
- * be read or written, errno says why. The budget is not checked: call ics_collector_add with 0 hits
- * for that. */
+ * be read or written, the cause says why. The budget is not checked: call ics_collector_add with 0
+ * hits for that. */
 int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_error *error);
 
 /* Number of hits that were collected. */
 uint64_t ics_collector_count(const ics_collector *collector);
 
-/* Takes sorted hits in portions; 0, or a status that ends the merge. */
+/* Receives the next portion of sorted hits. Returns 0, or a status that ends the merge. */
 typedef int (*ics_hits_receiver)(void *user, const icestream_hit *hits, size_t count,
                                  icestream_error *error);
 
 /* Gives all hits to the receiver in the order of ics_hit_sort_order. The collector keeps them:
- * where the receiver could not write them, it may be given them again. ICESTREAM_E_MEMORY,
+ * if the receiver failed to write them, another merge gives them again. ICESTREAM_E_MEMORY,
  * ICESTREAM_E_OUTPUT: the temporary file cannot be read; ICESTREAM_E_INTERRUPTED: *cancel (may be
  * NULL) became true; or what the receiver returned. */
 int ics_collector_merge(ics_collector *collector, ics_hits_receiver receive, void *user,

@@ -10,8 +10,8 @@
 
 enum {
     READ_HITS_TOTAL = 1 << 18, /* hits read ahead for all runs together: 16 MiB */
-    READ_HITS_MIN = 64,        /* for one run at least: one page */
-    READ_HITS_MAX = 4096       /* for one run at most */
+    READ_HITS_MIN = 64,        /* least for one run: one page */
+    READ_HITS_MAX = 4096       /* most for one run */
 };
 
 int ics_hit_runs_reserve(ics_hit_runs *list, size_t more, icestream_error *error)

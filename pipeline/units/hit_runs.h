@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* Hits that a merge hands on at a time: 256 KiB. */
+/* Hits that a merge gives to its receiver at a time: 256 KiB. */
 enum { ICS_HIT_RUNS_PORTION = 4096 };
 
 /* One sorted run: `hits` in memory, or `count` hits at `offset` of the temporary file. */
@@ -30,7 +30,8 @@ int ics_hit_runs_append(ics_hit_runs *list, ics_hit_run run, icestream_error *er
 int ics_hit_runs_read(int file, icestream_hit *hits, size_t count, off_t offset,
                       icestream_error *error);
 /* Gives all hits to the receiver in the order of ics_hit_sort_order. The errors of
- * ics_collector_merge. Seven parameters, because the two lists and the file are used apart. */
+ * ics_collector_merge. Seven parameters, because a spill merges only the runs in memory, and a
+ * hit file gets both. */
 int ics_hit_runs_merge(const ics_hit_runs *in_memory, const ics_hit_runs *in_file, int file,
                        ics_hits_receiver receive, void *user, const atomic_bool *cancel,
                        icestream_error *error);

@@ -208,8 +208,8 @@ static int compare_outputs(const void *left, const void *right)
 static int check_outputs(planner *plan)
 {
     const ics_inputs *inputs = &plan->inputs;
-    ics_input *sorted =
-        calloc(inputs->count + 1, sizeof *sorted); /* the texts still belong to the inputs */
+    /* The texts still belong to `inputs`. */
+    ics_input *sorted = calloc(inputs->count + 1, sizeof *sorted);
     if (sorted == NULL) {
         return out_of_memory(plan);
     }

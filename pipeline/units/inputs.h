@@ -8,8 +8,8 @@
 typedef struct ics_input {
     bool stream;
     char *path; /* NULL: standard input */
-    char *
-        output; /* path of the hit file; NULL: standard output, a volume, or one file per message */
+    /* Path of the hit file. NULL: standard output, a volume, or one file per message. */
+    char *output;
     uint64_t bytes; /* size of the file, 0 for a stream; for estimates only */
 } ics_input;
 

@@ -254,9 +254,9 @@ static int each(ics_known_hits *known, ics_volume_receiver receive, void *user,
     json_t *value;
     json_object_foreach(known->looked, name, value)
     {
-        bool told = status == ICESTREAM_OK && json_is_true(value);
-        char *path = told ? path_of(known, name) : NULL;
-        if (told) {
+        bool counts = status == ICESTREAM_OK && json_is_true(value);
+        char *path = counts ? path_of(known, name) : NULL;
+        if (counts) {
             status = path != NULL ? receive(user, path, error) : out_of_memory(error);
         }
         free(path);

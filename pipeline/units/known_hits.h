@@ -1,5 +1,5 @@
-/* The volumes of a folder (sink.rotate), and the step files whose hits they have. A step file is
- * found by its digest, which stands in the metadata of the volume. Any thread; a lock inside. */
+/* The volumes of a folder (sink.rotate), and the step files whose hits they have. The metadata of a
+ * volume lists the digests of its step files. Any thread: the functions lock. */
 #ifndef ICS_UNITS_KNOWN_HITS_H
 #define ICS_UNITS_KNOWN_HITS_H
 
@@ -25,7 +25,7 @@ void ics_known_hits_destroy(ics_known_hits *known);
 int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, char **volume,
                         icestream_error *error);
 
-/* Takes the path of a volume. Returns 0, or a status that ends the call. */
+/* Receives the path of a volume. Returns 0, or a status that ends the call. */
 typedef int (*ics_volume_receiver)(void *user, const char *path, icestream_error *error);
 
 /* Gives the paths of all volumes with these settings to the receiver, sound or not. The errors of

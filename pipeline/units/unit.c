@@ -1,13 +1,13 @@
 /* Making and reading a unit. unit_output.c writes its output, unit_claim.c ends its claim. */
 #include "pipeline/units/unit.h"
 
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
 
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -145,7 +145,7 @@ void ics_unit_use_found_output(ics_unit *unit)
 
 static ics_unit *unit_of_reader_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
+    return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
 /* Finds out whether the output exists and was made from the same input with the same settings. An

@@ -2,10 +2,21 @@
  *
  * The loop owns every unit. While a thread has a job of a unit, the thread may use the members that
  * belong to the job, which are named below, and the loop does not use them. No lock is needed.
+ *
+ * The files of pipeline/units:
+ *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
+ *   unit         unit.c makes and reads a unit, unit_output.c writes its hits, unit_claim.c ends
+ *                its claim
+ *   inputs       the list of inputs of a run, and the names of their outputs
+ *   origin       digests of everything that hits depend on
+ *   collector    the hits of a unit, in memory and in a temporary file; hit_runs merges them
+ *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   retry        when failed work is tried again
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
 
+#include "base/queue.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/spool/claims.h"
@@ -30,7 +41,7 @@ typedef struct ics_unit_common {
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
-    atomic_bool cancel;        /* everything is given up */
+    atomic_bool cancel;        /* nothing more is computed or written */
     ics_hit_budget budget;     /* for the hits of all units */
     const ics_claims *claims;  /* NULL: files are not claimed */
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
@@ -49,13 +60,13 @@ typedef struct ics_unit_work {
     icestream_step *rows; /* memory for steps; the cursor points into it */
     ics_step_cursor cursor;
     ics_batch_limits limits; /* for the next batch */
-    ics_batch
-        *batch;   /* before: memory for the next batch, or NULL; after: the batch; NULL: no steps */
-    bool at_end;  /* all steps are in batches */
-    bool matches; /* an output with these hits exists; for a message the writer sets it */
-    char *found_in;             /* the earlier volume that has the hits; NULL: none is known */
-    bool in_the_way;            /* the output exists, does not match, and must not be replaced */
-    bool found;                 /* streams: there was a message */
+    /* Before the job: memory for the next batch, or NULL. After it: the batch; NULL: no steps. */
+    ics_batch *batch;
+    bool at_end;     /* all steps are in batches */
+    bool matches;    /* an output with these hits exists; for a message the writer sets it */
+    char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
+    bool in_the_way; /* the output exists, does not match, and must not be replaced */
+    bool found;      /* streams: there was a message */
     icestream_error read_error; /* result of the last job of a reader */
 
     /* These belong to the writer while it has a batch or the hits of the unit. */
@@ -74,13 +85,15 @@ typedef struct ics_unit_jobs {
 } ics_unit_jobs;
 
 typedef struct ics_unit ics_unit;
+/* Units that wait for one step of the pipeline, in the order of their arrival there. */
+typedef STAILQ_HEAD(ics_unit_queue, ics_unit) ics_unit_queue;
 struct ics_unit {
-    ics_unit *next;   /* in the order of the outputs */
-    ics_unit *queued; /* the next one in a list of the loop */
+    ics_unit *next;                /* in the order of the outputs */
+    STAILQ_ENTRY(ics_unit) queued; /* the unit is in one ics_unit_queue at most */
     ics_unit_common *common;
-    void *run; /* for the loop */
+    void *run; /* the ics_run_state of the unit; only the loop uses it */
     ics_unit_state state;
-    ics_unit_result result; /* also what it will be while the claim is being ended */
+    ics_unit_result result; /* while the claim is being ended: the result that the unit will get */
     ics_unit_jobs out;
     ics_retry retry;
 
@@ -107,15 +120,15 @@ struct ics_unit {
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
 int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
                     ics_unit **out, icestream_error *error);
-/* Makes a unit for a claimed file. Takes over the texts of the claim, also when it fails. `name`:
- * of the file, for people. ICESTREAM_E_MEMORY. */
+/* Makes a unit for a claimed file. The unit owns the texts of the claim from now on; if this fails,
+ * they are freed. `name`: of the file, for people. ICESTREAM_E_MEMORY. */
 int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
                             ics_unit **out, icestream_error *error);
 /* Only when none of its jobs is out. Accepts NULL. */
 void ics_unit_destroy(ics_unit *unit);
 
-/* Gets the memory that an open unit needs, and forgets what was read and computed of it before. The
- * unit must be closed. ICESTREAM_E_MEMORY. */
+/* Allocates the memory that an open unit needs, and forgets what was read and computed of the unit
+ * before. The unit must be closed. ICESTREAM_E_MEMORY. */
 int ics_unit_open(ics_unit *unit, icestream_error *error);
 /* Frees the part of that memory that only readers use. */
 void ics_unit_close_reader(ics_unit *unit);
@@ -124,7 +137,7 @@ void ics_unit_close(ics_unit *unit);
 
 /* Whether a job of the unit is out. */
 bool ics_unit_has_jobs(const ics_unit *unit);
-/* The hits were found in an earlier volume: that is the output of the unit. */
+/* If a reader found the hits in an earlier volume, makes that volume the output of the unit. */
 void ics_unit_use_found_output(ics_unit *unit);
 
 /* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
@@ -135,15 +148,15 @@ ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
 /* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Any
  * thread; waits for the disk. The thread that did the work calls it. */
 void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output);
-/* On the I/O thread: ends the claim by unit->result, or gives it back, and appends a line to the
- * journal where no other thread has done so. *held false: another worker had the claim by then. A
- * unit without a claim only gets its line. The errors of ics_claims_done. */
+/* On the I/O thread: ends the claim in the way of unit->result, or gives it back, and appends a
+ * line to the journal if no other thread has done so. *held false: another worker had the claim
+ * already. A unit without a claim only gets its line. The errors of ics_claims_done. */
 int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
-/* On a reader's thread, job = &unit->reader_job. A file is opened and checked; if the file is
- * claimed or with --resume, its output is compared. Of a stream the next message is found, in
- * work->reader or, without one, in the input. Fills summary, matches, found, found_in, lost,
- * in_the_way, read_error. */
+/* On a reader's thread, job = &unit->reader_job. Opens and checks a file. If the file is claimed,
+ * or with --resume, compares an existing output. For a message, finds its beginning in the stream:
+ * with work->reader, or with a new reader if that is NULL. Fills summary, matches, found, found_in,
+ * lost, in_the_way, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
 /* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
  * read_error. */

@@ -1,4 +1,4 @@
-/* The claim of a unit, and what the journal says about the unit. */
+/* The claim of a unit, and the lines of the journal about the unit. */
 #include "base/clock.h"
 #include "pipeline/units/unit.h"
 

@@ -1,5 +1,6 @@
 /* The work of a writer's thread for a unit: collecting hits, writing the hit file or the message.
  */
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/hit_reader.h"
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ enum { POLL_MILLISECONDS = 200 }; /* between checks of `cancel` */
 
 static ics_unit *unit_of_writer_job(ics_job *job)
 {
-    return (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
+    return ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
 static int open_collector(ics_unit *unit, icestream_error *error)
@@ -38,7 +38,7 @@ static int open_collector(ics_unit *unit, icestream_error *error)
 void ics_unit_store(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     ics_unit *unit = batch->owner;
     icestream_error error = {.status = ICESTREAM_OK};
     if (open_collector(unit, &error) == ICESTREAM_OK) {
@@ -60,9 +60,9 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
     return ics_table_writer_append(user, hits, count, error);
 }
 
-/* The output existed when its name was to be given. Another worker that had the claim meanwhile may
- * have made it, or an earlier attempt of this run gave the name and failed afterwards. Both are
- * fine if the output has the hits of this input. */
+/* A file with the name of the output exists. Another worker that had the claim in the meantime may
+ * have made it, or an earlier attempt of this run, which failed after it had given the name. Both
+ * are fine if the file has the hits of this input. */
 static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_error *error)
 {
     const icestream_error found = *error;
@@ -84,7 +84,7 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_erro
     return unit->claim.name != NULL
                ? ics_error_set(error, ICESTREAM_E_INPUT,
                                "%s: found hits of another input or of other settings in %s, which "
-                               "came there meanwhile, expected none (--force overwrites)",
+                               "was made during this run, expected none (--force overwrites)",
                                unit->name, unit->output)
                : ics_error_copy(error, &found);
 }
@@ -141,7 +141,7 @@ static int write_file(ics_unit *unit, icestream_error *error)
 }
 
 /* Standard output may be a pipe that nobody reads at the moment. A write of PIPE_BUF bytes after a
- * poll never blocks, so that the run can be given up at any time. */
+ * poll never blocks, so that the run can be cancelled at any time. */
 static int write_to_stdout(const ics_unit *unit, const void *data, size_t size,
                            icestream_error *error)
 {
@@ -188,17 +188,17 @@ static int write_message(ics_unit *unit, icestream_error *error)
     return status;
 }
 
-/* The digest of a message is known only when all of the message has been read. So only here it can
- * be looked for in earlier volumes. */
+/* Earlier volumes are searched for a message here, because its digest is not known before all of it
+ * has been read. */
 static int add_to_volume(ics_unit *unit, icestream_error *error)
 {
     int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && unit->input->stream) {
         status = ics_unit_look_for_volume(unit, error);
     }
-    bool left = unit->work->lost || unit->work->matches;
-    return status == ICESTREAM_OK && !left ? ics_volume_add(unit->common->volume, unit, error)
-                                           : status;
+    bool wanted = !unit->work->lost && !unit->work->matches;
+    return status == ICESTREAM_OK && wanted ? ics_volume_add(unit->common->volume, unit, error)
+                                            : status;
 }
 
 static void measure_output(ics_unit *unit)

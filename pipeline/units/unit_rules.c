@@ -3,72 +3,73 @@
 #define RULE(state, event, next, action)                                                           \
     [ICS_UNIT_##state][ICS_ON_##event] = {true, ICS_UNIT_##next, ICS_DO_##action}
 
-/* A unit that has a batch or a reader out may hear of it in READING, READING_PAST, READ, AGAIN,
- * REFUSED and STOPPED; that is why the last two have rules that change nothing. */
+/* A reader or a batch of a unit may still be out while the unit is in READING, READING_REST,
+ * READ_TO_END, WAITING_AGAIN, REFUSED or STOPPED. In the last two states its events change nothing,
+ * which is why they have rules that stay in the state. */
 /* clang-format off */
 static const ics_unit_rule rules[ICS_UNIT_STATES][ICS_UNIT_EVENTS] = {
-    /*   in state      on event        goes to       and does */
-    RULE(WAITING,      CHECK_BEGUN,    CHECKING,     NOTHING),
-    RULE(WAITING,      BAD_INPUT,      REFUSED,      REFUSE),
-    RULE(WAITING,      GIVE_BACK,      RETURNING,    RETURN),
-    RULE(CHECKING,     CHECKED,        READING,      NOTHING),
-    RULE(CHECKING,     ABSENT,         FINISHED,     FINISH_ABSENT),
-    RULE(CHECKING,     MATCHED,        COMPLETE,     SKIP),
-    RULE(CHECKING,     CLAIM_LOST,     ENDING,       LOSE),
-    RULE(CHECKING,     BAD_INPUT,      REFUSED,      REFUSE),
-    RULE(CHECKING,     TROUBLE,        AGAIN,        NOTHING),
-    RULE(CHECKING,     STOP,           STOPPED,      STOP),
-    RULE(READING,      READ_ALL,       READ,         NOTHING),
-    RULE(READING,      BAD_INPUT,      REFUSED,      REFUSE),
-    RULE(READING,      BAD_MESSAGE,    READING_PAST, REFUSE),
-    RULE(READING,      TROUBLE,        AGAIN,        NOTHING),
-    RULE(READING,      STOP,           STOPPED,      STOP),
-    RULE(READING,      GIVE_BACK,      RETURNING,    RETURN),
-    RULE(READING_PAST, READ_ALL,       REFUSED,      NOTHING),
-    RULE(READING_PAST, BAD_INPUT,      REFUSED,      NOTHING),
-    RULE(READING_PAST, BAD_MESSAGE,    READING_PAST, NOTHING),
-    RULE(READING_PAST, STOP,           STOPPED,      STOP),
-    RULE(READ,         WRITE_BEGUN,    WRITING,      NOTHING),
-    RULE(READ,         BAD_INPUT,      REFUSED,      REFUSE),
-    RULE(READ,         BAD_MESSAGE,    REFUSED,      REFUSE),
-    RULE(READ,         STOP,           STOPPED,      STOP),
-    RULE(READ,         GIVE_BACK,      RETURNING,    RETURN),
-    RULE(WRITING,      WRITTEN,        COMPLETE,     DONE),
-    RULE(WRITING,      STORED,         IN_VOLUME,    STORE),
-    RULE(WRITING,      MATCHED,        COMPLETE,     SKIP),
-    RULE(WRITING,      CLAIM_LOST,     ENDING,       LOSE),
-    RULE(WRITING,      BAD_INPUT,      REFUSED,      REFUSE),
-    RULE(WRITING,      TROUBLE,        READ,         NOTHING),
-    RULE(WRITING,      STOP,           STOPPED,      STOP),
-    RULE(IN_VOLUME,    COMMITTED,      COMPLETE,     DONE),
-    RULE(IN_VOLUME,    VOLUME_DROPPED, AGAIN,        NOTHING),
-    RULE(IN_VOLUME,    CLAIM_LOST,     ENDING,       LOSE),
-    RULE(IN_VOLUME,    GIVE_BACK,      RETURNING,    RETURN),
-    RULE(AGAIN,        CHECK_BEGUN,    CHECKING,     NOTHING),
-    RULE(AGAIN,        BAD_INPUT,      REFUSED,      REFUSE),
-    RULE(AGAIN,        STOP,           STOPPED,      STOP),
-    RULE(AGAIN,        GIVE_BACK,      RETURNING,    RETURN),
-    RULE(REFUSED,      DISCARD_BEGUN,  DISCARDING,   NOTHING),
-    RULE(REFUSED,      READ_ALL,       REFUSED,      NOTHING),
-    RULE(REFUSED,      BAD_INPUT,      REFUSED,      NOTHING),
-    RULE(REFUSED,      BAD_MESSAGE,    REFUSED,      NOTHING),
-    RULE(REFUSED,      STOP,           REFUSED,      NOTHING),
-    RULE(REFUSED,      GIVE_BACK,      RETURNING,    RETURN),
-    RULE(DISCARDING,   DISCARDED,      ENDING,       END),
-    RULE(DISCARDING,   STOP,           STOPPED,      STOP),
-    RULE(STOPPED,      READ_ALL,       STOPPED,      NOTHING),
-    RULE(STOPPED,      BAD_INPUT,      STOPPED,      NOTHING),
-    RULE(STOPPED,      BAD_MESSAGE,    STOPPED,      NOTHING),
-    RULE(STOPPED,      STOP,           STOPPED,      NOTHING),
-    RULE(STOPPED,      GIVE_BACK,      RETURNING,    RETURN),
-    RULE(COMPLETE,     COMMAND_ENDED,  ENDING,       END),
-    RULE(COMPLETE,     STOP,           STOPPED,      STOP),
-    RULE(ENDING,       CLAIM_ENDED,    FINISHED,     FINISH),
-    RULE(ENDING,       CLAIM_LOST,     FINISHED,     FINISH_LOST),
-    RULE(ENDING,       TROUBLE,        ENDING,       NOTHING),
-    RULE(ENDING,       STOP,           LEFT,         LEAVE),
-    RULE(RETURNING,    CLAIM_ENDED,    LEFT,         LEAVE),
-    RULE(RETURNING,    STOP,           LEFT,         LEAVE),
+    /*   in state       on event        goes to        and does */
+    RULE(WAITING,       CHECK_BEGUN,    CHECKING,      NOTHING),
+    RULE(WAITING,       BAD_INPUT,      REFUSED,       REFUSE),
+    RULE(WAITING,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(CHECKING,      CHECKED,        READING,       NOTHING),
+    RULE(CHECKING,      ABSENT,         FINISHED,      FINISH_ABSENT),
+    RULE(CHECKING,      HITS_EXIST,     COMPLETE,      SKIP),
+    RULE(CHECKING,      CLAIM_LOST,     ENDING_CLAIM,  LOSE),
+    RULE(CHECKING,      BAD_INPUT,      REFUSED,       REFUSE),
+    RULE(CHECKING,      RETRY_LATER,    WAITING_AGAIN, NOTHING),
+    RULE(CHECKING,      GIVEN_UP,       STOPPED,       STOP),
+    RULE(READING,       READ_ALL,       READ_TO_END,   NOTHING),
+    RULE(READING,       BAD_INPUT,      REFUSED,       REFUSE),
+    RULE(READING,       BAD_MESSAGE,    READING_REST,  REFUSE),
+    RULE(READING,       RETRY_LATER,    WAITING_AGAIN, NOTHING),
+    RULE(READING,       GIVEN_UP,       STOPPED,       STOP),
+    RULE(READING,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(READING_REST,  READ_ALL,       REFUSED,       NOTHING),
+    RULE(READING_REST,  BAD_INPUT,      REFUSED,       NOTHING),
+    RULE(READING_REST,  BAD_MESSAGE,    READING_REST,  NOTHING),
+    RULE(READING_REST,  GIVEN_UP,       STOPPED,       STOP),
+    RULE(READ_TO_END,   WRITE_BEGUN,    WRITING,       NOTHING),
+    RULE(READ_TO_END,   BAD_INPUT,      REFUSED,       REFUSE),
+    RULE(READ_TO_END,   BAD_MESSAGE,    REFUSED,       REFUSE),
+    RULE(READ_TO_END,   GIVEN_UP,       STOPPED,       STOP),
+    RULE(READ_TO_END,   RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(WRITING,       WRITTEN,        COMPLETE,      DONE),
+    RULE(WRITING,       STORED,         IN_VOLUME,     STORE),
+    RULE(WRITING,       HITS_EXIST,     COMPLETE,      SKIP),
+    RULE(WRITING,       CLAIM_LOST,     ENDING_CLAIM,  LOSE),
+    RULE(WRITING,       BAD_INPUT,      REFUSED,       REFUSE),
+    RULE(WRITING,       RETRY_LATER,    READ_TO_END,   NOTHING),
+    RULE(WRITING,       GIVEN_UP,       STOPPED,       STOP),
+    RULE(IN_VOLUME,     COMMITTED,      COMPLETE,      DONE),
+    RULE(IN_VOLUME,     VOLUME_DROPPED, WAITING_AGAIN, NOTHING),
+    RULE(IN_VOLUME,     CLAIM_LOST,     ENDING_CLAIM,  LOSE),
+    RULE(IN_VOLUME,     RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(WAITING_AGAIN, CHECK_BEGUN,    CHECKING,      NOTHING),
+    RULE(WAITING_AGAIN, BAD_INPUT,      REFUSED,       REFUSE),
+    RULE(WAITING_AGAIN, GIVEN_UP,       STOPPED,       STOP),
+    RULE(WAITING_AGAIN, RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(REFUSED,       DISCARD_BEGUN,  DISCARDING,    NOTHING),
+    RULE(REFUSED,       READ_ALL,       REFUSED,       NOTHING),
+    RULE(REFUSED,       BAD_INPUT,      REFUSED,       NOTHING),
+    RULE(REFUSED,       BAD_MESSAGE,    REFUSED,       NOTHING),
+    RULE(REFUSED,       GIVEN_UP,       REFUSED,       NOTHING),
+    RULE(REFUSED,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(DISCARDING,    DISCARDED,      ENDING_CLAIM,  END_CLAIM),
+    RULE(DISCARDING,    GIVEN_UP,       STOPPED,       STOP),
+    RULE(STOPPED,       READ_ALL,       STOPPED,       NOTHING),
+    RULE(STOPPED,       BAD_INPUT,      STOPPED,       NOTHING),
+    RULE(STOPPED,       BAD_MESSAGE,    STOPPED,       NOTHING),
+    RULE(STOPPED,       GIVEN_UP,       STOPPED,       NOTHING),
+    RULE(STOPPED,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
+    RULE(COMPLETE,      COMMAND_ENDED,  ENDING_CLAIM,  END_CLAIM),
+    RULE(COMPLETE,      GIVEN_UP,       STOPPED,       STOP),
+    RULE(ENDING_CLAIM,  CLAIM_ENDED,    FINISHED,      FINISH),
+    RULE(ENDING_CLAIM,  CLAIM_LOST,     FINISHED,      FINISH_LOST),
+    RULE(ENDING_CLAIM,  RETRY_LATER,    ENDING_CLAIM,  NOTHING),
+    RULE(ENDING_CLAIM,  GIVEN_UP,       LEFT,          LEAVE),
+    RULE(GIVING_BACK,   CLAIM_ENDED,    LEFT,          LEAVE),
+    RULE(GIVING_BACK,   GIVEN_UP,       LEFT,          LEAVE),
 };
 /* clang-format on */
 
@@ -84,7 +85,7 @@ const ics_unit_rule *ics_unit_rules_find(ics_unit_state state, ics_unit_event ev
 bool ics_unit_rules_is_reading(ics_unit_state state)
 {
     return state == ICS_UNIT_CHECKING || state == ICS_UNIT_READING ||
-           state == ICS_UNIT_READING_PAST;
+           state == ICS_UNIT_READING_REST;
 }
 
 bool ics_unit_rules_is_last(ics_unit_state state)
@@ -106,7 +107,7 @@ ics_unit_result ics_unit_rules_result(ics_unit_action action, ics_unit_result re
         return ICS_RESULT_LOST;
     case ICS_DO_FINISH_ABSENT:
         return ICS_RESULT_ABSENT;
-    case ICS_DO_RETURN:
+    case ICS_DO_GIVE_BACK:
     case ICS_DO_STOP:
         return ICS_RESULT_NONE;
     default:

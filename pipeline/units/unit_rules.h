@@ -1,4 +1,4 @@
-/* The life of a unit as one table: what a unit in a state does when an event happens.
+/* The life of a unit as one table: for each state and event, the next state and what the run does.
  *
  * The table is pure data: it knows no thread, no file and no run. The run applies it
  * (pipeline/run/life.h), tests/units/test_unit_rules.c drives it with random events, and
@@ -14,17 +14,17 @@
     X(WAITING, "the unit waits to be opened")                                                      \
     X(CHECKING, "a reader checks the input")                                                       \
     X(READING, "readers cut the steps into batches")                                               \
-    X(READING_PAST, "the rest of a message with bad input is read and dropped")                    \
-    X(READ, "all steps are in batches; the hits will be written")                                  \
+    X(READING_REST, "the rest of a message with bad input is read and dropped")                    \
+    X(READ_TO_END, "all steps are in batches; the hits will be written when the batches are back") \
     X(WRITING, "the writer has all hits")                                                          \
     X(IN_VOLUME, "the hits are in a volume that is not committed yet")                             \
-    X(AGAIN, "the unit will be read again from the beginning")                                     \
+    X(WAITING_AGAIN, "the unit waits to be read again from its beginning")                         \
     X(REFUSED, "the input is bad; the hits will be discarded")                                     \
     X(DISCARDING, "the writer discards the hits")                                                  \
-    X(STOPPED, "the run stops before the unit is finished")                                        \
+    X(STOPPED, "the run stops, and the unit is not finished")                                      \
     X(COMPLETE, "the output is complete; sink.command may run")                                    \
-    X(ENDING, "the claim is being ended")                                                          \
-    X(RETURNING, "the claim is being given back")                                                  \
+    X(ENDING_CLAIM, "the claim is being ended")                                                    \
+    X(GIVING_BACK, "the claim is being given back")                                                \
     X(FINISHED, "the unit has a result; nothing more happens")                                     \
     X(LEFT, "the unit is left to another worker or run; nothing more happens")
 
@@ -33,23 +33,23 @@
     X(CHECK_BEGUN, "a reader was given the unit to check")                                         \
     X(CHECKED, "the input is good")                                                                \
     X(ABSENT, "the stream ended before this message")                                              \
-    X(MATCHED, "an earlier run or worker has written these hits")                                  \
-    X(CLAIM_LOST, "another worker has the claim")                                                  \
+    X(HITS_EXIST, "the output exists already: an earlier run or another worker has written it")    \
+    X(CLAIM_LOST, "the claim is lost: another worker has it")                                      \
     X(READ_ALL, "the last step is in a batch")                                                     \
     X(BAD_INPUT, "a reader, a batch of a file or the writer found bad input")                      \
     X(BAD_MESSAGE, "a batch of a message found bad input")                                         \
-    X(TROUBLE, "a job failed, and will be tried again")                                            \
-    X(STOP, "a job failed for good, or was broken off because the run stops")                      \
+    X(RETRY_LATER, "a job failed for a reason that may pass, and will be tried again")             \
+    X(GIVEN_UP, "a job failed for good, or was interrupted because the run stops")                 \
     X(WRITE_BEGUN, "the writer was given the hits to write")                                       \
     X(WRITTEN, "the hit file or the message is complete")                                          \
     X(STORED, "the hits are in the volume")                                                        \
     X(COMMITTED, "the volume is complete")                                                         \
-    X(VOLUME_DROPPED, "the volume was dropped, because other units in it lost their claims")       \
+    X(VOLUME_DROPPED, "the volume was dropped, because other units in it have lost their claims")  \
     X(DISCARD_BEGUN, "the writer was given the hits to discard")                                   \
     X(DISCARDED, "the hits are gone")                                                              \
     X(COMMAND_ENDED, "sink.command has ended, or there is none")                                   \
     X(CLAIM_ENDED, "the claim has ended, or there is none")                                        \
-    X(GIVE_BACK, "the run ends before the unit, and the claim goes back")
+    X(RUN_ENDS, "the run ends, and the unit is not finished")
 
 /* X(NAME, what the run does besides changing the state) */
 #define ICS_UNIT_ACTION_LIST(X)                                                                    \
@@ -58,9 +58,9 @@
     X(DONE, "the result is done; queue for sink.command")                                          \
     X(SKIP, "the result is skipped; queue for sink.command")                                       \
     X(STORE, "free the memory; queue for the volume")                                              \
-    X(END, "queue for the end of the claim")                                                       \
+    X(END_CLAIM, "queue for the end of the claim")                                                 \
     X(LOSE, "the result is lost; queue for the end of the claim")                                  \
-    X(RETURN, "no result; queue for the end of the claim")                                         \
+    X(GIVE_BACK, "no result; queue for the end of the claim")                                      \
     X(STOP, "no result")                                                                           \
     X(FINISH, "count and report the result")                                                       \
     X(FINISH_LOST, "the result is lost; count and report it")                                      \

@@ -203,7 +203,8 @@ static int write_table(commit *at, icestream_error *error)
     return status;
 }
 
-/* Finds out whether an earlier attempt gave the name, and failed only to sync it. */
+/* Finds out whether an earlier attempt has written the hit file, and has only failed to sync its
+ * name. */
 static int is_there(const commit *at, bool *there, icestream_error *error)
 {
     const char *path = at->volume->path;
@@ -217,8 +218,8 @@ static int is_there(const commit *at, bool *there, icestream_error *error)
     if (same) {
         status = ics_hit_file_matches(path, at->metadata, true, there, error);
     }
-    if (status == ICESTREAM_E_INPUT &&
-        !ics_error_may_pass(error)) { /* no file, or a file of another worker */
+    /* There is no such file, or it is a file of another worker. */
+    if (status == ICESTREAM_E_INPUT && !ics_error_may_pass(error)) {
         *error = (icestream_error){.status = ICESTREAM_OK};
         return ICESTREAM_OK;
     }
@@ -275,8 +276,8 @@ void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, s
     if (status == ICESTREAM_OK) {
         status = is_there(&at, &there, error);
     }
-    if (status == ICESTREAM_OK &&
-        !there) { /* once before the merge, which may take long, and once after it */
+    /* Claims are checked here, before the merge, which may take long, and again after it. */
+    if (status == ICESTREAM_OK && !there) {
         status = look_again(&at, error);
     }
     if (status == ICESTREAM_OK && !there && !at.any_lost) {

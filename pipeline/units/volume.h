@@ -22,11 +22,11 @@ int ics_volume_create(ics_unit_common *common, ics_volume **out, icestream_error
 /* Accepts NULL. */
 void ics_volume_destroy(ics_volume *volume);
 
-/* Takes all hits of a unit; its batches must all be with its collector. On failure the unit keeps
- * all of its hits: ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* Moves all hits of a unit into the volume. The collector of the unit must have the hits of all its
+ * batches. On failure the unit keeps all of its hits: ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 int ics_volume_add(ics_volume *volume, ics_unit *unit, icestream_error *error);
-/* An error of the last successful ics_volume_add that lost no hit: ICESTREAM_E_OUTPUT if the disk
- * had no room for hits that should leave the memory. */
+/* Returns what went wrong in the last successful ics_volume_add without losing a hit.
+ * ICESTREAM_E_OUTPUT: the memory is short, and the disk had no room for the hits. */
 const icestream_error *ics_volume_trouble(const ics_volume *volume);
 
 /* Moves hits from memory to the disk if the memory is short. The errors of ics_collector_add. */
@@ -36,7 +36,7 @@ int ics_volume_spill(ics_volume *volume, icestream_error *error);
  * unit has lost its claim (lost[i]), nothing is written. Afterwards the volume is empty. */
 void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, size_t count,
                        ics_volume_result *result);
-/* The path of the hit file, or of its folder while the name is not chosen. */
+/* Returns the path of the hit file, or of its folder as long as no name is chosen. */
 const char *ics_volume_name(const ics_volume *volume);
 
 #endif

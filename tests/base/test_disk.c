@@ -101,6 +101,9 @@ START_TEST(clocks)
     ck_assert_double_ge(deadline, before + 1.75 - 1e-6);
     ck_assert_double_le(deadline, after + 1.75 + 1e-6);
     ck_assert_double_gt(ics_clock_unix(), 1.6e9); /* later than September 2020 */
+    const double used = ics_clock_thread();
+    ck_assert_double_ge(used, 0.0);
+    ck_assert_double_ge(ics_clock_thread(), used);
 }
 END_TEST
 

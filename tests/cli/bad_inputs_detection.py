@@ -43,9 +43,9 @@ def curve_cases():
         ["run.yaml:1:32: error: detector.angular_polynomial: found a list of 1"],
     )
     configuration(
-        "a polynomial beside a file",
+        "a polynomial and a file",
         "detector: {angular_polynomial: [1, 1], angular_acceptance: as.dat}",
-        ["run.yaml:1:32: error: detector.angular_polynomial: stands instead of"],
+        ["run.yaml:1:32: error: detector.angular_polynomial: replaces"],
     )
 
 

@@ -102,7 +102,7 @@ def trace_cases():
     traced(
         "hits of another seed",
         "-s run.seed=2 --hits a.hits.npy",
-        "hits did not come about again, expected all to the last bit",
+        "hits were not reproduced, expected all to the last bit",
         exit_status=1,
     )
     traced(

@@ -152,7 +152,7 @@ def file_cases():
     file(
         "stations without shifts",
         "tilt: {stations: a.par}",
-        "ice.yaml:2:18: error: tilt.stations: needs tilt.shifts beside it",
+        "ice.yaml:2:18: error: tilt.stations: needs tilt.shifts, too",
     )
     file(
         "two kinds of tilt",

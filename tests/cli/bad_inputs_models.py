@@ -414,6 +414,14 @@ def ice_cases():
     ice_file(
         "without layers", "name: mine", ["ice.yaml:1:1: error:", "the key 'layers' is missing"]
     )
+    ice_file(
+        "an empty name",
+        'name: ""\nlayers: [[1000, 0.04, 0.01, 0]]',
+        [
+            'ice.yaml:1:7: error: name: found the quoted text ""',
+            "expected a text that is not empty",
+        ],
+    )
     ice_file("no layer", "layers: []", ["ice.yaml:1:9: error: layers: found"])
     ice_file(
         "a layer of three numbers",

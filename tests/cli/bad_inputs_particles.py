@@ -44,7 +44,7 @@ def f2k_cases():
         "p.f2k:4: error: TR: found 11 fields, expected 12",
     )
     particles(
-        "a place that is not a number",
+        "a coordinate that is not a number",
         FRAME + b"TR 1 0 e- 0 nan 0 0 0 0 1 0\n" + END,
         "p.f2k:4:13: error: y: found 'nan', expected a number from -10000 to 10000 m",
     )
@@ -110,7 +110,7 @@ def csv_cases():
         "p.csv",
     )
     particles(
-        "what the type does not know",
+        "a field that the type does not have",
         b"type,photons,energy\nsc1,5,5\n",
         "p.csv:2: error: sc1: energy: is not for this type",
         "p.csv",
@@ -144,9 +144,9 @@ def yaml_cases():
     )
     particles("a mapping", b"type: e-\n", "p.yaml:1:1: error: found a mapping", "p.yaml")
     particles(
-        "a particle without a place",
+        "a particle without a position",
         b"- {type: e-, energy: 5}\n",
-        "p.yaml:1:3: error: e-: expected a place: x, y, z",
+        "p.yaml:1:3: error: e-: expected a position: x, y, z",
         "p.yaml",
     )
 

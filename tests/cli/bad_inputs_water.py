@@ -61,7 +61,7 @@ def water_cases():
     water(
         "no index",
         OPTICS + SCATTERING,
-        ["the key 'index.salinity' is missing (per mille, deg C, bar)"],
+        ["the key 'index.salinity' is missing: the index needs salinity (per mille)"],
     )
     water(
         "water in kelvin",
@@ -71,7 +71,7 @@ def water_cases():
     water(
         "an index twice",
         OPTICS + SCATTERING + INDEX.replace("}", TABLE_AS_WELL),
-        ["water.yaml:3:19: error: index.salinity: found a table of the index as well"],
+        ["water.yaml:3:19: error: index.salinity: found also a table of the index"],
     )
     water(
         "an index below that of nothing",
@@ -91,7 +91,7 @@ def water_cases():
     water(
         "molecules without their stage",
         OPTICS + SCATTERING.replace("}", ", rayleigh_fraction: 0.2}") + INDEX,
-        ["stages.scatter: found hg-sl, which has no molecules", "expected rayleigh-hg"],
+        ["stages.scatter: found hg-sl, which does not simulate molecules", "expected rayleigh-hg"],
     )
     water_csv("not there", None, ["water.csv: error: No such file"])
     water_csv("empty", b"", ["water.csv: error: found no rows"])

@@ -157,7 +157,7 @@ await journal_has hits 'done' 3
 stop
 kill -CONT $first
 put steps/[456].steps.npy
-await grep -q "^warning: [123] of [234] step files of a hit file" "$first_log"
+await grep -q "^warning: a hit file is not written: other workers have claimed [123] of its [234] step files" "$first_log"
 await journal_has hits failed 3
 await journal_has hits 'done' 5
 service=$first

@@ -189,6 +189,8 @@ static const struct {
                                 "list of a program and its arguments"},
     {"sink: {directory: \"\"}", "r.yaml:1:19: error: sink.directory: found the quoted text \"\", "
                                 "expected a path"},
+    {"metrics: {listen: \"\"}", "r.yaml:1:19: error: metrics.listen: found the quoted text \"\", "
+                                "expected a text that is not empty"},
     {"ice: {file: ~}", "r.yaml:1:13: error: ice.file: found nothing, expected a path"},
     {"detector: {excluded: 63}", "r.yaml:1:22: error: detector.excluded: found '63', expected a "
                                  "list of [string, module]"},

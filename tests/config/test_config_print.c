@@ -277,7 +277,7 @@ START_TEST(documentation_has_the_table_of_keys)
     ics_config_document(stream);
     fclose(stream);
     ck_assert_ptr_nonnull(strstr(table, "| `graph.pool` | a whole number from 16 to 268435456, or "
-                                        "auto |  | `auto` | photon slots of a graph |\n"));
+                                        "auto |  | `auto` | number of photon slots in a pool |\n"));
     if (getenv("ICESTREAM_WRITE_TABLE") != NULL) {
         write_table(text, table);
     } else if (strstr(text, table) == NULL) {

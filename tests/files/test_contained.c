@@ -45,7 +45,7 @@ START_TEST(ends)
         [FAILS] = {ICESTREAM_E_OUTPUT, "a.npy: no room"},
         [FAILS_LONG] = {ICESTREAM_E_INPUT, "xxxx"},
         [ICS_KILLED] = {ICESTREAM_E_INPUT,
-                        "a.h5: the library that reads such files broke down (Killed)"},
+                        "a.h5: the library that reads such files crashed (Killed)"},
         [EXITS] = {ICESTREAM_E_INPUT,
                    "a.h5: the library that reads such files ended the process (status "
                    "3)"},

@@ -194,7 +194,7 @@ START_TEST(info_verifies_the_account)
     write_table(path, ics_layout_hits(), 6, metadata);
     free(info(path, true, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "account.hits: found 7, expected 6 as there are rows");
+    expect_in(error.text, "account.hits: found 7, expected 6, the number of rows");
     json_object_set_new(json_object_get(metadata, "account"), "left", json_integer(1));
     write_table(path, ics_layout_hits(), 7, metadata);
     free(info(path, true, false, &status, &error));
@@ -432,8 +432,9 @@ typedef enum fault { NO_TABLE, NOT_COMPOUND, TWO_DIMENSIONS, MISSING_FIELDS, FAU
 START_TEST(unfit_hdf5_files_are_refused)
 {
     static const char *const expected[FAULTS] = {
-        "found neither dataset /steps nor /hits", "found a dataset that is no table",
-        "found 2 dimensions, expected 1", "field x: found none of this name"};
+        "found none of the datasets /steps, /hits, /paths and /waveforms",
+        "found a dataset that is no table", "found 2 dimensions, expected 1",
+        "field x: found none of this name"};
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
     icestream_error error = {.text = ""};

@@ -213,7 +213,8 @@ START_TEST(small_tables)
         ck_assert_double_eq(ice.medium->tilt.shifts[i], row[i]);
         ck_assert_double_eq(ice.medium->tilt.shifts[9 + i], -row[i]);
     }
-    ck_assert(ice_warned(&ice, "tilt.par and tilt.dat are not used, tilt.set and tilt.map are"));
+    ck_assert(
+        ice_warned(&ice, "tilt.par and tilt.dat are not used, because tilt.set and tilt.map"));
     ck_assert(!ice_warned(&ice, "shifts layers by up to"));
     ice_unload(&ice);
 
@@ -383,11 +384,10 @@ static const struct {
     {"tilt: { stations: t.par, shifts: t.dat, azimuth: 9 }\n", NULL,
      "ice.yaml:2:50: error: tilt.azimuth: is for tilt.file, which is not given"},
     {"tilt: { stations: t.par }\n", NULL,
-     "ice.yaml:2:19: error: tilt.stations: needs tilt.shifts beside it"},
-    {"tilt: { axes: t.set }\n", NULL,
-     "ice.yaml:2:15: error: tilt.axes: needs tilt.shifts beside it"},
+     "ice.yaml:2:19: error: tilt.stations: needs tilt.shifts, too"},
+    {"tilt: { axes: t.set }\n", NULL, "ice.yaml:2:15: error: tilt.axes: needs tilt.shifts, too"},
     {"tilt: { shifts: t.map }\n", NULL,
-     "ice.yaml:2:17: error: tilt.shifts: needs tilt.stations or tilt.axes beside it"},
+     "ice.yaml:2:17: error: tilt.shifts: needs tilt.stations or tilt.axes, too"},
     {"tilt: { axes: t.set, stations: t.par, shifts: t.map }\n", NULL,
      "only one of 'tilt.stations' and 'tilt.axes' can be given"},
     {"tilt: { shift: t.map }\n", NULL, "ice.yaml:2:9: error: unknown key 'tilt.shift'"},

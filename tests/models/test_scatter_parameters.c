@@ -83,6 +83,57 @@ START_TEST(medium_has_the_defaults_of_its_variant)
 }
 END_TEST
 
+/* Returns the warnings about a file that gives the key `share` at 7:1, which the variants "mixed"
+ * and "split" declare. */
+static ics_warnings warnings_with(const char *chosen, bool is_water)
+{
+    static const ics_scatter_parameter none[] = {{.name = NULL}};
+    static const ics_scatter_parameter share[] = {{.name = "share", .key = "scattering.share"},
+                                                  {.name = NULL}};
+    static const ics_scatter_variant list[] = {
+        {"plain", none}, {"mixed", share}, {"split", share}, {.name = NULL}};
+    const ics_yaml_source source = {.name = "ice.yaml"};
+    const ics_yaml_node node = {.source = &source, .line = 7, .column = 1};
+    ics_ice_keys keys = {.count = 2};
+    keys.fields[0].path = "alpha";
+    keys.given[0] = &node;
+    keys.fields[1].path = is_water ? "scattering.share" : "share";
+    keys.given[1] = &node;
+    ics_warnings warnings = {0};
+    ck_assert_int_eq(ics_ice_scatter_warn(list, chosen, is_water, &keys, &warnings), ICESTREAM_OK);
+    return warnings;
+}
+
+START_TEST(parameter_of_another_variant_is_a_warning)
+{
+    static const struct {
+        const char *chosen;
+        bool is_water;
+        const char *warning; /* NULL: none */
+    } cases[] = {
+        {"mixed", false, NULL},
+        {"split", true, NULL},
+        {"plain", false,
+         "ice.yaml:7:1: share has no effect, because stages.scatter is plain; the variants that "
+         "use share: mixed, split"},
+        {"plain", true,
+         "ice.yaml:7:1: scattering.share has no effect, because stages.scatter is plain; the "
+         "variants that use scattering.share: mixed, split"},
+        {"custom", false,
+         "ice.yaml:7:1: share has no effect, because stages.scatter is custom; the variants that "
+         "use share: mixed, split"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        ics_warnings warnings = warnings_with(cases[i].chosen, cases[i].is_water);
+        ck_assert_uint_eq(warnings.count, cases[i].warning != NULL ? 1 : 0);
+        if (cases[i].warning != NULL) {
+            ck_assert_str_eq(warnings.items[0], cases[i].warning);
+        }
+        ics_warnings_free(&warnings);
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("scatter_parameters")
 {
     TCase *tests = tcase_create("declarations");
@@ -90,5 +141,6 @@ ICS_TEST_MAIN("scatter_parameters")
     tcase_add_test(tests, declarations_are_sound);
     tcase_add_test(tests, every_name_is_one_key);
     tcase_add_test(tests, medium_has_the_defaults_of_its_variant);
+    tcase_add_test(tests, parameter_of_another_variant_is_a_warning);
     suite_add_tcase(suite, tests);
 }

@@ -256,17 +256,17 @@ START_TEST(scatter_stages)
 {
     loaded water = load(SEA_FILE, "stages.scatter=hg-sl");
     ck_assert_int_eq(water.status, ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(water.error.text, "stages.scatter: found hg-sl, which has no "
-                                                   "molecules, but they do 0.17"));
+    ck_assert_ptr_nonnull(strstr(water.error.text, "stages.scatter: found hg-sl, which does not "
+                                                   "simulate molecules, but molecules cause 0.17"));
     ck_assert_ptr_nonnull(strstr(water.error.text, "expected rayleigh-hg"));
     unload(&water);
     water = load_good(SEA_FILE, "stages.scatter={source: /my/own.h}");
     unload(&water);
     water = load_good(LAKE_FILE, MOLECULES);
-    ck_assert(warned(&water, "gives molecules no share"));
+    ck_assert(warned(&water, "the rayleigh_fraction of"));
     unload(&water);
     loaded ice = load_good("ice.model=uniform", MOLECULES);
-    ck_assert(warned(&ice, "gives molecules no share"));
+    ck_assert(warned(&ice, "the rayleigh_fraction of"));
     unload(&ice);
 }
 END_TEST
@@ -336,10 +336,10 @@ static const struct {
     {TABLE SCATTERING "index: {salinity: 0.038, temperature: 4, pressure: 1e9}\n", NULL,
      "index.pressure: found '1e9'"},
     {TABLE SCATTERING "index: {salinity: 1, temperature: 4, pressure: 1, extend: constant}\n", NULL,
-     "w.yaml:3:59: error: index.extend: found it without a table"},
+     "w.yaml:3:59: error: index.extend: is for index.file or index.table, and neither is given"},
     {TABLE SCATTERING "index: {salinity: 1, table: [[wavelength_nm, phase_index], [250, 1.4], "
                       "[400, 1.35], [700, 1.33]]}\n",
-     NULL, "w.yaml:3:19: error: index.salinity: found a table of the index as well"},
+     NULL, "w.yaml:3:19: error: index.salinity: found also a table of the index"},
     {TABLE SCATTERING "index: {table: [[wavelength_nm, phase_index], [250, 1.4], [700, 1.3]]}\n",
      NULL, "w.yaml:3:16: error: index: found 2 rows, expected 3 or more"},
     {TABLE SCATTERING "index: {table: [[wavelength_nm, group_index], [250, 1.4], [700, 1.3]]}\n",

@@ -369,7 +369,7 @@ static const struct {
     {COLUMNS "e-,1.5,0,0,0,0,0,1\n", "list:2:4: error: event: found '1.5', expected a whole number "
                                      "from 0 to 9007199254740992"},
     {COLUMNS ",1,0,0,0,0,0,1\n", "list:2: error: type: found nothing, expected a type"},
-    {COLUMNS "e-,1,0,,0,0,0,1\n", "list:2: error: e-: expected a place: x, y, z"},
+    {COLUMNS "e-,1,0,,0,0,0,1\n", "list:2: error: e-: expected a position: x, y, z"},
     {COLUMNS "e-,1,0,0,0,0,,1\n",
      "list:2: error: e-: expected a direction: zenith and azimuth; or dx, dy, dz"},
     {COLUMNS "ph,1,0,0,0,0,0,1\n", "list:2: error: ph: energy: is not for this type"},
@@ -379,7 +379,7 @@ static const struct {
     {"type,x,y,z,dx,dy,dz,energy\ne-,0,0,0,0,0,0,1\n",
      "list:2: error: e-: dx, dy, dz: found a vector of length 0, expected a direction"},
     {FLASHER "flasher,0,0,0,1,1,0,0,,10,,,,\n",
-     "list:2: error: flasher: expected a place: x, y, z; or string and module"},
+     "list:2: error: flasher: expected a position: x, y, z; or string and module"},
     {FLASHER "flasher,,,,1,1,0,0,3,10,,,,\n",
      "list:2: error: flasher: expected a direction: zenith and azimuth; or dx, dy, dz; or led"},
     {FLASHER "flasher,,,,1,1,,,3,,127,,,\n",
@@ -424,7 +424,7 @@ static const struct {
     {"particles: {list: [{type: e-, type: e+}]}", "r:1:31: error: the key 'type' is given twice"},
     {"particles: {list: [{x: 5}]}", "r:1:20: error: type: found nothing, expected a type"},
     {"particles: {losses: simple}",
-     "r:1:21: error: particles.losses: is for particles.file or particles.list, of which none is "
+     "r:1:21: error: particles.losses: is for particles.file or particles.list, and neither is "
      "given"},
     {"particles: {file: a.csv, list: [{type: sc1, photons: 5}]}",
      "r:1:32: error: only one of 'particles.list' and 'particles.file' can be given, the other is "

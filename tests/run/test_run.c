@@ -411,7 +411,7 @@ START_TEST(test_first_signal_drains)
     run_folder_bright_steps(&place, "2-large.npy", 0, 100, 10000000);
     ck_assert_int_eq(run_interrupted(&place, SIGTERM, false, "graph.batch=20000"),
                      ICESTREAM_E_TERMINATED);
-    ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume goes on)"));
+    ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume continues)"));
     ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy.part"));
     ck_assert(!run_folder_has_hits(&place, "1-small.hits.npy.part"));
@@ -498,7 +498,7 @@ START_TEST(test_validate_tells_the_subtraction)
         icestream_error error;
         const char *const sets[] = {set, cases[i].set, "device.threads=1"};
         char *text = validated(sets, 3, ICESTREAM_OK, &error);
-        const char *told = strstr(text, "taken for it out of the scattering: ");
+        const char *told = strstr(text, "subtracted from the scattering for it: ");
         ck_assert_msg((told == NULL) == (cases[i].says == NULL), "%s", text);
         if (told != NULL) {
             expect_said(strchr(told, ':'), cases[i].says);
@@ -525,7 +525,8 @@ START_TEST(test_validate_tells_the_density)
     scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
     snprintf(set, sizeof set, "ice.file=%s", path);
     text = validated((const char *const[]){set, "device.threads=1"}, 2, ICESTREAM_OK, &error);
-    expect_said(text, "  density  not given: particles make light as in ice of 0.9216 g/cm3");
+    expect_said(text,
+                "  density  not given: particles make as much light as in ice of 0.9216 g/cm3");
     free(text);
     scratch_remove(&place);
 }

@@ -77,7 +77,7 @@ static void just_wait(world_client *client)
 
 static void come_too_late(world_client *client)
 {
-    client_expect(client, "{\"state\":\"refused\",\"reason\":", "2 clients are here");
+    client_expect(client, "{\"state\":\"refused\",\"reason\":", "2 clients are connected");
     client_expect_end(client);
 }
 
@@ -97,7 +97,7 @@ START_TEST(test_as_many_clients_as_allowed)
     ck_assert_uint_eq(ics_listener_counted(world->listener).clients, 2);
     ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 3);
     /* However many clients connect, one report a second is made. */
-    world_wait_report(world, ICS_LISTENER_REFUSED, "2 clients are here");
+    world_wait_report(world, ICS_LISTENER_REFUSED, "2 clients are connected");
     ck_assert_uint_le(world->report_count, 5);
 
     ck_assert_int_eq(shutdown(clients[0].descriptor, SHUT_WR), 0);
@@ -235,7 +235,8 @@ START_TEST(test_no_descriptors_left)
     none = before;
     none.rlim_cur = (rlim_t)lowest_free;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    world_wait_report(world, ICS_LISTENER_TROUBLE, "cannot take another client for now: Too many");
+    world_wait_report(world, ICS_LISTENER_TROUBLE,
+                      "cannot accept another client at the moment: Too many");
     for (int i = 0; i < 3; ++i) {
         world_turn(world); /* it tries again once a second and does not report it again */
     }

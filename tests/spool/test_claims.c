@@ -491,7 +491,7 @@ START_TEST(test_put)
     const char *const bad[] = {"c.txt", ".c.npy", "c.npy.part", "", "d/c.npy"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         ck_assert_int_eq(put(&claims, "a.npy", bad[i], &error), ICESTREAM_E_OUTPUT);
-        ck_assert_ptr_nonnull(strstr(error.text, "cannot become work"));
+        ck_assert_ptr_nonnull(strstr(error.text, "cannot be added to"));
     }
     ck_assert(scratch_exists(&place.folder, "a.npy"));
     ck_assert_int_eq(put(&claims, "none.npy", NULL, &error), ICESTREAM_E_OUTPUT);

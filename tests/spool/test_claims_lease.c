@@ -243,7 +243,7 @@ START_TEST(test_refused_options)
     place.options.directory = claims_path(&place, "none", path);
     refuse(ICESTREAM_E_CONFIG, "No such file or directory; source.directory");
     claims_add(&place, "none", "a file");
-    refuse(ICESTREAM_E_CONFIG, "found a file, expected a folder of work");
+    refuse(ICESTREAM_E_CONFIG, "found a file, expected a folder with step files");
     place.options.directory = place.input;
     place.options.spool = path; /* the file */
     refuse(ICESTREAM_E_OUTPUT, "cannot create this folder of the spool");

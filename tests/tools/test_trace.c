@@ -410,7 +410,7 @@ START_TEST(hits_that_differ)
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     expect_text(&result, "(they were made with fast maths)");
     expect_text(&result, "1 are on the same module and differ by at most 0.5 ns, 2 scatters");
-    expect_text(&result, "1 did not come about again, because their photons take other paths:");
+    expect_text(&result, "1 were not reproduced, because their photons take other paths:");
     forget(&result);
     rewrite_hits(&place, "a.hits.npy", "portable");
     result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
@@ -419,7 +419,7 @@ START_TEST(hits_that_differ)
     forget(&result);
     static const char *const other[] = {"device.math=portable", "run.seed=17", NULL};
     result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, other);
-    expect_error(&result, ICESTREAM_E_DIFFERENT, " did not come about again");
+    expect_error(&result, ICESTREAM_E_DIFFERENT, " were not reproduced");
     expect_text(&result, "the configuration differ in: seed (1)");
     forget(&result);
     static const char *const ice[] = {"ice.model=uniform", NULL};

@@ -55,9 +55,9 @@ static void act(model *at, ics_unit_action action)
     switch (action) {
     case ICS_DO_DONE:
     case ICS_DO_SKIP:
-    case ICS_DO_END:
+    case ICS_DO_END_CLAIM:
     case ICS_DO_LOSE:
-    case ICS_DO_RETURN:
+    case ICS_DO_GIVE_BACK:
     case ICS_DO_STORE:
         MUST(!at->queued, "a unit would be in two lists");
         at->queued = true;
@@ -88,7 +88,7 @@ static void happen(model *at, ics_unit_event event)
 /* A job failed for a reason that may pass. The run tries again a few times. */
 static void happen_trouble(model *at)
 {
-    happen(at, at->stopping || ++at->troubles > TROUBLES ? ICS_ON_STOP : ICS_ON_TROUBLE);
+    happen(at, at->stopping || ++at->troubles > TROUBLES ? ICS_ON_GIVEN_UP : ICS_ON_RETRY_LATER);
 }
 
 static void end_check(model *at)
@@ -99,20 +99,20 @@ static void end_check(model *at)
         happen(at, ICS_ON_BAD_INPUT);
         break;
     case 1:
-        happen(at, at->stream ? ICS_ON_ABSENT : ICS_ON_MATCHED);
+        happen(at, at->stream ? ICS_ON_ABSENT : ICS_ON_HITS_EXIST);
         break;
     case 2:
         happen(at, at->claimed ? ICS_ON_CLAIM_LOST : ICS_ON_CHECKED);
         break;
     case 3:
         if (at->stream) {
-            happen(at, ICS_ON_STOP);
+            happen(at, ICS_ON_GIVEN_UP);
         } else {
             happen_trouble(at);
         }
         break;
     default:
-        happen(at, at->stopping && draw(at, 2) == 0 ? ICS_ON_STOP : ICS_ON_CHECKED);
+        happen(at, at->stopping && draw(at, 2) == 0 ? ICS_ON_GIVEN_UP : ICS_ON_CHECKED);
         break;
     }
 }
@@ -133,12 +133,12 @@ static void end_fill(model *at)
         happen(at, ICS_ON_BAD_INPUT);
     } else if (what == 7) {
         if (at->stream) {
-            happen(at, ICS_ON_STOP);
+            happen(at, ICS_ON_GIVEN_UP);
         } else {
             happen_trouble(at);
         }
     } else if (what == 6 || at->made == BATCHES) {
-        happen(at, at->stopping && draw(at, 2) == 0 ? ICS_ON_STOP : ICS_ON_READ_ALL);
+        happen(at, at->stopping && draw(at, 2) == 0 ? ICS_ON_GIVEN_UP : ICS_ON_READ_ALL);
     }
 }
 
@@ -149,7 +149,7 @@ static void end_batch(model *at)
     if (what == 0) {
         happen(at, at->stream ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT);
     } else if (what == 1 && at->stopping) {
-        happen(at, ICS_ON_STOP);
+        happen(at, ICS_ON_GIVEN_UP);
     }
 }
 
@@ -161,14 +161,14 @@ static void end_write(model *at)
         happen(at, at->claimed ? ICS_ON_CLAIM_LOST : ICS_ON_BAD_INPUT);
         break;
     case 1:
-        happen(at, at->stream ? ICS_ON_MATCHED : ICS_ON_BAD_INPUT);
+        happen(at, at->stream ? ICS_ON_HITS_EXIST : ICS_ON_BAD_INPUT);
         break;
     case 2:
         happen_trouble(at);
         break;
     case 3:
         if (at->stopping) {
-            happen(at, ICS_ON_STOP);
+            happen(at, ICS_ON_GIVEN_UP);
             break;
         }
         /* fall through */
@@ -182,7 +182,7 @@ static void end_write(model *at)
 static void end_discard(model *at)
 {
     at->writer = false;
-    happen(at, at->stopping && draw(at, 8) == 0 ? ICS_ON_STOP : ICS_ON_DISCARDED);
+    happen(at, at->stopping && draw(at, 8) == 0 ? ICS_ON_GIVEN_UP : ICS_ON_DISCARDED);
 }
 
 static void end_claim(model *at)
@@ -193,7 +193,8 @@ static void end_claim(model *at)
         happen_trouble(at);
         break;
     case 1:
-        if (at->state == ICS_UNIT_ENDING && at->result == ICS_RESULT_QUARANTINED && at->claimed) {
+        if (at->state == ICS_UNIT_ENDING_CLAIM && at->result == ICS_RESULT_QUARANTINED &&
+            at->claimed) {
             happen(at, ICS_ON_CLAIM_LOST);
             break;
         }
@@ -222,7 +223,7 @@ static void leave_volume(model *at)
 static void end_command(model *at)
 {
     at->queued = false;
-    happen(at, at->cancelled && at->claimed ? ICS_ON_STOP : ICS_ON_COMMAND_ENDED);
+    happen(at, at->cancelled && at->claimed ? ICS_ON_GIVEN_UP : ICS_ON_COMMAND_ENDED);
 }
 
 static bool begin_check(model *at)
@@ -243,7 +244,7 @@ static bool begin_check(model *at)
 static bool begin_writer(model *at, ics_unit_event event)
 {
     if (at->cancelled || is_out(at) ||
-        (at->stopping && at->state == ICS_UNIT_READ && at->troubles > 0)) {
+        (at->stopping && at->state == ICS_UNIT_READ_TO_END && at->troubles > 0)) {
         return false; /* while a run stops nothing is tried again */
     }
     happen(at, event);
@@ -256,16 +257,16 @@ static bool begin(model *at)
 {
     switch (at->state) {
     case ICS_UNIT_WAITING:
-    case ICS_UNIT_AGAIN:
+    case ICS_UNIT_WAITING_AGAIN:
         return begin_check(at);
     case ICS_UNIT_READING:
-    case ICS_UNIT_READING_PAST:
+    case ICS_UNIT_READING_REST:
         if (at->reader || at->stopping) {
             return false;
         }
         at->reader = true;
         return true;
-    case ICS_UNIT_READ:
+    case ICS_UNIT_READ_TO_END:
         if (draw(at, 8) == 0 && !at->spilling && !at->stopping) {
             at->spilling = true; /* the disk was full: hits in memory are moved to it */
             return true;
@@ -282,8 +283,8 @@ static bool begin(model *at)
     case ICS_UNIT_COMPLETE:
         end_command(at);
         return true;
-    case ICS_UNIT_ENDING:
-    case ICS_UNIT_RETURNING:
+    case ICS_UNIT_ENDING_CLAIM:
+    case ICS_UNIT_GIVING_BACK:
         if (at->io || (at->stopping && at->troubles > 0 && !at->queued)) {
             return false;
         }
@@ -322,11 +323,11 @@ static bool deliver(model *at)
 
 static bool give_back(model *at)
 {
-    if (!at->claimed || is_out(at) || ics_unit_rules_find(at->state, ICS_ON_GIVE_BACK) == NULL) {
+    if (!at->claimed || is_out(at) || ics_unit_rules_find(at->state, ICS_ON_RUN_ENDS) == NULL) {
         return false;
     }
     at->queued = at->queued && at->state != ICS_UNIT_IN_VOLUME;
-    happen(at, ICS_ON_GIVE_BACK);
+    happen(at, ICS_ON_RUN_ENDS);
     return true;
 }
 
@@ -398,8 +399,8 @@ END_TEST
 START_TEST(impossible_pairs_have_no_rule)
 {
     ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_WAITING, ICS_ON_WRITTEN));
-    ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_COMPLETE, ICS_ON_GIVE_BACK));
-    ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_STATES, ICS_ON_STOP));
+    ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_COMPLETE, ICS_ON_RUN_ENDS));
+    ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_STATES, ICS_ON_GIVEN_UP));
     ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_WAITING, ICS_UNIT_EVENTS));
     for (int event = 0; event < ICS_UNIT_EVENTS; ++event) {
         ck_assert_ptr_null(ics_unit_rules_find(ICS_UNIT_FINISHED, (ics_unit_event)event));

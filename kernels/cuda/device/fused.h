@@ -1,7 +1,7 @@
-/* schedule: fused. A photon stays in registers for ICS_RUN_BOUNCES bounces of one visit. A thread
- * whose photon ends earlier gets a new one from the queue of its warp, as in monolithic. After
- * these bounces no photons are created any more, and the visit ends when the queue is empty. The
- * kernel create fills the slots that are free then, and the whole pool at the start.
+/* schedule: fused. A photon stays in registers for GPU_SPECIAL_BOUNCES bounces of one visit. A
+ * thread whose photon ends earlier gets a new one from the queue of its warp, as in monolithic.
+ * After these bounces no photons are created any more, and the visit ends when the queue is empty.
+ * The kernel create fills the slots that are free then, and the whole pool at the start.
  */
 #include "kernels/cuda/device/pool.h"
 #include "kernels/cuda/device/warp_queue.h"
@@ -38,19 +38,19 @@ ICE_FN void gpu_store_leftover(const gpu_warp_queue *queue, const ics_lane_memor
 
 /* propagate, collide and scatter, several times.
  * size: the loop has three ways to end, and all of them use the same variables in registers. */
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_visit(const __grid_constant__ ice_tables given,
               const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_WARPS];
-    const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
     const ics_leftover left = lane.leftovers[slot / 32];
     if (__syncthreads_count(slot < lane.progress->slots || left.count > 0) == 0) {
         return;
     }
     gpu_counts_clear(counts);
-    const ice_tables tables = gpu_run_tables(&given);
+    const ice_tables tables = gpu_special_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
     ice_active_photon active;
     gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
@@ -58,8 +58,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_load_leftover(queue, &lane, &tables, left);
     /* The warp looks for more photons when at most this number of its threads have one. It becomes
      * negative once there are no more photons, or no room for hits. */
-    int enough = 32 - ICS_RUN_REFILL;
-    int bounces = ICS_RUN_BOUNCES; /* left in this visit */
+    int enough = 32 - GPU_SPECIAL_REFILL;
+    int bounces = GPU_SPECIAL_BOUNCES; /* left in this visit */
     for (;;) {
         if (bounces <= 0 && (enough < 0 || queue->count == 0)) {
             break;

@@ -20,7 +20,7 @@ ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
             return 0;
         }
         const uint32_t batch = gpu_find_batch(lane->launch, number);
-        at->step = (batch << ICS_RUN_START_SHIFT) +
+        at->step = (batch << GPU_SPECIAL_START_SHIFT) +
                    (uint32_t)(number - lane->launch->batches[batch].first);
         at->made = 0;
     }
@@ -39,7 +39,7 @@ ICE_FN int gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory
     const uint32_t count = min(emission->photons - at->made, 32u);
     ice_photon photon;
     if (threadIdx.x % 32 < count) {
-        photon = ice_create(ICS_RUN_CREATE, tables, emission, at->step,
+        photon = ice_create(GPU_SPECIAL_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
     }
     gpu_queue_fill(queue, count, lane, tables, &photon);
@@ -47,19 +47,17 @@ ICE_FN int gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory
     return 1;
 }
 
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_job_queue(const __grid_constant__ ice_tables given,
                   const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_WARPS];
-    gpu_counts_clear(counts);
-    const uint32_t slot = blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
-    uint32_t *cursor = &lane.cursors[2 * (slot - threadIdx.x % 32)];
-    const ice_tables tables = gpu_run_tables(&given);
+    const ice_tables tables = gpu_special_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
     ice_active_photon active;
-    gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
+    const uint32_t slot = gpu_begin_launch(&lane, &tables, counts, &active);
+    uint32_t *cursor = &lane.cursors[2 * (slot - threadIdx.x % 32)];
     gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues);
     gpu_step_cursor at = {cursor[0], cursor[1]};
     bool open = true; /* there may be more steps */
@@ -86,7 +84,5 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         cursor[1] = at.made;
     }
     gpu_queue_store(queue, &lane);
-    const int waits = active.fate == GPU_WAITS;
-    const int after = gpu_store_slot(&lane, counts, &active, slot);
-    gpu_count_slots(&lane, counts, after, waits);
+    gpu_end_launch(&lane, counts, &active, slot);
 }

@@ -40,7 +40,7 @@ ICE_FN int gpu_load_slot(const ics_lane_memory *lane, const ice_tables *tables,
 ICE_FN void gpu_bounce(const ics_lane_memory *lane, const ice_tables *tables, gpu_hit_sink *sink,
                        ice_active_photon *active, uint32_t slot)
 {
-    const ice_variants variants = gpu_run_variants();
+    const ice_variants variants = gpu_special_variants();
     uint32_t hits = 0; /* not used: gpu_put_hit counts them */
     if (ice_bounce_photon(&variants, tables, active, sink, &hits, &lane->recorded[slot]) < 0) {
         active->fate = GPU_WAITS;
@@ -115,6 +115,27 @@ ICE_FN void gpu_count_slots(const ics_lane_memory *lane, const uint32_t *counts,
         gpu_pool_add(lane, (uint32_t)has, (uint32_t)waiting);
     }
     gpu_counts_add(counts, lane);
+}
+
+/* The begin of a launch: loads the photons that the launch before stored. Returns the slot of the
+ * thread. `counts`: [GPU_BLOCK_COUNTS], shared memory, cleared here. All threads of the block. */
+ICE_FN uint32_t gpu_begin_launch(const ics_lane_memory *lane, const ice_tables *tables,
+                                 uint32_t *counts, ice_active_photon *active)
+{
+    gpu_counts_clear(counts);
+    const uint32_t slot = blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
+    gpu_uncount_slots(lane, gpu_load_slot(lane, tables, active, slot));
+    return slot;
+}
+
+/* The end of a launch: stores the photons, and adds what the block counted. All threads of the
+ * block. */
+ICE_FN void gpu_end_launch(const ics_lane_memory *lane, uint32_t *counts, ice_active_photon *active,
+                           uint32_t slot)
+{
+    const int waits = active->fate == GPU_WAITS;
+    const int after = gpu_store_slot(lane, counts, active, slot);
+    gpu_count_slots(lane, counts, after, waits);
 }
 
 #endif

@@ -14,7 +14,7 @@
 #endif
 
 /* Slots for which a block of create is responsible. */
-#define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * ICS_RUN_BLOCK)
+#define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * GPU_SPECIAL_BLOCK)
 
 /* Appends the slots whose bits are set in a word to a list in shared memory. */
 ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)
@@ -26,7 +26,7 @@ ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, ui
     }
 }
 
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     gpu_create(const __grid_constant__ ice_tables given,
                const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
@@ -47,7 +47,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
     }
     const uint32_t begin = chain.first + blockIdx.x * GPU_CREATE_SLOTS;
     const uint32_t end_slot = min(begin + GPU_CREATE_SLOTS, chain.first + chain.slots);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end_slot; slot += 32 * ICS_RUN_BLOCK) {
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end_slot;
+         slot += 32 * GPU_SPECIAL_BLOCK) {
         gpu_list_bits(lane.vacant[slot / 32], slot, list, &count);
     }
     __syncthreads();
@@ -65,8 +66,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
         }
     }
     __syncthreads();
-    const ice_tables tables = gpu_run_tables(&given);
-    for (uint32_t i = threadIdx.x; i < granted; i += ICS_RUN_BLOCK) {
+    const ice_tables tables = gpu_special_tables(&given);
+    for (uint32_t i = threadIdx.x; i < granted; i += GPU_SPECIAL_BLOCK) {
         const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
         gpu_store_words(&lane, list[i], GPU_PACK_NEW_PHOTON(&lane, &photon));
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
@@ -75,11 +76,11 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
 
 /* Sets the bits of free slots again after a compaction has moved photons. While there are steps
  * left, all slots count as in use. */
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     gpu_mark_vacant(const __grid_constant__ ice_tables given,
                     const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
     const uint32_t word = __ballot_sync(0xffffffffu, gpu_is_vacant(lane.identity[slot]));
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = word;

@@ -1,11 +1,12 @@
 /* What the kernels of all schedules share: the tables with the constants of the run, slots, counts,
  * hits, new photons.
  *
- * NVRTC compiles this. kernels/cuda/specialise.c defines the constants ICS_RUN_....
+ * NVRTC compiles this.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_RUN_H
 #define ICS_KERNELS_CUDA_DEVICE_RUN_H
 
+#include "kernels/cuda/device/special.h"
 #include "kernels/cuda/state.h"
 
 /* A kernel. Tests define this differently, to run kernels as C on the CPU
@@ -28,37 +29,29 @@ static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival 
 #include "stages/bounce.h"
 
 /* The tables, in which the numbers that this run's kernels are compiled for are constants. */
-ICE_FN ice_tables gpu_run_tables(const ice_tables *given)
+ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
 {
     ice_tables tables = *given;
-    tables.layer_count = ICS_RUN_LAYERS;
-    tables.spectrum_count = ICS_RUN_SPECTRA;
-    tables.keep_hit_photons = ICS_RUN_KEEP_HIT_PHOTONS;
-    tables.reach_cull = ICS_RUN_REACH_CULL;
-    tables.clearance_nx = ICS_RUN_CLEARANCE_NX;
-    tables.clearance_ny = ICS_RUN_CLEARANCE_NY;
-    tables.bounded = ICS_RUN_BOUNDED;
-    tables.features = ICS_RUN_FEATURES;
-    tables.tilt.depth_rows = ICS_RUN_TILT_ROWS;
-    tables.tilt.nodes_u = ICS_RUN_TILT_U;
-    tables.tilt.nodes_v = ICS_RUN_TILT_V;
-    tables.tilt.clamp = ICS_RUN_TILT_CLAMP;
+#define GPU_SET(name, member) tables.member = GPU_SPECIAL_##name;
+    GPU_SPECIAL_TABLES(GPU_SET)
+#undef GPU_SET
     return tables;
 }
 
-ICE_FN ice_variants gpu_run_variants(void)
+ICE_FN ice_variants gpu_special_variants(void)
 {
-    const ice_variants variants = {ICS_RUN_CREATE, ICS_RUN_PROPAGATE, ICS_RUN_COLLIDE,
-                                   ICS_RUN_SCATTER, ICE_compact_partition};
+    const ice_variants variants = {GPU_SPECIAL_CREATE, GPU_SPECIAL_PROPAGATE, GPU_SPECIAL_COLLIDE,
+                                   GPU_SPECIAL_SCATTER, ICE_compact_partition};
     return variants;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The counts of one block, for every batch: one for each ice_fate (that of ICE_ALIVE counts hits),
- * then the bounces in two words, low and high. The block adds them to the counts of the lane at its
- * end: one atomic operation per block and number instead of one per photon. */
-enum { GPU_COUNT_BOUNCES = ICE_FATES, GPU_COUNTS = ICE_FATES + 3 };
+/* The counts of one block, for every batch: one for each ice_fate that ends a photon, the hits in
+ * place of ICE_ALIVE, then the bounces in two words, low and high. The block adds them to the
+ * counts of the lane at its end: one atomic operation per block and number instead of one per
+ * photon. */
+enum { GPU_COUNT_HITS = ICE_ALIVE, GPU_COUNT_BOUNCES = ICE_FATES, GPU_COUNTS = ICE_FATES + 3 };
 #define GPU_BLOCK_COUNTS (ICS_LANE_BATCHES * GPU_COUNTS)
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
@@ -71,7 +64,7 @@ ICE_FN void gpu_counts_clear(uint32_t *counts)
 
 ICE_FN uint32_t gpu_batch_of(uint32_t emission)
 {
-    return emission >> ICS_RUN_START_SHIFT;
+    return emission >> GPU_SPECIAL_START_SHIFT;
 }
 
 /* Counts a photon that has ended. */
@@ -96,12 +89,11 @@ ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
 ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
 {
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * 6; i += blockDim.x) {
-        /* absorbed, detected, left, stopped, hits, bounces: the members of ics_batch_count */
-        const uint32_t batch = i / 6, member = i % 6;
+    for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * ICS_BATCH_COUNTS; i += blockDim.x) {
+        const uint32_t batch = i / ICS_BATCH_COUNTS, member = i % ICS_BATCH_COUNTS;
         const uint32_t *mine = counts + batch * GPU_COUNTS;
         const uint32_t index = member < 4    ? ICE_ABSORBED + member
-                               : member == 4 ? (uint32_t)ICE_ALIVE
+                               : member == 4 ? (uint32_t)GPU_COUNT_HITS
                                              : (uint32_t)GPU_COUNT_BOUNCES;
         unsigned long long number = mine[index];
         if (member == 5) {
@@ -140,7 +132,7 @@ static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival 
                            __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
     words[1] = make_float4(arrival->x, arrival->y, arrival->z, arrival->path);
     words[2] = make_float4(arrival->dx, arrival->dy, arrival->dz, arrival->wavelength);
-    atomicAdd(&sink->counts[gpu_batch_of(arrival->emission) * GPU_COUNTS + ICE_ALIVE], 1u);
+    atomicAdd(&sink->counts[gpu_batch_of(arrival->emission) * GPU_COUNTS + GPU_COUNT_HITS], 1u);
     return 0;
 }
 
@@ -194,7 +186,7 @@ ICE_FN ice_photon gpu_new_photon(const ics_lane_memory *lane, const ice_tables *
     const uint32_t batch = gpu_find_batch(lane->launch, number);
     const uint32_t photon = (uint32_t)(number - lane->launch->batches[batch].first);
     const uint32_t *starts = lane->starts + batch * lane->start_count + photon / ICS_START_STRIDE;
-    const uint32_t base = batch << ICS_RUN_START_SHIFT;
+    const uint32_t base = batch << GPU_SPECIAL_START_SHIFT;
     uint32_t low = starts[0], high = starts[1];
     while (low < high) {
         const uint32_t middle = (low + high + 1) / 2;
@@ -204,7 +196,7 @@ ICE_FN ice_photon gpu_new_photon(const ics_lane_memory *lane, const ice_tables *
     }
     const uint32_t index = base + low;
     const ice_emission *emission = &lane->emissions[index];
-    return ice_create(ICS_RUN_CREATE, tables, emission, index,
+    return ice_create(GPU_SPECIAL_CREATE, tables, emission, index,
                       emission->first_photon + (photon - lane->offsets[index]));
 }
 

@@ -10,7 +10,7 @@
 
 #include "kernels/cuda/device/persistent.h"
 
-#define GPU_WARPS (ICS_RUN_BLOCK / 32)
+#define GPU_WARPS (GPU_SPECIAL_BLOCK / 32)
 
 /* The queue of one warp, in shared memory, so that it takes no registers while photons are
  * propagated. A new photon has no path and no scatters; its words hold other numbers instead, which
@@ -29,7 +29,7 @@ ICS_STATIC_ASSERT(sizeof(gpu_warp_queue) == ICS_WARP_QUEUE_BYTES,
 /* The slot that keeps the thread's entry of the queue between launches. */
 ICE_FN uint32_t gpu_queue_slot(void)
 {
-    return (gridDim.x + blockIdx.x) * ICS_RUN_BLOCK + threadIdx.x;
+    return (gridDim.x + blockIdx.x) * GPU_SPECIAL_BLOCK + threadIdx.x;
 }
 
 ICE_FN void gpu_queue_pack(gpu_warp_queue *queue, uint32_t entry, const ics_lane_memory *lane,

@@ -19,11 +19,11 @@ ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
 #include "kernels/cuda/device/pool.h"
 
 /* propagate: finds the segments, and sets a bit for every slot whose segment may touch a module. */
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_propagate(const __grid_constant__ ice_tables given,
                   const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
     const gpu_photon_words words = gpu_load_words(&lane, slot);
     if (slot - threadIdx.x >= lane.progress->slots) {
         return;
@@ -32,13 +32,13 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     if (gpu_is_vacant(words.identity)) {
         gpu_segment_set_vacant(&lane.segment[slot]);
     } else {
-        const ice_tables tables = gpu_run_tables(&given);
+        const ice_tables tables = gpu_special_tables(&given);
         const ice_photon photon = gpu_wave_photon_unpack(words, gpu_wave_number(&lane, chain.wave));
         const ice_optics optics = ice_optics_at(&tables, photon.wavelength);
         const ice_identity identity = gpu_identity(&lane, photon.emission, photon.photon_id);
         ice_bounce bounce;
         ics_word segment = gpu_segment_pack_dropped();
-        if (ice_start_bounce(ICS_RUN_PROPAGATE, &tables, identity, optics, &photon, &bounce)) {
+        if (ice_start_bounce(GPU_SPECIAL_PROPAGATE, &tables, identity, optics, &photon, &bounce)) {
             segment = gpu_segment_pack(&bounce);
             may_collide = bounce.may_collide;
         }
@@ -52,7 +52,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
 
 /* Slots for which a block of collide is responsible. About a fifth of them are candidates, so each
  * thread has about one. */
-#define GPU_COLLIDE_SLOTS (ICS_COLLIDE_PER_THREAD * ICS_RUN_BLOCK)
+#define GPU_COLLIDE_SLOTS (ICS_COLLIDE_PER_THREAD * GPU_SPECIAL_BLOCK)
 
 /* The stage collide of the photon in a slot. */
 ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *tables,
@@ -63,7 +63,7 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
     const ice_photon photon = gpu_wave_photon_unpack(words, gpu_wave_number(lane, wave));
     uint32_t recorded = gpu_wave_waits(words.identity) ? lane->recorded[slot] : 0;
     uint32_t fate = ICE_ALIVE;
-    if (ice_record_hits(ICS_RUN_COLLIDE, tables, length, &photon, sink, &fate, &recorded) < 0) {
+    if (ice_record_hits(GPU_SPECIAL_COLLIDE, tables, length, &photon, sink, &fate, &recorded) < 0) {
         lane->recorded[slot] = recorded;
         gpu_segment_set_fate(&lane->segment[slot], GPU_WAITS);
         return;
@@ -77,7 +77,7 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
 }
 
 /* collide: each block lists the segments that may touch a module, and works through the list. */
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_collide(const __grid_constant__ ice_tables given,
                 const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
@@ -93,13 +93,13 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         entries = 0;
     }
     gpu_counts_clear(counts);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end; slot += 32 * ICS_RUN_BLOCK) {
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end; slot += 32 * GPU_SPECIAL_BLOCK) {
         gpu_list_bits(lane.candidates[slot / 32], slot, list, &entries);
     }
     __syncthreads();
-    const ice_tables tables = gpu_run_tables(&given);
+    const ice_tables tables = gpu_special_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
-    for (uint32_t entry = threadIdx.x; entry < entries; entry += ICS_RUN_BLOCK) {
+    for (uint32_t entry = threadIdx.x; entry < entries; entry += GPU_SPECIAL_BLOCK) {
         gpu_collide_photon(&lane, &tables, &sink, list[entry], chain.wave);
     }
     gpu_counts_add(counts, &lane);
@@ -111,10 +111,10 @@ ICE_FN void gpu_complete_bounce(const ics_lane_memory *lane, const ice_tables *t
                                 const ice_photon *photon, uint32_t slot, uint32_t wave,
                                 ice_bounce *bounce)
 {
-    if (ICS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY)) {
+    if (GPU_SPECIAL_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY)) {
         bounce->height = ice_height(tables, photon->x, photon->y, photon->z);
     }
-    if (ICS_RUN_FEATURES & ICE_HAS_BIREFRINGENCE) {
+    if (GPU_SPECIAL_FEATURES & ICE_HAS_BIREFRINGENCE) {
         const ics_word identity = lane->identity[slot];
         const uint32_t scatters = gpu_wave_scatters(identity, gpu_wave_number(lane, wave));
         bounce->draw.spare = ice_spare_of(ice_draw_of(
@@ -130,7 +130,7 @@ ICE_FN bool gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
                                uint32_t *counts, gpu_photon_words words, ics_word segment,
                                uint32_t slot, uint32_t wave)
 {
-    const ice_tables tables = gpu_run_tables(given);
+    const ice_tables tables = gpu_special_tables(given);
     const bool dropped = gpu_segment_is_dropped(segment);
     uint32_t fate = ICE_LEFT;
     words.identity = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -139,7 +139,7 @@ ICE_FN bool gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
         ice_bounce bounce = gpu_segment_unpack(segment);
         fate = gpu_segment_fate(segment);
         gpu_complete_bounce(lane, &tables, &photon, slot, wave, &bounce);
-        ice_end_bounce(ICS_RUN_SCATTER, &tables, &bounce, &photon, &fate);
+        ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, &photon, &fate);
     }
     const bool ended = fate != ICE_ALIVE;
     if (ended) {
@@ -159,12 +159,12 @@ ICE_FN bool gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
 
 /* scatter: takes the photons to the ends of their segments and gives them new directions, or counts
  * those that have ended. */
-ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_scatter(const __grid_constant__ ice_tables given,
                 const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
-    const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
     const ics_word segment = lane.segment[slot];
     gpu_photon_words words;
     words.position = lane.position[slot];

@@ -10,7 +10,8 @@
 
 enum {
     PATH_LONGEST = 128,
-    SUGGESTIONS_MOST = 100 /* of unknown keys: they take time, and a message holds no more */
+    SUGGESTIONS_MOST =
+        100 /* for unknown keys: the search takes time, and a message has no room for more */
 };
 
 typedef struct reader {

@@ -31,7 +31,7 @@ typedef enum ics_schema_type {
 
 #define ICS_SCHEMA_FROM_SOURCE "custom"
 
-/* A list of items that need code of their own. Behind the counted items stands one more of zeros.
+/* A list of items that need code of their own. One more item, of zeros, follows the counted items.
  */
 typedef struct ics_schema_list {
     const char *expected; /* for messages and documentation: "a list of [string, module]" */
@@ -100,7 +100,7 @@ typedef struct ics_schema_field {
 int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
                         icestream_error *error);
 
-/* Reads all keys of a mapping; nothing counts as an empty mapping. Adds every error in it: unknown
+/* Reads all keys of a mapping; YAML's null counts as an empty mapping. Adds every error: unknown
  * keys with the nearest valid one, keys given twice, wrong types, values out of range, missing
  * keys. `given` may be NULL; else it has [count] entries, and those of fields that occur receive
  * the nodes of their values, which live as long as their document. ICESTREAM_E_CONFIG,
@@ -112,7 +112,7 @@ int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields
 int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schema_field *fields,
                    size_t count, void *target, const ics_yaml_node **given, icestream_error *error);
 
-/* The index of the field with this path; count: there is none. */
+/* Returns the index of the field with this path, or `count` if there is none. */
 size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t count);
 
 /* Frees all texts and lists of the target and sets all fields to zeros. */

@@ -205,7 +205,7 @@ const char *ics_schema_value_expected(const ics_schema_field *field, char *buffe
         snprintf(buffer, size, "%s, or {source: path}", detail);
         break;
     case ICS_SCHEMA_TEXT:
-        snprintf(buffer, size, "a text");
+        snprintf(buffer, size, "a text that is not empty");
         break;
     case ICS_SCHEMA_PATH:
         list_choices(field, detail, sizeof detail);

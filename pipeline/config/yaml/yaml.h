@@ -61,8 +61,7 @@ int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_ya
 
 /* Reads a single value that was given outside a file; the places in messages are `name`. A text
  * that starts with one of [ { " ' is YAML. Any other text is one plain scalar as it stands, so
- * patterns,
- * "-" and colons need no quotes. */
+ * patterns, "-" and colons need no quotes. */
 int ics_yaml_read_value(const char *name, const char *text, ics_yaml **out, icestream_error *error);
 
 /* Accepts NULL. All nodes become invalid. */

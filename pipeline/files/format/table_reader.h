@@ -19,8 +19,7 @@ int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_
                           icestream_error *error);
 /* Reads messages from a descriptor, which the caller closes. ics_table_reader_next() begins the
  * first message. Functions that wait for input return ICESTREAM_E_INTERRUPTED as soon as
- * `wake_descriptor`
- * (-1: none) is readable. */
+ * `wake_descriptor` (-1: none) is readable. */
 int ics_table_reader_open_stream(int descriptor, const char *name, const ics_layout *schema,
                                  int wake_descriptor, ics_table_reader **out,
                                  icestream_error *error);

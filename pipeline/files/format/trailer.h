@@ -39,8 +39,8 @@ void ics_trailer_checksums_free(ics_trailer_checksums *sums);
 /* ---- tail ----------------------------------------------------------------------------------- */
 
 typedef struct ics_tail {
-    uint64_t offset,
-        length;        /* bytes, of the metadata: distance from the start of the file; length */
+    uint64_t offset;   /* where the metadata begin (bytes from the start of the file) */
+    uint64_t length;   /* of the metadata (bytes) */
     uint32_t checksum; /* CRC-32C of the metadata */
 } ics_tail;
 
@@ -84,7 +84,7 @@ int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error);
 
-/* Finds the end of metadata in a stream, which has no length of them. Zero-initialise. */
+/* Finds the end of the metadata in a stream, where their length is not known. Zero-initialise. */
 typedef struct ics_trailer_scan {
     int depth; /* open brackets */
     bool is_quoted, is_escaped;

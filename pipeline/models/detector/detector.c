@@ -23,8 +23,8 @@ static int compare_labels(const void *a, const void *b)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Names the place of a module for messages: "file:line", or the key of the configuration that made
- * the module. */
+/* Names the place of a module for messages: "file:line". A module of the built-in layout has no
+ * line. Then it is the place of detector.radius, because only a larger radius causes a fault. */
 static const char *place_of(const icestream_config *config, size_t line, char *place, size_t size)
 {
     if (line == 0) {

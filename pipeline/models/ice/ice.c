@@ -52,8 +52,8 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
         subtraction == ICS_SUBTRACTION_CONSTANT ? "constant" : "scaled");
 }
 
-/* Checks that the scatter stage has molecules if the medium has them. A header of the user may do
- * what it likes. */
+/* Checks that the scatter stage simulates molecules if the medium has them. A header of the user is
+ * not checked. */
 static int check_scatter(const icestream_config *config, const ice_medium *medium,
                          ics_warnings *warnings, icestream_error *error)
 {
@@ -64,17 +64,18 @@ static int check_scatter(const icestream_config *config, const ice_medium *mediu
         config->stages.custom[ICS_STAGE_SCATTER] == NULL) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG,
-            "%s: error: stages.scatter: found %s, which has no molecules, but they "
-            "do %.4g of the scattering of '%s'; expected rayleigh-hg, or a "
+            "%s: error: stages.scatter: found %s, which does not simulate molecules, but "
+            "molecules cause %.4g of the scattering in '%s'; expected rayleigh-hg, or a "
             "rayleigh_fraction of 0",
             ics_config_place(config, "stages.scatter", place, sizeof place), scatter,
             medium->rayleigh_fraction, medium->name);
     }
     if (molecules && medium->rayleigh_fraction == 0 &&
-        ics_warnings_add(warnings,
-                         "stages.scatter is rayleigh-hg, but '%s' gives molecules no share of its "
-                         "scattering (rayleigh_fraction): all of it is Henyey-Greenstein's",
-                         medium->name) != ICESTREAM_OK) {
+        ics_warnings_add(
+            warnings,
+            "stages.scatter is rayleigh-hg, but the rayleigh_fraction of '%s' is 0, so "
+            "that all scattering is Henyey-Greenstein",
+            medium->name) != ICESTREAM_OK) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
     }
     return ICESTREAM_OK;

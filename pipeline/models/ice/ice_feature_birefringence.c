@@ -24,9 +24,8 @@ ics_deflection ics_ice_birefringence_at(const ice_birefringence *birefringence, 
 
 double ics_ice_birefringence_scattering(const ice_birefringence *birefringence)
 {
-    enum {
-        CELLS = 100
-    }; /* a part of the definition, because published tables were made with this number */
+    /* The number is a part of the definition, because published tables were made with it. */
+    enum { CELLS = 100 };
     double sum = 0;
     for (int i = 0; i < CELLS; ++i) {
         ics_deflection d = ics_ice_birefringence_at(birefringence, (i + 0.5) / CELLS);
@@ -120,7 +119,7 @@ static void describe(const ice_medium *medium, FILE *out)
     static const char *const taken[] = {
         [ICE_TAKEN_NOTHING] = "nothing (none)",
         [ICE_TAKEN_CONSTANT] = "the same at every wavelength (constant)",
-        [ICE_TAKEN_SCALED] = "that at 400 nm, elsewhere as of dust (scaled)",
+        [ICE_TAKEN_SCALED] = "the amount at 400 nm, scaled like dust (scaled)",
     };
     ics_range strength = ics_range_empty;
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -129,7 +128,7 @@ static void describe(const ice_medium *medium, FILE *out)
     fprintf(out,
             "  crystals birefringence of strength %.4g .. %.4g, scatters %.6g 1/m at strength 1\n",
             strength.low, strength.high, ics_ice_birefringence_scattering(&medium->birefringence));
-    fprintf(out, "           taken for it out of the scattering: %s\n", taken[medium->taken]);
+    fprintf(out, "           subtracted from the scattering for it: %s\n", taken[medium->taken]);
 }
 
 const ics_ice_feature ics_ice_feature_birefringence = {

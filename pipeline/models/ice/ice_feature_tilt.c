@@ -26,13 +26,13 @@ static int check(const ics_ice_file *file, const ics_ice_keys *keys, icestream_e
             ics_yaml_error(error, azimuth, "tilt.azimuth: is for tilt.file, which is not given");
     }
     if (shifts != NULL && stations == NULL && axes == NULL) {
-        status = ics_yaml_error(error, shifts,
-                                "tilt.shifts: needs tilt.stations or tilt.axes beside it");
+        status =
+            ics_yaml_error(error, shifts, "tilt.shifts: needs tilt.stations or tilt.axes, too");
     }
     if ((stations != NULL || axes != NULL) && shifts == NULL) {
-        status = ics_yaml_error(error, stations != NULL ? stations : axes,
-                                "%s: needs tilt.shifts beside it",
-                                stations != NULL ? "tilt.stations" : "tilt.axes");
+        status =
+            ics_yaml_error(error, stations != NULL ? stations : axes, "%s: needs tilt.shifts, too",
+                           stations != NULL ? "tilt.stations" : "tilt.axes");
     }
     return status;
 }
@@ -82,12 +82,13 @@ static void describe(const ice_medium *medium, FILE *out)
     ics_ice_tilt_range(tilt, &low, &high);
     fprintf(out, "  tilt     layers %.4g .. %.4g m higher, ", low, high);
     if (tilt->kind == ICE_TILT_MAP) {
-        fprintf(out, "map of %zu nodes, outside as at its edge, in depth %s\n",
-                ics_ice_tilt_node_count(tilt), tilt->clamp ? "as well" : "linear");
+        fprintf(out,
+                "map of %zu nodes, outside its hexagon as at the edge, outside its depths %s\n",
+                ics_ice_tilt_node_count(tilt), tilt->clamp ? "as at the edge" : "linear");
     } else {
         fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m, outside %s\n",
                 tilt->station_count, tilt->azimuth * 180 / M_PI, tilt->origin,
-                tilt->clamp ? "as at its edge" : "linear");
+                tilt->clamp ? "as at the edge" : "linear");
     }
 }
 

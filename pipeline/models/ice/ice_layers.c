@@ -196,7 +196,7 @@ static void check_scattering(layer_check *check, const ice_medium *medium)
                 continue;
             }
             snprintf(expected, sizeof expected,
-                     "more than 0 1/m (at %g nm) without what birefringence scatters", ends[k]);
+                     "more than 0 1/m (at %g nm) after birefringence is subtracted", ends[k]);
             fault(check, &check->list->rows[i], "scattering", left, expected);
             break;
         }

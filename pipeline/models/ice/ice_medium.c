@@ -60,7 +60,9 @@ double ics_ice_scattering(const ice_medium *medium, size_t layer, double wavelen
 {
     const ice_layer *ice = &medium->layers[layer];
     if (medium->spectral != NULL) {
-        /* The layer has 1 - g of the particles in it, molecules scatter to both sides alike. */
+        /* The layer's effective_scattering contains the factor 1 - g of particles. The factor of
+         * particles and molecules together is 1 - (1 - f) g, because molecules have a mean cosine
+         * of 0. */
         const double f = medium->rayleigh_fraction, g = medium->mean_cosine;
         return ice->effective_scattering * (1 - (1 - f) * g) / (1 - g) *
                spectral_at(medium, wavelength).scattering;

@@ -180,7 +180,8 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
     return status;
 }
 
-/* Newer models have this file. It contains one number, which tells ppc how the tables are meant. */
+/* Newer models have this file. Its one number says what the tables of the folder contain
+ * (physics.md 4.2). */
 static int read_version(ppc_folder *folder, const ics_text *text, void *target)
 {
     enum { PLAIN = 0, NOTHING_TO_SUBTRACT = 10, FULL_ABSORPTION = 20 };
@@ -258,10 +259,11 @@ static void read_tilt(ppc_folder *folder, ice_tilt *out)
         read_tilt_files(folder, "tilt.par", "tilt.dat", ics_ice_ppc_tilt_line_read, out);
     }
     if (map && line) {
-        note(folder, ics_warnings_add(folder->warnings,
-                                      "%s: tilt.par and tilt.dat are not used, tilt.set and "
-                                      "tilt.map are",
-                                      folder->directory));
+        note(folder,
+             ics_warnings_add(folder->warnings,
+                              "%s: tilt.par and tilt.dat are not used, because tilt.set and "
+                              "tilt.map describe the tilt, too",
+                              folder->directory));
     }
 }
 

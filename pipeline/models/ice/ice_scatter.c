@@ -1,7 +1,9 @@
 #include "pipeline/models/ice/ice_scatter.h"
 
+#include "base/error.h"
 #include "stages/variants.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +38,7 @@
 #define SCATTER(variant, yaml) {(yaml), parameters_of_##variant},
 static const ics_scatter_variant variants[] = {
 #include "stages/registry.def"
-};
+    {.name = NULL}};
 #undef SCATTER
 #undef ICE_VARIANT
 
@@ -47,7 +49,7 @@ _Static_assert(0
                    <= ICS_ICE_SCATTER_MAX,
                "all variants together have at most ICS_ICE_SCATTER_MAX parameters");
 
-enum { VARIANTS = sizeof variants / sizeof *variants };
+enum { VARIANTS = sizeof variants / sizeof *variants - 1 };
 
 const ics_scatter_variant *ics_ice_scatter_variant(size_t index)
 {
@@ -92,6 +94,55 @@ void ics_ice_scatter_add_keys(ics_ice_keys *keys, bool is_water, size_t offset)
                                    .help = p->help};
         }
     }
+}
+
+static bool is_declared(const ics_scatter_variant *variant, bool is_water, const char *path)
+{
+    for (const ics_scatter_parameter *p = variant->parameters; p->name != NULL; ++p) {
+        if (strcmp(is_water ? p->key : p->name, path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Warns if variants declare the key `path`, but `chosen` is not one of them. */
+static int warn_of_key(const ics_scatter_variant *list, const char *chosen, bool is_water,
+                       const char *path, const ics_yaml_node *given, ics_warnings *warnings)
+{
+    char place[512], users[512] = "";
+    size_t used = 0;
+    for (; list->name != NULL; ++list) {
+        if (!is_declared(list, is_water, path)) {
+            continue;
+        }
+        if (strcmp(list->name, chosen) == 0) {
+            return ICESTREAM_OK;
+        }
+        if (used < sizeof users) {
+            used += (size_t)snprintf(users + used, sizeof users - used, "%s%s",
+                                     used > 0 ? ", " : "", list->name);
+        }
+    }
+    if (used == 0) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(warnings,
+                            "%s: %s has no effect, because stages.scatter is %s; the variants that "
+                            "use %s: %s",
+                            ics_yaml_place(given, place, sizeof place), path, chosen, path, users);
+}
+
+int ics_ice_scatter_warn(const ics_scatter_variant *list, const char *chosen, bool is_water,
+                         const ics_ice_keys *keys, ics_warnings *warnings)
+{
+    for (size_t i = 0; i < keys->count; ++i) {
+        if (keys->given[i] != NULL) {
+            ICS_TRY(warn_of_key(list, chosen, is_water, keys->fields[i].path, keys->given[i],
+                                warnings));
+        }
+    }
+    return ICESTREAM_OK;
 }
 
 /* ---- media ----------------------------------------------------------------------------------- */

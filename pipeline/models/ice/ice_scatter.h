@@ -7,6 +7,7 @@
 #define ICS_MODELS_ICE_ICE_SCATTER_H
 
 #include "pipeline/models/ice/ice_file.h"
+#include "pipeline/models/warnings.h"
 
 /* One declared parameter. */
 typedef struct ics_scatter_parameter {
@@ -22,12 +23,18 @@ typedef struct ics_scatter_variant {
     const ics_scatter_parameter *parameters; /* the last one has no name */
 } ics_scatter_variant;
 
-/* Returns variant `index` of the registry, or NULL after the last one. */
+/* Returns variant `index` of the registry, or NULL after the last one. Variant 0 is the first of an
+ * array, in which a variant without a name stands behind the last one. */
 const ics_scatter_variant *ics_ice_scatter_variant(size_t index);
 
 /* Appends the keys of all parameters; a name that several variants declare is one key. `offset` is
  * that of an array of ICS_ICE_SCATTER_MAX numbers in the structure that is read. */
 void ics_ice_scatter_add_keys(ics_ice_keys *keys, bool is_water, size_t offset);
+
+/* Warns of every key that a file gives and that only other variants than `chosen` declare. `list`
+ * is an array of variants; the last one has no name. ICESTREAM_E_MEMORY. */
+int ics_ice_scatter_warn(const ics_scatter_variant *list, const char *chosen, bool is_water,
+                         const ics_ice_keys *keys, ics_warnings *warnings);
 
 /* Sets medium->scatter to the parameters of a variant in the order of their declaration. `values`
  * are the numbers of a file (see above), or NULL for the defaults. A variant that is not in the

@@ -16,15 +16,15 @@ enum {
     LIU_FRACTION,
     MEAN_COSINE,
     FLOW_AZIMUTH,
-    ANISOTROPY,      /* 2 */
+    ANISOTROPY,      /* 2 numbers */
     HOLE_RADIUS = 7, /* in units of the radius of a module */
     HOLE_SCATTERING,
     HOLE_ABSORPTION,
     HOLE_LIU_FRACTION,
     HOLE_MEAN_COSINE,
-    ABSORPTION_ANISOTROPY, /* 3 */
+    ABSORPTION_ANISOTROPY, /* 3 numbers */
     ABSORPTION_EXPONENT = 15,
-    BIREFRINGENCE /* 12 */
+    BIREFRINGENCE /* 12 numbers */
 };
 
 typedef struct settings_file {
@@ -53,7 +53,7 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
     while (ics_text_next(reader, &line)) {
         if (!begins_number(&line.fields[0])) {
             if (ics_warnings_add(warnings,
-                                 "%s:%zu: %s is no number, the line is taken as a comment",
+                                 "%s:%zu: %s is not a number, so the line is read as a comment",
                                  reader->name, line.number,
                                  ics_text_field_show(&line.fields[0], shown)) != ICESTREAM_OK) {
                 return ICESTREAM_E_MEMORY;

@@ -84,7 +84,7 @@ static int check_index_table(const water_reader *reader, const ics_yaml_node *no
         const ics_yaml_node *given = ics_ice_file_given(&reader->keys, formula_keys[i]);
         if (given != NULL) {
             return ics_yaml_error(reader->error, given,
-                                  "%s: found a table of the index as well, expected one of them",
+                                  "%s: found also a table of the index, expected one of the two",
                                   formula_keys[i]);
         }
     }
@@ -110,17 +110,19 @@ static int check_index(const water_reader *reader)
     }
     for (int i = 0; i < 3; ++i) {
         if (ics_ice_file_given(&reader->keys, formula_keys[i]) == NULL) {
-            status = ics_yaml_error(reader->error, section != NULL ? section : reader->root,
-                                    "the key '%s' is missing (per mille, deg C, bar), or an "
-                                    "index.table or index.file of phase indices",
-                                    formula_keys[i]);
+            status =
+                ics_yaml_error(reader->error, section != NULL ? section : reader->root,
+                               "the key '%s' is missing: the index needs salinity (per mille), "
+                               "temperature (deg C) and pressure (bar), or phase indices in "
+                               "index.table or index.file",
+                               formula_keys[i]);
         }
     }
     const ics_yaml_node *extend = ics_ice_file_given(&reader->keys, "index.extend");
     if (extend != NULL) {
         status = ics_yaml_error(reader->error, extend,
-                                "index.extend: found it without a table of the index, to which it "
-                                "would belong");
+                                "index.extend: is for index.file or index.table, and neither is "
+                                "given");
     }
     return status;
 }
@@ -256,6 +258,10 @@ int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const cha
     }
     if (status == ICESTREAM_OK) {
         ics_ice_scatter_choose(scatter, reader.file.scatter, *out);
+        if (ics_ice_scatter_warn(ics_ice_scatter_variant(0), scatter, true, &reader.keys,
+                                 warnings) != ICESTREAM_OK) {
+            status = ics_yaml_no_memory(error, root);
+        }
     }
     ics_ice_water_file_clear(&reader.keys, &reader.file);
     return status;

@@ -276,6 +276,11 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
     if (status == ICESTREAM_OK) {
         status = make_medium(config, &file, out, error);
     }
+    if (status == ICESTREAM_OK &&
+        ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
+                             warnings) != ICESTREAM_OK) {
+        status = ics_yaml_no_memory(error, root);
+    }
     ics_schema_clear(keys.fields, keys.count, &file);
     ics_yaml_destroy(document);
     return status;

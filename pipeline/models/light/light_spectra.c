@@ -91,7 +91,7 @@ static int add_line(ics_light_builder *builder, size_t index, double wavelength,
     if (!(wavelength >= low && wavelength <= high)) {
         return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
                              "%s: error: spectrum %zu: found a line at %.10g nm, expected %.10g .. "
-                             "%.10g nm, where light.acceptance sees light",
+                             "%.10g nm, where light.acceptance is above 0",
                              place, index, wavelength, low, high);
     }
     if (ics_curve_add(&curve, wavelength, 1) != ICESTREAM_OK) {
@@ -147,7 +147,7 @@ static int add_product(ics_light_builder *builder, size_t index, const source_li
     } else if (!light) {
         status = ics_error_add(builder->error, ICESTREAM_E_CONFIG,
                                "%s: error: spectrum %zu (%s): found no light between %.10g and "
-                               "%.10g nm, expected some where light.acceptance sees it",
+                               "%.10g nm, expected some where light.acceptance is above 0",
                                from->place, index, from->name, band_low, band_high);
     } else {
         status = keep_spectrum(builder, index, from->name, &curve);

@@ -56,7 +56,7 @@ bool ics_text_next(ics_text_reader *reader, ics_text_line *line);
 int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Reads a decimal number. False where the field is anything else (hexadecimal, nan, 1e999). */
+/* Reads a decimal number. Returns false for everything else (hexadecimal, nan, 1e999). */
 bool ics_text_field_number(const ics_text_field *field, double *out);
 /* Reads the number of a field, and reports "what: found ..., expected a number" if there is none.
  */

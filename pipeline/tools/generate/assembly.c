@@ -1,6 +1,8 @@
 #include "pipeline/tools/generate/assembly.h"
 
+#include "base/container.h"
 #include "base/error.h"
+#include "base/queue.h"
 #include "pipeline/devices/workers.h"
 
 #include <pthread.h>
@@ -12,12 +14,14 @@ enum { BLOCKS_ALONE = 1, BLOCKS_LEAST = 3, BLOCKS_MOST = 16, THREADS_PER_BLOCK =
 
 /* A planned piece. Its steps begin at steps[first] of the block. */
 typedef struct piece {
-    struct piece *next; /* in the list of pieces to be made, or in the list of free pieces */
-    uint64_t number;    /* counts pieces in the order of planning */
-    uint64_t block;     /* number of the block */
+    STAILQ_ENTRY(piece) link; /* of `free` or of `to_make` */
+    uint64_t number;          /* counts pieces in the order of planning */
+    uint64_t block;           /* number of the block */
     uint32_t first;
     void *plan; /* [piece_bytes] */
 } piece;
+
+typedef STAILQ_HEAD(piece_queue, piece) piece_queue;
 
 typedef struct block {
     icestream_step *steps; /* [ICS_ASSEMBLY_BLOCK] */
@@ -41,8 +45,7 @@ typedef struct assembly {
     pthread_cond_t changed; /* signalled if there is a task, or if the work has ended */
     /* The lock protects all members below. The plan and the steps of a piece belong to the thread
      * that plans or makes the piece, the steps of a block to the thread that writes the block. */
-    piece *free;               /* list of free pieces */
-    piece *first, **last;      /* list of pieces to be made */
+    piece_queue free, to_make; /* pieces without a plan; planned pieces that wait */
     uint64_t written, planned; /* numbers of the next block to write and of the block in planning */
     uint64_t next_piece;       /* number of the next piece */
     bool writing, planning;    /* a thread is writing or planning now */
@@ -69,11 +72,11 @@ static task find_task(assembly *team)
     if (!team->writing && oldest->closed && oldest->open == 0) {
         return WRITE;
     }
-    if (!team->planning && !team->all_planned && team->free != NULL &&
+    if (!team->planning && !team->all_planned && !STAILQ_EMPTY(&team->free) &&
         team->planned - team->written < team->block_count) {
         return PLAN;
     }
-    return team->first != NULL ? MAKE : NOTHING;
+    return STAILQ_EMPTY(&team->to_make) ? NOTHING : MAKE;
 }
 
 /* Wakes one more thread if there is another task. A thread calls this when it begins a task, and
@@ -127,22 +130,16 @@ static void write_block(assembly *team)
     }
 }
 
-/* Appends a planned piece to the list of pieces to be made. An empty piece becomes free again. */
+/* Appends a planned piece to the queue of pieces to be made. An empty piece becomes free again. */
 static void queue_piece(assembly *team, block *into, piece *planned, uint32_t count)
 {
-    planned->next = NULL;
     if (count == 0) {
-        planned->next = team->free;
-        team->free = planned;
+        STAILQ_INSERT_HEAD(&team->free, planned, link);
         return;
     }
     into->count += count;
     ++into->open;
-    if (team->first == NULL) {
-        team->last = &team->first;
-    }
-    *team->last = planned;
-    team->last = &planned->next;
+    STAILQ_INSERT_TAIL(&team->to_make, planned, link);
 }
 
 static void close_block(assembly *team, block *full)
@@ -155,11 +152,10 @@ static void plan_piece(assembly *team)
 {
     icestream_error error = {.status = ICESTREAM_OK};
     block *into = block_of(team, team->planned);
-    piece *next = team->free;
+    piece *next = ICS_QUEUE_TAKE(&team->free, link);
     const size_t room = ICS_ASSEMBLY_BLOCK - into->count;
     const uint32_t most = room < ICS_ASSEMBLY_PIECE ? (uint32_t)room : ICS_ASSEMBLY_PIECE;
     uint32_t count = 0;
-    team->free = next->next;
     team->planning = true;
     next->number = team->next_piece++;
     next->block = team->planned;
@@ -197,9 +193,8 @@ static void fail_piece(assembly *team, block *into, uint64_t number, const icest
 static void make_piece(assembly *team)
 {
     icestream_error error = {.status = ICESTREAM_OK};
-    piece *made = team->first;
+    piece *made = ICS_QUEUE_TAKE(&team->to_make, link);
     block *into = block_of(team, made->block);
-    team->first = made->next;
     wake_another(team);
     pthread_mutex_unlock(&team->lock);
     int status = team->work->make(team->work->user, made->plan, into->steps + made->first, &error);
@@ -208,8 +203,7 @@ static void make_piece(assembly *team)
         fail_piece(team, into, made->number, &error);
     }
     --into->open;
-    made->next = team->free;
-    team->free = made;
+    STAILQ_INSERT_HEAD(&team->free, made, link);
 }
 
 /* Does tasks until the work has ended. */
@@ -237,14 +231,14 @@ static void work_on(assembly *team)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct member {
-    ics_job job; /* first: the job is the member */
+    ics_job job;
     assembly *team;
 } member;
 
 static void run_member(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    work_on(((member *)(void *)job)->team);
+    work_on(ICS_CONTAINER_OF(job, member, job)->team);
 }
 
 static void forget_member(void *user, ics_job *job)
@@ -305,8 +299,7 @@ static bool allocate_team(assembly *team, uint32_t threads)
     }
     for (uint32_t i = 0; i < pieces; ++i) {
         team->pieces[i].plan = team->plans + i * team->work->piece_bytes;
-        team->pieces[i].next = team->free;
-        team->free = &team->pieces[i];
+        STAILQ_INSERT_HEAD(&team->free, &team->pieces[i], link);
     }
     for (uint32_t i = 0; i < team->block_count; ++i) {
         team->blocks[i].steps = calloc(ICS_ASSEMBLY_BLOCK, sizeof(icestream_step));
@@ -320,6 +313,8 @@ static bool allocate_team(assembly *team, uint32_t threads)
 int ics_assembly_run(const ics_assembly *work, uint32_t threads, icestream_error *error)
 {
     assembly team = {.work = work, .error = error};
+    STAILQ_INIT(&team.free);
+    STAILQ_INIT(&team.to_make);
     if (!allocate_team(&team, threads)) {
         free_team(&team);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for steps on %u threads",

@@ -123,15 +123,15 @@ static void print_notes(const ics_row *const *rows, size_t count, FILE *out)
 {
     for (size_t i = 0; i < count; ++i) {
         const ics_device_notes *notes = &rows[i]->best.notes;
-        bool said = false;
+        bool repeated = false;
         for (size_t k = 0; k < i; ++k) {
-            said |= strcmp(rows[k]->best.notes.warnings, notes->warnings) == 0;
+            repeated |= strcmp(rows[k]->best.notes.warnings, notes->warnings) == 0;
         }
         if (rows[i]->best.automatic && notes->choice[0] != '\0') {
             fprintf(out, "\n%s was chosen:\n", rows[i]->name);
             print_indented(notes->choice, out);
         }
-        if (notes->warnings[0] != '\0' && !said) {
+        if (notes->warnings[0] != '\0' && !repeated) {
             fprintf(out, "\n%s warns:\n", rows[i]->name);
             print_indented(notes->warnings, out);
         }

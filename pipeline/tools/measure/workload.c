@@ -28,7 +28,7 @@ struct ics_workload {
 #define UNIFORM_EDGE   1000.0 /* edge (m) of a cube around the detector's centre */
 #define STEP_LENGTH    0.001  /* (m) */
 
-/* Every step has this number of random numbers. The last two decide its number of photons. */
+/* Every step uses this number of random numbers. The last two decide its number of photons. */
 #define DRAWS_PER_STEP 16
 #define DRAW_SIDE      14
 #define DRAW_SHARE     15

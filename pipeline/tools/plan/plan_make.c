@@ -114,8 +114,8 @@ int ics_plan_make(const icestream_config *config, int architecture, ics_plan *ou
     if (status == ICESTREAM_OK && cpu_alone && !gpu_here) {
         status = plan_cpu(config, &world, &out->cpu, error);
     }
-    /* Settings that only a GPU has are no error here: they are meant for a machine with a GPU, and
-     * that is planned for. */
+    /* Settings that only a GPU has are no error here, because the plan is also for a machine with a
+     * GPU. */
     if (status == ICESTREAM_E_CONFIG && backend == ICS_BACKEND_AUTO && out->gpu.count > 0) {
         status = ics_error_set(error, ICESTREAM_OK, "%s", "");
     }

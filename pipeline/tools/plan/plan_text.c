@@ -99,13 +99,13 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
             ICS_SLOT_BYTES, options->lanes);
     const ics_gpu_schedule *row = ics_schedule_row(options->schedule);
     if (row->slots_per_thread > 1) {
-        fprintf(out, ", and as many for photons that warps have made and that wait for a lane");
+        fprintf(out, ", and as many for photons that warps have made and that wait for a thread");
     }
     if (row->long_visits) {
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
     }
     if (row->has_refill) {
-        fprintf(out, ", refilled at %" PRIu32 " idle lanes of a warp", options->refill);
+        fprintf(out, ", refilled at %" PRIu32 " idle threads of a warp", options->refill);
     }
     if (schedule->bytes_per_bounce > 0) {
         fprintf(out,

@@ -49,13 +49,14 @@ static const ics_option options[OPTIONS] = {
                            .initial = "no limit",
                            .low = 1,
                            .high = 100000000},
-    [OPTION_UNFINISHED_EXIT] = {.name = "unfinished-exit",
-                                .type = ICS_OPTION_CHOICE,
-                                .value = "N",
-                                .help = "exit status, 75 or 85, if the time limit or a signal left "
-                                        "work",
-                                .initial = "75 for the time limit, 130 or 143 for a signal",
-                                .choices = {"75", "85"}},
+    [OPTION_UNFINISHED_EXIT] =
+        {.name = "unfinished-exit",
+         .type = ICS_OPTION_CHOICE,
+         .value = "N",
+         .help = "exit status (75 or 85) if the time limit or a signal stopped the "
+                 "run before all work was done",
+         .initial = "75 for the time limit, 130 or 143 for a signal",
+         .choices = {"75", "85"}},
     [OPTION_SUMMARY] = {.name = "summary",
                         .type = ICS_OPTION_TEXT,
                         .value = "FILE",
@@ -96,7 +97,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
     return status;
 }
 
-/* A batch system may have a number of its own for "start this job again". */
+/* Batch systems have different numbers for "start this job again". */
 static int exit_status(const ics_arguments *given, int status)
 {
     const ics_option_value *chosen = &given->options[OPTION_UNFINISHED_EXIT];

@@ -134,8 +134,7 @@ static void print_variant(const variant *listed, bool chosen, FILE *out)
     fprintf(out, "  %c %-12s %s%s%s\n", chosen ? '*' : ' ', listed->name, listed->text,
             listed->parameters[0] ? "; set by " : "", listed->parameters);
     for (const ics_scatter_parameter *p = declared_by(listed); p->name != NULL; ++p) {
-        fprintf(out,
-                "                 %s in the file of the ice: %s (%g .. %g%s%s) [default: %s]\n",
+        fprintf(out, "                 %s in the ice file: %s (%g .. %g%s%s) [default: %s]\n",
                 p->name, p->help, p->low, p->high, p->unit[0] ? " " : "", p->unit, p->fallback);
     }
 }

@@ -70,7 +70,7 @@ const ics_command ics_command_trace = {
     .summary = "repeats single photons and writes every point of their paths",
     .details =
         "The CPU follows each photon with the photon's own random numbers, so the path is the one\n"
-        "of the run. The report says whether the chosen hits came about again. Hits of a GPU's "
+        "of the run. The report says whether the chosen hits were reproduced. Hits of a GPU's "
         "own\n"
         "maths may differ a little; the report says by how much.",
     .operands_max = 1,

@@ -110,9 +110,9 @@ static bool names_digest(const json_t *item, const char *digest)
     return json_is_string(item) && strcmp(json_string_value(item), digest) == 0;
 }
 
-/* Returns whether the hit file names this digest as one of its step files. Stores in *told whether
- * the hit file names step files at all. */
-static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *told)
+/* Returns whether the hit file names this digest as one of its step files. Stores in *names_inputs
+ * whether the hit file names any step file. */
+static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *names_inputs)
 {
     const json_t *one = json_object_get(json_object_get(metadata, "digests"), "input");
     const json_t *many = json_object_get(metadata, "inputs"), *item;
@@ -122,7 +122,7 @@ static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *
     {
         found = found || names_digest(item, digest);
     }
-    *told = json_is_string(one) || json_is_array(many);
+    *names_inputs = json_is_string(one) || json_is_array(many);
     return found;
 }
 
@@ -182,11 +182,11 @@ static int look_through(search *s, const char *path, icestream_error *error)
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(reader, &summary, NULL, error);
     }
-    bool told = false, counts = true;
+    bool names_inputs = false, counts = true;
     if (status == ICESTREAM_OK &&
-        !is_origin_of_hits(s->requests->metadata, summary.digest, &told)) {
-        counts = s->named || !told;
-        s->steps->foreign = told && s->named;
+        !is_origin_of_hits(s->requests->metadata, summary.digest, &names_inputs)) {
+        counts = s->named || !names_inputs;
+        s->steps->foreign = names_inputs && s->named;
     }
     s->used = false;
     if (status == ICESTREAM_OK && counts) {
@@ -221,8 +221,8 @@ static int require_folders(const pattern_list *patterns, icestream_error *error)
 
 static int require_all(const search *s, const pattern_list *patterns, icestream_error *error)
 {
-    bool told = false;
-    (void)is_origin_of_hits(s->requests->metadata, "", &told);
+    bool names_inputs = false;
+    (void)is_origin_of_hits(s->requests->metadata, "", &names_inputs);
     for (size_t i = 0; i < s->requests->count; ++i) {
         if (s->from[i] == NULL) {
             return require_folders(patterns, error) != ICESTREAM_OK
@@ -234,7 +234,7 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
                              "expected it in %s",
                              s->requests->items[i].event_id, s->requests->items[i].step_id,
                              s->steps->files, s->steps->files == 1 ? "" : "s",
-                             told && !s->named ? " from which the hits were made" : "",
+                             names_inputs && !s->named ? " from which the hits were made" : "",
                              s->named ? "the file of --steps"
                                       : "the step files of the configuration's source; or name "
                                         "another file: --steps FILE");

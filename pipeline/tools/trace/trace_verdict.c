@@ -74,7 +74,7 @@ void ics_trace_verdict_print(const ics_trace_verdict *verdict, ics_maths_used ma
             verdict->moved, verdict->time, verdict->scatters, verdict->position);
     }
     if (verdict->lost > 0) {
-        fprintf(out, "  %zu did not come about again, because their photons take other paths:\n",
+        fprintf(out, "  %zu were not reproduced, because their photons take other paths:\n",
                 verdict->lost);
     }
     for (size_t i = 0; i < verdict->lost && i < ICS_TRACE_LOST_SHOWN; ++i) {
@@ -95,7 +95,7 @@ int ics_trace_verdict_status(const ics_trace_verdict *verdict, ics_maths_used ma
         return ICESTREAM_OK;
     }
     return ics_error_set(error, ICESTREAM_E_DIFFERENT,
-                         "%s: %zu of %zu hits did not come about again, expected all to the last "
+                         "%s: %zu of %zu hits were not reproduced, expected all to the last "
                          "bit (are configuration and step file those of the run?)",
                          output, verdict->expected - verdict->identical, verdict->expected);
 }

@@ -118,27 +118,27 @@ enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
 extern const ice_tables *grid_tables; /* the kernels are specialised for their sizes */
 extern uint32_t grid_refill;
 
-#define ICS_RUN_BLOCK            GRID_BLOCK
-#define ICS_RUN_BLOCKS           1
-#define ICS_RUN_BOUNCES          GRID_BOUNCES
-#define ICS_RUN_REFILL           grid_refill
-#define ICS_RUN_START_SHIFT      GRID_START_SHIFT
-#define ICS_RUN_CREATE           ICE_create_cherenkov
-#define ICS_RUN_PROPAGATE        ICE_propagate_cumulative
-#define ICS_RUN_COLLIDE          ICE_collide_string_grid
-#define ICS_RUN_SCATTER          ICE_scatter_hg_sl
-#define ICS_RUN_LAYERS           grid_tables->layer_count
-#define ICS_RUN_SPECTRA          grid_tables->spectrum_count
-#define ICS_RUN_KEEP_HIT_PHOTONS grid_tables->keep_hit_photons
-#define ICS_RUN_REACH_CULL       grid_tables->reach_cull
-#define ICS_RUN_CLEARANCE_NX     grid_tables->clearance_nx
-#define ICS_RUN_CLEARANCE_NY     grid_tables->clearance_ny
-#define ICS_RUN_BOUNDED          grid_tables->bounded
-#define ICS_RUN_FEATURES         grid_tables->features
-#define ICS_RUN_TILT_ROWS        grid_tables->tilt.depth_rows
-#define ICS_RUN_TILT_U           grid_tables->tilt.nodes_u
-#define ICS_RUN_TILT_V           grid_tables->tilt.nodes_v
-#define ICS_RUN_TILT_CLAMP       grid_tables->tilt.clamp
+#define GPU_SPECIAL_BLOCK            GRID_BLOCK
+#define GPU_SPECIAL_BLOCKS           1
+#define GPU_SPECIAL_BOUNCES          GRID_BOUNCES
+#define GPU_SPECIAL_REFILL           grid_refill
+#define GPU_SPECIAL_START_SHIFT      GRID_START_SHIFT
+#define GPU_SPECIAL_CREATE           ICE_create_cherenkov
+#define GPU_SPECIAL_PROPAGATE        ICE_propagate_cumulative
+#define GPU_SPECIAL_COLLIDE          ICE_collide_string_grid
+#define GPU_SPECIAL_SCATTER          ICE_scatter_hg_sl
+#define GPU_SPECIAL_LAYERS           grid_tables->layer_count
+#define GPU_SPECIAL_SPECTRA          grid_tables->spectrum_count
+#define GPU_SPECIAL_KEEP_HIT_PHOTONS grid_tables->keep_hit_photons
+#define GPU_SPECIAL_REACH_CULL       grid_tables->reach_cull
+#define GPU_SPECIAL_CLEARANCE_NX     grid_tables->clearance_nx
+#define GPU_SPECIAL_CLEARANCE_NY     grid_tables->clearance_ny
+#define GPU_SPECIAL_BOUNDED          grid_tables->bounded
+#define GPU_SPECIAL_FEATURES         grid_tables->features
+#define GPU_SPECIAL_TILT_ROWS        grid_tables->tilt.depth_rows
+#define GPU_SPECIAL_TILT_U           grid_tables->tilt.nodes_u
+#define GPU_SPECIAL_TILT_V           grid_tables->tilt.nodes_v
+#define GPU_SPECIAL_TILT_CLAMP       grid_tables->tilt.clamp
 
 /* ---- the schedules --------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
-/* The result of a run. */
+#include "pipeline/run/judge.h"
+
 #include "base/error.h"
 #include "pipeline/run/intake.h"
-#include "pipeline/run/summary.h"
 
 #include <signal.h>
 
@@ -15,14 +15,15 @@ size_t ics_run_unfinished(const ics_run_state *run)
     return run->units.made - run->units.finished;
 }
 
-/* The number of files and messages. The last unit of a stream is the message that is absent. */
+/* The number of files and messages. The last unit of a stream is no message: the stream has ended.
+ */
 static size_t all_files(const ics_run_state *run)
 {
     return run->units.made - run->units.results[ICS_RESULT_ABSENT];
 }
 
 /* Whether the signal or the time limit ended the run before its work was done. A run that watches a
- * folder has always more to expect. */
+ * folder always expects more files. */
 static bool was_stopped(const ics_run_state *run)
 {
     return ics_run_unfinished(run) > 0 || ics_run_intake_expects_files(run);
@@ -50,13 +51,13 @@ static int status_of(const ics_run_state *run)
 int ics_run_judge(const ics_run_state *run, icestream_error *error)
 {
     size_t done = ics_run_count(run, ICS_RESULT_DONE) + ics_run_count(run, ICS_RESULT_SKIPPED);
-    size_t set_aside = ics_run_count(run, ICS_RESULT_QUARANTINED);
+    size_t quarantined = ics_run_count(run, ICS_RESULT_QUARANTINED);
     size_t unfinished = ics_run_unfinished(run), total = all_files(run);
     int status = status_of(run);
     if (error != NULL) {
         *error = (icestream_error){.status = ICESTREAM_OK};
     }
-    if (set_aside > 0 && !run->units.forgets) { /* the log has the reasons for claimed files */
+    if (quarantined > 0 && !run->units.forgets) { /* the log has the reasons for claimed files */
         ics_error_add(error, status, "%s", run->units.refusals.text);
     }
     if (run->stop.fatal.status != ICESTREAM_OK) {
@@ -69,9 +70,9 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
                       status != ICESTREAM_E_FAILED ? icestream_status_text(status)
                                                    : "internal error: the run stalled",
                       done, total, unfinished,
-                      run->streaming || run->units.forgets ? "" : " (--resume goes on)");
-    } else if (set_aside > 0) {
-        ics_error_add(error, status, "%zu of %zu files quarantined", set_aside, total);
+                      run->streaming || run->units.forgets ? "" : " (--resume continues)");
+    } else if (quarantined > 0) {
+        ics_error_add(error, status, "%zu of %zu files quarantined", quarantined, total);
     }
     return status;
 }

@@ -1,0 +1,39 @@
+/* The constants for which the kernels of a run are compiled, one row each, in the common subset of
+ * C11 and CUDA C. kernels/cuda/specialise.c defines GPU_SPECIAL_NAME for every row in front of the
+ * sources of the kernels. Values of the ice and the seed are not among them, so that a cached
+ * program serves all runs with the same features and sizes.
+ */
+#ifndef ICS_KERNELS_CUDA_DEVICE_SPECIAL_H
+#define ICS_KERNELS_CUDA_DEVICE_SPECIAL_H
+
+/* ROW(NAME, member of ice_variants) */
+#define GPU_SPECIAL_VARIANTS(ROW)                                                                  \
+    ROW(CREATE, create)                                                                            \
+    ROW(PROPAGATE, propagate)                                                                      \
+    ROW(COLLIDE, collide)                                                                          \
+    ROW(SCATTER, scatter)
+
+/* ROW(NAME, member of ice_tables) */
+#define GPU_SPECIAL_TABLES(ROW)                                                                    \
+    ROW(LAYERS, layer_count)                                                                       \
+    ROW(SPECTRA, spectrum_count)                                                                   \
+    ROW(CLEARANCE_NX, clearance_nx)                                                                \
+    ROW(CLEARANCE_NY, clearance_ny)                                                                \
+    ROW(KEEP_HIT_PHOTONS, keep_hit_photons)                                                        \
+    ROW(REACH_CULL, reach_cull)                                                                    \
+    ROW(BOUNDED, bounded)                                                                          \
+    ROW(FEATURES, features)                                                                        \
+    ROW(TILT_ROWS, tilt.depth_rows)                                                                \
+    ROW(TILT_U, tilt.nodes_u)                                                                      \
+    ROW(TILT_V, tilt.nodes_v)                                                                      \
+    ROW(TILT_CLAMP, tilt.clamp)
+
+/* ROW(NAME, member of ics_special_options) */
+#define GPU_SPECIAL_OPTIONS(ROW)                                                                   \
+    ROW(BLOCK, block)                                                                              \
+    ROW(BLOCKS, blocks_per_processor)                                                              \
+    ROW(BOUNCES, bounces_per_wave)                                                                 \
+    ROW(REFILL, refill)                                                                            \
+    ROW(START_SHIFT, start_shift)
+
+#endif

@@ -1,0 +1,14 @@
+/* --resume keeps complete outputs of earlier runs. Before anything is computed, this file checks
+ * with which maths they were computed. A reader checks later whether an output is complete and
+ * belongs to its input (units/unit.h). */
+#ifndef ICS_RUN_RESUME_H
+#define ICS_RUN_RESUME_H
+
+#include "pipeline/run/state.h"
+
+/* Compares the maths of each hit file that the run would keep with the maths of its device, which
+ * must exist. If they differ: ICESTREAM_E_OUTPUT, and the error names all these files. If
+ * device.fallback allows a run to mix maths, a warning counts them instead. ICESTREAM_E_MEMORY. */
+int ics_run_check_maths(ics_run_state *run, icestream_error *error);
+
+#endif
