@@ -14,8 +14,17 @@ typedef struct scratch {
 
 /* A new empty folder in the system's folder for temporary files. Fails the test on errors. */
 scratch scratch_create(void);
+/* A new empty folder on another file system than `here`. Returns false, after a message, if there
+ * is none in /dev/shm. */
+bool scratch_create_elsewhere(const scratch *here, scratch *out);
 /* Removes the folder and everything in it. */
 void scratch_remove(const scratch *place);
+/* Limits the size (B) of all files that this process writes, which acts like a full disk: a write
+ * beyond the limit fails with EFBIG. */
+void scratch_limit_files(size_t size);
+/* Removes the limit. */
+void scratch_unlimit_files(void);
+
 /* The path of `name` in the folder. */
 const char *scratch_path(const scratch *place, const char *name, char path[SCRATCH_PATH]);
 /* Whether something with this name exists in the folder. */
