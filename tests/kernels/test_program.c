@@ -1,5 +1,8 @@
 /* The kernels of a run as NVRTC compiles them, with and without a header of the user. No test needs
- * a GPU. If NVRTC is missing, the tests that need it are skipped with a message. */
+ * a GPU. If NVRTC is missing, the tests that need it are skipped with a message.
+ *
+ * How to join: a new option of ics_program_options joins in
+ * programs_of_different_options_are_different. */
 #include "tests/support/programs.h"
 #include "tests/support/test_main.h"
 
@@ -40,7 +43,7 @@ START_TEST(resources_are_those_of_the_kernels)
 }
 END_TEST
 
-/* A limit on registers that the kernel cannot keep. */
+/* The limit on registers is too small for the kernel. */
 START_TEST(spills_are_reported)
 {
     ics_program_options options = program_defaults;
@@ -79,7 +82,7 @@ START_TEST(an_architecture_of_the_future_gets_ptx)
 }
 END_TEST
 
-/* Every ingredient is a part of the key: none of these may get the code of another. */
+/* Every option is a part of the key: no program may get the code of another. */
 START_TEST(programs_of_different_options_are_different)
 {
     ics_program_options options[5] = {program_defaults, program_defaults, program_defaults,
@@ -167,7 +170,7 @@ START_TEST(a_users_header_is_compiled_and_its_content_belongs_to_the_key)
     ck_assert(plain->bytes != first->bytes ||
               memcmp(plain->image, first->image, plain->bytes) != 0);
 
-    /* The same text elsewhere gives the same code. */
+    /* The same text in another file gives the same code. */
     char elsewhere[SCRATCH_PATH];
     scratch_write(scratch_path(program_place(), "elsewhere.h", elsewhere), rayleigh,
                   strlen(rayleigh));
@@ -231,8 +234,8 @@ START_TEST(errors_name_the_users_file_and_line)
 }
 END_TEST
 
-/* Its own neighbours are no part of the key, so they must not be read, wherever the program runs.
- */
+/* The files next to a user's header are no part of the key, so they must not be read, in whatever
+ * folder the program runs. */
 START_TEST(files_next_to_a_header_are_not_read)
 {
     char path[SCRATCH_PATH], text[2 * SCRATCH_PATH];
@@ -257,7 +260,7 @@ START_TEST(the_working_folder_does_not_matter)
 }
 END_TEST
 
-/* Runs everywhere. */
+/* This test needs no NVRTC. */
 START_TEST(headers_that_cannot_be_given_are_named)
 {
     const char *custom[ICS_STAGES];
