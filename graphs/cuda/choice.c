@@ -1,10 +1,10 @@
 #include "graphs/cuda/choice.h"
 
+#include "base/disk.h"
 #include "kernels/cache/cache.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 bool ics_choice_candidate(const ics_choice_request *request, size_t index, ics_gpu_options *out)
 {
@@ -132,14 +132,8 @@ int ics_choice_read(const char *path)
 
 void ics_choice_write(const char *path, int number)
 {
-    char partial[4300]; /* the path, a dot, a number */
-    snprintf(partial, sizeof partial, "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(partial, "w");
-    if (file == NULL) {
-        return;
-    }
-    const bool written = fprintf(file, "candidate %d\n", number) > 0;
-    if (fclose(file) != 0 || !written || rename(partial, path) != 0) {
-        remove(partial);
-    }
+    char line[32];
+    const int length = snprintf(line, sizeof line, "candidate %d\n", number);
+    const ics_disk_part part = {line, (size_t)length};
+    (void)ics_disk_write_whole(path, &part, 1);
 }
