@@ -96,21 +96,15 @@ ICE_FN void fly_and_scatter(ice_variant variant, const ice_tables *tables, walk_
 }
 
 /* One loop for every scatter variant, chosen outside of it. */
-static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b)
-{
-#define ICE_VARIANT(stage, name, yaml, text) WALK_##stage(name)
-#define WALK_create(name)
-#define WALK_propagate(name)
-#define WALK_collide(name)
-#define WALK_compact(name)
-#define WALK_detect(name)
-#define WALK_scatter(name)                                                                         \
+#define WALK_CASE(stage, name, yaml, text)                                                         \
     case ICE_scatter_##name:                                                                       \
         fly_and_scatter(ICE_scatter_##name, tables, b);                                            \
         break;
+static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b)
+{
     switch (variant) {
     default:
-#include "stages/registry.def"
+        ICE_SCATTER_VARIANTS(WALK_CASE)
     }
 }
 

@@ -6,7 +6,7 @@
 # Compiles every header alone as strict C11 with each of gcc and clang that is here, all of them
 # together too, and all of them together as CUDA C for sm_80 and sm_90, exact and with the GPU's own
 # functions. Without a CUDA compiler that part is left out with a message. SOURCE is the root of the
-# repository, GENERATED has stages/variant_headers.h.
+# repository, GENERATED has stages/registry.h.
 set -euo pipefail
 source=$1 generated=$2 nvcc=${3:-}
 folder=$(mktemp -d)
