@@ -183,8 +183,8 @@ static int write_source(const char *folder, const char *name, const char *text, 
 
 /* ---- entries of the cache ------------------------------------------------------------------- */
 
-/* Whether the object at `path` is complete. Its digest stands behind the object, where dlopen
- * ignores it. The check is needed because loading a damaged object can end the process. */
+/* Whether the entry at `path` is complete: an object followed by its digest, which dlopen ignores.
+ * The check is needed because loading a damaged object can end the process. */
 static bool is_sound(const char *path)
 {
     char key[KEY_DIGITS + 1];
