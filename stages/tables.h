@@ -213,7 +213,7 @@ typedef struct ice_birefringence_row {
 /* sx / 2 and sy / 2 (rad/sqrt(m)) of physics.md 6.4, and mx / 2 divided by the sine (rad/m), for
  * one cosine of the angle to the flow axis (32 bytes). The members `..._more` are the differences
  * to the next row. Between the rows, sx is within 5e-6 and mx within 2e-6 of the formulas
- * (tests/stages/test_ice_features.c). */
+ * (tests/stages/test_birefringence.c). */
 typedef struct ice_deflection_row {
     ICE_ALIGNED(16)
     float along;

@@ -1,7 +1,9 @@
 /* A choice of schedule AUTO is remembered for the settings that it was measured with, and for no
  * others: every option that can change the speed of a schedule changes the name of the choice. The
- * tests need no GPU. A new option joins in ICS_GPU_SPEED_OPTIONS (graphs/gpu.h), and its test
- * begins to run. */
+ * tests need no GPU.
+ *
+ * How to join: a new option in ICS_GPU_SPEED_OPTIONS (graphs/gpu.h) is tested without a change of
+ * this file. */
 #include "graphs/cuda/choice.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/stage_world.h"

@@ -3,8 +3,8 @@
 #define PARTICLE_WORLD_H
 
 #include "pipeline/particles/particle_steps.h"
-#include "tests/propagation/moments.h"
 #include "tests/support/config_text.h"
+#include "tests/support/moments.h"
 
 #include <stdlib.h>
 

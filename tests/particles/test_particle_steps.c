@@ -2,7 +2,7 @@
  * stopping muons make the light that they should, and a survey predicts the numbers of steps and
  * photons. To join: a new model of a particle gets a test like `cascade` or `track`.
  *
- * There are 11 statistical comparisons. tests/propagation/moments.h says how likely a correct
+ * There are 11 statistical comparisons. tests/support/moments.h says how likely a correct
  * program fails one of them. */
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_survey.h"

@@ -2,7 +2,7 @@
  * the public program ppc made of the same lists. To join: a new kind of particle with a yield of
  * its own gets a line in `yields`.
  *
- * There are 12 statistical comparisons. tests/propagation/moments.h says how likely a correct
+ * There are 12 statistical comparisons. tests/support/moments.h says how likely a correct
  * program fails one of them. */
 #include "tests/particles/particle_world.h"
 #include "tests/support/scratch_files.h"

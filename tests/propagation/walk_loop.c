@@ -1,5 +1,5 @@
-/* The loop of walk.h; compiled once per instruction set with the options of the kernels, and with
- * WALK_SYMBOL as the name of its one function. */
+/* The loop of walk.h. It is compiled once for every instruction set with the options of the
+ * kernels. WALK_SYMBOL is the name of its one function. */
 #include "tests/propagation/walk.h"
 
 void WALK_SYMBOL(const walk_job *job, walk_block *block);
@@ -108,7 +108,7 @@ static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b
     }
 }
 
-/* Fills the slots of photons that have ended with those from the back. */
+/* Moves photons from the back into the slots of photons that have ended. */
 static void compact(const walk_job *job, walk_block *b)
 {
     for (uint32_t i = 0; i < b->count;) {
