@@ -115,7 +115,6 @@ static void claim_done(ics_job *job)
 {
     ics_run_state *run = run_of_claim_job(job);
     ics_run_intake *intake = &run->intake;
-    intake->claiming = false;
     log_notes(run);
     for (size_t i = 0; i < intake->claimed_count; ++i) {
         append_claim(run, &intake->claimed[i]);
@@ -166,7 +165,7 @@ static bool is_time_to_look(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
-    if (run->claims.self == NULL || intake->claiming || run->room.paused ||
+    if (run->claims.self == NULL || intake->claim_job.out || run->room.paused ||
         ics_run_is_stopping(run)) {
         return;
     }
@@ -179,8 +178,7 @@ static void offer(ics_run_state *run)
     }
     intake->look = intake->ended = false;
     intake->wanted = room < ICS_RUN_CLAIMS ? room : ICS_RUN_CLAIMS;
-    intake->claiming =
-        ics_run_send_job(run, run->jobs.io, &intake->claim_job, claim_files, claim_done);
+    ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
 
 bool ics_run_intake_expects_files(const ics_run_state *run)
@@ -218,7 +216,6 @@ static void beat(ics_job *job, void *thread_state)
 static void beat_done(ics_job *job)
 {
     ics_run_state *run = run_of_beat_job(job);
-    run->intake.beating = false;
     if (run->intake.beat_error.status != ICESTREAM_OK) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "no heartbeat could be written: %s",
                          run->intake.beat_error.text);
@@ -234,9 +231,8 @@ static void beat_done(ics_job *job)
 static void on_heartbeat(uv_timer_t *timer)
 {
     ics_run_state *run = timer->data;
-    if (!run->intake.beating) {
-        run->intake.beating =
-            ics_run_send_job(run, run->jobs.io, &run->intake.beat_job, beat, beat_done);
+    if (!run->intake.beat_job.out) {
+        ics_run_send_job(run, run->jobs.io, &run->intake.beat_job, NULL, beat, beat_done);
     }
 }
 

@@ -188,13 +188,15 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     }
     bool was_reading = ics_unit_rules_is_reading(unit->state);
     bool is_reading = ics_unit_rules_is_reading(rule->next);
-    unit->state = rule->next;
     run->units.ahead += is_reading;
     run->units.ahead -= was_reading;
+    run->units.writing += rule->next == ICS_UNIT_WRITING;
+    run->units.writing -= unit->state == ICS_UNIT_WRITING;
+    unit->state = rule->next;
     if (is_reading != was_reading && unit->input->stream) {
         run->units.message_open = is_reading;
     }
-    if (was_reading && !is_reading && !unit->out.reader) {
+    if (was_reading && !is_reading && !unit->reader_job.out) {
         ics_unit_close_reader(unit);
     }
     if (unit->state == ICS_UNIT_WAITING_AGAIN && unit->work == NULL) {
@@ -247,6 +249,11 @@ void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what wha
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_succeeded(run, &unit->retry);
+}
+
+bool ics_run_life_is_writing(const ics_run_state *run)
+{
+    return run->units.writing > 0;
 }
 
 bool ics_run_life_holds_claim(const ics_unit *unit)

@@ -46,7 +46,6 @@ static void check_done(ics_job *job)
     ics_run_state *run = unit->run;
     const ics_unit_work *work = unit->work;
     bool file = !unit->input->stream;
-    unit->out.reader = false;
     run->bytes_checked += unit->input->bytes;
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
@@ -68,9 +67,8 @@ static void check_done(ics_job *job)
 static void check_unit(ics_run_state *run, ics_unit *unit)
 {
     ics_run_life_event(run, unit, ICS_ON_CHECK_BEGUN);
-    unit->out.reader =
-        ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_check, check_done);
-    if (!unit->out.reader) {
+    if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out,
+                          ics_unit_check, check_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
@@ -155,23 +153,14 @@ static void append_message(ics_run_state *run, ics_unit *unit)
     unit->work->pipe = -1;
 }
 
-static void queue_batch(ics_run_state *run, ics_unit *unit, ics_batch *batch)
-{
-    ics_run_batches *batches = &run->batches;
-    batch->owner = unit;
-    unit->out.batches++;
-    STAILQ_INSERT_TAIL(&batches->ready, &batch->job, link);
-    batches->ready_count++;
-}
-
 static void fill_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     ics_unit_work *work = unit->work;
-    unit->out.reader = false;
     if (work->batch != NULL) {
-        queue_batch(run, unit, work->batch);
+        work->batch->owner = unit;
+        ics_run_queue_batch(run, work->batch, &unit->jobs_out);
         work->batch = NULL;
     } else {
         run->batches.credits++;
@@ -194,9 +183,8 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     if (!STAILQ_EMPTY(&batches->spare)) {
         unit->work->batch = ics_batch_of_job(ICS_QUEUE_TAKE(&batches->spare, link));
     }
-    unit->out.reader =
-        ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_fill, fill_done);
-    if (!unit->out.reader) {
+    if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out, ics_unit_fill,
+                          fill_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
@@ -212,7 +200,7 @@ static void offer_fill(ics_run_state *run)
     for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
          unit = unit->next) {
         bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_REST;
-        if (reading && !unit->out.reader && run->batches.credits > 0) {
+        if (reading && !unit->reader_job.out && run->batches.credits > 0) {
             fill_unit(run, unit);
         }
         seen += reading || unit->state == ICS_UNIT_CHECKING || unit->state == ICS_UNIT_WAITING;

@@ -92,10 +92,6 @@ static void spill_done(ics_job *job)
     ics_run_state *run = run_of_job(job);
     ics_run_room *room = &run->room;
     bool ends_pause = room->until > 0.0; /* else the retry of a unit ends it by now */
-    room->trying = false;
-    if (!room->tries_volume) {
-        room->tries_unit->out.writer = false;
-    }
     if (ics_error_may_pass(&room->error)) {
         room->of_unit = room->tries_unit;
         room->of_volume = room->tries_volume;
@@ -118,23 +114,22 @@ static void try_spill(ics_run_state *run)
     room->of_unit = NULL;
     room->of_volume = false;
     ics_workers *writer = run->jobs.writers[room->tries_volume ? 0 : unit->writer];
-    room->trying = ics_run_send_job(run, writer, &room->job, spill, spill_done);
-    if (room->trying && !room->tries_volume) {
-        unit->out.writer = true; /* its hits stay where they are meanwhile */
-    }
+    /* The job counts as one of the unit, so that its hits stay where they are meanwhile. */
+    uint32_t *counter = room->tries_volume ? NULL : &unit->jobs_out;
+    ics_run_send_job(run, writer, &room->job, counter, spill, spill_done);
 }
 
-/* Whether a unit still collects hits that could be moved to the disk. */
+/* Whether a unit still collects hits that could be moved to the disk: no writer has all of them. */
 static bool collects(const ics_unit *unit)
 {
-    return unit != NULL && !unit->out.writer &&
+    return unit != NULL &&
            (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ_TO_END);
 }
 
 static void offer(ics_run_state *run)
 {
     ics_run_room *room = &run->room;
-    if (ics_run_is_stopping(run) || !room->paused || room->trying ||
+    if (ics_run_is_stopping(run) || !room->paused || room->job.out ||
         (room->until == 0.0 && run->retries.for_room > 0)) {
         return;
     }

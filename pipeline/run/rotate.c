@@ -120,7 +120,6 @@ static void commit_done(ics_job *job)
     ics_run_state *run = run_of_job(job);
     ics_run_rotation *rotation = &run->rotation;
     ics_volume_result *result = &rotation->result;
-    rotation->committing = false;
     if (result->error.status != ICESTREAM_OK) {
         handle_commit_error(run, &result->error);
     } else {
@@ -150,8 +149,7 @@ static void send_commit(ics_run_state *run)
         ics_run_fail_memory(run, "out of memory for the units of a volume");
         return;
     }
-    rotation->committing =
-        ics_run_send_job(run, run->jobs.writers[0], &rotation->commit_job, commit, commit_done);
+    ics_run_send_job(run, run->jobs.writers[0], &rotation->commit_job, NULL, commit, commit_done);
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -168,7 +166,7 @@ static void offer(ics_run_state *run)
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.stored, queued)) != NULL;) {
         count_unit(run, unit);
     }
-    if (rotation->sealed && run->writing.out == 0 && !rotation->committing &&
+    if (rotation->sealed && !ics_run_life_is_writing(run) && !rotation->commit_job.out &&
         !rotation->abandoned && !ics_run_is_cancelled(run) && may_commit(run)) {
         send_commit(run);
     }
@@ -184,7 +182,7 @@ static bool commit_rest(ics_run_state *run)
     }
     rotation->sealed = true;
     offer(run);
-    return rotation->committing;
+    return rotation->commit_job.out;
 }
 
 const ics_run_step ics_run_rotate_step = {.name = "rotate", .offer = offer, .last = commit_rest};

@@ -253,7 +253,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    STAILQ_INIT(&run->batches.ready);
+    STAILQ_INIT(&run->jobs.batches);
     STAILQ_INIT(&run->batches.spare);
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);

@@ -1,14 +1,15 @@
 /* The state of a run, which all files of this folder share. Each struct below names the file that
  * owns it: only that file changes it, unless a comment at a member says otherwise.
  *
- * A job is `out` from the moment it is sent to a thread until the loop has it back. A `look` is one
- * search for new step files.
+ * A job is `out` from the moment it is sent until the loop has it back; jobs.h counts. A `look` is
+ * one search for new step files.
  *
  * The files, from the lowest to the highest. A file calls functions of lower files only. A step of
  * the pipeline is an ics_run_step, which only the loop calls.
  *
  *   stop       stops or cancels the run, and keeps the first error
- *   jobs       sends jobs to threads, counts those that are out, and wakes the loop
+ *   jobs       sends jobs to threads and batches to the device, counts those that are out, and
+ *              wakes the loop
  *   log        writes the log, and the journal on the I/O thread
  *   room       pauses the run while a disk is full                              (step)
  *   retry      tries failed work again after a delay
@@ -87,7 +88,9 @@ typedef struct ics_run_stop {
 
 /* Owned by jobs.c. */
 typedef struct ics_run_jobs {
-    uint32_t out;              /* with all threads and the device together */
+    uint32_t out;              /* all jobs that are out, batches included */
+    ics_job_queue batches;     /* those that wait for the device; they are out */
+    uint32_t batches_queued;   /* number of these */
     ics_workers *readers, *io; /* io: one thread for claims, journal, metrics */
     ics_workers *writers[ICS_RUN_WRITERS];
     double wake_at; /* ics_clock_seconds() at which the loop must turn again (s); 0: never */
@@ -96,7 +99,7 @@ typedef struct ics_run_jobs {
 /* Owned by log.c. */
 typedef struct ics_run_log {
     ics_events events;
-    uint32_t lines_out; /* of the journal, with the I/O thread */
+    uint32_t lines_out; /* counter of the jobs that write lines of the journal */
     bool ended;         /* the loop has ended: nothing more goes to the I/O thread; set by loop.c */
 } ics_run_log;
 
@@ -107,7 +110,6 @@ typedef struct ics_run_room {
     uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
     bool of_volume;      /* the last attempt that failed was for the volume */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
-    bool trying;       /* the job is out */
     bool tries_volume; /* the job is for the volume */
     ics_unit *tries_unit; /* the job is for this unit */
     ics_job job;
@@ -146,6 +148,7 @@ typedef struct ics_run_units {
     uint32_t open, open_limit; /* units that have ics_unit.work */
     uint32_t opened;           /* units that were opened, so that writers take turns */
     uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
+    uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the steps rotate, command and ending */
     size_t made, finished, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
@@ -159,8 +162,6 @@ typedef struct ics_run_intake {
     bool watching;      /* more files may come at any time */
     bool look;          /* there may be files that are not claimed; clients.c and ending.c set it */
     bool ended;         /* a claim has ended since the last look; ending.c sets it */
-    bool claiming;      /* claim_job is out */
-    bool beating;       /* beat_job is out */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */
     size_t lost_logged; /* claims that were lost at the last heartbeat */
@@ -177,11 +178,11 @@ typedef struct ics_run_intake {
     char notes[4096]; /* lines of the claims that are not in the log yet */
 } ics_run_intake;
 
-/* Batches between the steps. Owned by read.c, which fills them, and compute.c. */
+/* Memory of batches. Owned by read.c, which fills them, and compute.c. */
 typedef struct ics_run_batches {
-    uint32_t credits;          /* batches that may still be made */
-    ics_job_queue ready;       /* batches that wait for the device */
-    uint32_t ready_count;      /* number of these */
+    /* How many batches may still be made: a limit of memory, not a count of jobs. A batch has its
+     * credit from the moment a reader begins to make it until its hits are stored. */
+    uint32_t credits;
     ics_job_queue spare;       /* empty batches, kept for their memory */
     icestream_account account; /* of all batches that came back */
     double seconds;            /* of all threads that compute or make hits (s) */
@@ -189,7 +190,6 @@ typedef struct ics_run_batches {
 
 /* Owned by write.c. */
 typedef struct ics_run_writing {
-    uint32_t out;   /* units whose hits are being written */
     uint64_t bytes; /* of all complete outputs; rotate.c adds those of volumes */
 } ics_run_writing;
 
@@ -201,7 +201,6 @@ typedef struct ics_run_rotation {
     size_t unit_count, unit_capacity;
     uint64_t hits;   /* in the volume */
     bool sealed;     /* the volume gets no more hits before it is committed */
-    bool committing; /* commit_job is out */
     bool abandoned;  /* the volume cannot be committed, and the run stops */
     ics_retry retry; /* of a commit that failed */
     bool *lost;      /* [unit_count], written by the commit: the claim of the unit is lost */
@@ -228,8 +227,8 @@ typedef struct ics_run_commands {
 typedef struct ics_run_ending {
     ics_job job;
     ics_unit *unit; /* NULL: this entry is free */
-    bool out;       /* the job is out; while it is, these belong to the I/O thread: */
-    bool held;      /* this worker still had the claim */
+    /* These belong to the I/O thread while the job is out. */
+    bool held; /* this worker still had the claim */
     icestream_error error;
 } ics_run_ending;
 
@@ -241,8 +240,8 @@ typedef struct ics_run_endings {
 /* Owned by progress.c. */
 typedef struct ics_run_measures {
     ics_metrics_listener *listener;
-    bool out; /* the job is out; while it is, these belong to the I/O thread: */
     ics_job job;
+    /* These belong to the I/O thread while the job is out. */
     ics_metrics metrics;
     icestream_error error;
 } ics_run_measures;

@@ -75,15 +75,6 @@ typedef struct ics_unit_work {
     icestream_error write_error;
 } ics_unit_work;
 
-/* The jobs of a unit that are out. The loop keeps it. */
-typedef struct ics_unit_jobs {
-    bool reader;      /* with a reader */
-    bool writer;      /* with the writer: all hits are written or discarded, or moved to the disk */
-    bool io;          /* with the I/O thread: the claim is being ended */
-    uint32_t batches; /* made, and not yet with the collector: they wait for the device, or are with
-                         it or with the writer */
-} ics_unit_jobs;
-
 typedef struct ics_unit ics_unit;
 /* Units that wait for one step of the pipeline, in the order of their arrival there. */
 typedef STAILQ_HEAD(ics_unit_queue, ics_unit) ics_unit_queue;
@@ -94,7 +85,9 @@ struct ics_unit {
     void *run; /* the ics_run_state of the unit; only the loop uses it */
     ics_unit_state state;
     ics_unit_result result; /* while the claim is being ended: the result that the unit will get */
-    ics_unit_jobs out;
+    /* Counter of the unit's jobs that are out (pipeline/run/jobs.h): with a reader, the writer or
+     * the I/O thread, and batches until their hits are in the collector. */
+    uint32_t jobs_out;
     ics_retry retry;
 
     const ics_input *input; /* the step file, or the stream that has this message */
