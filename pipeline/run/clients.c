@@ -157,7 +157,7 @@ static void close_listener(ics_run_state *run)
     run->clients.listener = NULL;
 }
 
-const ics_run_step ics_run_clients_step = {
+const ics_run_part ics_run_clients_part = {
     .name = "clients", .offer = offer, .close = close_listener};
 
 void ics_run_clients_destroy(ics_run_state *run)

@@ -16,6 +16,6 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit);
 /* Frees everything and unlocks the folder. Call it after the loop has ended. */
 void ics_run_clients_destroy(ics_run_state *run);
 
-extern const ics_run_step ics_run_clients_step;
+extern const ics_run_part ics_run_clients_part;
 
 #endif

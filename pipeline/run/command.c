@@ -115,7 +115,7 @@ static bool has_command(const ics_run_state *run, const ics_unit *unit)
     return run->config->sink.command_count > 0 && unit->output != NULL && fresh;
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 static void stop_programs(ics_run_commands *commands)
 {
@@ -156,7 +156,7 @@ static bool waits(const ics_run_state *run)
     return run->commands.running > 0;
 }
 
-const ics_run_step ics_run_command_step = {.name = "command", .offer = offer, .waits = waits};
+const ics_run_part ics_run_command_part = {.name = "command", .offer = offer, .waits = waits};
 
 void ics_run_command_destroy(ics_run_state *run)
 {

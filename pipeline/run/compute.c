@@ -77,4 +77,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_compute_step = {.name = "compute", .offer = offer};
+const ics_run_part ics_run_compute_part = {.name = "compute", .offer = offer};

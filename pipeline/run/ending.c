@@ -74,4 +74,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_ending_step = {.name = "ending", .offer = offer};
+const ics_run_part ics_run_ending_part = {.name = "ending", .offer = offer};

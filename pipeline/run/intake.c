@@ -372,7 +372,7 @@ static void close_handles(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_intake_step = {
+const ics_run_part ics_run_intake_part = {
     .name = "intake", .offer = offer, .waits = waits, .last = give_back, .close = close_handles};
 
 void ics_run_intake_destroy(ics_run_state *run)

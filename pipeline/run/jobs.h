@@ -1,4 +1,4 @@
-/* The jobs of a run. Only this file counts the jobs that are out, so that no step can forget one.
+/* The jobs of a run. Only this file counts the jobs that are out, so that no part can forget one.
  * A job that is sent sets job->out, and is counted in jobs.out of the run and in the counter of its
  * sender. When the job is delivered, all three go back before job->done is called. Other files only
  * read job->out and the counters.
@@ -24,7 +24,7 @@ bool ics_run_submit_batch(ics_run_state *run, void (*done)(ics_job *job));
 void ics_run_deliver_job(void *run, ics_job *job);
 
 /* Makes the loop turn again at `due`, a time of ics_clock_seconds() (s). Each turn forgets the
- * earlier requests, so a step asks for its time in each turn. */
+ * earlier requests, so a part asks for its time in each turn. */
 void ics_run_wake_at(ics_run_state *run, double due);
 
 #endif

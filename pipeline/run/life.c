@@ -42,7 +42,7 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
     return ics_run_life_open(run, unit, error);
 }
 
-/* Whether the steps from reading to writing have nothing more to do for the unit. */
+/* Whether the parts from reading to writing have nothing more to do for the unit. */
 static bool is_past(const ics_unit *unit)
 {
     return unit->work == NULL && unit->state != ICS_UNIT_WAITING &&
@@ -52,7 +52,7 @@ static bool is_past(const ics_unit *unit)
 static void offer(ics_run_state *run)
 {
     ics_run_units *units = &run->units;
-    /* A unit that was never opened may have been given back: the steps go up to `to_open` only. */
+    /* A unit that was never opened may have been given back: the parts go up to `to_open` only. */
     while (units->oldest != NULL && units->oldest != units->to_open && is_past(units->oldest)) {
         units->oldest = units->oldest->next;
     }
@@ -65,7 +65,7 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_life_step = {.name = "life", .offer = offer};
+const ics_run_part ics_run_life_part = {.name = "life", .offer = offer};
 
 /* ---- memory of open units -------------------------------------------------------------------- */
 

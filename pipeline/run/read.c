@@ -130,7 +130,7 @@ static void offer_check(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_check_step = {.name = "check", .offer = offer_check};
+const ics_run_part ics_run_check_part = {.name = "check", .offer = offer_check};
 
 /* ---- cutting into batches -------------------------------------------------------------------- */
 
@@ -207,4 +207,4 @@ static void offer_fill(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_fill_step = {.name = "fill", .offer = offer_fill};
+const ics_run_part ics_run_fill_part = {.name = "fill", .offer = offer_fill};

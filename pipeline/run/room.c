@@ -147,4 +147,4 @@ static bool waits(const ics_run_state *run)
     return !ics_run_is_stopping(run) && run->room.paused;
 }
 
-const ics_run_step ics_run_room_step = {.name = "room", .offer = offer, .waits = waits};
+const ics_run_part ics_run_room_part = {.name = "room", .offer = offer, .waits = waits};

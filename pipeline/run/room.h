@@ -18,6 +18,6 @@ void ics_run_room_forget(ics_run_state *run, const ics_unit *unit);
  * 30 s. */
 double ics_run_room_delay(uint32_t failures);
 
-extern const ics_run_step ics_run_room_step;
+extern const ics_run_part ics_run_room_part;
 
 #endif

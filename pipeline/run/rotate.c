@@ -152,7 +152,7 @@ static void send_commit(ics_run_state *run)
     ics_run_send_job(run, run->jobs.writers[0], &rotation->commit_job, NULL, commit, commit_done);
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 /* A commit that failed is tried again when its time has come, or once more when the run stops. */
 static bool may_commit(ics_run_state *run)
@@ -185,7 +185,7 @@ static bool commit_rest(ics_run_state *run)
     return rotation->commit_job.out;
 }
 
-const ics_run_step ics_run_rotate_step = {.name = "rotate", .offer = offer, .last = commit_rest};
+const ics_run_part ics_run_rotate_part = {.name = "rotate", .offer = offer, .last = commit_rest};
 
 /* ---- life ------------------------------------------------------------------------------------ */
 

@@ -12,6 +12,6 @@ int ics_run_rotate_open(ics_run_state *run, icestream_error *error);
 /* Frees everything. Call it after the workers have ended. */
 void ics_run_rotate_destroy(ics_run_state *run);
 
-extern const ics_run_step ics_run_rotate_step;
+extern const ics_run_part ics_run_rotate_part;
 
 #endif

@@ -4,26 +4,26 @@
  * A job is `out` from the moment it is sent until the loop has it back; jobs.h counts. A `look` is
  * one search for new step files.
  *
- * The files, from the lowest to the highest. A file calls functions of lower files only. A step of
- * the pipeline is an ics_run_step, which only the loop calls.
+ * The files, from the lowest to the highest. A file calls functions of lower files only. A file
+ * marked (part) has an ics_run_part, which only the loop calls.
  *
  *   stop       stops or cancels the run, and keeps the first error
  *   jobs       sends jobs to threads and batches to the device, counts those that are out, and
  *              wakes the loop
  *   log        writes the log, and the journal on the I/O thread
- *   room       pauses the run while a disk is full                              (step)
+ *   room       pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
- *   clients    receives messages from clients and answers them                  (step)
- *   life       changes the states of units by the rules of units/unit_rules.h   (step)
- *   intake     claims step files, and gives unused claims back                  (step)
- *   read       checks units, and cuts them into batches                         (two steps)
- *   compute    gives batches to the device, and their hits to a writer          (step)
- *   write      writes hits to a file, a message or the volume                   (step)
- *   rotate     commits the volume                                               (step)
- *   command    runs sink.command                                                (step)
- *   ending     ends the claims of units                                         (step)
+ *   clients    receives messages from clients and answers them                  (part)
+ *   life       changes the states of units by the rules of units/unit_rules.h   (part)
+ *   intake     claims step files, and gives unused claims back                  (part)
+ *   read       checks units, and cuts them into batches                         (two parts)
+ *   compute    gives batches to the device, and their hits to a writer          (part)
+ *   write      writes hits to a file, a message or the volume                   (part)
+ *   rotate     commits the volume                                               (part)
+ *   command    runs sink.command                                                (part)
+ *   ending     ends the claims of units                                         (part)
  *   progress   reports progress and metrics
- *   loop       calls the steps in turn, and handles signals and timers
+ *   loop       calls its parts in turn, and handles signals and timers
  *   judge      decides the status of the run from the results of its units
  *   resume     checks before the run with which maths earlier files were computed
  *   summary    writes summary.json
@@ -55,20 +55,21 @@ enum {
 
 typedef struct ics_run_state ics_run_state;
 
-/* One step of the pipeline. The loop calls the functions of all steps in the order of the pipeline,
- * on its own thread; steps do not call each other. A function that is NULL does nothing. */
-typedef struct ics_run_step {
+/* A part of the loop, which does one thing for units on their way from the source to the end of
+ * their claims. The loop calls the functions of all parts in the order of setup.c, on its own
+ * thread; parts do not call each other. A function that is NULL does nothing. */
+typedef struct ics_run_part {
     const char *name;
     /* Begins everything that can be begun now. The loop calls it once in each turn. */
     void (*offer)(ics_run_state *run);
-    /* Whether the step has or expects work although no job is out. */
+    /* Whether the part has or expects work although no job is out. */
     bool (*waits)(const ics_run_state *run);
-    /* Called when no job is out and no step waits: begins what the step has kept for the end of the
+    /* Called when no job is out and no part waits: begins what the part has kept for the end of the
      * run. Returns whether there was anything. */
     bool (*last)(ics_run_state *run);
     /* Called when the loop ends: closes the handles of libuv that keep the loop running. */
     void (*close)(ics_run_state *run);
-} ics_run_step;
+} ics_run_part;
 
 /* How many threads and how much memory work next to the device. Chosen by setup.c. */
 typedef struct ics_run_shape {
@@ -139,7 +140,7 @@ typedef struct ics_run_clients {
 
 /* Owned by life.c. */
 typedef struct ics_run_units {
-    /* All units in the order of their outputs. Those before `oldest` need no more of the steps from
+    /* All units in the order of their outputs. Those before `oldest` need no more of the parts from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
     ics_unit *to_open;         /* the first one that was never opened */
@@ -149,7 +150,7 @@ typedef struct ics_run_units {
     uint32_t opened;           /* units that were opened, so that writers take turns */
     uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
     uint32_t writing;          /* units in the state WRITING */
-    ics_unit_queue stored, complete, ending; /* for the steps rotate, command and ending */
+    ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
@@ -248,8 +249,8 @@ typedef struct ics_run_measures {
 
 /* Owned by loop.c. */
 typedef struct ics_run_loop {
-    const ics_run_step *const *steps; /* [step_count], by setup.c */
-    size_t step_count;
+    const ics_run_part *const *parts; /* [part_count], by setup.c */
+    size_t part_count;
     uv_loop_t uv;
     bool open; /* the loop of libuv exists */
     uv_signal_t signals[ICS_RUN_SIGNALS];

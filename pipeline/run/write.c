@@ -91,7 +91,7 @@ static void discard(ics_run_state *run, ics_unit *unit)
     }
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 /* Messages go to standard output in the order of their units. Files have no order. */
 static void offer(ics_run_state *run)
@@ -113,4 +113,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_write_step = {.name = "write", .offer = offer};
+const ics_run_part ics_run_write_part = {.name = "write", .offer = offer};

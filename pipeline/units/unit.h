@@ -9,9 +9,9 @@
  *                its claim
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
- *   collector    the hits of a unit, in memory and in a temporary file; hit_runs merges them
+ *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
- *   retry        when failed work is tried again
+ *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
@@ -25,7 +25,7 @@
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
-#include "pipeline/units/retry.h"
+#include "pipeline/units/retry_state.h"
 #include "pipeline/units/unit_rules.h"
 
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
@@ -76,7 +76,7 @@ typedef struct ics_unit_work {
 } ics_unit_work;
 
 typedef struct ics_unit ics_unit;
-/* Units that wait for one step of the pipeline, in the order of their arrival there. */
+/* Units that wait for one part of the loop, in the order of their arrival there. */
 typedef STAILQ_HEAD(ics_unit_queue, ics_unit) ics_unit_queue;
 struct ics_unit {
     ics_unit *next;                /* in the order of the outputs */
