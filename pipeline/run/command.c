@@ -143,7 +143,7 @@ static void offer(ics_run_state *run)
         ics_unit *unit = ICS_QUEUE_TAKE(complete, queued);
         if (wanted && ics_run_is_cancelled(run)) {
             end_command(run, unit);
-        } else if (wanted && !(run->rotation.volume != NULL && was_started(run, unit->output))) {
+        } else if (wanted && !(run->common.volume != NULL && was_started(run, unit->output))) {
             start(run, unit);
         } else {
             ics_run_life_event(run, unit, ICS_ON_COMMAND_ENDED);

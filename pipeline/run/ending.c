@@ -32,7 +32,7 @@ static void end_claim_done(ics_job *job)
      * now. That worker will report its state. */
     bool lost = unit->result == ICS_RESULT_QUARANTINED && !ending->held;
     ending->unit = NULL;
-    run->intake.ended = true;
+    run->endings.ended++;
     ics_run_life_succeeded(run, unit);
     ics_run_life_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_CLAIM_ENDED);
 }
@@ -72,6 +72,11 @@ static void offer(ics_run_state *run)
         ics_run_send_job(run, run->jobs.io, &ending->job, &ending->unit->jobs_out, end_claim,
                          end_claim_done);
     }
+}
+
+uint64_t ics_run_ending_count(const ics_run_state *run)
+{
+    return run->endings.ended;
 }
 
 const ics_run_part ics_run_ending_part = {.name = "ending", .offer = offer};

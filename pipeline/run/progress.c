@@ -3,6 +3,7 @@
 #include "base/container.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ void ics_run_progress_show(ics_run_state *run)
                                 .queue = run->jobs.batches_queued,
                                 .devices = devices,
                                 .device_count = list_devices(run, devices, ids),
-                                .paused = run->room.paused ? run->room.reason : NULL,
+                                .paused = ics_run_room_pause_reason(run),
                                 .stopping = ics_run_is_stopping(run)};
     if (!run->streaming && run->bytes_checked > 0) {
         state.photons_total =
@@ -84,12 +85,12 @@ static void add_devices(const ics_run_state *run, ics_metrics *metrics)
 static void measure(const ics_run_state *run, ics_metrics *metrics)
 {
     *metrics = (ics_metrics){.start_time = run->start_time,
-                             .paused = run->room.paused,
+                             .paused = ics_run_room_is_paused(run),
                              .photons = run->batches.account.created,
                              .hits = run->batches.account.hits,
                              .bounces = run->batches.account.bounces,
                              .bytes_read = run->bytes_checked,
-                             .bytes_written = run->writing.bytes,
+                             .bytes_written = run->bytes_written,
                              .retries = run->retries.total,
                              .files_taken = run->units.made,
                              .files_done = run->units.results[ICS_RESULT_DONE],

@@ -6,6 +6,7 @@
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
+#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
@@ -78,7 +79,7 @@ static void check_unit(ics_run_state *run, ics_unit *unit)
 static bool has_room(const ics_run_state *run)
 {
     const ics_run_units *units = &run->units;
-    return !run->room.paused && units->ahead < run->shape.units_ahead &&
+    return !ics_run_room_is_paused(run) && units->ahead < run->shape.units_ahead &&
            units->open < units->open_limit;
 }
 
@@ -193,7 +194,7 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
  */
 static void offer_fill(ics_run_state *run)
 {
-    if (ics_run_is_stopping(run) || run->room.paused) {
+    if (ics_run_is_stopping(run) || ics_run_room_is_paused(run)) {
         return;
     }
     uint32_t seen = 0;

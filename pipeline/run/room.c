@@ -60,6 +60,26 @@ void ics_run_room_found(ics_run_state *run)
     run->room.spills = 0;
 }
 
+void ics_run_room_add_retry(ics_run_state *run)
+{
+    run->room.retries++;
+}
+
+void ics_run_room_remove_retry(ics_run_state *run)
+{
+    run->room.retries--;
+}
+
+bool ics_run_room_is_paused(const ics_run_state *run)
+{
+    return run->room.paused;
+}
+
+const char *ics_run_room_pause_reason(const ics_run_state *run)
+{
+    return run->room.paused ? run->room.reason : NULL;
+}
+
 void ics_run_room_forget(ics_run_state *run, const ics_unit *unit)
 {
     if (run->room.of_unit == unit) {
@@ -81,7 +101,7 @@ static void spill(ics_job *job, void *thread_state)
     ics_run_state *run = run_of_job(job);
     run->room.error = (icestream_error){.status = ICESTREAM_OK};
     if (run->room.tries_volume) {
-        ics_volume_spill(run->rotation.volume, &run->room.error);
+        ics_volume_spill(run->common.volume, &run->room.error);
     } else {
         ics_unit_spill(run->room.tries_unit, &run->room.error);
     }
@@ -130,7 +150,7 @@ static void offer(ics_run_state *run)
 {
     ics_run_room *room = &run->room;
     if (ics_run_is_stopping(run) || !room->paused || room->job.out ||
-        (room->until == 0.0 && run->retries.for_room > 0)) {
+        (room->until == 0.0 && room->retries > 0)) {
         return;
     }
     if (room->until > ics_clock_seconds()) {

@@ -1,5 +1,7 @@
 /* The state of a run, which all files of this folder share. Each struct below names the file that
- * owns it: only that file changes it, unless a comment at a member says otherwise.
+ * owns it: only that file changes it, unless a comment at a member says otherwise. A part asks
+ * other parts by the functions of their headers, and does not read their structs; the lists of
+ * units in ics_run_units are for all parts.
  *
  * A job is `out` from the moment it is sent until the loop has it back; jobs.h counts. A `look` is
  * one search for new step files.
@@ -15,13 +17,13 @@
  *   retry      tries failed work again after a delay
  *   clients    receives messages from clients and answers them                  (part)
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
+ *   rotate     commits the volume                                               (part)
+ *   ending     ends the claims of units                                         (part)
  *   intake     claims step files, and gives unused claims back                  (part)
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
- *   rotate     commits the volume                                               (part)
  *   command    runs sink.command                                                (part)
- *   ending     ends the claims of units                                         (part)
  *   progress   reports progress and metrics
  *   loop       calls its parts in turn, and handles signals and timers
  *   judge      decides the status of the run from the results of its units
@@ -108,6 +110,7 @@ typedef struct ics_run_log {
 typedef struct ics_run_room {
     bool paused;         /* nothing is read */
     double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
+    uint32_t retries;    /* retries, pending or begun, of work that found the disk full */
     uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
     bool of_volume;      /* the last attempt that failed was for the volume */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
@@ -121,8 +124,7 @@ typedef struct ics_run_room {
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
-    uint32_t for_room; /* retries, pending or begun, of work that found the disk full */
-    double room_found; /* ics_clock_seconds() at which one of these succeeded (s) */
+    double room_found; /* ics_clock_seconds() at which a retry of room.retries succeeded (s) */
     uint64_t total;    /* of the run, for metrics and summary */
 } ics_run_retries;
 
@@ -133,6 +135,7 @@ typedef struct ics_run_message ics_run_message;
 typedef struct ics_run_clients {
     ics_listener *listener;    /* NULL: source.listen is not used, or it is closed */
     ics_run_message *messages; /* list of those that are not answered yet */
+    uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
     int lock;                  /* descriptor of the locked folder; -1: none */
     bool stopped;
@@ -143,11 +146,11 @@ typedef struct ics_run_units {
     /* All units in the order of their outputs. Those before `oldest` need no more of the parts from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
-    ics_unit *to_open;         /* the first one that was never opened */
+    ics_unit *to_open;         /* the first one that was never opened; read.c changes it */
     bool forgets;              /* finished units are freed: files are claimed */
     bool message_open;         /* a message of a stream is being read */
     uint32_t open, open_limit; /* units that have ics_unit.work */
-    uint32_t opened;           /* units that were opened, so that writers take turns */
+    uint32_t opened;           /* units that read.c has opened, so that writers take turns */
     uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
@@ -161,8 +164,9 @@ typedef struct ics_run_intake {
     char *spool; /* folder of the claims; NULL: nothing is claimed */
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
-    bool look;          /* there may be files that are not claimed; clients.c and ending.c set it */
-    bool ended;         /* a claim has ended since the last look; ending.c sets it */
+    bool look;          /* there may be files that are not claimed */
+    uint64_t received;  /* messages of clients up to the last look */
+    uint64_t ended;     /* claims that had ended at the last look */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */
     size_t lost_logged; /* claims that were lost at the last heartbeat */
@@ -189,14 +193,8 @@ typedef struct ics_run_batches {
     double seconds;            /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
-/* Owned by write.c. */
-typedef struct ics_run_writing {
-    uint64_t bytes; /* of all complete outputs; rotate.c adds those of volumes */
-} ics_run_writing;
-
 /* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
 typedef struct ics_run_rotation {
-    ics_volume *volume; /* belongs to the writer's thread while it writes or commits */
     ics_known_hits *known;
     ics_unit **units; /* [unit_count]: their hits are in the volume */
     size_t unit_count, unit_capacity;
@@ -235,6 +233,7 @@ typedef struct ics_run_ending {
 
 /* Owned by ending.c. */
 typedef struct ics_run_endings {
+    uint64_t ended; /* claims, in the whole run */
     ics_run_ending entries[ICS_RUN_ENDINGS];
 } ics_run_endings;
 
@@ -287,6 +286,7 @@ struct ics_run_state {
 
     /* How much of the input is known; read.c and intake.c add to it. */
     uint64_t bytes_checked, bytes_total, photons_checked;
+    uint64_t bytes_written; /* of all complete outputs; write.c and rotate.c add to it */
 
     ics_run_loop loop;
     ics_run_stop stop;
@@ -298,7 +298,6 @@ struct ics_run_state {
     ics_run_units units;
     ics_run_intake intake;
     ics_run_batches batches;
-    ics_run_writing writing;
     ics_run_rotation rotation;
     ics_run_commands commands;
     ics_run_endings endings;

@@ -7,6 +7,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/rotate.h"
 #include "pipeline/run/stop.h"
 
 static ics_unit *unit_of_job(ics_job *job)
@@ -44,10 +45,10 @@ static void write_done(ics_job *job)
         if (work->matches) {
             ics_unit_use_found_output(unit);
             ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
-        } else if (run->rotation.volume != NULL) {
+        } else if (run->common.volume != NULL) {
             ics_run_life_event(run, unit, ICS_ON_STORED);
         } else {
-            run->writing.bytes += unit->output_bytes;
+            run->bytes_written += unit->output_bytes;
             ics_run_life_event(run, unit, ICS_ON_WRITTEN);
         }
     }
@@ -56,7 +57,8 @@ static void write_done(ics_job *job)
 /* The volume gets the hits of one unit at a time, and none while it waits to be committed. */
 static bool admits(const ics_run_state *run)
 {
-    return run->rotation.volume == NULL || (!ics_run_life_is_writing(run) && !run->rotation.sealed);
+    return run->common.volume == NULL ||
+           (!ics_run_life_is_writing(run) && !ics_run_rotate_is_sealed(run));
 }
 
 static void write_unit(ics_run_state *run, ics_unit *unit)

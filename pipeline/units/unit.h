@@ -46,10 +46,12 @@ typedef struct ics_unit_common {
     const ics_claims *claims;  /* NULL: files are not claimed */
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
     ics_after after;           /* what is done with a claimed file when it is finished */
-    struct ics_volume *volume; /* gets all hits (sink.rotate); NULL: each unit has a hit file */
-    ics_known_hits *known;     /* earlier volumes; NULL without sink.rotate */
-    const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
-    ics_run_journal *journal;  /* NULL: there is none */
+    /* Gets all hits (sink.rotate), and belongs to the writer's thread while the thread writes or
+     * commits. NULL: each unit has a hit file. */
+    struct ics_volume *volume;
+    ics_known_hits *known;    /* earlier volumes; NULL without sink.rotate */
+    const char *quarantine;   /* folder for reasons and bad files; NULL: there is none */
+    ics_run_journal *journal; /* NULL: there is none */
 } ics_unit_common;
 
 /* What a unit needs while it is open. */
