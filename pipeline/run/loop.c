@@ -11,9 +11,9 @@
  *       }
  *   }
  *
- * libuv calls on_turn before it waits: once after all functions that one wait has called. No part
- * calls another one, and no part calls the loop. A part that needs a turn at a later time, for
- * example for a retry, asks for it with ics_run_wake_at.
+ * libuv calls on_turn before it waits: once after all functions that one wait has called. turn.c
+ * calls the parts. No part calls another one, and no part calls the loop. A part that needs a turn
+ * at a later time, for example for a retry, asks for it with ics_run_wake_at.
  */
 #include "pipeline/run/loop.h"
 
@@ -23,46 +23,14 @@
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/progress.h"
-#include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/turn.h"
 
 #include <signal.h>
 
 enum { METRICS_PERIOD = 5000 /* ms */ };
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
-
-static void offer_all(ics_run_state *run)
-{
-    for (size_t i = 0; i < run->loop.part_count; ++i) {
-        const ics_run_part *part = run->loop.parts[i];
-        if (part->offer != NULL) {
-            part->offer(run);
-        }
-    }
-}
-
-static bool anything_waits(const ics_run_state *run)
-{
-    bool any = run->jobs.out > 0 || ics_run_retry_is_expected(run);
-    for (size_t i = 0; !any && i < run->loop.part_count; ++i) {
-        const ics_run_part *part = run->loop.parts[i];
-        any = part->waits != NULL && part->waits(run);
-    }
-    return any;
-}
-
-/* Begins what one part has kept for the end. The last part comes first, so that the volume is
- * committed before claims are given back. False: no part has anything. */
-static bool begin_last(ics_run_state *run)
-{
-    bool any = false;
-    for (size_t i = run->loop.part_count; !any && i > 0; --i) {
-        const ics_run_part *part = run->loop.parts[i - 1];
-        any = part->last != NULL && part->last(run);
-    }
-    return any;
-}
 
 /* No job will come back any more: closes everything that keeps libuv's loop running. */
 static void end_loop(ics_run_state *run)
@@ -105,17 +73,11 @@ static void set_waker(ics_run_state *run)
 static void on_turn(uv_prepare_t *turn)
 {
     ics_run_state *run = turn->data;
-    bool more = true;
-    while (more) {
-        run->jobs.wake_at = 0.0;
-        offer_all(run);
-        if (anything_waits(run)) {
-            set_waker(run);
-            return;
-        }
-        more = begin_last(run);
+    if (ics_run_turn(run)) {
+        set_waker(run);
+    } else {
+        end_loop(run);
     }
-    end_loop(run);
 }
 
 /* ---- signals and timers ---------------------------------------------------------------------- */

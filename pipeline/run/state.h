@@ -25,7 +25,8 @@
  *   write      writes hits to a file, a message or the volume                   (part)
  *   command    runs sink.command                                                (part)
  *   progress   reports progress and metrics
- *   loop       calls its parts in turn, and handles signals and timers
+ *   turn       calls the parts of the loop in turn
+ *   loop       waits for jobs, signals and timers, and turns
  *   judge      decides the status of the run from the results of its units
  *   resume     checks before the run with which maths earlier files were computed
  *   summary    writes summary.json
