@@ -1,6 +1,6 @@
 /* The table of a unit's life, driven by random events. The model below stands for the run: it knows
  * which jobs of one unit are out, and which events can happen next. Each sequence ends when the
- * model has nothing left to do.
+ * model has nothing left to do. tests/run/test_run_model.c drives the run itself.
  *
  *   ICS_REWRITE=1 tests/test_unit_rules     writes docs/unit-life.md again */
 #include "pipeline/units/unit_rules.h"
