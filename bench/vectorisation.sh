@@ -22,10 +22,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$root"
 
-# The list of variants that CMake makes from the registry.
-mkdir -p "$folder/stages"
-sed -n 's/^ICE_VARIANT(\([a-z_]*\), *\([a-z_0-9]*\),.*/#include "stages\/\1_\2.h"/p' \
-    stages/registry.def >"$folder/stages/variant_headers.h"
+cmake -DOUTPUT="$folder/stages/registry.h" -P cmake/Registry.cmake
 mapfile -t options < <(sed -n 's/^set(ICS_KERNEL_OPTIONS \(.*\))$/\1/p' cmake/CpuKernels.cmake |
     tr ' ' '\n')
 

@@ -39,10 +39,10 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/kernels/cpu/options.h CONTEN
 " @ONLY)
 include(Embed)
 file(GLOB ICS_CPU_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
-     ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*.def
+     ${CMAKE_SOURCE_DIR}/stages/*.h
      ${CMAKE_SOURCE_DIR}/kernels/cpu/kernels.h ${CMAKE_SOURCE_DIR}/kernels/cpu/wave.h
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.c
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.h)
 ics_embed(icestream_library kernels/cpu/sources.h ics_cpu_source
-         ${ICS_CPU_SOURCES} stages/variant_headers.h)
+         ${ICS_CPU_SOURCES} stages/registry.h)
 target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})

@@ -1,14 +1,56 @@
-# stages/registry.def names every stage variant on a line of its own; the header of variant NAME of
-# stage STAGE is stages/STAGE_NAME.h. The list of includes is made from those lines.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/stages/registry.def)
-file(STRINGS ${CMAKE_SOURCE_DIR}/stages/registry.def ICS_REGISTRY REGEX "^ICE_VARIANT\\(")
-set(ICS_VARIANT_INCLUDES "/* Made from stages/registry.def by CMake. */\n")
-foreach(line IN LISTS ICS_REGISTRY)
-    string(REGEX REPLACE "^ICE_VARIANT\\(([a-z_]+), *([a-z_0-9]+),.*" "stages/\\1_\\2.h" header "${line}")
-    if(NOT EXISTS ${CMAKE_SOURCE_DIR}/${header})
-        message(FATAL_ERROR "stages/registry.def: no such header: ${header}")
-    endif()
-    string(APPEND ICS_VARIANT_INCLUDES "#include \"${header}\"\n")
-endforeach()
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/stages/variant_headers.h
-     CONTENT "${ICS_VARIANT_INCLUDES}" @ONLY)
+# stages/registry.def names every stage variant in a row of its own. This file makes
+# stages/registry.h from those rows: the includes of the variants' headers, one list macro for every
+# stage, and a list of all variants (stages/variants.h says what a list looks like). The header of
+# variant NAME of stage STAGE is stages/STAGE_NAME.h.
+#
+# CMake makes the header when it configures the project. This file is also a script, for those who
+# compile the stages without the project's build:
+#   cmake -DOUTPUT=FOLDER/stages/registry.h -P cmake/Registry.cmake
+function(ics_write_registry source output)
+    file(STRINGS ${source}/stages/registry.def rows REGEX "^ *ICE_VARIANT")
+    set(stages "")
+    set(includes "")
+    foreach(row IN LISTS rows)
+        if(NOT row MATCHES "^ICE_VARIANT\\(([a-z_]+), *([a-z_0-9]+), *\".*\"\\)$")
+            message(FATAL_ERROR "stages/registry.def: expected ICE_VARIANT(stage, name, \"yaml\", "
+                                "\"text\") alone on a line, found: ${row}")
+        endif()
+        set(stage ${CMAKE_MATCH_1})
+        set(header stages/${stage}_${CMAKE_MATCH_2}.h)
+        if(NOT EXISTS ${source}/${header})
+            message(FATAL_ERROR "stages/registry.def: no such header: ${header}")
+        endif()
+        string(APPEND includes "#include \"${header}\"\n")
+        string(REPLACE "ICE_VARIANT(" "X(" item "${row}")
+        string(APPEND list_of_${stage} " \\\n    ${item}")
+        list(APPEND stages ${stage})
+    endforeach()
+    list(REMOVE_DUPLICATES stages)
+
+    set(lists "")
+    set(all "")
+    foreach(stage IN LISTS stages)
+        string(TOUPPER ${stage} capitals)
+        string(APPEND lists "#define ICE_${capitals}_VARIANTS(X)${list_of_${stage}}\n\n")
+        string(APPEND all " \\\n    ICE_${capitals}_VARIANTS(X)")
+    endforeach()
+    file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
+"/* Made from stages/registry.def by cmake/Registry.cmake. */
+#ifndef ICS_STAGES_REGISTRY_H
+#define ICS_STAGES_REGISTRY_H
+
+${includes}
+${lists}#define ICE_VARIANTS(X)${all}
+
+#endif
+")
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE)
+    get_filename_component(source ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
+    ics_write_registry(${source} ${OUTPUT})
+else()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+                 ${CMAKE_SOURCE_DIR}/stages/registry.def)
+    ics_write_registry(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated/stages/registry.h)
+endif()

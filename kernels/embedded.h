@@ -1,5 +1,5 @@
-/* Source files that the program contains as text, for compilers at run time. ics_embed() in
- * cmake/Embed.cmake makes the lists of these files at build time. */
+/* A source file that the program contains as text, for a compiler at run time. ics_embed() in
+ * cmake/Embed.cmake makes the lists of these files when the program is built. */
 #ifndef ICS_KERNELS_EMBEDDED_H
 #define ICS_KERNELS_EMBEDDED_H
 

@@ -18,8 +18,8 @@ const char *ics_stage_name(ics_stage stage)
     return names[stage];
 }
 
-/* The first line that includes a file by its absolute name, 0: there is none. Relative names other
- * than icestream's are not found by the compiler. */
+/* Returns the number of the first line that includes a file by its absolute path, and 0 if there is
+ * none. Relative paths need no check: the compiler finds only the headers of icestream by them. */
 static int absolute_include(const char *text)
 {
     int line = 1;

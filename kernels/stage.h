@@ -14,7 +14,7 @@ typedef enum ics_stage {
     ICS_STAGES
 } ics_stage;
 
-/* "scatter", as in ice_scatter_custom and in YAML. */
+/* Returns the name of a stage, such as "scatter", as in ice_scatter_custom and in YAML. */
 const char *ics_stage_name(ics_stage stage);
 
 /* Reads a stage header of the user; the caller frees *text. The header may include only headers of

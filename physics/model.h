@@ -27,7 +27,8 @@ typedef struct ice_layer {
     double bubbles;
     double dust_absorption; /* adust400 >= 0 */
     double delta_tau;       /* K, temperature difference to 1730 m depth */
-    /* ln k1, ln k2 of the scattering anisotropy along and across the flow (6.2); 0, 0: none */
+    /* ln k1, ln k2 of the scattering anisotropy along and across the flow (physics.md 6.2);
+     * 0, 0: none */
     double anisotropy_along, anisotropy_across;
     /* strengths of birefringence, >= 0: of its diffusion (r_A) and of its mean deflection (r_A
      * r_B), physics.md 6.4 */
@@ -42,8 +43,8 @@ typedef enum ice_tilt_kind { ICE_TILT_NONE, ICE_TILT_LINE, ICE_TILT_MAP } ice_ti
 typedef struct ice_tilt_axis {
     double azimuth;     /* rad */
     double first, step; /* coordinate of node 0 and distance of nodes, m, step > 0 */
-    size_t count,
-        cut; /* nodes (i, j) exist where i < j + cut of axis 0 and j < i + cut of axis 1 */
+    size_t count;       /* number of nodes along this axis */
+    size_t cut;         /* node (i, j) exists if i < j + cut of axis 0 and j < i + cut of axis 1 */
 } ice_tilt_axis;
 
 typedef struct ice_tilt {
@@ -78,7 +79,8 @@ typedef enum ice_taken {
     ICE_TAKEN_SCALED    /* the scattering at 400 nm; at other wavelengths it scales as dust */
 } ice_taken;
 
-/* Deflection of light by birefringent crystals (6.4): a, b, c, d of each function. All 0: none. */
+/* Deflection of light by birefringent crystals (physics.md 6.4): a, b, c, d of each function. All
+ * 0: none. */
 typedef struct ice_birefringence {
     double along[4];  /* sx: rms deflection towards the flow axis, rad/sqrt(m) */
     double across[4]; /* sy: rms deflection perpendicular to it, rad/sqrt(m) */
@@ -88,8 +90,8 @@ typedef struct ice_birefringence {
 /* Refrozen columns around the strings (physics.md 8.7): vertical and endless. */
 typedef struct ice_hole {
     double radius;               /* m; 0: none */
-    double effective_scattering; /* length, m, > 0 */
-    double absorption;           /* length, m, > 0 */
+    double effective_scattering; /* effective scattering length, m, > 0 */
+    double absorption;           /* absorption length, m, > 0 */
     double mean_cosine;          /* g of its scattering function */
     double liu_fraction;         /* f_SL */
 } ice_hole;
@@ -123,13 +125,12 @@ typedef struct ice_medium {
     double absorption_b; /* B, nm */
     double mean_cosine;  /* g of the scattering function, in (-1, 1) */
     double liu_fraction; /* f_SL, share of the simplified Liu function, in [0, 1] */
-    /* for water, in place of the formulas of ice: the optics at every nanometre from
-     * ICE_WAVELENGTH_MIN to ICE_WAVELENGTH_MAX, linear between. A layer whose coefficients are s
-     * and a times those of this table has effective_scattering = (1 - mean_cosine) s and
-     * dust_absorption = a. NULL: ice */
+    /* The optics at every nanometre from ICE_WAVELENGTH_MIN to ICE_WAVELENGTH_MAX, linear between,
+     * in place of the formulas of ice (physics.md 4.6); NULL: ice. A layer whose scattering is s
+     * times and whose absorption is a times that of this table has
+     * effective_scattering = (1 - mean_cosine) s and dust_absorption = a. */
     ice_spectral_optics *spectral;
-    double
-        density; /* g/cm3, for the light of particles; 0: not given, the density of ice is used */
+    double density;           /* g/cm3, for the light of particles; 0: the density of ice is used */
     double rayleigh_fraction; /* share of molecular scattering (stages/scatter_rayleigh_hg.h) */
     ice_parameter scatter[ICE_PARAMETERS_MAX]; /* parameters of the run's scatter variant, in the
                                                   order of their declaration */
@@ -144,15 +145,14 @@ typedef struct ice_medium {
     ice_birefringence birefringence;
     ice_taken taken; /* for reports: what was subtracted from the layers */
     ice_hole hole;
-    double
-        absorb_above; /* a photon that rises above this z has left the world; +INFINITY: no limit */
-    double
-        absorb_below; /* a photon that sinks below this z has left the world; -INFINITY: no limit */
+    double absorb_above; /* z (m) above which a photon has left the world; +INFINITY: no limit */
+    double absorb_below; /* z (m) below which a photon has left the world; -INFINITY: no limit */
 } ice_medium;
 
 #define ICE_LAYERS_MAX 4096
 
-/* Wavelength acceptances: that of the standard module and that of high-efficiency modules. */
+/* The number of wavelength acceptances: one for standard modules, one for high-efficiency modules.
+ */
 enum { ICE_ACCEPTANCES = 2 };
 
 /* One optical module. If all members from `acceptance` on are zero, it is a standard module that is
@@ -191,7 +191,7 @@ typedef struct ice_detector {
     double radius;         /* m, > 0 */
     double oversize;       /* F >= 1: modules are F times wider across the direction of a photon
                               (physics.md 8.3) */
-    bool keep_hit_photons; /* photons go on after a hit (8.4) */
+    bool keep_hit_photons; /* photons continue after a hit (physics.md 8.4) */
     ice_angular angular;
     double cable_radius; /* m, >= 0 */
     double cable_length; /* m, half of it above the module's centre; +INFINITY: endless */

@@ -1,8 +1,9 @@
-/* Index of refraction of water by its salinity, temperature and pressure: for building tables.
+/* The index of refraction of water for a salinity, a temperature and a pressure (physics.md 4.6),
+ * for building tables.
  *
- * Quan & Fry, Appl. Opt. 34 (1995) 3477, an empirical fit for 400 .. 700 nm, salinities of 0 .. 35
- * per mille and 0 .. 30 deg C at the pressure of the air; the term of the pressure is that of
- * W. Schuster (PhD thesis, Oxford 2002). Neutrino telescopes use it down to 300 nm.
+ * Quan & Fry, Appl. Opt. 34 (1995) 3477, give a fit for 400 .. 700 nm, salinities of 0 .. 35 per
+ * mille and 0 .. 30 deg C at the pressure of the air. The term of the pressure is that of
+ * W. Schuster (PhD thesis, Oxford 2002). Neutrino telescopes use the fit down to 300 nm.
  */
 #ifndef ICS_PHYSICS_WATER_H
 #define ICS_PHYSICS_WATER_H
@@ -22,7 +23,8 @@ typedef struct ice_water {
     double pressure;    /* bar, >= 0 */
 } ice_water;
 
-/* The terms of the index that are proportional to 1 / wavelength to the powers 0, 1, 2, 3. */
+/* The index is a polynomial of 1 / wavelength (1/nm). These are its coefficients of the powers 2
+ * and 3; the two functions below return those of the powers 0 and 1. */
 #define ICE_WATER_SECOND (-4382.0)
 #define ICE_WATER_THIRD  1.1455e6
 
@@ -38,7 +40,7 @@ ICE_FN double ice_water_first(const ice_water *water)
     return 15.868 + 0.01155 * water->salinity - 0.00423 * water->temperature;
 }
 
-/* Phase index of refraction; wavelength in nm. */
+/* Returns the phase index; wavelength in nm. */
 ICE_FN double ice_water_phase_index(const ice_water *water, double wavelength)
 {
     const double x = 1.0 / wavelength;
@@ -46,7 +48,8 @@ ICE_FN double ice_water_phase_index(const ice_water *water, double wavelength)
            x * (ice_water_first(water) + x * (ICE_WATER_SECOND + x * ICE_WATER_THIRD));
 }
 
-/* Group index n - wavelength dn/dwavelength: light travels at c / group index. */
+/* Returns the group index, n - wavelength dn/dwavelength. Pulses of light travel at c / group
+ * index. */
 ICE_FN double ice_water_group_index(const ice_water *water, double wavelength)
 {
     const double x = 1.0 / wavelength;

@@ -6,7 +6,7 @@
 #include "stages/direction.h"
 #include "stages/optics.h"
 
-/* A symmetric matrix of a frame that is turned about the vertical, times a direction. */
+/* Returns the product of the matrix and n. The result is not a unit vector. */
 ICE_FN ice_direction ice_stretch(const ice_stretching *by, ice_direction n)
 {
     ice_direction m;
@@ -16,11 +16,13 @@ ICE_FN ice_direction ice_stretch(const ice_stretching *by, ice_direction n)
     return m;
 }
 
+/* Returns the square of the length. */
 ICE_FN float ice_square(ice_direction n)
 {
     return fmaf(n.x, n.x, fmaf(n.y, n.y, n.z * n.z));
 }
 
+/* Returns n with length 1. */
 ICE_FN ice_direction ice_unit(ice_direction n)
 {
     const float scale = ice_inverse_sqrt(ice_square(n));
@@ -30,7 +32,8 @@ ICE_FN ice_direction ice_unit(ice_direction n)
     return n;
 }
 
-/* The row of the layer at a height among the layers. */
+/* Return the row of the layer at `height` (m) among the layers: the stretching for a scatter, and
+ * the absorption that belongs to the stretching. */
 ICE_FN ice_anisotropy_row ice_anisotropy_at(const ice_tables *tables, float height)
 {
     if (tables->features & ICE_HAS_EVEN_ANISOTROPY) {
@@ -47,20 +50,22 @@ ICE_FN ice_absorption_row ice_absorption_row_at(const ice_tables *tables, float 
     return tables->absorption_rows[ice_layer_at(tables, height)];
 }
 
-/* The value of a form. `along` and `up`: squares of the components along the flow and upwards. */
+/* Returns the value of a form for a unit direction. `along` and `up` are the squares of the
+ * components of the direction along the flow and upwards. */
 ICE_FN float ice_form_at(const ice_form *form, float along, float up)
 {
     return fmaf(along, form->along, fmaf(up, form->up, form->across));
 }
 
-/* The absorption along a direction divided by that of the tables, and the inverse of this. */
+/* The absorption along a direction divided by the absorption in the tables, and the inverse of this
+ * factor. */
 typedef struct ice_absorption_factor {
     float factor, inverse;
 } ice_absorption_factor;
 
-/* The factor of the newer absorption anisotropy (6.3), of the older one that belongs to the
- * scattering anisotropy of a layer (6.2), or of both. n is a unit vector, `height` (m) is among the
- * layers. */
+/* Returns the factor nr of physics.md 5.1 for light along the unit vector n at `height` (m) among
+ * the layers. It is the factor of the recent absorption anisotropy (6.3), the factor of the old
+ * one, which belongs to the scattering anisotropy of a layer (6.2), or the product of both. */
 ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *tables, float height,
                                                          ice_direction n)
 {

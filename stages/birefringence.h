@@ -7,9 +7,10 @@
 #include "stages/random.h"
 
 #if !defined(__CUDACC__)
-/* For building tables, at an angle to the flow axis: the rms deflection sx or sy at strength 1,
- * rad/sqrt(m), and the mean deflection mx, rad/m, from their parameters a, b, c, d; where they come
- * out negative they count as 0. */
+/* The functions of physics.md 6.4 for building tables, at strength 1. `p` holds the parameters a,
+ * b, c, d; `sine` and `cosine` are those of the angle to the flow axis. The first function returns
+ * the rms deflection sx or sy (rad/sqrt(m)), the second one the mean deflection mx (rad/m). The
+ * caller replaces a negative result by 0. */
 ICE_FN double ice_rms_deflection(const double *p, double sine)
 {
     return p[0] * exp(-p[1] * pow(atan(p[3] * sine), p[2]));
@@ -21,13 +22,15 @@ ICE_FN double ice_mean_deflection(const double *p, double sine, double cosine)
 }
 #endif
 
-/* Integrals of the strengths over a segment, m. */
+/* The strengths of birefringence (1), integrated over a segment (m): R_A and R_B of
+ * physics.md 6.4. */
 typedef struct ice_birefringence_sum {
     float diffusion, mean;
 } ice_birefringence_sum;
 
-/* One of the integrals (m), over a segment from `height` (m) in layer `first` to `end` (m) in layer
- * `last`. `slope` is the length of the segment divided by the height that it rises. */
+/* Returns one of the integrals (m) for a segment from the height `height` (m) in layer `first` to
+ * the height `end` (m) in layer `last`. `slope` is the length of the segment divided by the height
+ * that the segment rises; it is negative for a segment that sinks. */
 ICE_FN float ice_birefringence_between(const ice_birefringence_row *rows, int32_t first,
                                        int32_t last, float height, float end, float length,
                                        float slope)
@@ -41,7 +44,8 @@ ICE_FN float ice_birefringence_between(const ice_birefringence_row *rows, int32_
     return fabsf(ice_select(first == last ? 1 : 0, from->strength * length, risen * slope));
 }
 
-/* Over a segment that starts at `height` among the layers. */
+/* Returns the integrals over a segment of `length` (m) that starts at `height` (m) among the
+ * layers. nz is the vertical component of its direction. */
 ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, float height,
                                                     float nz, float length)
 {
@@ -59,17 +63,18 @@ ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, fl
     return over;
 }
 
-/* Half of sx, sy and mx (physics.md 6.4) at one direction. Half, because a turn is computed from
- * half of its angle. */
+/* sx / 2, sy / 2 and mx / 2 (physics.md 6.4) for one direction. They are halves, because a turn is
+ * computed from half of its angle. */
 typedef struct ice_deflection {
     float along, across, mean;
 } ice_deflection;
 
-/* From a table over the cosine to the flow axis, 0 <= along <= 1, in which sx, sy and mx over the
- * sine are smooth. `across`: the sine. */
+/* Reads the deflection from its table. `along`, in [0, 1], is the cosine of the angle to the flow
+ * axis, and `across` is its sine. The table contains mx divided by the sine, because this quotient
+ * is smooth. */
 ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, float across)
 {
-    /* ICE_DEFLECTION_SCALE keeps `knot` inside the table whatever rounding does: no clamping. */
+    /* ICE_DEFLECTION_SCALE is so small that rounding cannot move `knot` out of the table. */
     const float position = along * ICE_DEFLECTION_SCALE;
     const int32_t knot = (int32_t)position;
     const float t = position - (float)knot;
@@ -81,8 +86,8 @@ ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, f
     return at;
 }
 
-/* The 48 bits of a bounce's block that the scatter does not use. Another block would take a third
- * of the time of a deflection. */
+/* The 48 random bits of a bounce that the scatter does not use. Birefringence uses them, because
+ * another block of random numbers would take a third of the time of a deflection. */
 typedef struct ice_spare {
     uint32_t word;
     uint32_t rest; /* 16 bits */
@@ -94,14 +99,15 @@ ICE_FN ice_spare ice_spare_of(ice_block draw)
     return spare;
 }
 
-/* Two independent normal numbers (Box and Muller) of a variance from 12 bits each, at the middles
- * of 4096 steps: up to 4.24 standard deviations, and a variance that is 8e-5 smaller. The
- * deflection of a segment is a few degrees; light has tens of them. */
+/* Makes two independent normal numbers with a given variance (Box and Muller) from a and b, 12 bits
+ * each, which stand for the middles of 4096 steps. No number exceeds 4.25 standard deviations, and
+ * the variance is smaller by 8e-5 of itself. This is accurate enough, because a segment is
+ * deflected by a few degrees, and light has tens of segments. */
 ICE_FN void ice_normal_pair(uint32_t a, uint32_t b, float variance, float *first, float *second)
 {
     /* 2^23 + a, without a conversion. */
-    const float place = ice_from_bits((int32_t)(a | 0x4b000000u));
-    const float u = fmaf(place, 2.44140625e-4f, 1.220703125e-4f - 2048.0f);
+    const float number = ice_from_bits((int32_t)(a | 0x4b000000u));
+    const float u = fmaf(number, 2.44140625e-4f, 1.220703125e-4f - 2048.0f);
     const float radius = ice_root_of_log(u, 2.0f * variance);
     float sine, cosine;
     ice_sincos4096(b, &sine, &cosine);
@@ -109,7 +115,7 @@ ICE_FN void ice_normal_pair(uint32_t a, uint32_t b, float variance, float *first
     *second = radius * sine;
 }
 
-/* Four of them: a and b of variance 1, c and d of 1/3. */
+/* Four normal numbers: a and b have variance 1, c and d have variance 1/3. */
 typedef struct ice_normal {
     float a, b, c, d;
 } ice_normal;
@@ -129,16 +135,17 @@ typedef struct ice_flow_vector {
     float flow, sideways, up;
 } ice_flow_vector;
 
-/* A direction n with two unit vectors across it, as the turns of physics.md 6.4 need them: q lies
- * in the plane of n and the flow axis, on the side of the axis; p = n x q. */
+/* A direction n and two unit vectors perpendicular to it, q and p = n x q, for the turns of
+ * physics.md 6.4. q lies in the plane of n and the flow axis, and points to the side of the flow.
+ */
 typedef struct ice_flow_frame {
     ice_flow_vector n;
-    float q_flow; /* of q, along the flow */
-    float q_rest; /* the rest of q is -q_rest (sideways, up) */
-    float p_rest; /* p is p_rest (up, -sideways) */
+    float q_flow; /* component of q along the flow */
+    float q_rest; /* the other components of q are -q_rest (n.sideways, n.up) */
+    float p_rest; /* those of p are p_rest (n.up, -n.sideways); p has none along the flow */
 } ice_flow_frame;
 
-/* The change of n if it is turned by the angle 2 atan(|v|) towards vx q + vy p, times
+/* Returns the change of n in a turn by the angle 2 atan(|v|) towards v = vx q + vy p, multiplied by
  * scale / (2 one). */
 ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, float vx, float vy, float scale,
                                      float one)
@@ -153,7 +160,8 @@ ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, float vx, floa
     return more;
 }
 
-/* The sum of a vector and of one in the frame of the flow. */
+/* Returns the sum of the vector `to` and of the vector `more`, which is in the frame of the flow.
+ */
 ICE_FN ice_direction ice_add_flow_vector(const ice_tables *tables, ice_direction to,
                                          ice_flow_vector more)
 {
@@ -177,7 +185,7 @@ ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n
                                        ice_birefringence_sum over, float length, ice_normal g)
 {
     const float fx = tables->flow_x, fy = tables->flow_y;
-    /* Exactly along the flow q is horizontal: as if the direction were a little beside it. */
+    /* Exactly along the flow, q would be 0/0. The small number makes it horizontal. */
     ice_flow_frame frame = {
         {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, fmaf(-fy, n.x, 1e-10f)), n.z}, 0.0f, 0.0f, 0.0f};
     const float square =
@@ -187,8 +195,9 @@ ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n
     frame.q_rest = frame.n.flow * inverse;
     frame.p_rest = inverse;
 
-    /* The reference has q towards the nearer end of the axis: the same for normal numbers, and for
-     * the mean a sign. */
+    /* physics.md 6.4 reverses q if n points against the flow. Here q stays, and the mean deflection
+     * gets the sign instead. The normal numbers need no sign, because their distribution has none.
+     */
     const ice_deflection half = ice_deflection_at(tables, fabsf(frame.n.flow), frame.q_flow);
     const float spread = ice_sqrt(over.diffusion);
     const float sx = half.along * spread, sy = half.across * spread;

@@ -37,9 +37,9 @@
 
 typedef struct ice_bounce_draw {
     float depth;     /* scattering depth of the segment, >= 0 */
-    float angle;     /* for the scattering angle, uniform in (0, 1] */
-    float azimuth;   /* of the scatter, a fraction of a turn, uniform in [0, 1) */
-    ice_spare spare; /* for birefringence */
+    float angle;     /* gives the scattering angle; uniform in (0, 1] */
+    float azimuth;   /* azimuth of the scatter as a fraction of a turn; uniform in [0, 1) */
+    ice_spare spare; /* gives the deflection by birefringence */
 } ice_bounce_draw;
 
 ICE_FN ice_bounce_draw ice_bounce_draw_of(ice_block block)
@@ -51,27 +51,27 @@ ICE_FN ice_bounce_draw ice_bounce_draw_of(ice_block block)
 
 /* What is known of a bounce before its scatter. */
 typedef struct ice_bounce {
-    float length;     /* of the segment, m */
-    float absorption; /* absorption depth left at its end */
-    float height;     /* of its start among the layers, m; read if the ice is birefringent or
-                         anisotropic */
+    float length;     /* length of the segment, m */
+    float absorption; /* absorption depth left at the end of the segment */
+    float height;     /* height of the start among the layers, m; read only if the ice is
+                         birefringent or anisotropic */
     ice_bounce_draw draw;
     int32_t leaves_world; /* 1: the segment ends at a boundary of the world */
-    int32_t may_collide;  /* 0: it is too short, too high or too low for any module */
-    int32_t is_last;      /* 1: the bounce limit stops the photon at its end */
+    int32_t may_collide;  /* 0: the segment is too short, too high or too low for any module */
+    int32_t is_last;      /* 1: the bounce limit stops the photon at the end of the segment */
 } ice_bounce;
 
 /* ---- the segment ----------------------------------------------------------------------------- */
 
-/* Whether the photon is dropped because it cannot reach a module any more (physics.md 8.2). No
- * branch, so that a loop over photons vectorises. */
+/* Whether the photon is dropped because it cannot reach a module any more (physics.md 5.1). The
+ * function has no branch, so that a loop over photons vectorises. */
 ICE_FN int32_t ice_is_dropped(const ice_tables *tables, const ice_photon *photon, float clearance,
                               float height, ice_optics optics)
 {
     return tables->reach_cull & ice_is_out_of_reach(tables, photon, clearance, height, optics);
 }
 
-/* What a propagate variant needs to know of a photon at `height` (m) among the layers. `depth` is
+/* Returns what a propagate variant reads of a photon at `height` (m) among the layers. `depth` is
  * the scattering depth of the segment. */
 ICE_FN ice_segment_start ice_segment_start_of(const ice_photon *photon, float height, float depth,
                                               ice_optics optics)
@@ -80,9 +80,9 @@ ICE_FN ice_segment_start ice_segment_start_of(const ice_photon *photon, float he
     return start;
 }
 
-/* The segment of a photon, with all that the ice has. start.absorption is the absorption depth that
- * the photon has left; `clearance` (m) is that of its position. Of the photon it takes position and
- * direction. */
+/* Finds the segment of a photon in ice with any features. start.absorption is the absorption depth
+ * that the photon has left; `clearance` (m) is that of its position. The function reads the
+ * position and the direction of the photon. */
 ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tables,
                                     ice_segment_start start, const ice_photon *photon,
                                     float clearance)
@@ -119,16 +119,17 @@ ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, 
     const float boundary = up ? tables->absorb_above : tables->absorb_below;
     const float excess = up ? end - boundary : boundary - end;
     const int32_t beyond = excess > 0.0f ? 1 : 0;
-    /* A photon outside of the world has no room left. It may be horizontal: no division then. */
+    /* A photon outside the world has no room left. Its direction may be horizontal, so nothing is
+     * divided by dz then. */
     const float room = up ? boundary - z : z - boundary;
     const float cut = room > 0.0f ? ice_div(room, fabsf(dz)) : 0.0f;
     *length = beyond ? cut : *length;
     return beyond;
 }
 
-/* Sets what follows from the length of a segment: leaves_world (and cuts the length then) and
- * may_collide. Of the photon, as it is at the start, it takes z and direction. `clearance` (m) is
- * that of the start. */
+/* Cuts the length of a segment at the boundaries of the world, and sets leaves_world and
+ * may_collide. `photon` is at the start of the segment; the function reads its z and its direction.
+ * `clearance` (m) is that of the start. */
 ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon, float clearance,
                               ice_bounce *bounce)
 {
@@ -137,7 +138,8 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
         ice_may_collide(tables, clearance, photon->z, ice_direction_of(photon), bounce->length);
 }
 
-/* Whether the bounce limit stops a photon at the end of its segment. `scatters`: at the start. */
+/* Whether the bounce limit stops a photon at the end of its segment. `scatters` is the number of
+ * its scatters before the segment. */
 ICE_FN int32_t ice_is_last_bounce(const ice_tables *tables, uint32_t scatters)
 {
     return scatters + 1 >= tables->bounce_limit ? 1 : 0;
@@ -170,11 +172,11 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
 /* ---- the modules ----------------------------------------------------------------------------- */
 
 /* The stage collide of one photon: records the hits on the next `length` (m) of its way, in the
- * order of distance, until a module ends the photon (physics.md 8.2 to 8.4, 8.6); sets *fate then.
+ * order of distance (physics.md 8.2 to 8.4, 8.6). If a module ends the photon, sets *fate.
  *
- * Returns the number of hits that it recorded, or -1 if there was no room for one: *recorded is
- * then the number of hits of the segment that are recorded, and a second call with this number
- * continues there. *recorded is 0 before a segment, and after every other return. */
+ * Returns the number of hits that this call recorded, or -1 if there was no room for a hit. After
+ * -1, *recorded is the number of hits of this segment that are recorded, and a second call with
+ * this number continues there. *recorded is 0 before a segment, and after every other return. */
 ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, float length,
                                const ice_photon *photon, void *sink, uint32_t *fate,
                                uint32_t *recorded)
@@ -182,9 +184,10 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
     ice_contact_search search = {photon->x, photon->y, photon->z, ice_direction_of(photon),
                                  length,    -1.0f,     0};
     int32_t hits = 0;
-    /* The first contact is found outside of the loop. Nearly all threads of a GPU find none. If
-     * they did so inside the loop, which has an atomic operation in it, the compiler would let them
-     * yield (YIELD) and wait for each other behind it: that took a fifth of the time. */
+    /* The first contact is found outside the loop, because nearly all threads of a GPU find none.
+     * The loop contains an atomic operation. If the search were inside it, the compiler would make
+     * these threads yield (YIELD) and wait for each other behind the loop, which took a fifth of
+     * the time. */
     ice_contact contact = ice_collide(collide, tables, &search);
     if (contact.module == ICE_NO_MODULE) {
         return 0;
@@ -219,8 +222,9 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
 
 /* ---- the end of the segment ------------------------------------------------------------------ */
 
-/* The strengths of birefringence, integrated over a segment that starts at the photon. Columns of
- * hole ice have none, and a segment that starts in one counts as a whole. */
+/* Returns the strengths of birefringence, integrated over a segment (m) that starts at the photon.
+ * A segment that starts in a column of hole ice is not deflected at all; other segments count as if
+ * there were no columns. */
 ICE_FN ice_birefringence_sum ice_birefringence_along(const ice_tables *tables,
                                                      const ice_photon *photon, float height,
                                                      float length)
@@ -254,8 +258,8 @@ ICE_FN void ice_add_deflection(const ice_tables *tables, const ice_deflected *mo
                       ice_add_flow_vector(tables, ice_direction_of(photon), more->direction));
 }
 
-/* The fate of a photon at the end of its segment, before the scatter. `fate` is the one that
- * collide gave it; `absorption` is the absorption depth left. */
+/* Returns the fate of a photon at the end of its segment, before the scatter. `fate` is its fate
+ * after collide; `absorption` is the absorption depth left. */
 ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t leaves_world, float absorption,
                                 int32_t is_last)
 {
@@ -267,8 +271,8 @@ ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t leaves_world, float absor
 
 /* ---- the scatter ----------------------------------------------------------------------------- */
 
-/* Into the frame in which scattering is the same in all directions, and back from it (physics.md
- * 6.2). `row` is that of the layer where the segment ends. */
+/* Turn a direction into the frame in which scattering is the same in all directions, and back
+ * (physics.md 6.2). `row` is the row of the layer in which the segment ends. */
 ICE_FN ice_direction ice_stretch_in(const ice_anisotropy_row *row, ice_direction n)
 {
     return ice_unit(ice_stretch(&row->to, n));
@@ -279,8 +283,8 @@ ICE_FN ice_direction ice_stretch_out(const ice_anisotropy_row *row, ice_directio
     return ice_unit(ice_stretch(&row->back, n));
 }
 
-/* The direction after a scatter that is the same in all directions. `angle` and `azimuth` are those
- * of the bounce's draw. */
+/* Returns the direction after a scatter in ice that scatters the same in all directions. `angle`
+ * and `azimuth` are those of ice_bounce_draw. */
 ICE_FN ice_direction ice_scatter_direction(ice_variant scatter,
                                            const ice_scatter_constants *constants, float angle,
                                            float azimuth, ice_direction n)
@@ -288,8 +292,8 @@ ICE_FN ice_direction ice_scatter_direction(ice_variant scatter,
     return ice_deflect(n, ice_scatter(scatter, constants, angle), azimuth);
 }
 
-/* The direction after the scatter of a photon at the end of its segment, at `height` (m) among the
- * layers, with all that the ice has. */
+/* Returns the direction after the scatter of a photon at the end of its segment, in ice with any
+ * features. `height` (m) is the height of the end among the layers. */
 ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables,
                                    const ice_bounce_draw *draw, const ice_photon *photon,
                                    float height)
@@ -311,8 +315,9 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
                                                        draw->azimuth, ice_stretch_in(&row, n)));
 }
 
-/* The stage scatter of one photon: moves it to the end of its segment and, unless it ends there,
- * gives it a new direction. *fate is the one that collide gave it, and then the one at the end. */
+/* The stage scatter of one photon: moves it to the end of its segment and gives it a new direction,
+ * which has no meaning if the photon ends there. *fate is the fate after collide, and the function
+ * replaces it by the fate at the end. */
 ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const ice_bounce *bounce,
                            ice_photon *photon, uint32_t *fate)
 {
@@ -341,7 +346,7 @@ typedef struct ice_active_photon {
     ice_photon photon;
     ice_optics optics;
     ice_identity identity;
-    uint32_t fate; /* ice_fate; a kernel may add states of its own */
+    uint32_t fate; /* ice_fate; a kernel may add further states */
 } ice_active_photon;
 
 ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_identity identity,
@@ -352,9 +357,10 @@ ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_identity ide
     return active;
 }
 
-/* One bounce of one photon, all stages in turn. Adds the recorded hits to *hits; a photon that has
- * completed its segment has one scatter more. Returns 0, or -1 if there was no room for a hit: the
- * photon is then as before, and the same call with *recorded as it is then continues there. */
+/* Computes one bounce of one photon: propagate, collide, scatter. Adds the recorded hits to *hits,
+ * and 1 to the scatters of a photon that completes its segment. Returns 0, or -1 if there was no
+ * room for a hit. After -1 the photon is as before, and the same call with the new *recorded
+ * continues there. */
 ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables *tables,
                                  ice_active_photon *active, void *sink, uint32_t *hits,
                                  uint32_t *recorded)

@@ -1,4 +1,5 @@
-/* collide: brute-force. Every module against the segment; the reference for the others. */
+/* collide: brute-force. Tests every module; the reference for the other collide variants
+ * (physics.md 8.2). */
 #ifndef ICS_STAGES_COLLIDE_BRUTE_FORCE_H
 #define ICS_STAGES_COLLIDE_BRUTE_FORCE_H
 

@@ -1,8 +1,9 @@
-/* collide: cell-grid. Modules anywhere, listed in every cubic cell that they touch.
+/* collide: cell-grid. For modules at any positions; every cubic cell lists the modules that touch
+ * it.
  *
- * The part of the segment inside the grid is cut into pieces no longer than a cell; each piece
- * looks into the cells of its bounding box, at most eight. Modules are listed with a margin that
- * covers the rounding of the cuts.
+ * The part of the segment inside the grid is cut into pieces no longer than a cell. For each piece
+ * the cells of its bounding box are searched, eight at most. The lists have a margin that covers
+ * the rounding of the cuts.
  */
 #ifndef ICS_STAGES_COLLIDE_CELL_GRID_H
 #define ICS_STAGES_COLLIDE_CELL_GRID_H
@@ -10,7 +11,8 @@
 #include "stages/contact.h"
 #include "stages/grid.h"
 
-/* Narrows [*from, *to] to where origin + t * speed is within [low, high]. */
+/* Narrows [*from, *to] to the t for which origin + t * speed is within [low, high]. If there are
+ * none, *to becomes less than *from. */
 ICE_FN void ice_clip(float origin, float speed, float low, float high, float *from, float *to)
 {
     if (speed == 0.0f) {
@@ -37,7 +39,7 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_con
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
     for (int32_t piece = 0;; ++piece) {
         const float begin = fmaf((float)piece, grid->cell, from);
-        /* A contact that was found cannot be undercut by pieces that begin behind it. */
+        /* Pieces that begin behind a contact cannot contain a nearer one. */
         if (begin > to || (nearest.module != ICE_NO_MODULE && nearest.distance < begin)) {
             break;
         }

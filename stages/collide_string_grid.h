@@ -1,8 +1,9 @@
-/* collide: string-grid. Modules in vertical strings, strings in a horizontal grid.
+/* collide: string-grid. Modules hang on vertical strings, and a horizontal grid finds the strings.
  *
- * A segment too short to reach any but the nearest string looks at that one alone. For the others,
- * cells under the segment's bounding box name the strings whose cylinder touches them. A string is
- * looked into if the segment passes its cylinder, and then only at the heights it spans.
+ * If a segment is too short to reach any other string than the nearest one, only this string is
+ * searched. For other segments the grid is used: every cell lists the strings whose cylinders touch
+ * it, and the cells under the bounding box of the segment are searched. A string is searched only
+ * if the segment passes its cylinder, and only at the heights of the segment.
  */
 #ifndef ICS_STAGES_COLLIDE_STRING_GRID_H
 #define ICS_STAGES_COLLIDE_STRING_GRID_H
@@ -11,14 +12,14 @@
 #include "stages/grid.h"
 #include "stages/reach.h"
 
-/* The modules of one string that lie in the heights of the segment. */
+/* Tests the modules of one string that lie at the heights of the segment. */
 ICE_FN void ice_try_string(const ice_tables *tables, const ice_contact_search *search,
                            uint32_t index, ice_contact *nearest)
 {
-    /* All of it at once: a GPU waits for memory once then. */
+    /* The string is copied as a whole, so that a GPU waits for memory only once. */
     const ice_string string = tables->strings[index];
-    /* In the plane: does the segment come within the radius of the axis? The nearest point of a
-     * vertical one may be anywhere: 0 / 0 counts as 0. */
+    /* Seen from above: does the segment come within the radius of the axis? For a vertical segment
+     * the quotient is 0/0, and its nearest point counts as its start. */
     const float ox = string.x - search->x;
     const float oy = string.y - search->y;
     const float nx = search->direction.x;

@@ -1,14 +1,15 @@
-/* compact: partition. Living photons to the front of the pool.
+/* compact: partition. Moves living photons to the front of the pool.
  *
- * Holes at the front are filled from the back: as few photons move as there are holes. On the CPU
- * the moves are listed one by one; a GPU gets the same pairs from a device-wide partition.
+ * Photons from the back fill the holes at the front, so that as few photons as possible move. The
+ * CPU finds the moves one by one; a GPU gets the same pairs of slots from a partition of the whole
+ * pool.
  */
 #ifndef ICS_STAGES_COMPACT_PARTITION_H
 #define ICS_STAGES_COMPACT_PARTITION_H
 
 #include "stages/photon.h"
 
-/* What became of a photon; ICE_ALIVE: it goes on. */
+/* The fate of a photon (physics.md 5.1). A photon that is alive continues. */
 enum ice_fate {
     ICE_ALIVE = 0,
     ICE_ABSORBED = 1,
@@ -18,8 +19,9 @@ enum ice_fate {
     ICE_FATES = 5
 };
 
-/* Next move: the first hole at or after *front and the last living photon before *back. Returns 0
- * when there is none; *back is then the number of living photons. */
+/* Finds the next move: sets *front to the first hole at or after *front, and *back so that the last
+ * living photon before *back is in slot *back - 1. Returns 0 if there is no move; *back is then the
+ * number of living photons. */
 ICE_FN int32_t ice_compact_partition(const uint32_t *fates, uint32_t *front, uint32_t *back)
 {
     while (*front < *back && fates[*front] == ICE_ALIVE) {

@@ -12,10 +12,10 @@
  * after_module), in the order of distance and then of module, count. A photon that continues after
  * a hit therefore hits every module of a segment once. */
 typedef struct ice_contact_search {
-    float x, y, z;
+    float x, y, z; /* start of the segment, m */
     ice_direction direction;
-    float length;
-    float after_distance; /* -1 to begin with */
+    float length;         /* m */
+    float after_distance; /* m; -1 for the first search */
     uint32_t after_module;
 } ice_contact_search;
 
@@ -24,16 +24,18 @@ typedef struct ice_contact {
     uint32_t module; /* ICE_NO_MODULE: none */
 } ice_contact;
 
-/* From the segment's origin to a module's centre. */
+/* The vector from the start of a segment to the centre of a module, m, and its parts. */
 typedef struct ice_approach {
     float x, y, z;
     float along;      /* component along the segment, m */
-    float ex, ey, ez; /* the rest: the impact vector, from the line to the centre */
-    float half;       /* half chord of the flattened module, m; negative: the line misses it */
+    float ex, ey, ez; /* component across the segment: the impact vector, m */
+    float half;       /* half of the line's chord in the oversized module, which is wide only across
+                         the line, m; negative: the line misses the module */
 } ice_approach;
 
-/* The impact vector is formed by components before squaring: |d|^2 - (d.n)^2 of the textbook
- * cancels (12 % wrong decisions at 200 m, physics.md 8.2). */
+/* Computes the components of the impact vector first and squares them then. The form of the
+ * textbooks, |d|^2 - (d.n)^2, loses digits: at 200 m it makes 11 % wrong decisions
+ * (physics.md 8.2). */
 ICE_FN ice_approach ice_approach_to(const ice_sphere *module, float radius, float x, float y,
                                     float z, ice_direction n)
 {
@@ -51,9 +53,9 @@ ICE_FN ice_approach ice_approach_to(const ice_sphere *module, float radius, floa
     return d;
 }
 
-/* Updates *nearest if this module is hit, and nearer. The distance must be >= 0 (a photon that
- * starts inside a module leaves it without a hit) and within the segment. At equal distances the
- * lower module index counts as nearer. */
+/* Updates *nearest if the segment enters this module, and earlier than *nearest. The entry must lie
+ * on the segment, so that a photon that starts inside a module leaves it without a hit. At equal
+ * distances the lower module index counts as nearer. */
 ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *search,
                            uint32_t module, ice_contact *nearest)
 {
@@ -74,9 +76,9 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *s
     }
 }
 
-/* The arrival that a contact makes. The impact point is scaled back to the true size of the module.
- * Of the photon it reads the path (at the start of the segment), wavelength, scatters and identity.
- */
+/* Returns the arrival for a contact. The point of impact is scaled back to the true size of the
+ * module (physics.md 8.3). The function reads the path (at the start of the segment), the
+ * wavelength, the scatters and the identity of the photon. */
 ICE_FN ice_arrival ice_arrive(const ice_tables *tables, const ice_contact_search *search,
                               ice_contact contact, const ice_photon *photon)
 {

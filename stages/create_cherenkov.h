@@ -1,7 +1,8 @@
-/* create: cherenkov. One photon of a step (physics.md 2.2, 2.3).
+/* create: cherenkov. Creates one photon of a step (physics.md 2.2, 2.3).
  *
- * Spectrum 0: on the Cherenkov cone about the step. Other spectra: along the step's direction.
- * Isotropic: in any direction, starting on a sphere of radius `length` around the step.
+ * Light of spectrum 0 leaves on the Cherenkov cone around the direction of the step, light of other
+ * spectra along the direction of the step. Isotropic light leaves in any direction, and starts on a
+ * sphere with the radius `length` around the start of the step.
  */
 #ifndef ICS_STAGES_CREATE_CHERENKOV_H
 #define ICS_STAGES_CREATE_CHERENKOV_H
@@ -11,7 +12,8 @@
 #include "stages/photon.h"
 #include "stages/random.h"
 
-/* Wavelength (nm) at u in [0, 1) of a spectrum's cumulative distribution. */
+/* Returns the wavelength (nm) at which the cumulative distribution of a spectrum is u, in [0, 1).
+ * The stretch of the table for a tail of the distribution is used where u is in this tail. */
 ICE_FN float ice_wavelength(const ice_tables *tables, uint32_t spectrum, float u)
 {
     const float knots = (float)ICE_WAVELENGTH_KNOTS;
@@ -30,7 +32,8 @@ ICE_FN float ice_wavelength(const ice_tables *tables, uint32_t spectrum, float u
     return fmaf(position - (float)knot, right - left, left);
 }
 
-/* Distance from the step's start to the photon's start, m, from the first draw of creation. */
+/* Returns the distance (m) from the start of the step to the start of the photon. `first_word` is
+ * word a of the block of creation. */
 ICE_FN float ice_start_shift(float length, uint32_t flags, uint32_t first_word)
 {
     return (flags & ICE_EMISSION_ISOTROPIC) ? length : ice_uniform(first_word) * length;
@@ -52,7 +55,8 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
     float sin_azimuth, cos_azimuth;
     ice_sincos2pi(ice_uniform(draw.c), &sin_azimuth, &cos_azimuth);
 
-    /* min: below threshold there is no cone; such light goes forward instead of becoming NaN. */
+    /* Below the Cherenkov threshold there is no cone. The minimum sends such light forward, so that
+     * no NaN appears. */
     const float cone =
         ice_min(ice_div(1.0f, emission->beta * ice_medium_index(tables, photon.wavelength)), 1.0f);
     const int32_t isotropic = (emission->flags & ICE_EMISSION_ISOTROPIC) != 0;

@@ -22,8 +22,9 @@ ICE_FN void ice_set_direction(ice_photon *photon, ice_direction n)
     photon->dz = n.z;
 }
 
-/* Branch-free orthonormal frame, valid for every unit vector including (0, 0, +-1). The azimuth is
- * given as its cosine and sine. The result has length 1 to rounding. */
+/* Turns the unit vector n by a polar angle and an azimuth, given as their cosines and sines. The
+ * frame across n has no branch and is valid for every unit vector, also for (0, 0, 1) and
+ * (0, 0, -1). The result has length 1 to rounding. */
 ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float cos_azimuth,
                                 float sin_azimuth)
 {
@@ -40,8 +41,8 @@ ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float
     m.x = fmaf(cosine, n.x, fmaf(u, tx, w * b));
     m.y = fmaf(cosine, n.y, fmaf(u, ty, w * wy));
     m.z = fmaf(cosine, n.z, fmaf(u, tz, -w * n.y));
-    /* The length is off by rounding only, so one Newton step from 1 gives 1/sqrt to full precision
-     * and keeps it from drifting over thousands of scatters. */
+    /* The length differs from 1 only by rounding, so one Newton step from 1 gives 1/sqrt to full
+     * precision. Without it the length would drift over thousands of scatters. */
     const float square = fmaf(m.x, m.x, fmaf(m.y, m.y, m.z * m.z));
     const float scale = fmaf(-0.5f, square, 1.5f);
     m.x *= scale;
@@ -50,8 +51,8 @@ ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float
     return m;
 }
 
-/* The same from 1 - cos of the polar angle, which keeps small angles exact (physics.md 7.3), and
- * the azimuth as a fraction of a turn in [0, 1]. */
+/* As ice_rotate, with the polar angle as 1 - cos, which keeps the digits of small angles
+ * (physics.md 7.4), and the azimuth as a fraction of a turn, in [0, 1]. */
 ICE_FN ice_direction ice_deflect(ice_direction n, float one_minus_cosine, float azimuth)
 {
     const float x = ice_min(ice_max(one_minus_cosine, 0.0f), 2.0f);

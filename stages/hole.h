@@ -71,7 +71,7 @@ ICE_FN ice_crossing ice_next_column(const ice_tables *tables, ice_near_row near,
     return next;
 }
 
-/* Whether a segment may reach a column. `clearance` is that of its start (m). */
+/* Whether a segment along n may reach a column. `clearance` (m) is that of its start. */
 ICE_FN int32_t ice_may_meet_hole(const ice_tables *tables, float clearance, ice_direction n,
                                  float length)
 {
@@ -125,7 +125,7 @@ ICE_FN void ice_spend(const ice_tables *tables, ice_segment_start *start, float 
     start->z = end;
 }
 
-/* The segment as if there were no columns. */
+/* Returns the segment in ice without columns. */
 ICE_FN ice_segment ice_segment_without_holes(ice_variant propagate, const ice_tables *tables,
                                              ice_segment_start start)
 {
@@ -147,8 +147,8 @@ ICE_FN ice_segment ice_through_holes(ice_variant propagate, const ice_tables *ta
     const ice_near_row near = ice_near_column(tables, line.x, line.y);
     ice_segment segment = {0.0f, start.absorption};
     float at = 0.0f; /* distance (m) from the start of the segment to the start of the rest */
-    /* Every round returns, or passes one column: the exit of the next column lies further on. So at
-     * most column_count + 1 rounds are needed, and the last one returns. */
+    /* Every round either returns or passes one column, because the exit of the next column lies
+     * further on. At most column_count + 1 rounds are needed, and the last one returns. */
     for (uint32_t passed = 0; passed <= tables->column_count; ++passed) {
         const ice_segment rest = ice_segment_without_holes(propagate, tables, start);
         const ice_crossing column = ice_next_column(tables, near, line, at, at + rest.length);

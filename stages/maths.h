@@ -1,11 +1,13 @@
-/* Elementary functions of the stages: `portable` forms that give the same bits on every machine.
+/* The elementary functions of the stages. The portable forms give the same bits on every machine.
  *
- * They use IEEE-754 add, multiply, fma, divide and square root only, no branches and no tables, so
- * that a compiler may vectorise them without changing a result. Coefficients are this project's own
- * weighted least-maximum fits. Errors are against correctly rounded results, checked over the whole
- * range by tests/stages/test_maths.c.
+ * The portable forms use only addition, multiplication, fma, division and square root of IEEE 754,
+ * no branches and no tables, so that a compiler can vectorise them without changing a result. Their
+ * polynomials are fits of this project that minimise the largest weighted error. The errors stated
+ * here are differences from correctly rounded results; tests/stages/test_maths.c checks them over
+ * the whole range.
  *
- * With ICE_MATH_FAST under CUDA they become the GPU's intrinsics (other bits, same physics).
+ * With ICE_MATH_FAST, CUDA code uses functions of the GPU instead. They give other bits and the
+ * same physics.
  */
 #ifndef ICS_STAGES_MATHS_H
 #define ICS_STAGES_MATHS_H
@@ -38,7 +40,8 @@ ICE_FN float ice_from_bits(int32_t bits)
 }
 #endif
 
-/* One instruction each: on the CPU selections, which leave no question about NaN. */
+/* The smaller and the larger of two numbers, in one instruction each. With a NaN as an argument,
+ * the CPU returns b and a GPU returns the other argument. */
 ICE_FN float ice_min(float a, float b)
 {
 #if defined(__CUDACC__)
@@ -57,18 +60,19 @@ ICE_FN float ice_max(float a, float b)
 #endif
 }
 
-/* The cell in which a position lies, 0 .. last, for positions however far outside; NaN: 0. */
+/* Returns the cell 0 .. last in which a position lies. Positions outside get the first or the last
+ * cell, and NaN gets cell 0. */
 ICE_FN int32_t ice_cell(float position, int32_t last)
 {
 #if defined(__CUDACC__)
-    /* The conversion clamps by itself. */
+    /* The conversion turns negative numbers and NaN into 0. */
     return (int32_t)min(__float2uint_rz(position), (uint32_t)last);
 #else
     return (int32_t)ice_min(ice_max(position, 0.0f), (float)last);
 #endif
 }
 
-/* x cut to [0, 1]; with the multiplication and addition before it one instruction of a GPU. */
+/* Returns x cut to [0, 1]. A GPU does this in the same instruction as the fma that computes x. */
 ICE_FN float ice_saturate(float x)
 {
 #if defined(__CUDACC__)
@@ -78,8 +82,8 @@ ICE_FN float ice_saturate(float x)
 #endif
 }
 
-/* a if the condition, 0 or 1, holds, else b. Both are there before the choice is made: compilers
- * that move a computation behind a branch would keep a loop from being vectorised. */
+/* Returns a if the condition is 1, and b if it is 0. Both values are computed before the choice. If
+ * a compiler moved one computation behind a branch, the loop around it would not vectorise. */
 ICE_FN float ice_select(int32_t condition, float a, float b)
 {
 #if defined(__CUDACC__)
@@ -89,7 +93,7 @@ ICE_FN float ice_select(int32_t condition, float a, float b)
 #endif
 }
 
-/* y with the sign of x, y >= 0. */
+/* Returns y >= 0 with the sign of x. */
 ICE_FN float ice_with_sign_of(float y, float x)
 {
     return ice_from_bits(ice_bits(y) | (ice_bits(x) & (int32_t)0x80000000));
@@ -97,8 +101,8 @@ ICE_FN float ice_with_sign_of(float y, float x)
 
 #if defined(__CUDACC__) && defined(ICE_MATH_FAST)
 
-/* The approximations of the special function unit (PTX ISA, "Floating Point Instructions": relative
- * error 2^-22 and below, ice_log absolute 2^-21.4 near 1). */
+/* The approximations of the GPU's special function unit. PTX ISA, "Floating Point Instructions",
+ * gives relative errors of at most 2^-22, and for ice_log near 1 an absolute error of 2^-21.4. */
 ICE_FN float ice_div(float a, float b)
 {
     return __fdividef(a, b);
@@ -134,8 +138,8 @@ ICE_FN float ice_root_of_log(float u, float scale)
     return ice_sqrt(-0.69314718f * scale * __log2f(u));
 }
 
-/* Sine and cosine of (b + 1/2) / 4096 turns for b in [0, 4096): those of another angle, which is as
- * uniform as b is. */
+/* Sine and cosine of (b + 1/2) / 4096 - 1/2 turns for b in [0, 4096). This is half a turn away from
+ * the angle of the portable form, which changes nothing for a random b. */
 ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
 {
     /* 2^23 + b, without a conversion. */
@@ -145,8 +149,8 @@ ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
     *cosine = __cosf(angle);
 }
 
-/* exp(x) - 1, x in [-87, 88]. Cancels below |x| = 1/4; there x + x^2 / 2 + x^3 p(x) with a weighted
- * least-maximum fit p, relative error 1.8e-7. */
+/* exp(x) - 1 for x in [-87, 88]. For |x| < 1/4 the difference would lose digits, so a polynomial
+ * x + x^2 / 2 + x^3 p(x) replaces it there, with a relative error of 1.8e-7. */
 ICE_FN float ice_expm1(float x)
 {
     float p = 0.008323938f;
@@ -185,7 +189,7 @@ ICE_FN float ice_inverse_sqrt(float x)
 /* ln(x) for positive normal x; error below 1.2 ulp, exact at 1. */
 ICE_FN float ice_log(float x)
 {
-    /* x = 2^e m with m in [2/3, 4/3), so that ln m does not cancel against e ln 2 near x = 1. */
+    /* x = 2^e m with m in [2/3, 4/3). Near x = 1, e is 0, so ln m and e ln 2 cannot cancel. */
     const int32_t shifted = ice_bits(x) - 0x3f2aaaab;
     const int32_t exponent = shifted >> 23;
     const float m = ice_from_bits((shifted & 0x007fffff) + 0x3f2aaaab);
@@ -200,7 +204,8 @@ ICE_FN float ice_log(float x)
     const float square = f * f;
     const float tail = fmaf(square * f, p, -0.5f * square);
     const float e = (float)exponent;
-    /* ln 2 in two parts, the first with trailing zeros so that its product with e is exact. */
+    /* ln 2 is added in two parts. The first part has so few digits that its product with e is
+     * exact. */
     return fmaf(e, 0.693145751953125f, fmaf(e, 1.42860682e-6f, tail) + f);
 }
 
@@ -223,7 +228,8 @@ ICE_FN float ice_power_of_two(float n)
     return ice_from_bits(((int32_t)n + 127) << 23);
 }
 
-/* exp(x) - 1 = 2^n (expm1(r) + 1) - 1; splits x = n ln 2 + r, |r| <= ln(2)/2, returns expm1(r). */
+/* Splits x into n ln 2 + r with |r| <= ln(2)/2. Returns exp(r) - 1 and sets *scale to 2^n; exp(x)
+ * is then 2^n exp(r). */
 ICE_FN float ice_expm1_reduced(float x, float *scale)
 {
     const float n = ice_round(x * 1.44269504f);
@@ -257,7 +263,7 @@ ICE_FN float ice_expm1(float x)
 /* Sine and cosine of 2 pi u for u in [0, 1]; absolute error below 1e-7. */
 ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
 {
-    /* Quarter turns come off exactly; what is left is at most an eighth of a turn. */
+    /* Whole quarters of a turn are subtracted exactly; the rest is at most an eighth of a turn. */
     const float quarter = ice_round(u * 4.0f);
     const int32_t q = (int32_t)quarter;
     const float r = fmaf(quarter, -0.25f, u);

@@ -1,20 +1,22 @@
-/* Optics of ice at one wavelength: indices of refraction, scattering, absorption (physics.md 4). */
+/* Optics of the medium at one wavelength: indices of refraction, scattering and absorption
+ * (physics.md 4). */
 #ifndef ICS_STAGES_OPTICS_H
 #define ICS_STAGES_OPTICS_H
 
 #include "stages/maths.h"
 #include "stages/tables.h"
 
-/* Price & Woschnagg, Astropart. Phys. 15 (2001) 97; x = wavelength in micrometres. The group index
- * has its own fit: it is the phase index times a second polynomial. */
+/* The fit of Price & Woschnagg, Astropart. Phys. 15 (2001) 97 (physics.md 4.1): coefficients of
+ * x^0, x^1, ... with x = wavelength in micrometres. The group index is the phase index times the
+ * second polynomial. */
 #define ICE_PHASE_INDEX(M) M(1.55749) M(-1.57988) M(3.99993) M(-4.68271) M(2.09354)
 #define ICE_GROUP_RATIO(M) M(1.227106) M(-0.954648) M(1.42568) M(-0.711832)
 
-/* Horner's rule from the lists above, in single and in double precision. */
+/* Make the elements of an array from a list above, in single and in double precision. */
 #define ICE_LIST_FLOAT(value)  (float)(value),
 #define ICE_LIST_DOUBLE(value) (value),
 
-/* Phase index of refraction; wavelength in nm, ICE_WAVELENGTH_MIN .. MAX. */
+/* Returns the phase index of ice; wavelength in nm, ICE_WAVELENGTH_MIN .. ICE_WAVELENGTH_MAX. */
 ICE_FN float ice_phase_index(float wavelength)
 {
     const float c[] = {ICE_PHASE_INDEX(ICE_LIST_FLOAT)};
@@ -23,7 +25,7 @@ ICE_FN float ice_phase_index(float wavelength)
 }
 
 #if !defined(__CUDACC__)
-/* The same in double precision, for building tables and for times. */
+/* The same in double precision, for models and for the group index. */
 ICE_FN double ice_phase_index_double(double wavelength)
 {
     const double c[] = {ICE_PHASE_INDEX(ICE_LIST_DOUBLE)};
@@ -31,7 +33,7 @@ ICE_FN double ice_phase_index_double(double wavelength)
     return (((c[4] * x + c[3]) * x + c[2]) * x + c[1]) * x + c[0];
 }
 
-/* Group index: light travels at c / group index. */
+/* Returns the group index of ice. Pulses of light travel at c / group index. */
 ICE_FN double ice_group_index_double(double wavelength)
 {
     const double c[] = {ICE_GROUP_RATIO(ICE_LIST_DOUBLE)};
@@ -40,14 +42,17 @@ ICE_FN double ice_group_index_double(double wavelength)
 }
 #endif
 
-/* The wavelength's factors of the layer coefficients (physics.md 5.3, separability). */
+/* The three factors of the coefficients of a layer that depend on the wavelength (physics.md 5.3,
+ * "Separability"). In a medium that is given by tables (4.6), the first two are the coefficients of
+ * the table (1/m), and the third is 0. */
 typedef struct ice_optics {
-    float scattering; /* ws = (wl/400)^-alpha */
-    float dust;       /* wk = (wl/400)^-kappa */
+    float scattering; /* (wl/400)^-alpha */
+    float dust;       /* (wl/400)^-kappa */
     float ice;        /* A exp(-B/wl), 1/m */
 } ice_optics;
 
-/* Of a medium that is given by tables over the wavelength: a row for every nanometre. */
+/* Returns the optics at a wavelength (nm) of a medium that is given by tables (physics.md 4.6), by
+ * interpolation between the rows, one for every nanometre. */
 ICE_FN ice_spectral_row ice_spectral_at(const ice_tables *tables, float wavelength)
 {
     const float position = wavelength - (float)ICE_SPECTRAL_FIRST;
@@ -62,7 +67,7 @@ ICE_FN ice_spectral_row ice_spectral_at(const ice_tables *tables, float waveleng
     return at;
 }
 
-/* Phase index of the run's medium. */
+/* Returns the phase index of the medium at a wavelength (nm). */
 ICE_FN float ice_medium_index(const ice_tables *tables, float wavelength)
 {
     if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
@@ -86,27 +91,28 @@ ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
     return optics;
 }
 
-/* Geometric scattering coefficient b of a row, 1/m (of a row integrated over depth: optical depth).
- */
+/* Returns the geometric scattering coefficient b (1/m) for the numbers of a layer. For numbers that
+ * are integrated over depth, it returns an optical depth. */
 ICE_FN float ice_scattering(ice_optics optics, float scattering, float bubbles)
 {
     return fmaf(optics.scattering, scattering, bubbles);
 }
 
-/* Absorption coefficient a of a row, 1/m (of a row integrated over depth: optical depth). */
+/* The same for the absorption coefficient a. */
 ICE_FN float ice_absorption(ice_optics optics, float dust, float ice)
 {
     return fmaf(optics.dust, dust, optics.ice * ice);
 }
 
-/* The layer that holds height z; the outermost layers continue without limit. */
+/* Returns the layer that contains the height z (m); the outermost layers continue without limit. */
 ICE_FN int32_t ice_layer_at(const ice_tables *tables, float z)
 {
     return ice_cell(fmaf(z, tables->inverse_thickness, tables->layer_of_zero),
                     tables->layer_count - 1);
 }
 
-/* z of the lower face of layer j, m; the upper face is the next layer's lower face. */
+/* Returns the height (m) of the lower face of a layer, which is the upper face of the layer below.
+ */
 ICE_FN float ice_face(const ice_tables *tables, int32_t layer)
 {
     return fmaf((float)layer, tables->thickness, tables->bottom);

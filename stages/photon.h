@@ -1,6 +1,7 @@
-/* What the stages pass on: emissions, photons and arrivals.
+/* The structs that the stages take and return: emissions, photons and arrivals.
  *
- * The common subset of C11 and CUDA C. Lengths in m, angles as unit vectors, wavelengths in nm.
+ * Lengths are in m and wavelengths in nm; directions are unit vectors. Like all of stages/, this
+ * file is in the common subset of C11 and CUDA C.
  */
 #ifndef ICS_STAGES_PHOTON_H
 #define ICS_STAGES_PHOTON_H
@@ -10,19 +11,21 @@
 /* Bits of ice_emission.flags. */
 enum { ICE_EMISSION_ISOTROPIC = 1 };
 
-/* Photons of one step, as the create stage reads them (64 bytes). The time, the weight and the
- * identity of the step that a user gave stay on the host, because no photon depends on them. */
+/* Photons of one step, as the create stage reads them (64 bytes). The time, the weight, source_id
+ * and kind of the step stay on the host, because no photon depends on them. */
 typedef struct ice_emission {
-    float x, y, z;    /* start of the step */
-    float length;     /* photons start uniformly along it; isotropic: on a sphere of this radius */
-    float dx, dy, dz; /* unit vector, ignored when isotropic */
-    float beta;       /* v/c, (0, 1] */
+    float x, y, z;      /* start of the step */
+    float length;       /* photons start uniformly along this length; isotropic light: on a sphere
+                           with this radius */
+    float dx, dy, dz;   /* unit vector, ignored when isotropic */
+    float beta;         /* v/c, (0, 1] */
     uint32_t event_low; /* event_id, low and high word */
     uint32_t event_high;
     uint32_t step_id;
     uint32_t first_photon; /* photon_id of the first photon */
-    uint32_t photons;      /* their number; photon_id first_photon .. first_photon + photons - 1 */
-    uint32_t spectrum;     /* 0: Cherenkov light on its cone; k: k-th spectrum along (dx, dy, dz) */
+    uint32_t photons;      /* number of photons; the last one is first_photon + photons - 1 */
+    uint32_t spectrum;     /* 0: Cherenkov light on its cone; else light of the spectrum with this
+                              number along (dx, dy, dz) */
     uint32_t flags;        /* ICE_EMISSION_... */
     uint32_t reserved;     /* 0 */
 } ice_emission;
@@ -39,15 +42,16 @@ typedef struct ice_arrival {
     float wavelength; /* nm */
 } ice_arrival;
 
-/* What became of photons: created = absorbed + detected + left + stopped. */
+/* The photon account (physics.md 5.1). When all photons have ended, created = absorbed + detected +
+ * left + stopped. */
 typedef struct ice_account {
     uint64_t created, absorbed, detected, left, stopped;
     uint64_t hits;    /* arrivals recorded */
-    uint64_t bounces; /* segments flown */
+    uint64_t bounces; /* segments of all photons */
 } ice_account;
 
-/* Identity of a photon. Its random numbers depend on this and on the seed, and on nothing else
- * (files.md 5). */
+/* The identity of a photon. The random numbers of the photon depend only on its identity and on the
+ * seed (physics.md 14.3). */
 typedef struct ice_identity {
     uint32_t event_low, event_high, step_id, photon_id;
 } ice_identity;
@@ -63,7 +67,7 @@ ICE_FN ice_identity ice_identity_of(const ice_emission *emission, uint32_t photo
  * (ice_optics) is stored as well where memory is cheap, and computed again elsewhere. */
 typedef struct ice_photon {
     float x, y, z;
-    float path; /* m flown so far */
+    float path; /* length of the path so far, m */
     float dx, dy, dz;
     float absorption; /* optical depth left until absorption */
     float wavelength;

@@ -1,10 +1,11 @@
-/* propagate: cumulative. The segment's end by inverse look-up in cumulative optical depth.
+/* propagate: cumulative. Looks up the end of a segment in tables of cumulative optical depth
+ * (physics.md 5.3).
  *
- * S(z) and P(z), the scattering and absorption depth integrated over height, are piecewise linear
- * with knots at the layer faces; along a straight line the depth to a height z1 is
- * |S(z1) - S(z)| / |nz| (physics.md 5.3). Both are measured from the face at which the segment
- * leaves its first layer, and heights from the face at which it enters its last one. All numbers
- * are then as small as the depths of the segment and lose nothing to rounding.
+ * S(z) and P(z) are the integrals of the scattering and of the absorption coefficient over height.
+ * They are linear between the faces of the layers. Along a straight line the scattering depth from
+ * z to z1 is |S(z1) - S(z)| / |nz|. The code measures S and P from the face at which the segment
+ * leaves its first layer, and heights from the face at which the segment enters its last layer. All
+ * numbers are then as small as the depths of the segment, and rounding does no harm.
  *
  * Most segments that leave their layer end in one of the next few layers. These layers are tried
  * first, with their coefficients alone, which takes a fifth of the instructions.
@@ -17,13 +18,14 @@
 
 #include "stages/segment.h"
 
-/* Good to single precision of the difference, however large the two are. */
+/* Returns a - b, accurate to single precision even if a and b are much larger than a - b. */
 ICE_FN float ice_sum_difference(ice_sum a, ice_sum b)
 {
     return (a.high - b.high) + (a.low - b.low);
 }
 
-/* Scattering depth from face `from` up to face `to`, negative downwards. */
+/* Returns the scattering depth of a vertical line from face `from` to face `to`; negative if `to`
+ * is the lower face. */
 ICE_FN float ice_scattering_between(const ice_tables *tables, ice_optics optics, int32_t from,
                                     int32_t to)
 {
@@ -33,7 +35,8 @@ ICE_FN float ice_scattering_between(const ice_tables *tables, ice_optics optics,
                           ice_sum_difference(high->bubbles, low->bubbles));
 }
 
-/* Absorption depth from face `from` up to face `to`, negative downwards. */
+/* Returns the absorption depth of a vertical line from face `from` to face `to`; negative if `to`
+ * is the lower face. */
 ICE_FN float ice_absorption_between(const ice_tables *tables, ice_optics optics, int32_t from,
                                     int32_t to)
 {
@@ -43,14 +46,16 @@ ICE_FN float ice_absorption_between(const ice_tables *tables, ice_optics optics,
                           ice_sum_difference(high->ice, low->ice));
 }
 
-/* Where a segment enters the layer in which it ends. */
+/* The face at which a segment enters its last layer. */
 typedef struct ice_entry {
     int32_t face;
-    float depth; /* from the face of exit up to there */
+    float depth; /* depth of a vertical line from the exit face to this face */
 } ice_entry;
 
-/* The layer in which the depth from `exit_face` reaches `target`, upwards or downwards. The
- * outermost layers continue without limit. */
+/* Two functions that find the last layer of a segment: the layer in which the depth of a vertical
+ * line from the exit face upwards (or downwards) reaches `target`, which is negative downwards. The
+ * exit face is the one at which the segment leaves its first layer. The outermost layers continue
+ * without limit. */
 #define ICE_CUMULATIVE_SEARCH(name, depth_between)                                                 \
     ICE_FN ice_entry name(const ice_tables *tables, ice_optics optics, float target,               \
                           int32_t exit_face, int32_t up)                                           \
@@ -71,7 +76,7 @@ ICE_CUMULATIVE_SEARCH(ice_find_scattering, ice_scattering_between)
 ICE_CUMULATIVE_SEARCH(ice_find_absorption, ice_absorption_between)
 #undef ICE_CUMULATIVE_SEARCH
 
-/* The end of a segment anywhere beyond its first layer. */
+/* Finds the end of a segment that leaves its first layer, however far it goes. */
 ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start start)
 {
     const ice_optics optics = start.optics;
@@ -87,7 +92,7 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start s
     const float end_s = fmaf(start.nz, start.scattering, start_s);
     ice_entry entry = ice_find_scattering(tables, optics, end_s, exit_face, up);
     row = &tables->layers[entry.face - down];
-    /* Height of the end above the face of entry, m. */
+    /* The height of the end above the face at which the segment enters its last layer, m. */
     float rise =
         ice_div(end_s - entry.depth, ice_scattering(optics, row->scattering, row->bubbles));
     const float end_p = fmaf(ice_absorption(optics, row->dust, row->ice), rise,
@@ -107,7 +112,7 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start s
     return segment;
 }
 
-/* Layers beyond the first that are tried before the look-up. */
+/* The number of layers after the first one that are tried before the look-up. */
 #define ICE_NEAR_LAYERS 3
 
 /* start.nz is not 0, because a horizontal segment leaves no layer. */

@@ -1,7 +1,8 @@
-/* propagate: layer-walk. Layer by layer along the line, the reference algorithm of physics.md 5.2.
+/* propagate: layer-walk. Walks along the segment from layer to layer; the reference algorithm of
+ * physics.md 5.2.
  *
- * After a crossing the photon is on the face itself and in the next layer: neither is recomputed
- * from its height, rounding could bounce it back.
+ * After a crossing the photon is exactly on the face, and in the next layer. The code does not
+ * compute the layer from the height again, because rounding could send the photon back.
  */
 #ifndef ICS_STAGES_PROPAGATE_LAYER_WALK_H
 #define ICS_STAGES_PROPAGATE_LAYER_WALK_H

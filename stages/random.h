@@ -1,7 +1,8 @@
-/* Random numbers as a pure function of the photon and the bounce.
+/* Random numbers as a function of the seed, the identity of the photon and a block number
+ * (physics.md 14.3).
  *
- * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi 10.1145/2063384.2063405). Key and counter
- * are those of files.md 5. One block gives four words of 32 bits.
+ * The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi
+ * 10.1145/2063384.2063405). One block gives four words of 32 bits.
  */
 #ifndef ICS_STAGES_RANDOM_H
 #define ICS_STAGES_RANDOM_H
@@ -10,8 +11,8 @@
 #include "stages/photon.h"
 #include "stages/tables.h"
 
-/* The draws of one photon, by block number. This assignment is part of the meaning of a seed and
- * never changes; new consumers take blocks of their own.
+/* What the blocks of one photon are used for. This assignment is part of the meaning of a seed and
+ * never changes; a new use takes new blocks.
  *
  *   block 0            creation:  a position along the step (isotropic light: cosine),
  *                                 b wavelength, c azimuth, d absorption depth
@@ -30,21 +31,21 @@ typedef struct ice_block {
     uint32_t a, b, c, d;
 } ice_block;
 
-/* AVX-512 multiplies lanes of 64 bits. Words stay in such lanes there, so that no instruction has
- * to change the width. The upper halves are never read. */
+/* AVX-512 multiplies numbers in lanes of 64 bits. A word stays in such a lane there, so that no
+ * instruction is spent on changing its width. The upper half of a lane is never read. */
 #if defined(__AVX512DQ__) && !defined(__CUDACC__)
 typedef uint64_t ice_word;
 #else
 typedef uint32_t ice_word;
 #endif
 
-/* Weyl increments of the two words of the key from round to round. */
+/* These numbers are added to the two words of the key after every round. */
 #define ICE_WEYL_LOW  0x9E3779B9u
 #define ICE_WEYL_HIGH 0xBB67AE85u
 
-/* The ten rounds over the counter (c0, c1, c2, c3). key_low holds the first word of the key for
- * every round, because a GPU has these among its constants; key_high is the second word in the
- * first round. */
+/* Computes the ten rounds for the counter (c0, c1, c2, c3). key_low holds the first word of the key
+ * for every round; the tables contain these numbers, and a GPU reads them as constants. key_high is
+ * the second word of the key in the first round. */
 ICE_FN ice_block ice_philox_rounds(ice_word c0, ice_word c1, ice_word c2, ice_word c3,
                                    const uint32_t *key_low, uint32_t key_high)
 {
@@ -63,7 +64,7 @@ ICE_FN ice_block ice_philox_rounds(ice_word c0, ice_word c1, ice_word c2, ice_wo
     return block;
 }
 
-/* The same with key (k0, k1). */
+/* Computes the block of the counter (c0, c1, c2, c3) with the key (k0, k1). */
 ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, uint32_t k0,
                             uint32_t k1)
 {
@@ -82,35 +83,35 @@ ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, 
     return ice_philox_rounds(c0, c1, c2, c3, key_low, k1);
 }
 
-/* Block `block` of a photon. key_low, key_high: low word of the seed; high word of the seed XOR
- * high word of the event. */
+/* Returns block number `block` of a photon. key_low is the low word of the seed, and key_high is
+ * the high word of the seed XOR the high word of the event. */
 ICE_FN ice_block ice_draw(uint32_t key_low, uint32_t key_high, uint32_t event_low, uint32_t step_id,
                           uint32_t photon_id, uint32_t block)
 {
     return ice_philox(block, photon_id, step_id, event_low, key_low, key_high);
 }
 
-/* The same for a photon of the run that the tables belong to. */
+/* As ice_draw, with the seed that is in the tables. */
 ICE_FN ice_block ice_draw_of(const ice_tables *tables, ice_identity identity, uint32_t block)
 {
     return ice_philox_rounds(block, identity.photon_id, identity.step_id, identity.event_low,
                              tables->key_low, tables->seed_high ^ identity.event_high);
 }
 
-/* Uniform in [0, 1), 24 bits: exact in single precision. */
+/* Returns a uniform number in [0, 1) with 24 bits, which is exact in single precision. */
 ICE_FN float ice_uniform(uint32_t word)
 {
     return (float)(int32_t)(word >> 8) * 5.9604644775390625e-8f;
 }
 
-/* Uniform in (0, 1], for logarithms. */
+/* Returns a uniform number in (0, 1], for logarithms. */
 ICE_FN float ice_uniform_positive(uint32_t word)
 {
     return (float)(int32_t)((word >> 8) + 1u) * 5.9604644775390625e-8f;
 }
 
-/* Exponential of mean 1: an optical depth, >= 0 (a fast logarithm may be off by more than its value
- * just below 1). */
+/* Returns an exponential number of mean 1: an optical depth, >= 0. The maximum is needed because
+ * the fast logarithm of a number just below 1 may be positive. */
 ICE_FN float ice_exponential(uint32_t word)
 {
     return ice_max(-ice_log(ice_uniform_positive(word)), 0.0f);

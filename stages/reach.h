@@ -1,7 +1,7 @@
-/* How far the nearest module is, at least: what lets collide and propagate skip work.
+/* Lower bounds of the distance to the nearest module, with which collide and propagate skip work.
  *
- * Every bound here is conservative: it may only skip what cannot matter, so hits do not depend on
- * it (physics.md 8.2).
+ * The bounds are conservative: they skip only segments that cannot enter a module and photons that
+ * cannot reach one, so hits do not depend on them (physics.md 5.1, 8.2).
  */
 #ifndef ICS_STAGES_REACH_H
 #define ICS_STAGES_REACH_H
@@ -11,8 +11,8 @@
 #include "stages/photon.h"
 #include "stages/tilt.h"
 
-/* The cell of the clearance map for (x, y). Outside the map it is the nearest cell of its border,
- * which is nearer to every module than (x, y) is. */
+/* Returns the cell of the clearance map for (x, y). For a position outside the map this is the
+ * nearest cell of its border, and the cell is nearer to every module than the position. */
 ICE_FN int32_t ice_clearance_cell(const ice_tables *tables, float x, float y)
 {
     const float inverse = tables->clearance_inverse_cell;
@@ -23,14 +23,15 @@ ICE_FN int32_t ice_clearance_cell(const ice_tables *tables, float x, float y)
     return j * tables->clearance_nx + i;
 }
 
-/* A lower bound of the horizontal distance from (x, y) to the edge of any module, m, >= 0. */
+/* Returns the clearance of (x, y): a lower bound (m), >= 0, of the horizontal distance to the edge
+ * of any module. */
 ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
 {
     return tables->clearance[ice_clearance_cell(tables, x, y)];
 }
 
-/* Whether a segment may touch a module: it is long enough and overlaps the heights of the modules.
- * `clearance` (m) is that of its start, z the height of its start (m), n its direction. */
+/* Whether a segment may touch a module: whether it is long enough, and passes through the heights
+ * of the modules. `clearance` (m) and z (m) are those of its start; n is its direction. */
 ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float z, ice_direction n,
                                float length)
 {
@@ -42,24 +43,28 @@ ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float 
     return long_enough & not_below & not_above;
 }
 
-/* Whether the rows' clearest ice holds for a photon at (x, y, z): far outside a tilt's table, where
- * the shift goes on linearly, layers may be as steep as they like, and it need not. */
+/* Whether the clearest ice of the layer rows (clear_dust, clear_ice) is valid for a photon at
+ * (x, y, z). It is not valid far outside the table of a tilt, because the shift continues linearly
+ * there and layers may become very steep. */
 ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float y, float z)
 {
     const ice_tilt_table *tilt = &tables->tilt;
     /* No branches, so that a loop over photons vectorises. */
     const int32_t level = tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP) ? 0 : 1;
     const int32_t endless = tables->features & ICE_HAS_TILT_LINE ? 0 : 1;
-    const float place = ice_tilt_place(tilt, x, y);
+    const float position = ice_tilt_place(tilt, x, y);
     const int32_t in_depth = (z >= tilt->known_low ? 1 : 0) & (z <= tilt->known_high ? 1 : 0);
-    const int32_t across = (place >= tilt->known_from ? 1 : 0) & (place <= tilt->known_to ? 1 : 0);
+    const int32_t across =
+        (position >= tilt->known_from ? 1 : 0) & (position <= tilt->known_to ? 1 : 0);
     return level | (in_depth & (across | endless));
 }
 
-/* Whether the absorption depth left is too small to carry the photon to any module, even straight
- * through the clearest ice: within ICE_CLEAR_RANGE the clearest of that range, beyond it the
- * clearest of all. `clearance` is that of the photon (m); `height` its height among the layers (m).
- * The ranges of the rows allow for the change of height by tilt on the way, where that is known. */
+/* Whether the absorption depth left is too small to carry the photon to any module, even on a
+ * straight path through the clearest ice (the reach bound of physics.md 5.1). For the first
+ * ICE_CLEAR_RANGE of the path this is the clearest ice near the photon's layer, beyond it the
+ * clearest ice of all layers. `clearance` (m) and `height` (m, among the layers) are those of the
+ * photon. The rows of the layers allow for the change of height by tilt on the way, where this
+ * change is known. */
 ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *photon,
                                    float clearance, float height, ice_optics optics)
 {
@@ -77,7 +82,8 @@ ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *p
         ice_is_clear_range_known(tables, photon->x, photon->y, z) ? ICE_CLEAR_RANGE : 0.0f;
     const float near_distance = ice_min(distance, clear_range);
     const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
-    /* The margin covers the rounding of positions, costs and absorption over a photon's life. */
+    /* The margin covers the rounding of positions, costs and absorption over the life of a photon.
+     */
     return photon->absorption < fmaf(cost, 0.999f, -1e-3f) ? 1 : 0;
 }
 

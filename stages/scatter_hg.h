@@ -1,6 +1,6 @@
 /* scatter: hg. Henyey-Greenstein (physics.md 7.1).
  *
- * A scatter variant gives 1 - cos of the scattering angle from one uniform number in (0, 1].
+ * A scatter variant returns 1 - cos of the scattering angle for one uniform number in (0, 1].
  */
 #ifndef ICS_STAGES_SCATTER_HG_H
 #define ICS_STAGES_SCATTER_HG_H
@@ -8,8 +8,9 @@
 #include "stages/maths.h"
 #include "stages/tables.h"
 
-/* 1 - cos at 1 - u = v in [0, 1): the published inverse with its differences multiplied out, so
- * that nothing cancels near the forward direction and g = 0 needs no case of its own. */
+/* Returns 1 - cos for v = 1 - u in [0, 1). This is the published inverse with its differences
+ * multiplied out, so that no digits are lost near the forward direction, and g = 0 is no special
+ * case. */
 ICE_FN float ice_henyey_greenstein(const ice_scatter_constants *constants, float v)
 {
     const float g = constants->g;

@@ -1,7 +1,7 @@
 /* scatter: hg-sl. Simplified Liu with probability f_SL, else Henyey-Greenstein (physics.md 7.3).
  *
- * One number decides and is stretched for the chosen function: u <= f goes to u / f, the rest to
- * v = (u - f) / (1 - f), which is what Henyey-Greenstein wants as 1 - u.
+ * One number u decides, and is then stretched to (0, 1] for the chosen function. For u <= f_SL,
+ * simplified Liu gets u / f_SL. Otherwise ice_henyey_greenstein() gets v = (u - f_SL) / (1 - f_SL).
  */
 #ifndef ICS_STAGES_SCATTER_HG_SL_H
 #define ICS_STAGES_SCATTER_HG_SL_H
@@ -14,7 +14,8 @@ ICE_FN float ice_scatter_hg_sl(const ice_scatter_constants *constants, float u)
 {
     const float f = constants->liu_fraction;
     const int32_t liu = u <= f;
-    /* Both are computed: lanes of one warp or vector take both ways nearly always. */
+    /* Both functions are computed, because the photons of one warp or vector nearly always need
+     * both. */
     const float stretched = ice_min(u * constants->inverse_liu, 1.0f);
     const float from_liu = ice_scatter_sl(constants, liu ? stretched : 1.0f);
     const float from_henyey =

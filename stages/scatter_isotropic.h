@@ -1,4 +1,5 @@
-/* scatter: isotropic. Every direction alike; ignores g. For tests and for other media. */
+/* scatter: isotropic. All directions have the same probability, and g has no effect
+ * (physics.md 7.5). For tests and for other media. */
 #ifndef ICS_STAGES_SCATTER_ISOTROPIC_H
 #define ICS_STAGES_SCATTER_ISOTROPIC_H
 

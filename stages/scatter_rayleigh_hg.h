@@ -1,8 +1,9 @@
-/* scatter: rayleigh-hg. Molecules with a given probability, particles else: water.
+/* scatter: rayleigh-hg. For water: a molecule scatters with a given probability, else a particle
+ * (physics.md 7.5).
  *
- * Molecular (Einstein-Smoluchowski) scattering has a density proportional to 1 + b cos^2, b = 0.835
- * for water (Morel, in Optical Aspects of Oceanography, Academic Press 1974); particles follow
- * Henyey-Greenstein.
+ * Scattering by molecules (Einstein and Smoluchowski) has a density proportional to 1 + b cos^2,
+ * with b = 0.835 for water (Morel, in Optical Aspects of Oceanography, Academic Press 1974).
+ * Scattering by particles follows Henyey-Greenstein.
  */
 #ifndef ICS_STAGES_SCATTER_RAYLEIGH_HG_H
 #define ICS_STAGES_SCATTER_RAYLEIGH_HG_H
@@ -11,8 +12,9 @@
 
 #define ICE_RAYLEIGH_B 0.835f
 
-/* 1 - cos of molecular scattering; u in [0, 1]. The distribution's inverse is the real root of
- * c^3 + 3 p c = 2 q with p = 1 / b and 2 q = (2 u - 1) (3 + b) / b (Cardano); it is odd in q. */
+/* Returns 1 - cos of molecular scattering; u in [0, 1]. cos is the real root c of
+ * c^3 + 3 p c = 2 q with p = 1 / b and q = (u - 1/2) (3 + b) / b, by Cardano's formula for |q|. The
+ * root changes its sign with q. */
 ICE_FN float ice_rayleigh(float u)
 {
     const float p = 1.0f / ICE_RAYLEIGH_B;

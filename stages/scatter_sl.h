@@ -1,4 +1,5 @@
-/* scatter: sl. Simplified Liu (physics.md 7.2), cos = 2 u^beta - 1, beta = (1 - g) / (1 + g). */
+/* scatter: sl. Simplified Liu: cos = 2 u^beta - 1 with beta = (1 - g) / (1 + g) (physics.md 7.2).
+ */
 #ifndef ICS_STAGES_SCATTER_SL_H
 #define ICS_STAGES_SCATTER_SL_H
 

@@ -1,15 +1,14 @@
-/* The straight segment from one scatter to the next: what every propagate variant takes and
- * returns. */
+/* The segment from one scatter to the next: what every propagate variant takes and returns. */
 #ifndef ICS_STAGES_SEGMENT_H
 #define ICS_STAGES_SEGMENT_H
 
 #include "stages/optics.h"
 
-/* Absorption depths below this count as used up (physics.md 5.1). */
+/* A photon whose absorption depth left is below this number is absorbed (physics.md 5.1). */
 #define ICE_ABSORPTION_END 1e-5f
 
 typedef struct ice_segment_start {
-    float z;          /* height at the segment's start, m */
+    float z;          /* height of the start among the layers, m */
     float nz;         /* vertical component of the direction */
     float scattering; /* optical depth to the next scatter, >= 0 */
     float absorption; /* optical depth to absorption, > 0 */
@@ -17,22 +16,21 @@ typedef struct ice_segment_start {
 } ice_segment_start;
 
 typedef struct ice_segment {
-    float length; /* m, >= 0 */
-    float
-        absorption; /* optical depth left at its end; 0: it ends by absorption, not by a scatter */
+    float length;     /* m, >= 0 */
+    float absorption; /* absorption depth left at the end; 0: the photon is absorbed there */
 } ice_segment;
 
-/* Height (m), >= 0, from the start to the face at which the segment leaves its first layer.
- * Rounding may put a start near a face into the layer that it is leaving. The start is then on the
- * other side of the face, at the same distance. */
+/* Returns the height difference (m), >= 0, from the start to the face at which the segment leaves
+ * its first layer. Rounding may put a start just behind that face. Its distance to the face counts
+ * then, as if it were in front of the face. */
 ICE_FN float ice_to_face(const ice_layer_row *row, ice_segment_start start)
 {
     return fabsf((start.nz > 0.0f ? row->high : row->low) - start.z);
 }
 
-/* The segment as if its first layer had no end. Sets *leaves to 1 if the segment leaves the layer;
- * the result has no meaning then. Four segments of five stay in their layer (physics.md 5.3). There
- * are no branches, so that a loop over photons vectorises. */
+/* Returns the segment as if its first layer had no end. Sets *leaves to 1 if the segment leaves the
+ * layer; the result has no meaning then. About 80 % of all segments stay in their layer
+ * (physics.md 5.3). The function has no branch, so that a loop over photons vectorises. */
 ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_segment_start start,
                                         int32_t *leaves)
 {
@@ -44,7 +42,7 @@ ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_segment_st
     const float to_absorption = ice_div(start.absorption, a);
     const float left = fmaf(-a, to_scatter, start.absorption);
 
-    /* Absorption wins ties, and leaves nothing. */
+    /* Absorption and a scatter at the same distance are an absorption. */
     ice_segment segment;
     segment.length = left > 0.0f ? to_scatter : to_absorption;
     segment.absorption = ice_max(left, 0.0f);

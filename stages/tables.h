@@ -1,7 +1,7 @@
 /* The tables that stage functions read: plain arrays and constants, made by ics_tables_create().
  *
- * Everything is in single precision (physics.md 1: the tables are computed in double). On a GPU the
- * pointers are device pointers; the layout is the same.
+ * They are computed in double precision and rounded once to single precision (physics.md 1). On a
+ * GPU the pointers are device pointers; the layout is the same.
  */
 #ifndef ICS_STAGES_TABLES_H
 #define ICS_STAGES_TABLES_H
@@ -14,49 +14,55 @@ enum { ICE_PHILOX_ROUNDS = 10 };
  * bytes in two instructions. */
 typedef struct ice_layer_row {
     ICE_ALIGNED(16)
-    float scattering; /* be400 / (1 - g), 1/m; times ws(wl): geometric scattering coefficient */
-    float bubbles;    /* the part of it that does not depend on wavelength, 1/m */
-    float dust;       /* adust400, 1/m; times wk(wl) */
-    float ice;        /* 1 + 0.01 dtau; times A exp(-B/wl), 1/m */
-    /* least `dust` and `ice` of all layers within ICE_CLEAR_RANGE, in the direction of the least
-     * absorption, for the reach bound (stages/reach.h) */
+    /* The coefficients of physics.md 5.3; the factors of the wavelength are in ice_optics. */
+    float scattering; /* be400 / (1 - g), 1/m */
+    float bubbles;    /* q / (1 - g), the scattering that does not depend on wavelength, 1/m */
+    float dust;       /* adust400, 1/m */
+    float ice;        /* 1 + 0.01 dtau */
+    /* the smallest `dust` and `ice` of all layers within ICE_CLEAR_RANGE, multiplied by the
+     * smallest factor of absorption over all directions, for the reach bound (stages/reach.h) */
     float clear_dust, clear_ice;
-    /* z of its faces, m, as ice_face() gives them; the outermost layers end at +-infinity */
+    /* heights of the faces, m, as ice_face() gives them; the outermost layers end at +-infinity */
     float low, high;
 } ice_layer_row;
 
-/* A number in two parts, high + low: 48 bits without double precision, which many GPUs compute at a
- * small fraction of their speed. */
+/* A number in two parts, high + low. The parts have 48 bits together without double precision,
+ * which many GPUs compute slowly. */
 typedef struct ice_sum {
     float high, low;
 } ice_sum;
 
-/* One row per face: the same integrated over depth (physics.md 5.3), from 0 at the lowest face. The
- * stages take differences between near faces of sums that may be large (an opaque layer counts
- * thousands); in single precision the differences would keep too few digits. */
+/* One row per face: the integrals of the coefficients from the lowest face up to this face
+ * (physics.md 5.3). The stages take differences between neighbouring faces, while the integrals may
+ * be large (an opaque layer adds thousands). In single precision the differences would have too few
+ * digits. */
 typedef struct ice_depth_row {
     ICE_ALIGNED(16)
     ice_sum scattering;
     ice_sum bubbles, dust, ice;
 } ice_depth_row;
 
-#define ICE_CLEAR_RANGE 75.0f /* m */
+/* The reach bound uses the clearest ice near a photon up to this distance, m (physics.md 5.1). */
+#define ICE_CLEAR_RANGE 75.0f
 
-/* Inverse cumulative distribution of one spectrum: wavelength at equidistant u, linear between.
- * Three stretches of ICE_WAVELENGTH_KNOTS + 1 knots each: all of [0, 1]; the tail u < 1/64; the
- * tail u >= 63/64. The tails resolve the steep ends of a spectrum 64 times finer. Against exact
- * inversion (tests/tables/test_wavelength.c): Cherenkov light as seen by the standard module within
- * 0.012 nm for u in 1e-4 .. 1 - 1e-4 and 0.05 nm for every u; the built-in LEDs within 0.02 nm for
- * u in 1e-4 .. 1 - 1e-4. */
+/* The size of the table of one spectrum (physics.md 3.4): wavelengths at equidistant u of the
+ * cumulative distribution, linear between. The table has three stretches of
+ * ICE_WAVELENGTH_KNOTS + 1 knots each: for all u, for the tail u < 1/64, and for the tail
+ * u >= 63/64. The tails resolve the steep ends of a spectrum 64 times finer.
+ *
+ * tests/tables/test_wavelength.c compares the table with exact inversion. Cherenkov light as seen
+ * by the standard module is right within 0.012 nm for u in 1e-4 .. 1 - 1e-4, and within 0.05 nm for
+ * every u. The built-in LEDs are right within 0.02 nm for u in 1e-4 .. 1 - 1e-4. */
 enum { ICE_WAVELENGTH_KNOTS = 1024, ICE_WAVELENGTH_TABLE = 3 * (ICE_WAVELENGTH_KNOTS + 1) };
 #define ICE_WAVELENGTH_TAIL (1.0f / 64.0f)
 
 /* A module as collide reads it (16 bytes). */
 typedef struct ice_sphere {
     ICE_ALIGNED(16)
-    float x;
+    float x; /* centre, m */
     float y, z;
-    float oversize; /* oversize F; 1 for excluded modules, which absorb at their true radius */
+    float oversize; /* F (physics.md 8.3); 1 for excluded modules, which absorb at their true radius
+                     */
 } ice_sphere;
 
 /* A string: modules in a vertical cylinder (32 bytes). */
@@ -64,19 +70,20 @@ typedef struct ice_string {
     ICE_ALIGNED(16)
     float x; /* axis, m */
     float y;
-    float radius;    /* around the axis, holds every (widened) module of the string, m */
-    float low, high; /* z range of the module centres, m */
-    uint32_t first;  /* of the string's modules in string_modules, ascending in z */
-    uint32_t count;
-    float inverse_bucket; /* ICE_STRING_BUCKETS * count buckets from low to high, 1/m; 0: one height
-                           */
+    float radius;    /* of the cylinder, which contains all oversized modules of the string, m */
+    float low, high; /* smallest and largest height of the centres of modules, m */
+    uint32_t first;  /* index in string_modules of the first module, which is the lowest */
+    uint32_t count;  /* number of modules */
+    /* 1 / height of a bucket, 1/m; ICE_STRING_BUCKETS * count buckets reach from low to high. 0:
+     * all modules are at one height */
+    float inverse_bucket;
 } ice_string;
 
-/* What is near a cell of the clearance map, for segments that are long enough to reach it. */
+/* The string (or column of hole ice) nearest to a cell of the clearance map. */
 typedef struct ice_near_row {
     ICE_ALIGNED(8)
-    float others; /* clearance (m) without the modules of the nearest string */
-    uint32_t string;
+    float others;    /* clearance (m) without the modules of the nearest string */
+    uint32_t string; /* index of the nearest string */
 } ice_near_row;
 
 /* What the ice has in addition to flat layers that look the same in all directions: bits of
@@ -86,14 +93,13 @@ enum {
     ICE_HAS_TILT_LINE = 1,
     ICE_HAS_TILT_MAP = 2,
     ICE_HAS_SCATTERING_ANISOTROPY = 4,
-    ICE_HAS_OLD_ABSORPTION_ANISOTROPY = 8, /* that of the scattering anisotropy */
+    ICE_HAS_OLD_ABSORPTION_ANISOTROPY = 8, /* the one that belongs to scattering anisotropy */
     ICE_HAS_ABSORPTION_ANISOTROPY = 16,
     ICE_HAS_BIREFRINGENCE = 32,
     ICE_HAS_HOLES = 64,
-    ICE_HAS_SPECTRAL_OPTICS = 128, /* tables by wavelength instead of the formulas of ice */
-    ICE_HAS_MEAN_BIREFRINGENCE =
-        256,                       /* its strength has another profile than that of the diffusion */
-    ICE_HAS_EVEN_ANISOTROPY = 512, /* all layers have the same: there is nothing to look up */
+    ICE_HAS_SPECTRAL_OPTICS = 128,    /* tables by wavelength instead of the formulas of ice */
+    ICE_HAS_MEAN_BIREFRINGENCE = 256, /* r_A and r_B of physics.md 6.4 have different profiles */
+    ICE_HAS_EVEN_ANISOTROPY = 512,    /* all layers have the same anisotropy */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
     /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/settings.c) */
@@ -110,27 +116,29 @@ enum {
     FEATURE(birefringence, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE)                     \
     FEATURE(hole, ICE_HAS_HOLES)
 
-/* Rows of optics by wavelength: the first one's, nm, and one for every nanometre. */
+/* The table of optics by wavelength: wavelength of its first row, nm, and the number of its rows,
+ * one for every nanometre. */
 enum { ICE_SPECTRAL_FIRST = 250, ICE_SPECTRAL_ROWS = 451 };
 
-/* Optics at one wavelength (stages/optics.h). */
+/* Optics at one wavelength (physics.md 4.6). A layer multiplies the two coefficients by its
+ * factors. */
 typedef struct ice_spectral_row {
     ICE_ALIGNED(16)
-    float scattering; /* geometric, 1/m; times the layer's */
-    float absorption; /* 1/m; times the layer's */
+    float scattering; /* geometric scattering coefficient, 1/m */
+    float absorption; /* absorption coefficient, 1/m */
     float phase_index, group_index;
 } ice_spectral_row;
 
-/* A cell of a tilt table along a line: the shift is shift + across t + (down + both t) f where the
- * place is a fraction t of the way to the next station and f of that to the next depth (16 bytes).
+/* A cell of a tilt table along a line (16 bytes). The shift is shift + across t + (down + both t) f
+ * at the fraction t of the way to the next station and the fraction f of the way to the next depth.
  */
 typedef struct ice_tilt_cell {
     ICE_ALIGNED(16)
-    float shift; /* m, as the others */
+    float shift; /* m, like the next three */
     float across, down, both;
 } ice_tilt_cell;
 
-/* Between two stations: fraction of the way = place * inverse_width + offset. */
+/* The stretch between two stations: fraction of the way = position * inverse_width + offset. */
 typedef struct ice_tilt_stretch {
     ICE_ALIGNED(8)
     float inverse_width; /* 1/m */
@@ -142,26 +150,27 @@ typedef struct ice_tilt_stretch {
  * parameters of a kernel must stay short (graphs/cuda/loop.c). */
 enum { ICE_TILT_STRETCHES = 12 };
 
-/* A support of a map (stages/tilt.h). */
+/* A node of a tilt map (stages/tilt.h). */
 typedef struct ice_tilt_node {
     ICE_ALIGNED(8)
     float shift;   /* m */
-    float to_next; /* what the next row of depth has more */
+    float to_next; /* shift of the next row of depth minus this shift, m */
 } ice_tilt_node;
 
 typedef struct ice_tilt_table {
-    const ice_tilt_node *nodes;               /* of a map, [depth_rows][nodes_v][nodes_u] */
-    const ice_tilt_cell *cells;               /* of a line, [depth_rows - 1][nodes_u - 1] */
-    const ice_tilt_stretch *stretches;        /* [nodes_u - 1], of a line */
-    ice_tilt_stretch few[ICE_TILT_STRETCHES]; /* the same, if there are no more */
-    int32_t depth_rows, nodes_u, nodes_v;     /* nodes_v of a line: 1 */
-    int32_t clamp;                            /* 1: outside as at the edge */
-    float inverse_depth_step, depth_of_zero;  /* 1/m; place of z = 0 among the rows */
-    /* place along a line (m) or on a map (nodes): u = ux x + uy y + u_of_zero, v likewise */
+    const ice_tilt_node *nodes;               /* map: [depth_rows][nodes_v][nodes_u] */
+    const ice_tilt_cell *cells;               /* line: [depth_rows - 1][nodes_u - 1] */
+    const ice_tilt_stretch *stretches;        /* line: [nodes_u - 1] */
+    ice_tilt_stretch few[ICE_TILT_STRETCHES]; /* the stretches again, if there are not more */
+    int32_t depth_rows, nodes_u, nodes_v;     /* line: nodes_u stations, and nodes_v is 1 */
+    int32_t clamp;                            /* 1: outside the table the shift of its edge holds */
+    float inverse_depth_step, depth_of_zero;  /* 1/m; index of z = 0 among the rows of depth */
+    /* the position along a line (m) or on a map (in nodes): u = ux x + uy y + u_of_zero and
+     * v = vx x + vy y + v_of_zero */
     float ux, uy, u_of_zero, vx, vy, v_of_zero;
-    float cut_u, cut_v; /* last node that exists in line 0 of each axis of a map */
-    /* Where it is known how steep the shift is, for the reach bound (stages/reach.h): places along
-     * a line, m; z, m. +-infinity: no end. */
+    float cut_u, cut_v; /* map: last node that exists in line 0 of each axis */
+    /* the region in which the steepness of the shift is known, for the reach bound
+     * (stages/reach.h): from .. to along a line, m, and low .. high in z, m; +-infinity: no end */
     float known_from, known_to, known_low, known_high;
 } ice_tilt_table;
 
@@ -170,8 +179,8 @@ typedef struct ice_stretching {
     float xx, xy, yy, zz;
 } ice_stretching;
 
-/* A sum over the three axes, the flow, the other horizontal one and the vertical, with the squares
- * of a unit direction's components: across + along n_flow^2 + up n_z^2. */
+/* A quadratic form of a unit direction n: across + along n_flow^2 + up n_z^2, where n_flow is the
+ * component along the flow. */
 typedef struct ice_form {
     float across, along, up;
 } ice_form;
@@ -179,12 +188,13 @@ typedef struct ice_form {
 /* Scattering anisotropy of a layer (32 bytes). */
 typedef struct ice_anisotropy_row {
     ICE_ALIGNED(16)
-    ice_stretching to; /* before a scatter */
-    ice_stretching back;
+    ice_stretching to;   /* A of physics.md 6.2, before a scatter */
+    ice_stretching back; /* the inverse of A, after the scatter */
 } ice_anisotropy_row;
 
-/* The absorption that belongs to a scattering anisotropy (physics.md 6.2) is the product of two
- * forms: half the trace of 1/k^2 less the sum of n^2/k^2, and the sum of n^2 k^2 (32 bytes). */
+/* The two forms whose product is the absorption that belongs to a scattering anisotropy
+ * (physics.md 6.2), before the exponent fr (32 bytes). `narrow` is half of
+ * 1/l1 + 1/l2 + 1/l3 - sum s_i/l_i, and `wide` is sum s_i l_i. */
 typedef struct ice_absorption_row {
     ICE_ALIGNED(16)
     ice_form narrow;
@@ -192,17 +202,18 @@ typedef struct ice_absorption_row {
     float unused[2];
 } ice_absorption_row;
 
-/* A strength of birefringence in a layer (16 bytes). */
+/* A strength of birefringence in a layer, r_A or r_B of physics.md 6.4 (16 bytes). */
 typedef struct ice_birefringence_row {
     ICE_ALIGNED(16)
     float strength;
-    float low;   /* the layer's lower face, m */
-    ice_sum sum; /* over the layers below, m */
+    float low;   /* height of the lower face, m */
+    ice_sum sum; /* strength times thickness, summed over the layers below, m */
 } ice_birefringence_row;
 
-/* Half of sx, sy (rad/sqrt(m)) of physics.md 6.4, and of mx over the sine (rad/m), at one cosine to
- * the flow axis, and what the next row has more (32 bytes). Between rows sx is within 5e-6 and mx
- * within 2e-6 of the formulas (tests/stages/test_ice_features.c). */
+/* sx / 2 and sy / 2 (rad/sqrt(m)) of physics.md 6.4, and mx / 2 divided by the sine (rad/m), for
+ * one cosine of the angle to the flow axis (32 bytes). The members `..._more` are the differences
+ * to the next row. Between the rows, sx is within 5e-6 and mx within 2e-6 of the formulas
+ * (tests/stages/test_birefringence.c). */
 typedef struct ice_deflection_row {
     ICE_ALIGNED(16)
     float along;
@@ -211,7 +222,7 @@ typedef struct ice_deflection_row {
 } ice_deflection_row;
 
 enum { ICE_DEFLECTION_KNOTS = 1024 };
-#define ICE_DEFLECTION_SCALE 1023.99f /* the place of cosine 1 among the knots */
+#define ICE_DEFLECTION_SCALE 1023.99f /* position of the cosine 1 among the knots */
 
 /* The axis of a column of hole ice. */
 typedef struct ice_column {
@@ -220,11 +231,11 @@ typedef struct ice_column {
     float y;
 } ice_column;
 
-/* Buckets of height per module of a string. */
+/* The number of buckets of height for every module of a string. */
 enum { ICE_STRING_BUCKETS = 2 };
 
-/* An axis-parallel grid in two (nz = 1) or three dimensions. Lists of cell c: entries
- * offsets[c] .. offsets[c + 1] - 1 of items. */
+/* A grid with edges along the axes, in two (nz = 1) or three dimensions. The list of cell c is
+ * items[offsets[c]] .. items[offsets[c + 1] - 1]. */
 typedef struct ice_grid {
     float x, y, z;      /* lower corner, m */
     float inverse_cell; /* 1 / edge length of a cell, 1/m */
@@ -234,7 +245,7 @@ typedef struct ice_grid {
     const uint32_t *items;
 } ice_grid;
 
-/* Parameters that a scatter variant may declare. Its header has
+/* A scatter variant may declare parameters. Its header has
  *
  *     #define ICE_DECLARE_scatter_NAME(PARAMETER) (a backslash continues the line)
  *         PARAMETER(scatter_NAME, share, 0, 1, 0.5, "", "...")
@@ -283,19 +294,19 @@ typedef struct ice_hole_constants {
 } ice_hole_constants;
 
 typedef struct ice_tables {
-    /* anisotropy, where all layers have the same; here for its alignment */
+    /* the anisotropy, if all layers have the same; in front because of its alignment */
     ice_anisotropy_row even_anisotropy;
     ice_absorption_row even_absorption;
 
     /* run */
     uint32_t seed_low, seed_high;
-    uint32_t key_low[ICE_PHILOX_ROUNDS]; /* of every round, from seed_low (stages/random.h) */
-    uint32_t bounce_limit;               /* segments after which a photon is stopped */
+    uint32_t key_low[ICE_PHILOX_ROUNDS]; /* first word of the key in every round of Philox */
+    uint32_t bounce_limit;               /* number of segments after which a photon is stopped */
 
     /* ice */
-    const ice_layer_row *layers;       /* [layer_count], 0 is the deepest */
-    const ice_depth_row *cumulative;   /* [layer_count + 1], at the lower faces and the top */
-    float clearest_dust, clearest_ice; /* least of all layers, like clear_dust and clear_ice */
+    const ice_layer_row *layers;       /* [layer_count], layer 0 is the deepest */
+    const ice_depth_row *cumulative;   /* [layer_count + 1], one for every face, from below */
+    float clearest_dust, clearest_ice; /* as clear_dust and clear_ice, over all layers */
     int32_t layer_count;
     float bottom, thickness, inverse_thickness; /* m, m, 1/m */
     float layer_of_zero;              /* index of z = 0 among the layers, -bottom / thickness */
@@ -303,25 +314,25 @@ typedef struct ice_tables {
     float absorption_a;               /* 1/m */
     float absorption_b;               /* nm */
     float absorb_above, absorb_below; /* z, m; +-infinity: no boundary */
-    int32_t bounded;                  /* 1: one of them is finite */
+    int32_t bounded;                  /* 1: absorb_above or absorb_below is finite */
     ice_scatter_constants scatter;
 
-    /* ice beyond flat layers; a feature that is off has no tables */
+    /* features of the ice; a feature that is off has no tables */
     uint32_t features;                /* ICE_HAS_... */
     const ice_spectral_row *spectral; /* [ICE_SPECTRAL_ROWS] */
     ice_tilt_table tilt;
-    float flow_x, flow_y;                      /* the horizontal flow axis */
+    float flow_x, flow_y;                      /* unit vector along the horizontal flow axis */
     const ice_anisotropy_row *anisotropy;      /* [layer_count] */
     const ice_absorption_row *absorption_rows; /* [layer_count] */
-    ice_form absorption_form;  /* its inverse root is the factor of the newer anisotropy */
-    float absorption_exponent; /* of the old absorption anisotropy */
-    float least_absorption;    /* factor of absorption in any direction, at least */
-    const ice_birefringence_row *birefringence;      /* [layer_count], of the diffusion */
-    const ice_birefringence_row *mean_birefringence; /* [layer_count] */
+    ice_form absorption_form;                  /* abs(K n)^2 of physics.md 6.3 */
+    float absorption_exponent;                 /* fr of physics.md 6.2 */
+    float least_absorption; /* smallest factor of absorption over all directions */
+    const ice_birefringence_row *birefringence;      /* [layer_count], strengths of the diffusion */
+    const ice_birefringence_row *mean_birefringence; /* [layer_count], of the mean deflection */
     const ice_deflection_row *deflection;            /* [ICE_DEFLECTION_KNOTS] */
     ice_hole_constants hole;
     const ice_column *columns;        /* [column_count] */
-    const ice_near_row *near_columns; /* [clearance_ny][clearance_nx], `string`: of columns */
+    const ice_near_row *near_columns; /* [clearance_ny][clearance_nx], `string`: column */
     uint32_t column_count;
 
     /* light */
@@ -335,22 +346,22 @@ typedef struct ice_tables {
     float radius;             /* of a module, m */
     int32_t keep_hit_photons; /* 1: photons continue after a hit */
     int32_t reach_cull;       /* 1: drop photons that cannot reach a module */
-    float low, high;          /* z range of all modules, their reach included, m */
+    float low, high;          /* heights (m) between which oversized modules lie */
 
-    /* horizontal distance from any point of a cell to the edge of the nearest module, m */
+    /* lower bounds of the horizontal distance from a cell to the edge of the nearest module, m */
     const float *clearance;      /* [clearance_ny][clearance_nx] */
     const ice_near_row *nearest; /* [clearance_ny][clearance_nx] */
-    /* 1/m; place of x = 0 and y = 0 among the cells */
+    /* 1 / edge length of a cell, 1/m; index of x = 0 and of y = 0 among the cells */
     float clearance_inverse_cell, clearance_of_zero_x, clearance_of_zero_y;
     int32_t clearance_nx, clearance_ny;
 
     const ice_string *strings;
     uint32_t string_count;
     const uint32_t *string_modules; /* module indices, string by string, ascending in z */
-    const float *string_heights;    /* their z */
-    /* [ICE_STRING_BUCKETS * number of string_modules], from ICE_STRING_BUCKETS * first on those of
-     * a string: the first of its modules that may be as high as the bucket's lower end, or higher
-     */
+    const float *string_heights;    /* z of the modules in string_modules, m */
+    /* [ICE_STRING_BUCKETS * module_count], the buckets of a string begin at
+     * ICE_STRING_BUCKETS * first. A bucket has the index in string_modules of the lowest module
+     * that may be as high as its lower end, or higher */
     const uint32_t *string_buckets;
     ice_grid string_grid; /* 2-D, items: indices of strings */
     ice_grid cell_grid;   /* 3-D, items: indices of modules */

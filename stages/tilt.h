@@ -1,8 +1,8 @@
 /* Tilted layers: how much higher the ice lies at a position than the table says (physics.md 6.1).
  *
- * The shift is interpolated linearly between supports, horizontally and in depth, exactly as the
- * tables define it. It is evaluated where a segment starts and used for the whole segment, as in
- * ppc and clsim.
+ * The shift is linear between the nodes (on a line: stations) of the table, horizontally and in
+ * depth. It is evaluated where a segment starts and used for the whole segment, as in ppc and
+ * clsim.
  */
 #ifndef ICS_STAGES_TILT_H
 #define ICS_STAGES_TILT_H
@@ -10,8 +10,8 @@
 #include "stages/maths.h"
 #include "stages/tables.h"
 
-/* A depth among the rows of a table: the lower row of its cell, and the fraction of the way to the
- * next row. */
+/* A depth among the rows of a table: the row before it, and the fraction of the way to the next
+ * row. */
 typedef struct ice_tilt_depth {
     int32_t row;
     float fraction;
@@ -29,22 +29,22 @@ ICE_FN ice_tilt_depth ice_tilt_depth_at(const ice_tilt_table *tilt, float z)
     return depth;
 }
 
-/* The shift at a support of a map. */
+/* Returns the shift (m) at a node of a map, at a fraction of the way to the next row of depth. */
 ICE_FN float ice_tilt_at(const ice_tilt_node *row, int32_t node, float fraction)
 {
     return fmaf(fraction, row[node].to_next, row[node].shift);
 }
 
-/* The position along the first axis of a tilt, in the unit of its table. */
+/* Returns the position of (x, y) along the first axis of a tilt: m on a line, nodes on a map. */
 ICE_FN float ice_tilt_place(const ice_tilt_table *tilt, float x, float y)
 {
     return fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero));
 }
 
-/* Which part of stretch k, the way from station k to station k + 1, lies before a position: 0 if
- * the position is before the stretch, 1 if it is behind. The outermost stretches continue without
- * limit, unless the tilt is clamped. The sum over all stretches is the position among the stations;
- * no search is needed. */
+/* Returns the part of stretch k, from station k to station k + 1, that lies before the position
+ * `place` (m): 0 if the stretch begins behind the position, 1 if it ends before. The outermost
+ * stretches continue without limit, unless the tilt is clamped. The sum over all stretches is the
+ * position in stations, so no search is needed. */
 ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch, int32_t k,
                             float place)
 {
@@ -57,7 +57,7 @@ ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch
     return from ? ice_max(share, 0.0f) : (to ? ice_min(share, 1.0f) : share);
 }
 
-/* The position among the stations. */
+/* Returns the position `place` (m) in stations: 2.5 is in the middle between stations 2 and 3. */
 ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
 {
     const int32_t stretches = tilt->nodes_u - 1;
@@ -77,7 +77,7 @@ ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
     return position;
 }
 
-/* The shift at a position among the stations. */
+/* Returns the shift (m) at a position in stations and a height z (m). */
 ICE_FN float ice_shift_in_cell(const ice_tilt_table *tilt, float position, float z)
 {
     const int32_t stretches = tilt->nodes_u - 1;
@@ -89,22 +89,23 @@ ICE_FN float ice_shift_in_cell(const ice_tilt_table *tilt, float position, float
                 fmaf(t, cell->across, cell->shift));
 }
 
-/* Supports along one horizontal axis. */
+/* Returns the shift (m) of a tilt along a line. */
 ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, float z)
 {
     return ice_shift_in_cell(tilt, ice_tilt_position(tilt, ice_tilt_place(tilt, x, y)), z);
 }
 
-/* Oblique coordinates on a map, in nodes. */
+/* A position on a map in oblique coordinates, in nodes. */
 typedef struct ice_map_place {
     float u, v;
 } ice_map_place;
 
-/* From outside the hexagon of nodes onto its edge. Every corner has a ray outwards; between two
- * rays a place lies on a line parallel to the edge there, at some fraction of the way from ray to
- * ray, and goes to the same fraction of the edge (README of the public ice models). The corners:
- * (0, 0), (c, 0), (n, n - c) of axis u and likewise of v, with n the last node, c the last that
- * exists in line 0. */
+/* Moves a position outside the hexagon of nodes onto its edge, by the rule of ppc (physics.md 6.1).
+ * Every corner of the hexagon has a ray outwards. Between two rays the position lies on a line
+ * parallel to the edge, at some fraction of the way from ray to ray, and it moves to the same
+ * fraction of the edge. With the last nodes (nu, nv), and with cu and cv, the last nodes that exist
+ * in line 0 of each axis, the corners are (0, 0), (cu, 0), (nu, nu - cu), (nu, nv), (nv - cv, nv)
+ * and (0, cv). */
 ICE_FN ice_map_place ice_map_onto(const ice_tilt_table *tilt, ice_map_place at)
 {
     const float nu = (float)(tilt->nodes_u - 1), nv = (float)(tilt->nodes_v - 1);
@@ -139,7 +140,7 @@ ICE_FN ice_map_place ice_map_onto(const ice_tilt_table *tilt, ice_map_place at)
     return on;
 }
 
-/* Supports on a hexagon of an oblique grid; linear on triangles. */
+/* Returns the shift (m) of a tilt map. It is linear on triangles of nodes. */
 ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, float z)
 {
     const ice_map_place place = {ice_tilt_place(tilt, x, y),
@@ -153,13 +154,14 @@ ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, floa
     const ice_tilt_node *row = tilt->nodes + first;
     const float near = ice_tilt_at(row, 0, depth.fraction);
     const float far = ice_tilt_at(row, line + 1, depth.fraction);
-    /* The third corner: along u where u has come further in the cell, along v elsewhere. */
+    /* The third corner of the triangle: along u if p > r, along v otherwise. */
     const float third = ice_tilt_at(row, p > r ? 1 : line, depth.fraction);
     const float more = ice_max(p, r), less = ice_min(p, r);
     return fmaf(more, third - near, fmaf(less, far - third, near));
 }
 
-/* m; the ice at height z lies at height z - shift in the table. */
+/* Returns the shift (m) at a position. The ice at the height z is that of the table at z - shift.
+ */
 ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
 {
     if (tables->features & ICE_HAS_TILT_MAP) {
@@ -168,7 +170,7 @@ ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
     return ice_shift_on_line(&tables->tilt, x, y, z);
 }
 
-/* Height among the layers of what is at (x, y, z), m. */
+/* Returns the height (m) of the position (x, y, z) among the layers. */
 ICE_FN float ice_height(const ice_tables *tables, float x, float y, float z)
 {
     if (tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP)) {

@@ -1,8 +1,13 @@
-/* The choice of stage variants: every variant of registry.def behind one function per stage.
+/* The choice of stage variants: one function per stage that calls the chosen variant.
  *
- * A header of a user is added if ICE_CUSTOM_create, _propagate, _collide or _scatter is defined, as
- * the quoted name of the file to include. The header defines ice_STAGE_custom with the parameters
- * and the result of the other variants of the stage.
+ * stages/registry.h is made from the rows of registry.def. It includes the headers of all variants,
+ * and it lists the variants: ICE_SCATTER_VARIANTS(X) stands for
+ *     X(scatter, hg_sl, "hg-sl", "what it does") X(scatter, hg, "hg", "what it does") ...
+ * There is such a list for every stage; ICE_VARIANTS(X) is all of them.
+ *
+ * A user's header adds a variant to this compilation: if ICE_CUSTOM_create, _propagate, _collide or
+ * _scatter is defined, it is the quoted name of the file to include. That file defines
+ * ice_STAGE_custom with the parameters and the result of the other variants of the stage.
  *
  * On the CPU the choice is an argument, which the branch predictor learns at once. On a GPU it is a
  * constant of the run's kernels, so that only the chosen variants remain in the code.
@@ -12,30 +17,48 @@
 
 #include "stages/compact_partition.h"
 #include "stages/reach.h"
+#include "stages/registry.h"
 #include "stages/segment.h"
-#include "stages/variant_headers.h"
 
-/* After all others, so that it may call them. */
+/* ---- the user's headers --------------------------------------------------------------------- */
+
+/* They come after all other headers, so that they can call what those define. The lists
+ * ICE_STAGE_COMPILED(X) include them: all variants of a stage that this compilation can call. */
 #ifdef ICE_CUSTOM_create
 #include ICE_CUSTOM_create
+#define ICE_CREATE_COMPILED(X) ICE_CREATE_VARIANTS(X) X(create, custom, "custom", "a user's header")
+#else
+#define ICE_CREATE_COMPILED(X) ICE_CREATE_VARIANTS(X)
 #endif
 #ifdef ICE_CUSTOM_propagate
 #include ICE_CUSTOM_propagate
+#define ICE_PROPAGATE_COMPILED(X)                                                                  \
+    ICE_PROPAGATE_VARIANTS(X) X(propagate, custom, "custom", "a user's header")
+#else
+#define ICE_PROPAGATE_COMPILED(X) ICE_PROPAGATE_VARIANTS(X)
 #endif
 #ifdef ICE_CUSTOM_collide
 #include ICE_CUSTOM_collide
+#define ICE_COLLIDE_COMPILED(X)                                                                    \
+    ICE_COLLIDE_VARIANTS(X) X(collide, custom, "custom", "a user's header")
+#else
+#define ICE_COLLIDE_COMPILED(X) ICE_COLLIDE_VARIANTS(X)
 #endif
 #ifdef ICE_CUSTOM_scatter
 #include ICE_CUSTOM_scatter
+#define ICE_SCATTER_COMPILED(X)                                                                    \
+    ICE_SCATTER_VARIANTS(X) X(scatter, custom, "custom", "a user's header")
+#else
+#define ICE_SCATTER_COMPILED(X) ICE_SCATTER_VARIANTS(X)
 #endif
 
-/* ICE_create_cherenkov, ICE_propagate_cumulative, ...: one number for every variant, the same in
- * every compilation, whether it has the user's headers or not. */
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* ICE_create_cherenkov, ICE_propagate_cumulative, ...: one number for every variant. The numbers
+ * are the same in every compilation, whether it has the user's headers or not. */
+#define ICE_NUMBER(stage, name, yaml, text) ICE_##stage##_##name,
 typedef enum ice_variant {
-#define ICE_VARIANT(stage, name, yaml, text) ICE_##stage##_##name,
-#include "stages/registry.def"
-#undef ICE_VARIANT
-    ICE_VARIANT_COUNT,
+    ICE_VARIANTS(ICE_NUMBER) ICE_VARIANT_COUNT,
     ICE_create_custom,
     ICE_propagate_custom,
     ICE_collide_custom,
@@ -47,65 +70,11 @@ typedef struct ice_variants {
     ice_variant create, propagate, collide, scatter, compact;
 } ice_variants;
 
-/* compiled.def for one stage at a time: define the stage's macro, include, undefine. */
-#define ICE_VARIANT(stage, name, yaml, text) ICE_VARIANT_##stage(name)
+/* ---- the choice ----------------------------------------------------------------------------- */
 
-#define ICE_VARIANT_create(name)
-#define ICE_VARIANT_compact(name)
+/* A number that is no variant of the stage chooses the first one. */
 
-#define ICE_VARIANT_collide(name)
-#define ICE_VARIANT_scatter(name)
-#define ICE_VARIANT_propagate(name)                                                                \
-    case ICE_propagate_##name:                                                                     \
-        return ice_propagate_##name(tables, start);
-/* The segment from a start, if it leaves its first layer. */
-ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *tables,
-                                    ice_segment_start start)
-{
-    switch (variant) {
-    default:
-#include "stages/compiled.def"
-    }
-}
-#undef ICE_VARIANT_propagate
-#define ICE_VARIANT_propagate(name)
-
-#undef ICE_VARIANT_collide
-#define ICE_VARIANT_collide(name)                                                                  \
-    case ICE_collide_##name:                                                                       \
-        return ice_collide_##name(tables, search);
-ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
-                               const ice_contact_search *search)
-{
-    switch (variant) {
-    default:
-#include "stages/compiled.def"
-    }
-}
-#undef ICE_VARIANT_collide
-#define ICE_VARIANT_collide(name)
-
-#undef ICE_VARIANT_scatter
-#define ICE_VARIANT_scatter(name)                                                                  \
-    case ICE_scatter_##name:                                                                       \
-        return ice_scatter_##name(constants, u);
-/* 1 - cos of the scattering angle; u in (0, 1]. */
-ICE_FN float ice_scatter(ice_variant variant, const ice_scatter_constants *constants, float u)
-{
-    switch (variant) {
-    default:
-#include "stages/compiled.def"
-    }
-}
-#undef ICE_VARIANT_scatter
-#undef ICE_VARIANT_propagate
-#undef ICE_VARIANT_collide
-
-#undef ICE_VARIANT_create
-#define ICE_VARIANT_propagate(name)
-#define ICE_VARIANT_collide(name)
-#define ICE_VARIANT_scatter(name)
-#define ICE_VARIANT_create(name)                                                                   \
+#define ICE_CREATE_CASE(stage, name, yaml, text)                                                   \
     case ICE_create_##name:                                                                        \
         return ice_create_##name(tables, emission, emission_index, photon_id);
 ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
@@ -114,14 +83,45 @@ ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
 {
     switch (variant) {
     default:
-#include "stages/compiled.def"
+        ICE_CREATE_COMPILED(ICE_CREATE_CASE)
     }
 }
-#undef ICE_VARIANT_create
-#undef ICE_VARIANT_propagate
-#undef ICE_VARIANT_collide
-#undef ICE_VARIANT_scatter
-#undef ICE_VARIANT_compact
-#undef ICE_VARIANT
+
+/* The segment from a start, if it leaves its first layer. */
+#define ICE_PROPAGATE_CASE(stage, name, yaml, text)                                                \
+    case ICE_propagate_##name:                                                                     \
+        return ice_propagate_##name(tables, start);
+ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *tables,
+                                    ice_segment_start start)
+{
+    switch (variant) {
+    default:
+        ICE_PROPAGATE_COMPILED(ICE_PROPAGATE_CASE)
+    }
+}
+
+#define ICE_COLLIDE_CASE(stage, name, yaml, text)                                                  \
+    case ICE_collide_##name:                                                                       \
+        return ice_collide_##name(tables, search);
+ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
+                               const ice_contact_search *search)
+{
+    switch (variant) {
+    default:
+        ICE_COLLIDE_COMPILED(ICE_COLLIDE_CASE)
+    }
+}
+
+/* 1 - cos of the scattering angle; u in (0, 1]. */
+#define ICE_SCATTER_CASE(stage, name, yaml, text)                                                  \
+    case ICE_scatter_##name:                                                                       \
+        return ice_scatter_##name(constants, u);
+ICE_FN float ice_scatter(ice_variant variant, const ice_scatter_constants *constants, float u)
+{
+    switch (variant) {
+    default:
+        ICE_SCATTER_COMPILED(ICE_SCATTER_CASE)
+    }
+}
 
 #endif

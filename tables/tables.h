@@ -12,7 +12,7 @@ typedef struct ics_table_options {
     bool reach_cull;       /* drop photons that cannot reach any module any more */
 } ics_table_options;
 
-/* Arrays that all tables together have at most. */
+/* The largest number of arrays in the tables of a run. */
 enum { ICS_TABLE_ARRAYS_MAX = 32 };
 
 /* The tables of one run, and their memory. */
@@ -20,13 +20,13 @@ typedef struct ics_tables {
     ice_tables device; /* the tables as stage functions read them */
     void *memory;      /* one block that all pointers of `device` point into */
     size_t bytes;
-    size_t pointers[ICS_TABLE_ARRAYS_MAX]; /* offsets of those pointers in `device`, bytes */
+    size_t pointers[ICS_TABLE_ARRAYS_MAX]; /* offsets in `device` of the pointers, bytes */
     size_t pointer_count;
 } ics_tables;
 
-/* Builds all tables of a run; the caller owns *out. Returns 0, or -1 with a sentence in `why`:
- * there is no memory, or the tables cannot represent the model. That happens if a layer does not
- * scatter or absorb at some wavelength of the spectra, or if a module grid becomes too large. */
+/* Builds all tables of a run; the caller owns *out. Returns 0, or -1 with the reason in `why`:
+ * there is no memory, or the tables cannot represent the model, for example because a layer does
+ * not scatter or absorb, or because a spectrum has no light. */
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
                       char *why, size_t why_size);
@@ -36,9 +36,9 @@ void ics_tables_destroy(ics_tables *tables);
 /* Returns the tables for a copy of `memory` that begins at `base`, on this machine or on a GPU. */
 ice_tables ics_tables_at(const ics_tables *tables, const void *base);
 
-/* Calls `visit` with all bytes of the tables, in blocks and in an order that are always the same.
- * Addresses are shown as zeros, so that equal tables show equal bytes. Every block consists of
- * 32-bit words (numbers) and of 64-bit ones (places of addresses). For digests. */
+/* Calls `visit` with all bytes of the tables, for digests. Blocks and their order are always the
+ * same. Addresses are replaced by zeros, so that equal tables have equal bytes. A block consists of
+ * 32-bit words (numbers) and of 64-bit words (offsets of addresses). */
 void ics_tables_visit(const ics_tables *tables,
                       void (*visit)(void *user, const void *bytes, size_t size), void *user);
 
@@ -46,9 +46,10 @@ void ics_tables_visit(const ics_tables *tables,
  * tables are laid out (ICE_HAS_EVEN_ANISOTROPY, ICE_HAS_MEAN_BIREFRINGENCE). */
 uint32_t ics_tables_find_features(const ice_medium *medium);
 
-/* Returns the time (ns) from the time of the emission to the arrival, in double precision. It is
- * the sum of two times: the emitter travels to the point where the photon starts (computed again
- * from the photon's random numbers), and the photon travels at its group velocity. */
+/* Returns the time (ns) from the time of the step to the arrival, in double precision
+ * (physics.md 9). It is the sum of two times: the emitter travels to the point where the photon
+ * starts, which is computed again from the random numbers of the photon, and the photon travels at
+ * its group velocity. */
 double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *emission,
                                 const ice_arrival *arrival);
 

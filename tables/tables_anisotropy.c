@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* diag(a, b, c) in the frame whose first axis is horizontal at the azimuth. */
+/* Returns the matrix that is diag(a, b, c) in the frame of the flow: its first axis is horizontal
+ * with this azimuth (rad), its third axis points up. */
 static ice_stretching stretching(double azimuth, double a, double b, double c)
 {
     const double cosine = cos(azimuth), sine = sin(azimuth);
@@ -13,15 +14,15 @@ static ice_stretching stretching(double azimuth, double a, double b, double c)
     return result;
 }
 
-/* a n1^2 + b n2^2 + c n3^2 in that frame. It uses n1^2 + n2^2 + n3^2 = 1, so that two products
- * suffice. */
+/* Returns the form a n1^2 + b n2^2 + c n3^2 in the frame of the flow. n1^2 + n2^2 + n3^2 = 1, so
+ * one of the three products is replaced by a constant. */
 static ice_form form(double a, double b, double c)
 {
     const ice_form result = {(float)b, (float)(a - b), (float)(c - b)};
     return result;
 }
 
-/* Whether all layers have the same anisotropy. */
+/* Whether all layers have the same scattering anisotropy. */
 static bool is_even(const ice_medium *medium)
 {
     const ice_layer *first = &medium->layers[0];
@@ -33,6 +34,7 @@ static bool is_even(const ice_medium *medium)
     return even;
 }
 
+/* Whether any layer has a scattering anisotropy. */
 static bool scatters_unevenly(const ice_medium *medium)
 {
     bool on = false;

@@ -43,15 +43,15 @@ static double mean_share(const ice_medium *medium)
 
 /* Builds the table of one strength and of its sums over the layers below. `offset` is the offset of
  * the strength in ice_layer. */
-static int build_bending(ics_table_builder *builder, const ice_medium *medium, size_t offset,
-                         const ice_birefringence_row **place)
+static int build_strengths(ics_table_builder *builder, const ice_medium *medium, size_t offset,
+                           const ice_birefringence_row **place)
 {
     ice_birefringence_row *rows =
         ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
     if (rows == NULL) {
         return -1;
     }
-    double sum = 0.0;
+    double sum = 0.0; /* m */
     for (size_t i = 0; i < medium->layer_count; ++i) {
         double strength;
         memcpy(&strength, (const char *)&medium->layers[i] + offset, sizeof strength);
@@ -63,6 +63,8 @@ static int build_bending(ics_table_builder *builder, const ice_medium *medium, s
     return 0;
 }
 
+/* Fills the table of deflections. `share` multiplies the mean deflection: the tables of the layers
+ * contain only one strength if both strengths have the same profile. */
 static void fill_deflections(ice_deflection_row *rows, const ice_birefringence *set, double share)
 {
     for (int knot = ICE_DEFLECTION_KNOTS; knot >= 0; --knot) {
@@ -99,8 +101,8 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     const double share = mean_share(medium);
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
-    if (rows == NULL || build_bending(builder, medium, offsetof(ice_layer, birefringence),
-                                      &tables->birefringence) != 0) {
+    if (rows == NULL || build_strengths(builder, medium, offsetof(ice_layer, birefringence),
+                                        &tables->birefringence) != 0) {
         return -1;
     }
     fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);
@@ -108,6 +110,6 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
         return 0;
     }
     tables->features |= ICE_HAS_MEAN_BIREFRINGENCE;
-    return build_bending(builder, medium, offsetof(ice_layer, birefringence_mean),
-                         &tables->mean_birefringence);
+    return build_strengths(builder, medium, offsetof(ice_layer, birefringence_mean),
+                           &tables->mean_birefringence);
 }

@@ -1,4 +1,5 @@
-/* What the builders of all tables share: arrays in one block, and numbers in two parts. */
+/* What the builders of all tables share: the arrays and the block that they move to, and the
+ * constants of scattering. */
 #include "tables/tables_internal.h"
 
 #include <stdio.h>

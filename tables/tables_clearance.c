@@ -8,7 +8,8 @@
 #define MAP_MARGIN 100.0
 /* Edge of the squares in which module positions count as one, m. */
 #define MERGE_SQUARE 0.1
-/* Cells of the map along its longer side, and distance evaluations to spend on it. */
+/* The largest number of cells along the longer side of the map, and roughly the largest number of
+ * distances that are computed for the map. */
 #define MAP_SIDE_MAX        256
 #define MAP_EVALUATIONS_MAX 3e7
 
@@ -53,6 +54,7 @@ static size_t merge_positions(const ice_tables *tables, const ice_detector *dete
     return kept;
 }
 
+/* Returns how far a value lies outside [low, high]. */
 static double outside(double value, double low, double high)
 {
     return value < low ? low - value : (value > high ? value - high : 0.0);
@@ -110,7 +112,8 @@ int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *d
         return -1;
     }
     const double x0 = bounds->low[0] - MAP_MARGIN, y0 = bounds->low[1] - MAP_MARGIN;
-    /* A distance may be too long by the merging, the reach of a module, and rounding. */
+    /* A distance to a position is too long by up to the merging of positions, the radius of an
+     * oversized module, and rounding. */
     const double slack = MERGE_SQUARE * M_SQRT1_2 + ics_tables_widest(detector) + ICS_GRID_MARGIN;
     for (int32_t j = 0; j < ny; ++j) {
         for (int32_t i = 0; i < nx; ++i) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bounds of the two module grids. */
+/* The largest sizes of the two grids: cells along a side, and cells in all. */
 #define STRING_GRID_SIDE_MAX 128
 #define CELL_GRID_CELLS_MAX  (1 << 22)
 /* A string whose modules are spread wider than this (m) is divided into squares of this size, and
@@ -151,8 +151,8 @@ static ice_string enclose(const ice_detector *detector, const sorted_module *ord
     return string;
 }
 
-/* Fills the buckets of height of a string. The lower end of each bucket is taken ICS_GRID_MARGIN
- * lower, which covers the rounding of a bucket's number. */
+/* Fills the buckets of height of a string. The lower end of each bucket counts as ICS_GRID_MARGIN
+ * lower, which covers the rounding when a stage computes the index of a bucket. */
 static void fill_buckets(ice_string *string, const float *heights, uint32_t *buckets)
 {
     const uint32_t count = ICE_STRING_BUCKETS * string->count;
@@ -168,7 +168,8 @@ static void fill_buckets(ice_string *string, const float *heights, uint32_t *buc
     }
 }
 
-/* The modules in the order of their strings. The caller frees the list. NULL: out of memory. */
+/* Returns the modules in the order of their strings, and NULL if memory is short. The caller frees
+ * the list. */
 static sorted_module *sort_modules(const ice_detector *detector)
 {
     const size_t count = detector->module_count;

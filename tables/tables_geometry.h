@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Covers the rounding of single-precision coordinates within 10 km, m. */
+/* A margin (m) that covers the rounding of single-precision coordinates within 10 km. */
 #define ICS_GRID_MARGIN 0.05
 
 /* A box with edges along the axes, m. */
@@ -20,8 +20,8 @@ static inline double ics_tables_widest(const ice_detector *detector)
     return detector->radius * fmax(detector->oversize, 1.0);
 }
 
-/* Fills the map of distances to the nearest modules. `bounds` holds the centres of all modules.
- * The tables of the strings must be complete. Returns 0, or -1 with `why` filled. */
+/* Builds the clearance map. `bounds` contains the centres of all modules. The tables of the strings
+ * must be complete. Returns 0, or -1 with `why` filled. */
 int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *detector,
                                const ics_box *bounds);
 

@@ -3,7 +3,7 @@
 
 #define GRID_ITEMS_MAX (1 << 26)
 
-/* Cells that a sphere or disc touches: inclusive index ranges along the three axes. */
+/* The cells that a sphere or disc touches: first and last index along each of the three axes. */
 typedef struct cell_range {
     int32_t low[3], high[3];
 } cell_range;
@@ -51,6 +51,7 @@ static void shape_grid(ice_grid *grid, const ics_box *bounds, double cell, bool 
     grid->nz = flat ? 1 : (int32_t)ceil((bounds->high[2] - bounds->low[2]) / cell);
 }
 
+/* Returns the length of all lists together. */
 static double total_items(const ics_table_builder *builder, const ice_grid *grid, size_t count,
                           ics_table_place place)
 {
@@ -86,7 +87,8 @@ static void visit_cells(const ice_grid *grid, const double *centre, double reach
     }
 }
 
-/* Counting sort: counts, then running offsets, then each list backwards from its end. */
+/* Fills the lists by a counting sort: counts the objects of every cell, sums up the counts, and
+ * fills each list backwards from its end, so that its objects are in ascending order. */
 static void sort_items(const ics_table_builder *builder, const ice_grid *grid, size_t count,
                        ics_table_place place, uint32_t *offsets, uint32_t *items)
 {

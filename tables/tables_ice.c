@@ -1,3 +1,4 @@
+/* Tables of the layers: their coefficients, and the integrals of these over depth. */
 #include "stages/optics.h"
 #include "tables/tables_internal.h"
 
@@ -38,8 +39,9 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     }
 }
 
-/* Sets the smallest absorption near each layer, for the reach bound. `least` is the smallest factor
- * of absorption over all directions. */
+/* Sets clear_dust and clear_ice of all layers, for the reach bound. `clear_range` (m) says how far
+ * a photon's height can change, and `least` is the smallest factor of absorption over all
+ * directions. */
 static void find_clearest(const ice_tables *tables, double clear_range, float least,
                           ice_layer_row *layers)
 {

@@ -14,7 +14,7 @@ typedef struct ics_table_builder {
         size_t bytes;
     } arrays[ICS_TABLE_ARRAYS_MAX];
     size_t array_count;
-    char *why; /* a sentence on failure */
+    char *why; /* [why_size] the reason of a failure, for ics_tables_create() */
     size_t why_size;
 } ics_table_builder;
 
@@ -30,7 +30,7 @@ int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
  * variant declares are those of the medium. */
 ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, double g, double f,
                                                    double r);
-/* The nearest float to `value`, and the rest. */
+/* Returns `value` in two parts: the nearest float, and the rest as a float. */
 ice_sum ics_tables_split_sum(double value);
 /* Returns how far (m) a photon's height in the layers can change, up or down, within
  * ICE_CLEAR_RANGE of a point for which ice_is_clear_range_known() is true. Tilt makes this larger
@@ -40,7 +40,8 @@ double ics_tables_clear_range(const ice_medium *medium);
  * of a layer; 1 without anisotropy of the absorption. */
 double ics_tables_least_absorption(const ice_medium *medium);
 
-/* The parts. Return 0, or -1 with `why` filled. */
+/* Build the tables of the layers, of light, of all features, and of the detector. The detector
+ * comes before the features. Return 0, or -1 with `why` filled. */
 int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium);
 int ics_tables_build_light(ics_table_builder *builder, const ice_light *light);
 int ics_tables_build_features(ics_table_builder *builder, const ice_medium *medium,

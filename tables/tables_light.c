@@ -1,3 +1,4 @@
+/* Tables of light: wavelengths by the cumulative distribution of each spectrum. */
 #include "tables/tables_internal.h"
 
 #include <math.h>
@@ -24,8 +25,9 @@ static bool integrate(const ice_spectrum *spectrum, double *cumulative)
     return true;
 }
 
-/* Returns the wavelength (nm) at u of the distribution, exactly (physics.md 3.4). `*bin` only moves
- * forward between calls with ascending u. */
+/* Returns the wavelength (nm) at u of the cumulative distribution, exactly (physics.md 3.4). *bin
+ * is where the search begins, and afterwards the bin of the result; it is 0 before the first call,
+ * and u must not descend from call to call. */
 static double invert(const ice_spectrum *spectrum, const double *cumulative, double u, size_t *bin)
 {
     const size_t last = spectrum->count - 2;

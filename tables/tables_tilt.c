@@ -5,10 +5,11 @@
 
 /* ---- how steep it is ------------------------------------------------------------------------- */
 
-/* Outside its table a shift continues linearly, across and in depth, so that it can become as steep
- * as one likes far outside. The bound holds for photons that start up to ICE_CLEAR_RANGE outside
- * (set_known_region) and travel up to ICE_CLEAR_RANGE further. The extra metre covers rounding, and
- * the sideways shift of photons by birefringence. */
+/* How far outside the table the steepness of the shift is computed, m. Outside its table a shift
+ * continues linearly, across and in depth, so it becomes steeper and steeper. The reach bound is
+ * used for photons that start up to ICE_CLEAR_RANGE outside (set_known_region) and travel up to
+ * ICE_CLEAR_RANGE further. The extra metre covers rounding, and the sideways shift of photons by
+ * birefringence. */
 #define STEEP_RANGE (2.0 * (double)ICE_CLEAR_RANGE + 1.0)
 
 static size_t tilt_nodes(const ice_tilt *tilt)
@@ -17,6 +18,7 @@ static size_t tilt_nodes(const ice_tilt *tilt)
                                       : tilt->station_count;
 }
 
+/* Returns the shift (m) at a node of a map or at a station of a line. */
 static double shift_at(const ice_tilt *tilt, size_t row, size_t node)
 {
     return tilt->shifts[row * tilt_nodes(tilt) + node];

@@ -2,7 +2,7 @@
  *
  * A file appears in the folder by a rename, from a name that no other process uses, and never
  * changes. Therefore any number of processes may share the folder. If there are too many entries,
- * those that were not used for the longest time are removed. A process that looks for an entry must
+ * the least recently used ones are removed. A process that looks for an entry must
  * be able to make the entry again.
  */
 #ifndef ICS_KERNELS_CACHE_CACHE_H

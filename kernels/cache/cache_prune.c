@@ -19,10 +19,10 @@
 enum {
     KEY_DIGITS = 64,
     NAME_SIZE = KEY_DIGITS + 16, /* a key and the longest of the endings */
-    DAY = 24 * 60 * 60           /* s; no process works on one entry for so long */
+    DAY = 24 * 60 * 60           /* s; longer than any process works on one entry */
 };
 
-/* A file that counts. */
+/* An entry in the folder. */
 typedef struct entry {
     char name[NAME_SIZE];
     struct timespec used;
@@ -65,11 +65,11 @@ static file_kind kind_of(const char *name)
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *level)
 {
     (void)status;
     (void)type;
-    (void)place;
+    (void)level;
     (void)remove(path); /* if this fails, the next process tries again */
     return 0;
 }
@@ -79,7 +79,7 @@ void ics_cache_remove_folder(const char *path)
     nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Removes a file or folder that a killed process left: one that is older than a day. */
+/* Removes an incomplete entry or a folder, if it is older than a day: a killed process left it. */
 static void remove_leftover(const char *directory, int folder, const char *name, file_kind kind,
                             const struct stat *status)
 {

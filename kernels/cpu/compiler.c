@@ -63,6 +63,7 @@ static char *read_all(int descriptor)
     return NULL;
 }
 
+/* Waits until a process ends. Returns its status as waitpid() gives it, or -1. */
 static int wait_for(pid_t process)
 {
     int status = -1;
@@ -105,7 +106,7 @@ static int run(char *const *command, char **output, icestream_error *error)
     return WEXITSTATUS(status) == 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG;
 }
 
-/* Splits $CC into words: it may have options, as in "ccache gcc" or "gcc -m64". */
+/* Splits the value of $CC into words, because it may contain options, as in "gcc -m64". */
 static int split(const char *text, ics_compiler *out)
 {
     char *copy = strdup(text);

@@ -9,7 +9,7 @@
 typedef struct ics_compiler {
     char **command; /* [word_count], the words of $CC, or cc */
     size_t word_count;
-    char *version; /* what it prints with --version */
+    char *version; /* what the compiler prints with --version */
 } ics_compiler;
 
 /* Finds the compiler and reads its version. Returns ICESTREAM_OK, ICESTREAM_E_CONFIG (there is no

@@ -183,8 +183,8 @@ static int write_source(const char *folder, const char *name, const char *text, 
 
 /* ---- entries of the cache ------------------------------------------------------------------- */
 
-/* Whether the object at `path` is complete. Its digest stands behind the object, where dlopen
- * ignores it. The check is needed because loading a damaged object can end the process. */
+/* Whether the entry at `path` is complete: an object followed by its digest, which dlopen ignores.
+ * The check is needed because loading a damaged object can end the process. */
 static bool is_sound(const char *path)
 {
     char key[KEY_DIGITS + 1];
@@ -200,8 +200,8 @@ static bool is_sound(const char *path)
     return sound;
 }
 
-/* Appends the digest and renames the file to `path`. fsync comes first, so that the entry is
- * complete even if the machine stops. */
+/* Appends the digest to the file `object` and renames the file to `path`. fsync comes before the
+ * rename, so that the entry is complete even if the machine stops. */
 static int store(const char *object, const char *path, icestream_error *error)
 {
     char key[KEY_DIGITS + 1];
@@ -340,9 +340,8 @@ static int compile(const recipe *made, const char *folder, const char *object,
     return status;
 }
 
-/* Makes the cache entry `path` in a temporary folder inside the cache, so that a rename can move
- * it.
- */
+/* Makes the cache entry `path`. The temporary folder is inside the cache, so that a rename can move
+ * the entry. */
 static int build(const recipe *made, const char *directory, const char *path,
                  icestream_error *error)
 {

@@ -1,3 +1,4 @@
+/* The choice of the CPU kernels for an instruction set. */
 #include "kernels/cpu/kernels.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ extern const ics_cpu_kernels ics_cpu_kernels_avx2;
 extern const ics_cpu_kernels ics_cpu_kernels_avx512;
 #endif
 
-/* Whether this machine runs them. */
+/* Whether this machine has the instructions of the kernels. */
 static bool runs(const ics_cpu_kernels *kernels)
 {
 #if defined(ICS_HAVE_X86_KERNELS)
@@ -27,7 +28,7 @@ static bool runs(const ics_cpu_kernels *kernels)
     return true;
 }
 
-/* Widest first. */
+/* All kernels, those with the widest instructions first. */
 static const ics_cpu_kernels *const all_kernels[] = {
 #if defined(ICS_HAVE_X86_KERNELS)
     &ics_cpu_kernels_avx512,

@@ -1,6 +1,7 @@
-/* The CPU kernels: loops that run stages over photons, compiled once per instruction set.
+/* The CPU kernels: loops that run the stages over photons, compiled once per instruction set.
  *
- * All instruction sets give the same bits; they differ in how many photons go into one instruction.
+ * All instruction sets give the same bits. They differ in the number of photons that one
+ * instruction handles.
  */
 #ifndef ICS_KERNELS_CPU_KERNELS_H
 #define ICS_KERNELS_CPU_KERNELS_H
@@ -22,25 +23,27 @@ typedef struct ics_cpu_kernels {
      * capacity. */
     void (*create)(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
                    ics_wave *wave, uint32_t count);
-    /* Draws the bounce's random numbers, drops photons that are out of reach, finds every
-     * segment's end. */
+    /* Draws the random numbers of a bounce, drops photons that cannot reach a module, and finds the
+     * ends of the segments. */
     void (*propagate)(ice_variant variant, const ice_tables *tables, ics_wave *wave);
-    /* Tests the segments that could reach a module; records hits and ends photons. */
+    /* Tests the segments that may touch a module, records hits, and sets the fates of photons that
+     * a module stops. Returns 0, or -1 if the sink has no memory. */
     int (*collide)(ice_variant variant, const ice_tables *tables, ics_wave *wave,
                    ics_arrival_sink *sink, ice_account *account);
-    /* Moves the photons to their segments' ends and gives them new directions. */
+    /* Moves the photons to the ends of their segments, sets their fates, and gives them new
+     * directions. */
     void (*scatter)(ice_variant variant, const ice_tables *tables, ics_wave *wave);
-    /* Moves the living photons to the front, and counts the fates of the others. */
+    /* Counts the fates of photons that have ended, and moves the living ones to the front. */
     void (*compact)(ice_variant variant, ics_wave *wave, ice_account *account);
 
-    /* One photon from its start to its end, all stages in turn. */
+    /* Computes one photon from its start to its end. Returns 0, or -1 if the sink has no memory. */
     int (*carry)(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
                  ics_arrival_sink *sink, ice_account *account);
 } ics_cpu_kernels;
 
-/* The kernels of an instruction set, by its name; "auto" means the widest that this machine runs.
- * NULL if the name is unknown or this machine lacks the instruction set. */
+/* Returns the kernels of an instruction set; "auto" means the widest one that this machine has.
+ * Returns NULL if the name is unknown or this machine lacks the instruction set. */
 const ics_cpu_kernels *ics_kernels_find(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
-/* The sources of the CPU kernels as text, for compiling them again with a user's stage headers. */
+/* The sources of the CPU kernels as text, so that they can be compiled again with a user's stage
+ * headers. */
 #ifndef ICS_KERNELS_CPU_SOURCES_H
 #define ICS_KERNELS_CPU_SOURCES_H
 

@@ -1,14 +1,15 @@
-/* A wave: the pool of one CPU thread, photons in columns (structure of arrays).
+/* A wave: the pool of one CPU thread, with one array, called a column, for every member of a
+ * photon.
  *
  * Slots 0 .. count - 1 hold living photons. A wave is small enough to stay in the cache of a core.
- * All columns are one aligned allocation.
+ * All columns are in one aligned block of memory.
  */
 #ifndef ICS_KERNELS_CPU_WAVE_H
 #define ICS_KERNELS_CPU_WAVE_H
 
 #include "stages/variants.h"
 
-/* The columns, declared once: type, name. First ice_photon. */
+/* The columns, as X(type, name). The first ones are the members of ice_photon. */
 #define ICS_WAVE_POSITION(X)                                                                       \
     X(float, x)                                                                                    \
     X(float, y)                                                                                    \
@@ -27,8 +28,9 @@
     X(uint32_t, photon_id)                                                                         \
     X(uint32_t, scatters)
 
-/* Then what every bounce needs and what would cost a look-up in the emission (the key and the
- * identity) or a computation from the wavelength (ice_optics). */
+/* The columns of a photon. Those after ICS_WAVE_PHOTON save work in every bounce: the key and the
+ * identity would need a look-up in the emission, and ice_optics a computation from the wavelength.
+ */
 #define ICS_WAVE_COLUMNS(X)                                                                        \
     ICS_WAVE_PHOTON(X)                                                                             \
     X(uint32_t, key_high)                                                                          \
@@ -39,7 +41,8 @@
     X(float, optics_ice)                                                                           \
     X(uint32_t, fate)
 
-/* Written and read within one bounce. They do not move with a photon when a wave is compacted. */
+/* Columns that are written and read within one bounce. Their content does not move with a photon
+ * when a wave is compacted. */
 #define ICS_WAVE_SCRATCH(X)                                                                        \
     X(float, depth)                                                                                \
     X(float, angle)                                                                                \

@@ -7,10 +7,10 @@
 #include <thrust/iterator/transform_iterator.h>
 
 static const uint32_t block_size = 256;
-/* Enough to fill any GPU; longer columns are processed in strides. */
+/* This number of blocks fills any GPU. If a pool has more slots, every thread works on several. */
 static const uint32_t blocks_most = 2048;
 static const size_t alignment = 256;
-static const uint32_t slots_step = 32; /* of a warp, so that none is cut */
+static const uint32_t slots_step = 32; /* slots of one warp: the slots in use are whole warps */
 
 static uint32_t blocks_for(uint32_t slots)
 {
@@ -18,7 +18,7 @@ static uint32_t blocks_for(uint32_t slots)
     return blocks < blocks_most ? blocks : blocks_most;
 }
 
-/* The pool's columns with their types. */
+/* The columns of a pool with their types on the device. */
 struct columns {
     uint4 *position, *direction, *identity;
     uint32_t *recorded;
@@ -46,7 +46,8 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     }
 }
 
-/* Never more slots than were in use: the words behind those may look like photons. */
+/* Returns the number of slots in use for a number of photons. It never exceeds `used`, the number
+ * before, because the words of later slots may look like photons. */
 static __device__ uint32_t slots_for(uint32_t photons, uint32_t used)
 {
     const uint32_t slots = (photons + slots_step - 1) / slots_step * slots_step;
@@ -66,11 +67,12 @@ struct occupied {
 
 /* ---- partition ------------------------------------------------------------------------------ */
 
-/* Temporary memory: the number of living photons; slots, those of living photons first in order,
- * the free ones in reverse order behind; CUB's own. */
+/* The temporary memory of a partition. */
 struct partition_memory {
-    uint32_t *living, *slots;
-    void *cub;
+    uint32_t *living; /* the number of living photons */
+    uint32_t *slots;  /* the slots of living photons in ascending order, then the free slots in
+                         descending order */
+    void *cub;        /* [cub_bytes] memory that CUB works with */
     size_t cub_bytes;
 };
 
@@ -105,7 +107,7 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
     for (uint32_t k = first; k < end; k += gridDim.x * blockDim.x) {
         const uint32_t source = slots[end - 1 - k];
         if (source < end) {
-            break; /* and so are all further to the front */
+            break; /* this photon and all before it are in front already */
         }
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
         gpu_emission_set_vacant(&pool.identity[source].y);
@@ -141,12 +143,11 @@ extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compa
 
 /* ---- sort ----------------------------------------------------------------------------------- */
 
-/* Temporary memory: the number of slots in use before; two sets of keys and slots, between which
- * CUB alternates; CUB's own. */
+/* The temporary memory of a sort. */
 struct sort_memory {
-    uint32_t *used;
-    cub::DoubleBuffer<uint32_t> keys, slots;
-    void *cub;
+    uint32_t *used;                          /* the number of slots in use before the sort */
+    cub::DoubleBuffer<uint32_t> keys, slots; /* two arrays each, between which CUB alternates */
+    void *cub;                               /* memory that CUB works with */
 };
 
 static size_t sort_own_bytes(uint32_t capacity)
@@ -154,7 +155,7 @@ static size_t sort_own_bytes(uint32_t capacity)
     return alignment + 4 * aligned(capacity * sizeof(uint32_t));
 }
 
-/* Free slots have the key behind all others. */
+/* The key of free slots, which is larger than the keys of photons. */
 static __host__ __device__ uint32_t key_of_nobody(const ics_compact_key &key)
 {
     return key.nx * key.ny * key.layers;
@@ -296,11 +297,11 @@ extern "C" int ics_compact_bytes(uint32_t capacity, const ics_compact_key *key, 
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-/* The rule of the loop, after `progress->waves` waves. */
+/* Whether the loop continues after a trip: the rule of ics_compact_decide. */
 static __device__ bool goes_on(const ics_launch *launch, const ics_launch_progress *progress)
 {
     if (progress->stalled > 0) {
-        return false; /* only the host can make room for their hits */
+        return false; /* only the host can make room for the hits of photons that wait */
     }
     if (progress->next >= launch->end && (!launch->drain || progress->alive == 0)) {
         return false;
@@ -308,7 +309,8 @@ static __device__ bool goes_on(const ics_launch *launch, const ics_launch_progre
     return launch->wave_limit == 0 || progress->waves < launch->wave_limit;
 }
 
-/* While photons are being created they fill the holes themselves. */
+/* Whether a compaction follows. While photons are still being created, new photons fill the free
+ * slots, and no compaction is needed unless the schedule asks for one every few waves. */
 static __device__ bool wants_compaction(uint32_t every, const ics_launch *launch,
                                         const ics_launch_progress *progress)
 {
@@ -318,7 +320,7 @@ static __device__ bool wants_compaction(uint32_t every, const ics_launch *launch
     return progress->next >= launch->end && progress->alive < progress->slots / 2;
 }
 
-/* One warp. */
+/* Runs as one warp. */
 static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bool compacts,
                               ics_loop_compaction compaction, const ics_launch *launch,
                               const ics_share *shares, ics_launch_progress *progress)

@@ -40,7 +40,8 @@ struct ics_nvrtc {
 
 static void *open_library(const char *name)
 {
-    /* NODELETE: the library stays, because the process may still use parts of it after dlclose. */
+    /* RTLD_NODELETE keeps the library loaded, because the process may still use parts of it after
+     * dlclose. */
     return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
@@ -221,8 +222,9 @@ static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job 
 typedef nvrtc_result size_function(nvrtc_program *program, size_t *size);
 typedef nvrtc_result copy_function(nvrtc_program *program, char *bytes);
 
-static nvrtc_result take(nvrtc_program *program, size_function *size_of, copy_function *copy,
-                         char **bytes, size_t *size)
+/* Copies a result of the compiler, with one more zero byte behind it; the caller frees *bytes. */
+static nvrtc_result copy_result(nvrtc_program *program, size_function *size_of, copy_function *copy,
+                                char **bytes, size_t *size)
 {
     nvrtc_result result = size_of(program, size);
     if (result == 0) {
@@ -241,14 +243,14 @@ int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrt
     if (result == 0) {
         result = compile_program(nvrtc, job, program);
         size_t log_bytes;
-        take(program, nvrtc->log_size, nvrtc->log, &output->log, &log_bytes);
+        copy_result(program, nvrtc->log_size, nvrtc->log, &output->log, &log_bytes);
     }
     if (result == 0) {
         char *image = NULL;
         if (job->as_ptx) {
-            result = take(program, nvrtc->ptx_size, nvrtc->ptx, &image, &output->bytes);
+            result = copy_result(program, nvrtc->ptx_size, nvrtc->ptx, &image, &output->bytes);
         } else {
-            result = take(program, nvrtc->cubin_size, nvrtc->cubin, &image, &output->bytes);
+            result = copy_result(program, nvrtc->cubin_size, nvrtc->cubin, &image, &output->bytes);
         }
         output->image = image;
     }

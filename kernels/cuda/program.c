@@ -41,8 +41,10 @@ static uint32_t number_before(const char *line, const char *unit)
  *   ptxas info    : Compiling entry function 'gpu_visit' for 'sm_90'
  *   ptxas info    : Function properties for gpu_visit
  *   ptxas         .     400 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
- *   ptxas info    : Used 40 registers, used 1 barriers, 400 bytes cumulative stack size, 96 bytes
- * smem Properties of other functions may follow; the cumulative size contains their stacks. */
+ *   ptxas info    : Used 40 registers, 400 bytes cumulative stack size, 96 bytes smem
+ *
+ * Properties of other functions may follow; the cumulative size contains their stacks. *is_own says
+ * whether the last properties were those of the kernel itself. */
 static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_own)
 {
     static const char function[] = "Function properties for ";
@@ -92,12 +94,14 @@ static int read_resources(char *log, ics_program *program)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* What the compiler shall make. */
+/* What the compiler is asked to make. */
 typedef struct target {
     int architecture;
     bool as_ptx;
 } target;
 
+/* Returns the target for an architecture: PTX for the newest one that NVRTC knows, if the
+ * architecture is newer. */
 static target best_target(const ics_nvrtc *nvrtc, int architecture, bool as_ptx)
 {
     const int newest = ics_nvrtc_newest(nvrtc);
@@ -167,6 +171,7 @@ static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target want
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
+/* Reads the program of a target from a folder. Returns 0, or -1 if the folder does not have it. */
 static int look_up(const ics_recipe *recipe, const char *directory, const char *compiler,
                    target wanted, ics_program *program)
 {
@@ -177,8 +182,9 @@ static int look_up(const ics_recipe *recipe, const char *directory, const char *
     return ics_program_cache_read(directory, key, program);
 }
 
-/* Reads the best program in a folder: one for the architecture itself, else what a compiler would
- * make for it, else, if nothing can be compiled, PTX for an older architecture. */
+/* Reads the best program in a folder. This is the cubin for the architecture. If the folder does
+ * not have it, and NVRTC does not know the architecture, it is the PTX that NVRTC would make.
+ * Without NVRTC, it is PTX for this architecture or for the newest one below. */
 static int look_in(const ics_recipe *recipe, const char *directory, const ics_nvrtc *nvrtc,
                    bool is_own, int architecture, ics_program *program)
 {
@@ -234,8 +240,8 @@ static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
     }
 }
 
-/* Called also if nothing was compiled, because `auto` adds choices to the cache for old programs,
- * too. */
+/* Removes old entries of the cache. A run calls this even if it compiled nothing, because the
+ * choices of `auto` are entries, too. */
 static void prune(void)
 {
     char directory[4096];

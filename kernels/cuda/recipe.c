@@ -66,7 +66,7 @@ static void add_option(ics_recipe *recipe, const char *option)
 static void add_options(ics_recipe *recipe, bool fast_math)
 {
     add_option(recipe, "-std=c++17");
-    add_option(recipe, "--fmad=false"); /* so that every schedule gives the same bits */
+    add_option(recipe, "--fmad=false"); /* every schedule must give the same bits */
     add_option(recipe, "--disable-warnings");
     add_option(recipe, fast_math ? "--ftz=true" : "--ftz=false");
     add_option(recipe, fast_math ? "--prec-div=false" : "--prec-div=true");
@@ -87,8 +87,9 @@ static const char *text_of(const ics_recipe *recipe, const char *name)
     return "";
 }
 
-/* Digests contents and no paths: the path of a header does not change the code, and a program that
- * an installation compiled from another folder must be found. */
+/* Computes the digest. It covers the contents of the user's headers and not their paths: a path
+ * does not change the code, and a program that an installation compiled from another folder must be
+ * found. */
 static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 {
     const size_t count = 2 + 2 * (ics_embedded_source_count + ICS_STAGES) + recipe->option_count;

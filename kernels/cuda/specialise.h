@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The part that does not come from the tables. */
+/* The choices and numbers that do not come from the tables. */
 typedef struct ics_special_options {
     ice_variants variants;
     uint32_t block;                /* threads of a block */

@@ -142,7 +142,7 @@ typedef struct ics_lane_memory {
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: its segment may reach a
                                 module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: the slot is free */
-    ics_leftover *leftovers; /* [capacity / 32] fused, zeroed when the lane is made */
+    ics_leftover *leftovers; /* [capacity / 32] fused; zeroed when the lane is made */
     ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_settings_start_shift()] the ring */
     uint32_t *offsets;       /* as many as emissions: photons of the batch before the emission */
     uint32_t *starts;        /* [ICS_LANE_BATCHES][start_count] emission (within the batch) of every

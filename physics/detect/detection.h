@@ -34,22 +34,22 @@ typedef struct ice_detection {
     /* The acceptance by direction, divided by its maximum. */
     const float *coefficients; /* [coefficient_count] of x^0, x^1, ... */
     uint32_t coefficient_count;
-    int32_t has_edge; /* 1: everything that arrives on one side is accepted, in place of the
-                         polynomial */
-    float edge; /* smallest distance of an accepted impact from the centre, towards the PMT, m */
+    int32_t has_edge; /* 1: an edge replaces the polynomial (physics.md 8.5) */
+    float edge;       /* smallest distance (m) of an accepted impact from the centre of the module,
+                         measured along the axis of the PMT */
 
     uint32_t module_count;
-    uint32_t point_count; /* of the acceptance curves; 0: all light was generated, */
-    float flat;           /* and this share of it is detected */
+    uint32_t point_count; /* points of the acceptance curves; 0: all light was generated */
+    float flat;           /* share of the light that is detected, if point_count is 0 */
 
-    float cable_radius; /* m; this and the next are 0 if no module has a cable */
-    float cable_half;   /* half its length, m */
+    float cable_radius; /* m; 0 if no module has a cable */
+    float cable_half;   /* half of the length of a cable, m; 0 if no module has a cable */
 } ice_detection;
 
 /* Returns the block of random numbers that decides about a hit. A photon has a different block for
  * every module of a segment (if string numbers are below 16384), and for every segment on which it
- * hits the same module. Two hits that differ in both share a block with probability 2^-30. Blocks
- * from 0xC0000000 on belong to light sources. */
+ * hits the same module. Two hits that differ in both share a block with probability 2^-30
+ * (physics.md 14.3). Blocks from 0xC0000000 on belong to light sources. */
 ICE_FN uint32_t ice_detection_block(uint32_t scatters, uint32_t string, uint32_t module)
 {
     const uint32_t label = string << 16 ^ module;

@@ -22,8 +22,8 @@ typedef struct ice_light_convention {
     double cascade_floor;    /* smallest ln(E/GeV) in the shape of a cascade */
     bool point_below_gev;    /* cascades below 1 GeV have no length */
     double track_floor;      /* smallest ln(E/GeV) in the light of secondaries along muons */
-    double
-        cherenkov_factor; /* factor of all Cherenkov light: alpha relative to the value of CODATA */
+    double cherenkov_factor; /* factor of all Cherenkov light: the fine-structure constant divided
+                                by the value of CODATA */
 } ice_light_convention;
 
 typedef enum ice_convention_name {

@@ -1,9 +1,10 @@
-/* Random numbers of light sources, which `generate` draws when it makes steps of particles.
+/* Random numbers of light sources, which `generate` draws when it makes steps of particles
+ * (physics.md 14.3).
  *
- * They are counter-based like the random numbers of photons (random.h). Their key is that of the
- * photons of the same event, but their blocks begin at ICE_BLOCK_SOURCE, which no photon reaches,
- * so that sources and photons never use the same number. A number depends only on the seed, the
- * event, the particle and its purpose.
+ * They come from the same generator as the random numbers of photons (stages/random.h), with the
+ * key of the photons of the same event. Their blocks begin at ICE_BLOCK_SOURCE, and photons have no
+ * such blocks, so sources and photons never use the same number. A number depends only on the seed,
+ * the event, the particle and its purpose.
  *
  * The headers light_*.h are for the host and use double precision. Kernels do not include them. */
 #ifndef ICS_PHYSICS_LIGHT_LIGHT_DRAW_H
@@ -16,7 +17,8 @@
 
 #define ICE_PI 3.14159265358979323846
 
-/* Blocks of sources: 2 bits that no photon sets, 4 bits for the purpose, 26 bits that count. */
+/* The bits of a block of sources: 2 that no photon has set together, 4 for the purpose, and 26 that
+ * count. */
 #define ICE_BLOCK_SOURCE      0xC0000000u
 #define ICE_PURPOSE_SHIFT     26
 #define ICE_BLOCKS_OF_PURPOSE (1u << ICE_PURPOSE_SHIFT)
@@ -34,8 +36,8 @@ typedef enum ice_purpose {
 
 /* A stream of random numbers. */
 typedef struct ice_stream {
-    uint32_t key_low,
-        key_high; /* the seed; its high word is combined by XOR with that of the event */
+    uint32_t key_low;             /* low word of the seed */
+    uint32_t key_high;            /* high word of the seed XOR high word of the event */
     uint32_t item, source, event; /* counter words 1, 2, 3 */
     uint32_t block;               /* block of the next numbers: counter word 0 */
     uint32_t words[4];

@@ -6,10 +6,12 @@
 
 #define ICE_DEGREE (ICE_PI / 180.0)
 
-/* ---- beams: 1 - cos of the angle to the axis, in [0, 2]; the azimuth is uniform ----------------
- */
+/* ---- beams ----------------------------------------------------------------------------------- */
 
-/* Two-dimensional Gaussian on the sphere (von Mises-Fisher); sigma in rad, > 0; u in [0, 1). */
+/* The functions ice_beam_... return 1 - cos of the angle to the axis of a beam, in [0, 2]. The
+ * azimuth is uniform. */
+
+/* A Gaussian on the sphere (von Mises-Fisher); sigma in rad, > 0; u in [0, 1). */
 ICE_FN double ice_beam_gauss(double sigma, double u)
 {
     const double k = sigma * sigma;

@@ -50,8 +50,9 @@ ICE_FN double ice_cherenkov_share(double beta, double phase_index)
     return fmax(slow, 0.0) / fast;
 }
 
-/* ---- stochastic losses: a simple generator for realistic loads, not for physics results --------
- */
+/* ---- stochastic losses ----------------------------------------------------------------------- */
+
+/* A simple generator of losses, for realistic loads and not for physics results. */
 
 #define ICE_LOSS_LEAST    0.5  /* GeV */
 #define ICE_LOSS_PIECE    10.0 /* m */

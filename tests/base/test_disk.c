@@ -1,6 +1,8 @@
-/* Promises of base/disk.h, base/host_port.h and base/clock.h: folders are made once and with all
- * folders above them, HOST:PORT is split the same way for every key that takes it, and clocks and
- * deadlines agree. */
+/* Promises of base/disk.h, base/host_port.h and base/clock.h: a folder is made once and with all
+ * folders above it, HOST:PORT is split in the same way for every key, and clocks and deadlines
+ * agree.
+ *
+ * How to join: add one test for each new promise of the three headers. */
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/host_port.h"

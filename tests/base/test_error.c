@@ -1,7 +1,7 @@
 /* Promise: an error that a long-lived structure keeps has the status, the cause and the text of the
  * error that it was made from, and no memory without an error.
  *
- * How to join: one test for each promise of base/error.h. */
+ * How to join: add one test for each new promise of base/error.h. */
 #include "base/error.h"
 #include "tests/support/test_main.h"
 

@@ -1,5 +1,8 @@
-/* Promises of base/queue.h and base/container.h: a queue returns what was put into it, in that
- * order, and an empty queue returns NULL; a pointer to a member leads back to its structure. */
+/* Promises of base/queue.h and base/container.h: a queue returns its items in the order in which
+ * they were put into it, an empty queue returns NULL, and a pointer to a member leads back to its
+ * structure.
+ *
+ * How to join: add one test for each new promise of the two headers. */
 #include "base/container.h"
 #include "base/queue.h"
 #include "tests/support/test_main.h"

@@ -28,11 +28,13 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
+from bad_inputs_configuration import configuration_cases  # noqa: E402
 from bad_inputs_detection import detection_cases  # noqa: E402
+from bad_inputs_detector import geometry_cases  # noqa: E402
 from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
-from bad_inputs_ice import ice_feature_cases  # noqa: E402
-from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
+from bad_inputs_ice import ice_cases  # noqa: E402
+from bad_inputs_ice_features import ice_feature_cases  # noqa: E402
 from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
 from bad_inputs_water import water_cases  # noqa: E402
@@ -89,7 +91,7 @@ def environment():
     options = "exitcode=99:abort_on_error=0:allocator_may_return_null=1"
     return {
         **os.environ,
-        "CUDA_VISIBLE_DEVICES": "",  # the same on machines with a GPU
+        "CUDA_VISIBLE_DEVICES": "",  # machines with a GPU behave as those without
         "ASAN_OPTIONS": options,
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "LSAN_OPTIONS": "exitcode=99",
@@ -197,7 +199,8 @@ def may_run_as_nobody(program):
 
 
 def make_good_files(program):
-    """A step file, its hit file, the first as HDF5 (or b"" without HDF5): by the program itself."""
+    """Lets the program write good files. Returns the bytes of a step file, its hit file, and the step file as HDF5
+    (b"" without HDF5)."""
     with tempfile.TemporaryDirectory() as where:
 
         def run(*arguments):
@@ -233,7 +236,7 @@ def make_good_files(program):
 
 
 def row_of(it, status, text):
-    """The row of a case: the first line of its message, without what depends on the machine."""
+    """Returns the row of a case. Of the message it has the first line, without what depends on the machine."""
     lines = text.splitlines() or [""]
     message = re.sub(it.varies, "...", lines[0]) if it.varies else lines[0]
     cells = [it.name, "icestream " + it.command, str(status), message]
@@ -245,7 +248,7 @@ def row_of(it, status, text):
 
 
 def document_of(results):
-    """The whole document."""
+    """Returns the whole document."""
     lines = [
         "# Bad inputs",
         "",

@@ -1,4 +1,5 @@
-"""Cases for bad_inputs.py: sinks, standard input, the command line, info and convert."""
+"""Cases for bad_inputs.py: sinks, standard input, the command line, info and convert. To join: one more sink(),
+stream(), usage() or looked_at()."""
 
 import json
 import os
@@ -11,7 +12,7 @@ from bad_inputs_files import NAN, case, folder, good, link, locked, npy, pipe, s
 
 
 def has_the_hits(where):
-    """All but what was said about them, as in the run that made the good ones."""
+    """Compares header and rows of the hits, without the metadata, with those of the good hit file."""
     with open(os.path.join(where, "hits/a.hits.npy"), "rb") as file:
         return (
             []
@@ -328,7 +329,7 @@ def command_cases():
     )
 
     def looked_at(name, data, says, command="info --verify a.npy", exit_status=3):
-        # The HDF5 library words its errors, and each version does it in another way.
+        # Messages of the HDF5 library differ between its versions.
         case(
             "info, convert",
             name,

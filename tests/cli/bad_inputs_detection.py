@@ -1,21 +1,20 @@
-"""Cases for bad_inputs.py: what modules detect."""
+"""Cases for bad_inputs.py: what modules detect. To join: one more ppc() for a file of a ppc folder, or
+configuration() for a run file."""
 
-from bad_inputs_files import case, folder, npy, pipe, step
-from bad_inputs_models import PPC
+from bad_inputs_files import case, folder, named, npy, pipe, step
+from bad_inputs_ice import PPC
 
 GROUP = "detection"
 
 
 def ppc(name, says, **files):
-    """A good ppc folder with a file added, photo-electrons wanted: as_dat=b"...", eff_f2k=b"..."."""
-    names = {key: key.replace("_f2k", "-f2k").replace("_", ".") for key in files}
-    content = {**PPC, **{"ice/" + names[key]: value for key, value in files.items()}}
+    """A good ppc folder with files added, for a run that detects: as_dat=b"...", eff_f2k=b"..."."""
+    content = {**PPC, **named(files, "ice/")}
     case(GROUP, name, "validate -s ice.directory=ice -s stages.detect=pe", 2, says, content)
 
 
 def configuration(name, text, says, **files):
-    content = {key.replace("_", "."): value for key, value in files.items()}
-    case(GROUP, name, "validate run.yaml", 2, says, {"run.yaml": text.encode(), **content})
+    case(GROUP, name, "validate run.yaml", 2, says, {"run.yaml": text.encode(), **named(files)})
 
 
 def curve_cases():

@@ -1,4 +1,5 @@
-"""Cases for bad_inputs.py: tracing photons, hits as text and as waveforms."""
+"""Cases for bad_inputs.py: tracing photons, hits as text and as waveforms. To join: one more traced(), selected()
+or converted()."""
 
 import struct
 

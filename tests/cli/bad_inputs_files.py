@@ -1,12 +1,12 @@
-"""What the cases of bad_inputs.py are made of: .npy files by hand, special files, their list."""
+"""What the cases of bad_inputs.py are made of: .npy files by hand, special files, and the list of cases."""
 
 import os
 import struct
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-# Of the program under test, and made by it: steps, their hits, the steps
-# as HDF5 (b"" without HDF5).
+# The program under test, and good files that it wrote: steps, their hits, and the steps as HDF5 (b"" without
+# HDF5).
 good = SimpleNamespace(program="", steps=b"", hits=b"", hit_count=0, hdf5=b"")
 
 
@@ -45,17 +45,17 @@ NAN, INFINITY = float("nan"), float("inf")
 
 
 def step(**changes):
-    """One row; values of another field than the given ones are good."""
+    """Returns a row of a step file. The fields that are not given have good values."""
     return STEP_ROW.pack(*{**GOOD_STEP, **changes}.values())
 
 
 def descr(fields=None, **types):
-    """The `descr` of a header, some fields with another type."""
+    """Returns the `descr` of a header, with other types for the fields that are named."""
     return repr([(name, types.get(name, kind)) for name, kind in fields or STEP_FIELDS])
 
 
 def npy_header(text, version=(1, 0), length=None):
-    """Magic string, version, length and the padded dictionary."""
+    """Returns a header: magic string, version, length and the padded dictionary."""
     count = "<H" if version[0] == 1 else "<I"
     preamble = 8 + struct.calcsize(count)
     body = text.encode("latin-1")
@@ -69,7 +69,7 @@ def npy_header(text, version=(1, 0), length=None):
 
 
 def npy(*rows, shape=None, types=None, order="False", keys="", data=None, **header):
-    """A file as numpy.save writes it, or nearly so."""
+    """Returns a file as numpy.save writes it. Every part can be replaced by a wrong one."""
     text = "{'descr': %s, 'fortran_order': %s, 'shape': %s, %s}" % (
         types or descr(),
         order,
@@ -89,7 +89,7 @@ def crc32c(data):
 
 
 def trailer(body, text, version=1, magic=b"ISTRAIL1", offset=None, checksum=None):
-    """A file, the JSON behind it and the tail."""
+    """Returns the bytes of a file with a trailer: the rows, the JSON and the tail."""
     tail = struct.pack(
         "<QQII",
         len(body) if offset is None else offset,
@@ -100,11 +100,19 @@ def trailer(body, text, version=1, magic=b"ISTRAIL1", offset=None, checksum=None
     return body + text + tail + magic
 
 
-# ---- what a case finds in its folder -----------------------------------
+# ---- files of a case -----------------------------------------------------------------------------
+
+
+def named(files, place=""):
+    """Turns Python names into names of files: icemodel_dat into icemodel.dat, eff_f2k into eff-f2k."""
+    return {
+        place + key.replace("_f2k", "-f2k").replace("_", "."): value
+        for key, value in files.items()
+    }
 
 
 class Special:
-    """Something that is not simply a file with some bytes."""
+    """Something else than a file with bytes. `make` creates it at a path."""
 
     def __init__(self, make):
         self.make = make
@@ -123,7 +131,7 @@ def link(target):
 
 
 def sparse(data, size):
-    """Bytes, then nothing up to a size."""
+    """A file of this size that begins with `data` and has zeros behind it. It needs no disk space."""
 
     def make(path):
         with open(path, "wb") as file:
@@ -134,7 +142,7 @@ def sparse(data, size):
 
 
 def locked(content=b"", mode=0):
-    """A file, or with None a folder, that its owner may not read or write."""
+    """A file with these permissions, or a folder if `content` is None."""
 
     def make(path):
         if content is None:
@@ -149,19 +157,19 @@ def locked(content=b"", mode=0):
 
 @dataclass
 class Case:
-    group: str
+    group: str  # the section of docs/bad-inputs.md
     name: str
-    command: str
-    exit: int
-    says: list
-    files: dict = field(default_factory=dict)
-    stdin: bytes = b""
+    command: str  # without the name of the program
+    exit: int  # the expected exit status
+    says: list  # texts that standard error must contain
+    files: dict = field(default_factory=dict)  # path in the folder: bytes or a Special
+    stdin: bytes = b""  # bytes, or the path of a file to open
     stdout: str = None  # a device to write to
-    unprivileged: bool = False
+    unprivileged: bool = False  # run as the user `nobody`, not as root
     limits: tuple = ()  # (resource, value)
-    closed: tuple = ()  # standard streams
-    check: object = None  # function of the folder, gives a list of faults
-    unsanitized: bool = False  # sanitizers need what the limits take away
+    closed: tuple = ()  # numbers of the standard streams that are closed
+    check: object = None  # a function that gets the folder and returns a list of faults
+    unsanitized: bool = False  # skipped in builds with sanitizers, which cannot run with these limits
     varies: str = ""  # regular expression: the part of the message that depends on the machine
 
 

@@ -1,4 +1,5 @@
-"""Cases for bad_inputs.py: lists of particles, and light that cannot be made of them."""
+"""Cases for bad_inputs.py: lists of particles, and particles that cannot be simulated. To join: one more
+particles(name, data, message)."""
 
 from bad_inputs_files import case, folder, locked
 

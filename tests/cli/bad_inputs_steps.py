@@ -1,4 +1,5 @@
-"""Cases for bad_inputs.py: step files."""
+"""Cases for bad_inputs.py: step files. To join: one more steps(name, content, message), or field_case() for the
+value of a field."""
 
 import struct
 

@@ -1,4 +1,5 @@
-"""Cases for bad_inputs.py: water, a file of absorption, scattering and index by wavelength."""
+"""Cases for bad_inputs.py: water, a file of absorption, scattering and index by wavelength. To join: one more
+water() for the YAML file, or water_csv() for a table."""
 
 from bad_inputs_files import case
 

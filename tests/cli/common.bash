@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Every test sources this file, with the program as $1. It makes a folder to work in and defines checks that
-# print what they found. Call `finish` at the end.
+# Every test of the program from outside sources this file, with the program as $1. This file makes a folder,
+# in which the test runs, and defines checks that print what they found. Call `finish` at the end.
 set -u
 ICESTREAM=$(realpath "$1")
 # These tests use the CPU, also on a machine with a GPU; the tests of GPUs are in tests/gpu.
@@ -27,7 +27,8 @@ skip() {
     exit 77
 }
 
-# expect STATUS COMMAND...: runs it with stdout in ./out and stderr in ./err, checks the exit status.
+# expect STATUS COMMAND...: runs the command, with stdout in ./out and stderr in ./err, and checks its exit
+# status.
 expect() {
     local expected=$1 status=0
     shift
@@ -59,6 +60,15 @@ says() {
     done
 }
 
+# python_with MODULE: prints the first Python of this machine that has the module; fails if there is none.
+python_with() {
+    local candidate
+    for candidate in python3 /usr/bin/python3; do
+        "$candidate" -c "import $1" 2>/dev/null && echo "$candidate" && return
+    done
+    return 1
+}
+
 is_empty() {
     [ ! -s "$1" ] || {
         fail "$1 is not empty:"
@@ -67,11 +77,11 @@ is_empty() {
 }
 
 is_there() {
-    [ -e "$1" ] || fail "$1 is not there"
+    [ -e "$1" ] || fail "$1 does not exist"
 }
 
 is_missing() {
-    [ ! -e "$1" ] || fail "$1 is there"
+    [ ! -e "$1" ] || fail "$1 exists"
 }
 
 same() {

@@ -1,20 +1,17 @@
 #!/usr/bin/env bash
 # Promises: step files that clients send through a socket give the same hits as files; every client gets
-# answers about its own step files; bad clients disturb nobody; after a kill a received step file is done.
+# answers about its own step files; bad clients disturb no other client; a step file that was received is
+# done, also if the service is killed.
 # To join: start a service with `start`, send files with `client`, and check its answers.
 source "$(dirname "$0")/common.bash"
 
-python=
-for candidate in python3 /usr/bin/python3; do
-    "$candidate" -c 'import socket' 2>/dev/null && python=$candidate && break
-done
-[ -n "$python" ] || skip "no Python"
+python=$(python_with socket) || skip "no Python"
 
 # start OPTION...: a service in the background, up to the moment at which it listens.
 start() {
     "$ICESTREAM" run -s source.listen=unix:socket "$@" 2>service.err &
     service=$!
-    await grep -q watching service.err # the socket may be that of a killed one
+    await grep -q watching service.err # the socket alone may be of a killed service
 }
 
 # client STATES FILE...: sends the files, prints the answers until each has one of the states.
@@ -58,7 +55,7 @@ for seed in 1 2 3; do
     answers=first number=$seed
     [ $seed = 3 ] && answers=second number=1
     output=$(sed -n 's/^done //p' $answers | sed -n ${number}p)
-    # The trailer names another input: a message is a step file without a trailer.
+    # Only the rows are compared, because the trailers name different inputs.
     rows_end=$((1024 + 64 * $(row_count expected/$seed.hits.npy)))
     cmp -n $rows_end "expected/$seed.hits.npy" "$output" || fail "$seed differs"
 done
@@ -76,7 +73,7 @@ hit_files() { [ "$(find hits -name 'message-*.hits.npy' | wc -l)" -eq "$1" ]; }
 await hit_files 4
 kill -TERM $service
 wait $service
-[ $? = 143 ] || fail "a service that was terminated does not say 143"
+[ $? = 143 ] || fail "the exit status of a terminated service is not 143"
 is_missing socket
 [ -z "$(find hits/received -name '*.npy')" ] || fail "messages are left"
 

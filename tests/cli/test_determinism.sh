@@ -40,7 +40,7 @@ echo "$runs runs"
 expect 0 "$ICESTREAM" run -q -s sink.directory=culled -s graph.reach_cull=false
 bytes=$((1024 + 64 * $(row_count reference/a.hits.npy)))
 cmp -n $bytes culled/a.hits.npy reference/a.hits.npy || fail "the reach cull changes hits"
-# And the test can fail: another seed gives other hits.
+# The comparison can fail: another seed gives other hits.
 expect 0 "$ICESTREAM" run -q -s sink.directory=other -s run.seed=2
 cmp -s other/a.hits.npy reference/a.hits.npy && fail "another seed gives the same hits"
 finish

@@ -30,7 +30,7 @@ interrupted() {
     is_missing "$folder/2.hits.npy"
 }
 
-goes_on() {
+continues() {
     expect 0 "$ICESTREAM" run "${settings[@]}" --resume -s sink.directory="$1"
     says err "2 files done, 1 skipped"
     for name in 1 2 3; do
@@ -43,15 +43,15 @@ interrupted 130 INT 1 drained
 says err "stopping" "interrupted: 1 of 3 files done, 2 left"
 says drained/summary.json '"status": "interrupted"' '"left": 2'
 [ -z "$(find drained -name '*.part')" ] || fail "a .part is left after SIGINT"
-goes_on drained
+continues drained
 
 interrupted 143 TERM 2 abandoned
 says err "terminated: 1 of 3 files done, 2 left"
 [ -z "$(find abandoned -name '*.part')" ] || fail "a .part is left after the second SIGTERM"
-goes_on abandoned
+continues abandoned
 
 interrupted 137 KILL 1 killed
-goes_on killed
+continues killed
 
 # A run that waits for input can be stopped.
 mkfifo silent

@@ -12,7 +12,7 @@ peak_bytes() {
 mkdir steps
 expect 0 "$ICESTREAM" generate -s workload.steps=1000000 -s workload.photons_per_step=1 \
     -o steps/many.steps.npy
-# Light on the surface of a module, nearly all of which comes back to one: many hits at once.
+# The light starts at the surface of a module, and nearly all of it reaches a module: many hits at once.
 expect 0 "$ICESTREAM" generate -s workload.kind=point -s 'workload.position=[0, 0, 8]' \
     -s workload.steps=30 -s workload.photons_per_step=300000 -s workload.direction=isotropic \
     -o steps/one.steps.npy

@@ -14,7 +14,7 @@ remedy="expected cpu or auto, or device.fallback: cpu"
 for command in run validate compare bench; do
     expect 1 "$ICESTREAM" $command -s device.backend=cuda
     says err "device.backend: found cuda, but " "$remedy"
-    [ "$(wc -l <err)" -eq 1 ] || fail "$command says more than one line: $(cat err)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "$command prints more than one line: $(cat err)"
     is_empty out
 done
 is_missing hits/a.hits.npy
@@ -25,7 +25,7 @@ says err "gpu.yaml:2:12: error: device.backend: found cuda" "$remedy"
 # auto: three lines; one of them has the reason why no GPU is used.
 expect 0 "$ICESTREAM" run
 says err "device: cpu, " "(device.backend auto: no GPU, because " "1 file done"
-[ "$(wc -l <err)" -eq 3 ] || fail "auto is noisy: $(cat err)"
+[ "$(wc -l <err)" -eq 3 ] || fail "auto prints more than three lines: $(cat err)"
 expect 0 "$ICESTREAM" run --quiet --force
 is_empty err
 
@@ -38,7 +38,7 @@ same fallback/a.hits.npy hits/a.hits.npy
 expect 2 "$ICESTREAM" run -s graph.lanes=4 -s graph.schedule=fused
 says err "graph.lanes: this value is for a GPU, and there is none" "found fused"
 
-# A plan of the CPU, and of an assumed GPU.
+# A plan for the CPU, and for an assumed GPU.
 expect 0 "$ICESTREAM" plan
 says out "CPU " "GPU         none in this machine; sm_90 is assumed" "  reason    "
 is_empty err
@@ -48,7 +48,7 @@ if grep -q "no GPU part" out; then
     finish
 fi
 
-# Without a compiler, and with kernels that the installation does not have.
+# Without a compiler, for kernels that the installation does not have.
 odd=(-s detector.keep_hit_photons=true)
 expect 1 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says err "NVRTC cannot be loaded (ICESTREAM_NVRTC: none: " "expected NVRTC of CUDA 12 or 13" \

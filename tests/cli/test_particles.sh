@@ -12,11 +12,7 @@ for ending in f2k csv yaml; do
 done
 
 # The first event of both lists is the same particle, so it has the same light.
-python=
-for candidate in python3 /usr/bin/python3; do
-    "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
-done
-if [ -n "$python" ]; then
+if python=$(python_with numpy); then
     cat >check.py <<'PYTHON' || fail "no script"
 import numpy
 f2k, csv, sources = (numpy.load(name + ".steps.npy") for name in ("f2k", "csv", "yaml"))
@@ -31,7 +27,7 @@ assert (sources["photons"][sources["event_id"] == 4]).sum() == 1000
 PYTHON
     expect 0 "$python" check.py
 else
-    echo "left out: no NumPy"
+    echo "no Python with NumPy: its part is skipped"
 fi
 
 # A list through a pipe gives the same bytes.

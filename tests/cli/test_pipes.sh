@@ -53,7 +53,7 @@ says err "standard input" "1 of 2 files quarantined"
 head -c $((1024 + 64 * $(row_count hits/1.hits.npy))) hits/1.hits.npy >1.rows
 same broken.out 1.rows
 
-# If the reader of a pipe ends, that is an output error and no signal.
+# If the reader of a pipe ends, the run ends with an output error and not by a signal.
 expect 74 bash -c "set -o pipefail; '$ICESTREAM' run -q -s 'source.files=[steps/*.npy]' \
     -s sink.directory=- | head -c 10 >/dev/null"
 says err "standard output"
@@ -64,11 +64,7 @@ if [ -e /dev/full ]; then
 fi
 
 # Python can read and write messages.
-python=
-for candidate in python3 /usr/bin/python3; do
-    "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
-done
-if [ -z "$python" ]; then
+if ! python=$(python_with numpy); then
     echo "no Python with NumPy: its part is skipped"
     finish
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Promises: if one hit file takes the hits of many step files of a watched folder, it has every hit once,
-# also if workers are stopped, killed or lose their claims. Every step file has another event, so sorted rows
-# can be compared as bytes.
+# Promises: if one hit file has the hits of many step files of a watched folder, it has every hit once, also
+# if workers are stopped, killed or lose their claims. Every step file has another event, so sorted rows can be
+# compared as bytes.
 # To join: do something to a service that `start` starts, then compare all_hits with the reference.
 source "$(dirname "$0")/common.bash"
 
@@ -45,15 +45,15 @@ start() {
     "$ICESTREAM" run -s source.directory=in -s source.watch=true -s sink.directory="$hits" \
         -s sink.rotate=1e9 -s source.lease=1 "$@" 2>"$log" &
     service=$!
-    await grep -qs "^icestream" "$log" # it listens for signals
+    await grep -qs "^icestream" "$log" # from now on it handles signals
 }
 
 stop() {
     local status=0
-    kill -TERM "$service" || fail "the service is gone"
+    kill -TERM "$service" || fail "the service has ended"
     wait "$service" || status=$?
     [ $status = 143 ] || {
-        fail "a service that was terminated says $status"
+        fail "the exit status of a terminated service is $status"
         cat "$log"
     }
 }
@@ -83,7 +83,7 @@ computed() {
     grep -q "$1 hits" "$log"
 }
 
-# The next worker does what was left by a signal.
+# Runs another worker, which does the step files that a signal left.
 make_the_rest() {
     expect 0 "$ICESTREAM" run -q -s source.directory=in -s sink.directory=hits \
         -s sink.rotate=1e9 "$@"

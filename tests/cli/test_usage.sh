@@ -74,7 +74,7 @@ says err "nowhere/tilt.csv"
 expect 2 "$ICESTREAM" plan --architecture sm_90
 says err "--architecture: found 'sm_90', expected a whole number"
 
-# What a run would take, and how fast it is.
+# The resources that a run needs, and its speed.
 expect 0 "$ICESTREAM" plan --set device.backend=cpu --set device.threads=2
 says out "2 threads" "wavefront, waves of 1024 photon slots of 128 bytes"
 is_empty err
@@ -111,7 +111,7 @@ cp out effective.yaml
 expect 0 "$ICESTREAM" run --print-config effective.yaml
 same out effective.yaml
 
-# Files that are not there, or not what they should be.
+# Files that do not exist, or that are of the wrong kind.
 expect 2 "$ICESTREAM" run
 says err "source.files" "steps/*.steps.npy" "found no file of that pattern"
 expect 2 "$ICESTREAM" run --set 'source.files=[none.npy]'

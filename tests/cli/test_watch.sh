@@ -53,8 +53,8 @@ await test -e live/.icestream/done/3.steps.npy
 kill -USR1 $service
 await grep -q "1 files in, 1 out" service.err
 kill -TERM $service
-wait $service && fail "a service that was terminated says 0"
-[ $? = 143 ] || fail "a service that was terminated does not say 143"
+wait $service && fail "the exit status of a terminated service is 0"
+[ $? = 143 ] || fail "the exit status of a terminated service is not 143"
 cmp expected/3.hits.npy served/3.hits.npy || fail "3 differs"
 grep -q 'icestream_files_total{result="done"} 1' numbers || fail "no metrics"
 expect 0 "$ICESTREAM" status served

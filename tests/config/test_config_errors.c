@@ -1,5 +1,6 @@
 /* Every error in a run file is reported with its place, what was found and what is expected. To try
- * another error, add a row to `wrong`. */
+ * another error, add a row to `wrong`.
+ * size: most of the file is one table with a row for each error. */
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 

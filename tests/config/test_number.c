@@ -1,5 +1,6 @@
 /* Numbers and sizes are read exactly and printed with as many digits as needed; everything else is
- * refused. Mistyped words find the word that was meant. */
+ * refused. Mistyped words find the word that was meant. To join: another text is a row of the table
+ * in its test. */
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 #include "tests/support/test_main.h"
@@ -7,8 +8,6 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 START_TEST(whole_numbers)
 {
@@ -133,11 +132,12 @@ START_TEST(nearest_words)
         for (size_t k = 0; k < COUNT(words); ++k) {
             ics_nearest_try(&best, rows[i][0], words[k]);
         }
-        if (rows[i][1]) {
-            ck_assert_msg(best.word && strcmp(best.word, rows[i][1]) == 0, "%s: found %s, not %s",
-                          rows[i][0], best.word ? best.word : "nothing", rows[i][1]);
+        if (rows[i][1] != NULL) {
+            ck_assert_msg(best.word != NULL && strcmp(best.word, rows[i][1]) == 0,
+                          "%s: found %s, not %s", rows[i][0],
+                          best.word != NULL ? best.word : "nothing", rows[i][1]);
         } else {
-            ck_assert_msg(!best.word, "%s: found %s", rows[i][0], best.word);
+            ck_assert_msg(best.word == NULL, "%s: found %s", rows[i][0], best.word);
         }
     }
     /* A word that is longer than any key has no nearest word, and the search takes no time. */

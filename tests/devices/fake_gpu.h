@@ -24,16 +24,16 @@ enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4, FAKE_GPUS = 8 };
 static struct {
     int count;
     int create_result, choose_result;
-    int submit_fault, advance_fault; /* calls of a GPU before the first one that fails */
-    int fault;                       /* the ICS_GRAPH_... that they return */
-    int faulty;                      /* the GPU whose calls fail; -1: every one */
+    int submit_fault, advance_fault; /* number of good calls of a GPU before the first that fails */
+    int fault;                       /* the status of the call that fails */
+    int faulty;                      /* the GPU whose calls fail; -1: all GPUs */
     bool stuck;                      /* no batch is ever finished */
     uint32_t batch_emissions, batch_photons;
 
     atomic_int created, destroyed, chosen, submitted, taken;
     atomic_int taken_of[FAKE_GPUS];
     atomic_int failed; /* calls that failed */
-    atomic_int wrong;  /* uses that graphs/gpu.h does not allow */
+    atomic_int wrong;  /* calls that graphs/gpu.h does not allow */
 } fake;
 
 static void reset_fake(void)
@@ -45,6 +45,22 @@ static void reset_fake(void)
     fake.faulty = -1;
     fake.batch_emissions = 1000;
     fake.batch_photons = 2000;
+}
+
+/* The calls at which GPUs fail. */
+typedef struct fake_failure {
+    int create, choose;  /* statuses of these calls */
+    int submit, advance; /* number of good calls before the first one that fails; NEVER */
+    int fault;           /* the status of that call */
+} fake_failure;
+
+static inline void fail_fake(const fake_failure *at)
+{
+    fake.create_result = at->create;
+    fake.choose_result = at->choose;
+    fake.submit_fault = at->submit;
+    fake.advance_fault = at->advance;
+    fake.fault = at->fault;
 }
 
 typedef struct fake_batch {
@@ -148,6 +164,7 @@ int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* The options that a GPU uses: what is left open is chosen. */
 static ics_gpu_options in_force(const ics_gpu_options *options)
 {
     ics_gpu_options settings = *options;

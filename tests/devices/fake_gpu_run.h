@@ -1,4 +1,5 @@
-/* Fixtures for runs on fake GPUs: five step files, and what the summary says about the device. */
+/* Fixtures for runs on fake GPUs: five step files, and what the summary reports about the device.
+ */
 #ifndef FAKE_GPU_RUN_H
 #define FAKE_GPU_RUN_H
 
@@ -29,7 +30,7 @@ static inline const json_t *device_of(const json_t *summary, const char *name)
     return json_object_get(json_object_get(summary, "device"), name);
 }
 
-/* Whether one of the device's warnings has the text in it. */
+/* Whether a warning of the device contains the text. */
 static inline bool warned(const json_t *summary, const char *text)
 {
     const json_t *warnings = device_of(summary, "warnings");

@@ -1,6 +1,6 @@
-/* Fixtures for tests of groups: a group of three scripted members.
+/* Fixtures for tests of groups: a group of three scripted members, or a CPU without a group.
  *
- * carry_all() sends all steps through the group and checks that every batch comes back exactly
+ * send_all() sends all steps through the group and checks that every batch comes back exactly
  * once; check_outcome() checks that the hits are those of the CPU alone.
  */
 #ifndef SCRIPTED_GROUP_H
@@ -13,15 +13,15 @@ typedef struct group {
     /* Rates (photons/s). 0: one rate for all, so low that the time of the test does not matter. */
     double assumed[MEMBERS];
     ics_device_group *group;
-    ics_device_backend cpu; /* if there is no group: a CPU that is tested alone */
+    ics_device_backend cpu; /* used if `group` is NULL */
     ics_device_parts parts;
     ics_device_options options;
     char notes[4096];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    ics_job_queue finished; /* the last one first */
-    uint32_t out;           /* batches with the group */
+    ics_job_queue finished; /* the batch that came back last is the first */
+    uint32_t out;           /* number of batches that the group holds */
     uint32_t returned[BATCHES];
 } group;
 
@@ -52,19 +52,32 @@ static void block_all(group *self)
     }
 }
 
-static int open_group(group *self, const world *here, icestream_error *error)
+/* What a device is made of, a group as well as the CPU. */
+static void open_parts(group *self, const world *here)
 {
-    self->options = here->options;
-    self->options.backend = ICS_BACKEND_CUDA;
+    self->options = here->device.options;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     STAILQ_INIT(&self->finished);
     self->parts = (ics_device_parts){.options = &self->options,
-                                     .tables = here->tables,
-                                     .models = here->hit_models,
+                                     .tables = here->device.tables,
+                                     .models = here->device.hit_models,
                                      .finished = {.post = take_finished, .user = self},
                                      .note = take_note,
                                      .note_user = self};
+}
+
+static void close_parts(group *self)
+{
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+}
+
+/* Makes a group of scripted members. Returns the status of ics_device_group_create(). */
+static int open_group(group *self, const world *here, icestream_error *error)
+{
+    open_parts(self, here);
+    self->options.backend = ICS_BACKEND_CUDA;
     ics_device_maker makers[MEMBERS];
     for (int i = 0; i < MEMBERS; ++i) {
         makers[i] = (ics_device_maker){.create = make_script,
@@ -84,8 +97,22 @@ static void close_group(group *self)
     for (int i = 0; i < MEMBERS; ++i) {
         ck_assert(!self->scripts[i].made);
     }
-    pthread_cond_destroy(&self->changed);
-    pthread_mutex_destroy(&self->lock);
+    close_parts(self);
+}
+
+/* Makes a CPU, which is tested without a group. */
+static void open_cpu(group *self, const world *here)
+{
+    icestream_error error = {0};
+    open_parts(self, here);
+    ck_assert_int_eq(ics_device_cpu_create(&self->parts, ICS_CPU_PIECES, &self->cpu, &error),
+                     ICESTREAM_OK);
+}
+
+static void close_cpu(group *self)
+{
+    self->cpu.functions->destroy(self->cpu.self);
+    close_parts(self);
 }
 
 /* Makes the next batch of the steps. */
@@ -127,7 +154,7 @@ static ics_batch *take_batch(group *self)
     return ics_batch_of_job(job);
 }
 
-/* The sum of all batches. */
+/* The sum of the batches that came back. */
 typedef struct outcome {
     icestream_hit *hits;
     size_t hit_count;
@@ -158,6 +185,14 @@ static void add_outcome(outcome *sum, ics_batch *batch)
     ics_batch_destroy(batch);
 }
 
+/* Adds all batches that the group still holds, when it has finished them. */
+static void take_all(group *self, outcome *sum)
+{
+    while (self->out > 0) {
+        add_outcome(sum, take_batch(self));
+    }
+}
+
 static void unblock_all(group *self)
 {
     for (int i = 0; i < MEMBERS; ++i) {
@@ -167,9 +202,9 @@ static void unblock_all(group *self)
     }
 }
 
-/* Computes all steps with the group, which always holds as many batches as it can. Every batch
- * comes back once. */
-static outcome carry_all(group *self, const world *here)
+/* Computes all steps with the group, which holds as many batches as it can at all times. Checks
+ * that every batch comes back once. The caller frees the hits. */
+static outcome send_all(group *self, const world *here)
 {
     outcome sum = {0};
     ics_step_cursor cursor = {.steps = here->steps, .count = STEPS};
@@ -191,9 +226,7 @@ static outcome carry_all(group *self, const world *here)
     }
     unblock_all(self);
     ck_assert(cursor.count == 0 || cursor.first_photon == cursor.steps->photons);
-    while (self->out > 0) {
-        add_outcome(&sum, take_batch(self));
-    }
+    take_all(self, &sum);
     ck_assert_uint_gt(count, 10);
     for (uint32_t i = 0; i < count; ++i) {
         ck_assert_uint_eq(self->returned[i], 1);
@@ -202,7 +235,7 @@ static outcome carry_all(group *self, const world *here)
     return sum;
 }
 
-/* Nothing failed, and the hits are those of the CPU. */
+/* Checks that no batch failed and that the hits are those of the CPU. Frees the hits. */
 static void check_outcome(outcome *sum, const world *here)
 {
     ck_assert_msg(sum->failed == 0, "%s", sum->error.text);

@@ -1,14 +1,14 @@
 /* Fixtures for tests of groups: a small world, and members that follow a script.
  *
- * A scripted member computes with the real CPU, until its script makes it lose its batches or
- * return wrong ones. How to add a kind of failure: add an `act`, and do it in run_script().
+ * A scripted member computes with the real CPU until its script makes it lose its batches or return
+ * wrong results. To add a kind of failure, add an `act` and write it in act_on() or run_script().
  */
 #ifndef SCRIPTED_MEMBER_H
 #define SCRIPTED_MEMBER_H
 
 #include "base/error.h"
 #include "pipeline/devices/device_group.h"
-#include "pipeline/models/models.h"
+#include "tests/devices/device_world.h"
 #include "tests/support/run_folder.h"
 
 #include <check.h>
@@ -23,11 +23,7 @@ enum { BATCHES = 24, STEPS = 60, STEP_PHOTONS = 1000, BATCH_PHOTONS = 2500, WAIT
 enum { MEMBERS = 3, CREDITS = 4 };
 
 typedef struct world {
-    icestream_config *config;
-    ics_models *models;
-    ics_tables *tables;
-    ics_hit_models hit_models;
-    ics_device_options options;
+    device_world device;
     icestream_step steps[STEPS];
     /* The results of the CPU alone. */
     icestream_hit *hits;
@@ -37,29 +33,14 @@ typedef struct world {
 
 static world open_world(void)
 {
-    world made = {0};
+    const char *const sets[] = {"device.backend=cpu"};
+    world made = {.device = open_device_world(sets, 1)};
     icestream_error error = {0};
-    const char *sets[] = {"device.backend=cpu", "device.threads=2"};
-    ck_assert_int_eq(icestream_config_load(NULL, sets, 2, &made.config, &error), ICESTREAM_OK);
-    ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
-    ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
-                     ICESTREAM_OK);
-    made.options.graph.math = ICS_MATH_PORTABLE;
-    const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
-    char why[512];
-    ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
-                                       made.models->light, &options, &made.tables, why, sizeof why),
-                     0);
-    made.hit_models = (ics_hit_models){.tables = &made.tables->device,
-                                       .detector = made.models->detector,
-                                       .light = made.models->light};
+    made.device.options.graph.math = ICS_MATH_PORTABLE;
     for (uint32_t i = 0; i < STEPS; ++i) {
         made.steps[i] = run_folder_bright(i, STEP_PHOTONS);
     }
-    ics_device *device = NULL;
-    ck_assert_int_eq(ics_device_create(&made.options, made.tables, made.hit_models, (ics_post){0},
-                                       &device, &error),
-                     ICESTREAM_OK);
+    ics_device *device = open_device(&made.device);
     ics_device_hits computed;
     ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &computed, &error),
                      ICESTREAM_OK);
@@ -81,12 +62,10 @@ static world open_world(void)
 static void close_world(world *here)
 {
     free(here->hits);
-    ics_tables_destroy(here->tables);
-    ics_models_destroy(here->models);
-    icestream_config_destroy(here->config);
+    close_device_world(&here->device);
 }
 
-/* ---- members that do as they are told -------------------------------------------------------- */
+/* ---- scripted members -------------------------------------------------------- */
 
 /* What a member does with a batch. */
 typedef enum act {
@@ -101,8 +80,9 @@ typedef enum act {
 typedef struct script {
     /* Set by the test, before the member is created. */
     act act;
-    uint32_t at; /* it computes this number of batches before; after them it always acts so */
-    int create;  /* unless ICESTREAM_OK: its creation fails with this status */
+    uint32_t
+        at; /* it computes this number of batches correctly, and does `act` with all later ones */
+    int create; /* the status of its creation */
     uint32_t credits;
 
     ics_device_parts parts;
@@ -113,7 +93,7 @@ typedef struct script {
     bool made, lost, closing;
     ics_job_queue queue;
     pthread_t thread;
-    atomic_uint given; /* batches that it was given */
+    atomic_uint given; /* number of batches that the group gave it */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -3,8 +3,7 @@
  * incomplete file remains.
  *
  * Uses a fake GPU. How to join: a new way to fail is a line of `failures`. */
-#include "pipeline/devices/device.h"
-#include "pipeline/models/models.h"
+#include "tests/devices/device_world.h"
 #include "tests/devices/fake_gpu_run.h"
 #include "tests/support/test_main.h"
 
@@ -19,7 +18,7 @@ static void read_all(const run_folder *place, icestream_hit *hits[FILES], size_t
     }
 }
 
-/* Runs on the CPU, then on the fake GPU with these settings: all files exist and are equal. The
+/* Runs on the CPU, then on the fake GPU with these settings. All files must exist and be equal. The
  * caller frees the summary. */
 static json_t *check_against_cpu(const char *first, const char *second, const char *third)
 {
@@ -73,7 +72,7 @@ START_TEST(test_hits_are_those_of_the_cpu)
 }
 END_TEST
 
-START_TEST(test_batches_are_what_the_gpu_takes)
+START_TEST(test_batches_respect_the_limits_of_the_gpu)
 {
     reset_fake();
     fake.batch_emissions = 7;
@@ -101,16 +100,11 @@ START_TEST(test_auto_measures_on_the_first_batch)
 }
 END_TEST
 
-/* The lines that a user sees. */
-START_TEST(test_progress_tells_of_the_device)
+START_TEST(test_the_log_names_the_device)
 {
     reset_fake();
     run_folder place = open_place();
-    char *text = NULL;
-    size_t size = 0;
-    place.options.progress = open_memstream(&text, &size);
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.pool=16", NULL}), ICESTREAM_OK);
-    fclose(place.options.progress);
+    char *text = run_folder_log(&place, (const char *[]){"graph.pool=16", NULL});
     ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule measured "
                                        "on the first batch (device.backend auto: 1 GPU found)\n"));
     ck_assert_ptr_nonnull(strstr(text, "warning: GPU 0: a pool of 16 is small\n"));
@@ -122,27 +116,43 @@ END_TEST
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Calls at which the GPU fails, and how. */
+/* Calls at which the GPU fails, and what the run reports. */
 static const struct {
-    int create, choose, submit, advance, fault;
-    const char *schedule, *says;
-    int status;
+    fake_failure at;
+    const char *schedule, *reports;
+    int status; /* of the run without a fallback */
 } failures[] = {
-    {ICESTREAM_E_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc",
+    {{ICESTREAM_E_MEMORY, 0, NEVER, NEVER, 0},
+     "graph.schedule=fused",
+     "cudaMalloc",
      ICESTREAM_E_MEMORY},
-    {ICESTREAM_E_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc",
+    {{ICESTREAM_E_DEVICE, 0, NEVER, NEVER, 0},
+     "graph.schedule=auto",
+     "cudaMalloc",
      ICESTREAM_E_DEVICE},
-    {0, ICESTREAM_E_FAILED, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
+    {{0, ICESTREAM_E_FAILED, NEVER, NEVER, 0},
+     "graph.schedule=auto",
+     "cudaGraphInstantiate",
      ICESTREAM_E_FAILED},
-    {0, 0, 0, NEVER, ICESTREAM_E_FAILED, "graph.schedule=fused", "cudaMemcpyAsync",
+    {{0, 0, 0, NEVER, ICESTREAM_E_FAILED},
+     "graph.schedule=fused",
+     "cudaMemcpyAsync",
      ICESTREAM_E_FAILED},
-    {0, 0, 11, NEVER, ICESTREAM_E_FAILED, "graph.schedule=auto", "cudaMemcpyAsync",
+    {{0, 0, 11, NEVER, ICESTREAM_E_FAILED},
+     "graph.schedule=auto",
+     "cudaMemcpyAsync",
      ICESTREAM_E_FAILED},
-    {0, 0, NEVER, 0, ICESTREAM_E_FAILED, "graph.schedule=fused", "cudaGraphLaunch",
+    {{0, 0, NEVER, 0, ICESTREAM_E_FAILED},
+     "graph.schedule=fused",
+     "cudaGraphLaunch",
      ICESTREAM_E_FAILED},
-    {0, 0, NEVER, 15, ICESTREAM_E_FAILED, "graph.schedule=fused", "cudaGraphLaunch",
+    {{0, 0, NEVER, 15, ICESTREAM_E_FAILED},
+     "graph.schedule=fused",
+     "cudaGraphLaunch",
      ICESTREAM_E_FAILED},
-    {0, 0, NEVER, 9, ICESTREAM_E_MEMORY, "graph.schedule=auto", "cudaGraphLaunch",
+    {{0, 0, NEVER, 9, ICESTREAM_E_MEMORY},
+     "graph.schedule=auto",
+     "cudaGraphLaunch",
      ICESTREAM_E_MEMORY},
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
@@ -150,20 +160,16 @@ enum { FAILURES = sizeof failures / sizeof failures[0] };
 static void set_failure(int i)
 {
     reset_fake();
-    fake.create_result = failures[i].create;
-    fake.choose_result = failures[i].choose;
-    fake.submit_fault = failures[i].submit;
-    fake.advance_fault = failures[i].advance;
-    fake.fault = failures[i].fault;
+    fail_fake(&failures[i].at);
 }
 
-START_TEST(test_the_cpu_goes_on)
+START_TEST(test_the_cpu_continues)
 {
     set_failure(_i);
     json_t *summary =
         check_against_cpu("device.backend=cuda", "device.fallback=cpu", failures[_i].schedule);
     ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cpu");
-    ck_assert(warned(summary, failures[_i].says));
+    ck_assert(warned(summary, failures[_i].reports));
     ck_assert(warned(summary, "GPU 0 is left out") ||
               warned(summary, "GPU 0 is given up; no other device is left"));
     ck_assert(warned(summary, "device.fallback cpu: 2 CPU threads continue the work"));
@@ -183,7 +189,7 @@ START_TEST(test_without_fallback_the_run_ends)
         &place, (const char *[]){"device.backend=cuda", failures[_i].schedule, NULL});
     ck_assert_int_eq(status, failures[_i].status);
     ck_assert_int_eq(icestream_status_exit(status), 1);
-    ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].says));
+    ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].reports));
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     for (int i = 0; i < FILES; ++i) { /* existing files are complete */
         char name[64];
@@ -233,7 +239,7 @@ START_TEST(test_completed_files_stay)
 }
 END_TEST
 
-START_TEST(test_what_no_gpu_can_do_is_no_fault)
+START_TEST(test_settings_that_no_gpu_accepts_end_the_run)
 {
     reset_fake();
     fake.create_result = ICESTREAM_E_CONFIG;
@@ -277,50 +283,17 @@ END_TEST
 
 /* ---- the device alone ------------------------------------------------------------------------ */
 
-typedef struct world {
-    icestream_config *config;
-    ics_models *models;
-    ics_tables *tables;
-    ics_hit_models hit_models;
-    ics_device_options options;
-} world;
-
-static world open_world(const char *first, const char *second)
+static device_world open_world(const char *first, const char *second)
 {
-    world made = {0};
-    icestream_error error = {0};
-    const char *sets[] = {"device.backend=cuda", "device.threads=2", first, second};
-    ck_assert_int_eq(icestream_config_load(NULL, sets, 4, &made.config, &error), ICESTREAM_OK);
-    ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
-    ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
-                     ICESTREAM_OK);
-    const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
-    char why[512];
-    ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
-                                       made.models->light, &options, &made.tables, why, sizeof why),
-                     0);
-    made.hit_models = (ics_hit_models){.tables = &made.tables->device,
-                                       .detector = made.models->detector,
-                                       .light = made.models->light};
-    return made;
+    return open_device_world((const char *[]){"device.backend=cuda", first, second}, 3);
 }
 
-static void close_world(world *made)
-{
-    ics_tables_destroy(made->tables);
-    ics_models_destroy(made->models);
-    icestream_config_destroy(made->config);
-}
-
-START_TEST(test_a_device_carries_steps)
+START_TEST(test_a_device_computes_steps)
 {
     reset_fake();
-    world here = open_world("graph.schedule=fused", "graph.lanes=2");
-    ics_device *device = NULL;
+    device_world here = open_world("graph.schedule=fused", "graph.lanes=2");
     icestream_error error = {0};
-    ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
-                                       &device, &error),
-                     ICESTREAM_OK);
+    ics_device *device = open_device(&here);
     ics_device_facts facts;
     ics_device_facts_of(device, &facts);
     ck_assert(facts.is_gpu);
@@ -342,23 +315,20 @@ START_TEST(test_a_device_carries_steps)
     free(computed.hits);
     ics_device_destroy(device);
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    close_world(&here);
+    close_device_world(&here);
 }
 END_TEST
 
-START_TEST(test_cancelled_batches_come_back)
+START_TEST(test_cancelled_batches_are_returned)
 {
     reset_fake();
     fake.stuck = true;
-    world here = open_world("graph.schedule=fused", "device.fallback=cpu");
+    device_world here = open_world("graph.schedule=fused", "device.fallback=cpu");
     atomic_bool cancel;
     atomic_init(&cancel, false);
     here.options.cancel = &cancel;
-    ics_device *device = NULL;
     icestream_error error = {0};
-    ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
-                                       &device, &error),
-                     ICESTREAM_OK);
+    ics_device *device = open_device(&here);
     const icestream_step step = run_folder_bright(1, UINT32_MAX);
     ics_step_cursor cursor = {.steps = &step, .count = 1};
     const ics_batch_limits limits = ics_device_batch_limits(device);
@@ -383,7 +353,7 @@ START_TEST(test_cancelled_batches_come_back)
     ck_assert_ptr_null(ics_device_take(device));
     ics_device_destroy(device);
     ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
-    close_world(&here);
+    close_device_world(&here);
 }
 END_TEST
 
@@ -392,15 +362,15 @@ ICS_TEST_MAIN("device_gpu")
     TCase *tests = tcase_create("device_gpu");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_hits_are_those_of_the_cpu);
-    tcase_add_test(tests, test_batches_are_what_the_gpu_takes);
+    tcase_add_test(tests, test_batches_respect_the_limits_of_the_gpu);
     tcase_add_test(tests, test_auto_measures_on_the_first_batch);
-    tcase_add_test(tests, test_progress_tells_of_the_device);
-    tcase_add_loop_test(tests, test_the_cpu_goes_on, 0, FAILURES);
+    tcase_add_test(tests, test_the_log_names_the_device);
+    tcase_add_loop_test(tests, test_the_cpu_continues, 0, FAILURES);
     tcase_add_loop_test(tests, test_without_fallback_the_run_ends, 0, FAILURES);
     tcase_add_test(tests, test_completed_files_stay);
-    tcase_add_test(tests, test_what_no_gpu_can_do_is_no_fault);
+    tcase_add_test(tests, test_settings_that_no_gpu_accepts_end_the_run);
     tcase_add_test(tests, test_no_gpu);
-    tcase_add_test(tests, test_a_device_carries_steps);
-    tcase_add_test(tests, test_cancelled_batches_come_back);
+    tcase_add_test(tests, test_a_device_computes_steps);
+    tcase_add_test(tests, test_cancelled_batches_are_returned);
     suite_add_tcase(suite, tests);
 }

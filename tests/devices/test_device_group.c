@@ -1,29 +1,54 @@
 /* Promise: a group returns every batch exactly once and with the right hits, whichever members
- * fail, at whichever batch. Batches go where they are finished first. A batch that is itself wrong
- * ends with its error, and no member is lost for it.
+ * fail, at whichever batch. Each batch goes to the member that finishes it first. A batch with bad
+ * input ends with its error, and no member is lost because of it. A CPU without a group divides and
+ * cancels batches.
  *
- * Uses scripted members. How to join: write a script for each member, call open_group(),
- * carry_all() and check_outcome(). */
+ * Every test has a world and a group of scripted members. How to join: give the members of `self`
+ * their scripts, then call start_group() and compute_all(). */
 #include "tests/devices/scripted_group.h"
 #include "tests/support/test_main.h"
 
-static bool is_alive(const group *self, uint32_t index)
+static world here;
+static group self;
+
+static void set_up(void)
+{
+    here = open_world();
+    self = (group){.group = NULL};
+}
+
+static void tear_down(void)
+{
+    close_world(&here);
+}
+
+static void start_group(void)
+{
+    icestream_error error = {0};
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+}
+
+/* Computes all steps with the group; the hits must be those of the CPU. The hits are freed. */
+static outcome compute_all(void)
+{
+    outcome sum = send_all(&self, &here);
+    check_outcome(&sum, &here);
+    return sum;
+}
+
+static bool is_alive(uint32_t index)
 {
     ics_device_member_facts facts;
-    ck_assert(ics_device_group_member_facts(self->group, index, &facts));
+    ck_assert(ics_device_group_member_facts(self.group, index, &facts));
     return facts.alive;
 }
 
-START_TEST(test_hits_are_the_same_whatever_the_mix)
+START_TEST(test_hits_do_not_depend_on_the_members)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
     block_all(&self);
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+    start_group();
     ck_assert_uint_eq(ics_device_group_credits(self.group), MEMBERS * CREDITS);
-    outcome sum = carry_all(&self, &here);
-    check_outcome(&sum, &here);
+    const outcome sum = compute_all();
     uint64_t photons = 0;
     uint32_t batches = 0;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -49,27 +74,22 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
     ck_assert_uint_eq(batches, sum.done);
     ck_assert_str_eq(self.notes, "");
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
-/* One member is lost at its n-th batch and returns all that it holds. */
+/* One member is lost at its n-th batch and returns all batches that it holds. */
 START_TEST(test_a_member_is_lost)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
     block_all(&self);
     self.scripts[_i % MEMBERS].act = ACT_LOSE;
     self.scripts[_i % MEMBERS].at = (uint32_t)_i / MEMBERS;
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    outcome sum = carry_all(&self, &here);
-    check_outcome(&sum, &here);
+    start_group();
+    compute_all();
     /* While all members are blocked, each gets as many batches as it has room for. */
     ck_assert_uint_ge(atomic_load(&self.scripts[_i % MEMBERS].given), CREDITS);
     const bool reached = atomic_load(&self.scripts[_i % MEMBERS].given) > (uint32_t)_i / MEMBERS;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        ck_assert_int_eq(is_alive(&self, i), !reached || (int)i != _i % MEMBERS);
+        ck_assert_int_eq(is_alive(i), !reached || (int)i != _i % MEMBERS);
     }
     if (reached) {
         char expected[128];
@@ -80,18 +100,14 @@ START_TEST(test_a_member_is_lost)
         ck_assert_str_eq(self.notes, expected);
     }
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
-/* One member holds all batches when it is lost. */
-START_TEST(test_one_is_lost_that_holds_everything)
+START_TEST(test_a_member_that_holds_all_batches_is_lost)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {.assumed = {1e9, 1.0, 1.0}};
+    self = (group){.assumed = {1e9, 1.0, 1.0}};
     self.scripts[0] = (script){.act = ACT_LOSE, .blocked = true, .credits = BATCHES};
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+    start_group();
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     for (uint32_t i = 0; i < 6; ++i) {
         submit_batch(&self, make_batch(&cursor, i, 10000));
@@ -104,34 +120,28 @@ START_TEST(test_one_is_lost_that_holds_everything)
     ck_assert_uint_eq(facts.held, 6);
     unblock(&self.scripts[0]);
     outcome sum = {0};
-    while (self.out > 0) {
-        add_outcome(&sum, take_batch(&self));
-    }
+    take_all(&self, &sum);
     check_outcome(&sum, &here);
     for (uint32_t i = 0; i < 6; ++i) {
         ck_assert_uint_eq(self.returned[i], 1);
     }
-    ck_assert(!is_alive(&self, 0) && is_alive(&self, 1) && is_alive(&self, 2));
+    ck_assert(!is_alive(0) && is_alive(1) && is_alive(2));
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
-static void lose_every_one(group *self)
+static void lose_every_member(void)
 {
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        self->scripts[i] = (script){.act = ACT_LOSE, .at = i, .blocked = true};
+        self.scripts[i] = (script){.act = ACT_LOSE, .at = i, .blocked = true};
     }
 }
 
 START_TEST(test_all_are_lost)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
-    lose_every_one(&self);
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    outcome sum = carry_all(&self, &here);
+    lose_every_member();
+    start_group();
+    outcome sum = send_all(&self, &here);
     ck_assert_uint_le(sum.done, 0 + 1 + 2);
     ck_assert_uint_gt(sum.failed, 0);
     ck_assert_int_eq(sum.error.status, ICESTREAM_E_FAILED);
@@ -139,7 +149,7 @@ START_TEST(test_all_are_lost)
     ck_assert_ptr_nonnull(strstr(self.notes, "is given up; no other device is left\n"));
     free(sum.hits);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        ck_assert(!is_alive(&self, i));
+        ck_assert(!is_alive(i));
     }
     /* A later batch fails at once. */
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
@@ -148,25 +158,20 @@ START_TEST(test_all_are_lost)
     ck_assert_int_eq(batch->error.status, ICESTREAM_E_FAILED);
     ics_batch_destroy(batch);
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
-START_TEST(test_the_cpu_comes_in_when_all_are_lost)
+START_TEST(test_the_cpu_continues_when_all_are_lost)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
-    lose_every_one(&self);
-    here.options.fall_back = true;
-    here.options.graph.math = ICS_MATH_FAST;
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    outcome sum = carry_all(&self, &here);
-    check_outcome(&sum, &here);
+    lose_every_member();
+    here.device.options.fall_back = true;
+    here.device.options.graph.math = ICS_MATH_FAST;
+    start_group();
+    compute_all();
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        ck_assert(!is_alive(&self, i));
+        ck_assert(!is_alive(i));
     }
-    ck_assert(is_alive(&self, MEMBERS));
+    ck_assert(is_alive(MEMBERS));
     ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: 2 CPU threads continue the "
                                              "work; their hits equal those of a GPU bit by bit"));
     ics_device_facts facts;
@@ -176,119 +181,99 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
     ck_assert_str_eq(facts.name, "cpu");
     ck_assert_uint_eq(facts.limits.photons, ICS_BATCH_PHOTONS);
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
 /* An impossible batch does not leave the group, nor does another batch of its member. */
-START_TEST(test_a_member_that_cannot_be_believed)
+START_TEST(test_a_member_with_wrong_results_is_lost)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
     block_all(&self);
     self.scripts[1] = (script){.act = ACT_IMPOSSIBLE, .at = 1, .blocked = true};
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    outcome sum = carry_all(&self, &here);
-    check_outcome(&sum, &here);
-    ck_assert(is_alive(&self, 0) && !is_alive(&self, 1) && is_alive(&self, 2));
+    start_group();
+    compute_all();
+    ck_assert(is_alive(0) && !is_alive(1) && is_alive(2));
     ck_assert_ptr_nonnull(strstr(self.notes, "! internal error: the account does not close\n"
                                              "script 1 is given up"));
     close_group(&self);
-    close_world(&here);
 
     /* All scripted members return impossible batches: the CPU continues. */
-    here = open_world();
-    here.options.fall_back = true;
-    group all = {0};
+    here.device.options.fall_back = true;
+    self = (group){0};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        all.scripts[i].act = ACT_IMPOSSIBLE;
+        self.scripts[i].act = ACT_IMPOSSIBLE;
     }
-    ck_assert_int_eq(open_group(&all, &here, &error), ICESTREAM_OK);
-    sum = carry_all(&all, &here);
-    check_outcome(&sum, &here); /* of the CPU */
-    close_group(&all);
-    close_world(&here);
+    start_group();
+    compute_all(); /* by the CPU */
+    close_group(&self);
 }
 END_TEST
 
 /* A batch whose error is not the fault of a device leaves the group, and no member is lost. */
-START_TEST(test_faults_of_batches_are_handed_on)
+START_TEST(test_errors_of_batches_lose_no_member)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
     const act acts[] = {ACT_BAD_INPUT, ACT_INTERRUPTED};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         self.scripts[i] = (script){.act = acts[_i], .at = i == 1 ? 1 : UINT32_MAX, .blocked = true};
     }
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    outcome sum = carry_all(&self, &here);
+    start_group();
+    outcome sum = send_all(&self, &here);
     ck_assert_uint_gt(sum.failed, 0);
     ck_assert_int_eq(sum.error.status, _i == 0 ? ICESTREAM_E_INPUT : ICESTREAM_E_INTERRUPTED);
     free(sum.hits);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        ck_assert(is_alive(&self, i));
+        ck_assert(is_alive(i));
     }
     ck_assert_str_eq(self.notes, "");
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
 START_TEST(test_members_that_cannot_be_made)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
     self.scripts[0].create = ICESTREAM_E_DEVICE;
     self.scripts[2].create = ICESTREAM_E_MEMORY;
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+    start_group();
     ck_assert_str_eq(self.notes, "! a scripted start\nscript 0 is left out\n"
                                  "! a scripted start\nscript 2 is left out\n");
     ck_assert_uint_eq(ics_device_group_credits(self.group), CREDITS);
-    outcome sum = carry_all(&self, &here);
-    check_outcome(&sum, &here);
-    ck_assert(!is_alive(&self, 0) && is_alive(&self, 1) && !is_alive(&self, 2));
+    compute_all();
+    ck_assert(!is_alive(0) && is_alive(1) && !is_alive(2));
     close_group(&self);
 
     /* No member can be created; then the same with the CPU as fallback. */
-    group none = {0};
+    self = (group){0};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        none.scripts[i].create = ICESTREAM_E_DEVICE;
+        self.scripts[i].create = ICESTREAM_E_DEVICE;
     }
-    ck_assert_int_eq(open_group(&none, &here, &error), ICESTREAM_E_DEVICE);
+    icestream_error error = {0};
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_E_DEVICE);
     ck_assert_str_eq(error.text, "a scripted start\na scripted start\na scripted start");
-    here.options.fall_back = true;
-    memset(none.notes, 0, sizeof none.notes);
-    ck_assert_int_eq(open_group(&none, &here, &error), ICESTREAM_OK);
-    sum = carry_all(&none, &here);
-    check_outcome(&sum, &here);
-    ck_assert_ptr_nonnull(strstr(none.notes, "script 2 is left out\n! device.fallback cpu: 2 CPU "
+    here.device.options.fall_back = true;
+    memset(self.notes, 0, sizeof self.notes);
+    start_group();
+    compute_all();
+    ck_assert_ptr_nonnull(strstr(self.notes, "script 2 is left out\n! device.fallback cpu: 2 CPU "
                                              "threads continue the work\n"));
-    close_group(&none);
+    close_group(&self);
 
     /* An error that all devices would have ends the creation. */
-    group wrong = {0};
-    wrong.scripts[1].create = ICESTREAM_E_CONFIG;
-    ck_assert_int_eq(open_group(&wrong, &here, &error), ICESTREAM_E_CONFIG);
-    ck_assert(!wrong.scripts[0].made);
-    close_world(&here);
+    self = (group){0};
+    self.scripts[1].create = ICESTREAM_E_CONFIG;
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_E_CONFIG);
+    ck_assert(!self.scripts[0].made);
 }
 END_TEST
 
-/* ---- dispatch -------------------------------------------------------------------------------- */
+/* ---- which member gets a batch --------------------------------------------------------------- */
 
-/* All members are blocked while this counts. By their assumed rates the first member needs 10 s for
- * a batch and the second 40 s, so the time of the test itself does not matter. */
-START_TEST(test_batches_go_where_they_are_done_first)
+/* All members are blocked while the test counts. By their assumed rates the first member needs 10 s
+ * for a batch and the second 40 s, so the time of the test itself does not matter. */
+START_TEST(test_batches_go_where_they_are_finished_first)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {.assumed = {100.0, 25.0, 0.001}};
+    self = (group){.assumed = {100.0, 25.0, 0.001}};
     self.scripts[0] = (script){.blocked = true, .credits = 2};
     self.scripts[1].blocked = self.scripts[2].blocked = true;
-    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+    start_group();
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     /* Batches of the fast and of the slow member after the n-th batch. The fast member has room for
      * two. The third and the fourth batch wait for it, because the slow member would finish them
@@ -320,29 +305,16 @@ START_TEST(test_batches_go_where_they_are_done_first)
     ck_assert_double_eq(facts.photons_per_second, 0.001); /* the assumed rate */
     unblock(&self.scripts[2]);
     close_group(&self);
-    close_world(&here);
 }
 END_TEST
 
-/* A CPU divides large batches, not small ones. Both come back whole. */
-START_TEST(test_a_cpu_takes_batches_of_any_size)
+/* ---- a CPU without a group ------------------------------------------------------------------- */
+
+/* The CPU divides large batches into pieces, but no small ones. Both come back whole. */
+START_TEST(test_a_cpu_computes_batches_of_any_size)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
-    self.options = here.options;
-    self.options.threads = 3;
-    pthread_mutex_init(&self.lock, NULL);
-    pthread_cond_init(&self.changed, NULL);
-    STAILQ_INIT(&self.finished);
-    self.parts = (ics_device_parts){.options = &self.options,
-                                    .tables = here.tables,
-                                    .models = here.hit_models,
-                                    .finished = {.post = take_finished, .user = &self},
-                                    .note = take_note,
-                                    .note_user = &self};
-    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, &self.cpu, &error),
-                     ICESTREAM_OK);
+    here.device.options.threads = 3;
+    open_cpu(&self, &here);
     ck_assert_uint_eq(self.cpu.credits, 6);
     /* Pieces end within steps: of 20000 and 40000 photons, a piece has 16384. */
     static const uint64_t sizes[][3] = {{60000}, {16384, 43616}, {39999, 1, 20000}, {500, 0}};
@@ -357,34 +329,19 @@ START_TEST(test_a_cpu_takes_batches_of_any_size)
             }
             submit_batch(&self, batch);
         }
-        while (self.out > 0) {
-            add_outcome(&sum, take_batch(&self));
-        }
+        take_all(&self, &sum);
         check_outcome(&sum, &here);
     }
-    self.cpu.functions->destroy(self.cpu.self);
-    close_world(&here);
+    close_cpu(&self);
 }
 END_TEST
 
-START_TEST(test_a_cut_batch_is_cancelled)
+START_TEST(test_a_divided_batch_is_cancelled)
 {
-    world here = open_world();
-    icestream_error error = {0};
-    group self = {0};
     atomic_bool cancel;
     atomic_init(&cancel, true);
-    self.options = here.options;
-    self.options.cancel = &cancel;
-    pthread_mutex_init(&self.lock, NULL);
-    pthread_cond_init(&self.changed, NULL);
-    STAILQ_INIT(&self.finished);
-    self.parts = (ics_device_parts){.options = &self.options,
-                                    .tables = here.tables,
-                                    .models = here.hit_models,
-                                    .finished = {.post = take_finished, .user = &self}};
-    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, &self.cpu, &error),
-                     ICESTREAM_OK);
+    here.device.options.cancel = &cancel;
+    open_cpu(&self, &here);
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 0));
     ics_batch *batch = take_batch(&self);
@@ -392,8 +349,7 @@ START_TEST(test_a_cut_batch_is_cancelled)
     ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
     ck_assert_uint_eq(batch->hit_count, 0);
     ics_batch_destroy(batch);
-    self.cpu.functions->destroy(self.cpu.self);
-    close_world(&here);
+    close_cpu(&self);
 }
 END_TEST
 
@@ -401,16 +357,17 @@ ICS_TEST_MAIN("device_group")
 {
     TCase *tests = tcase_create("device_group");
     tcase_set_timeout(tests, 600);
-    tcase_add_test(tests, test_hits_are_the_same_whatever_the_mix);
+    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_hits_do_not_depend_on_the_members);
     tcase_add_loop_test(tests, test_a_member_is_lost, 0, MEMBERS * (CREDITS + 2));
-    tcase_add_test(tests, test_one_is_lost_that_holds_everything);
+    tcase_add_test(tests, test_a_member_that_holds_all_batches_is_lost);
     tcase_add_test(tests, test_all_are_lost);
-    tcase_add_test(tests, test_the_cpu_comes_in_when_all_are_lost);
-    tcase_add_test(tests, test_a_member_that_cannot_be_believed);
-    tcase_add_loop_test(tests, test_faults_of_batches_are_handed_on, 0, 2);
+    tcase_add_test(tests, test_the_cpu_continues_when_all_are_lost);
+    tcase_add_test(tests, test_a_member_with_wrong_results_is_lost);
+    tcase_add_loop_test(tests, test_errors_of_batches_lose_no_member, 0, 2);
     tcase_add_test(tests, test_members_that_cannot_be_made);
-    tcase_add_test(tests, test_batches_go_where_they_are_done_first);
-    tcase_add_test(tests, test_a_cpu_takes_batches_of_any_size);
-    tcase_add_test(tests, test_a_cut_batch_is_cancelled);
+    tcase_add_test(tests, test_batches_go_where_they_are_finished_first);
+    tcase_add_test(tests, test_a_cpu_computes_batches_of_any_size);
+    tcase_add_test(tests, test_a_divided_batch_is_cancelled);
     suite_add_tcase(suite, tests);
 }

@@ -1,4 +1,4 @@
-/* Promise: hit files tell the maths of their photons, and --resume never mixes maths in one run,
+/* Promise: hit files name the maths of their photons, and --resume never mixes maths in one run,
  * unless device.fallback allows it.
  *
  * Uses a fake GPU. How to join: a new setting that decides the maths is a line of `ways`. */
@@ -38,7 +38,7 @@ static int run_way(run_folder *place, int way)
     return run_folder_run(place, (const char *[]){ways[way].sets[0], ways[way].sets[1], NULL});
 }
 
-START_TEST(test_hit_files_tell_their_maths)
+START_TEST(test_hit_files_name_their_maths)
 {
     reset_fake();
     run_folder place = open_place();
@@ -66,8 +66,8 @@ START_TEST(test_hit_files_tell_their_maths)
 }
 END_TEST
 
-/* For all pairs of ways: a run with the second resumes one with the first if their maths agree, and
- * refuses otherwise. */
+/* For all pairs of ways: the second run resumes the first run if their maths agree, and refuses
+ * otherwise. */
 START_TEST(test_resume_does_not_mix_maths)
 {
     const int before = _i / WAYS, after = _i % WAYS;
@@ -102,7 +102,7 @@ START_TEST(test_resume_does_not_mix_maths)
 END_TEST
 
 /* With another seed all files are computed again, and their maths do not matter. */
-START_TEST(test_other_settings_are_no_mixture)
+START_TEST(test_resume_with_another_seed_ignores_maths)
 {
     reset_fake();
     run_folder place = open_place();
@@ -132,12 +132,7 @@ START_TEST(test_fallback_may_mix_maths)
     reset_fake();
     place.options.force = false;
     place.options.resume = true;
-    char *text = NULL;
-    size_t size = 0;
-    place.options.progress = open_memstream(&text, &size);
-    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
-    fclose(place.options.progress);
-    place.options.progress = NULL;
+    char *text = run_folder_log(&place, sets);
     ck_assert_msg(strstr(text, "of other maths than this run's, which is fast, and may be kept"
                                " (device.fallback cpu)") != NULL,
                   "%s", text);
@@ -155,7 +150,7 @@ START_TEST(test_fallback_may_mix_maths)
 END_TEST
 
 /* A file that the GPU began and the CPU finished agrees with neither maths. */
-START_TEST(test_a_file_of_both_maths_goes_with_none)
+START_TEST(test_a_file_of_both_maths_agrees_with_none)
 {
     reset_fake();
     run_folder place = run_folder_open();
@@ -182,10 +177,10 @@ ICS_TEST_MAIN("device_maths")
 {
     TCase *tests = tcase_create("device_maths");
     tcase_set_timeout(tests, 120);
-    tcase_add_loop_test(tests, test_hit_files_tell_their_maths, 0, WAYS);
+    tcase_add_loop_test(tests, test_hit_files_name_their_maths, 0, WAYS);
     tcase_add_loop_test(tests, test_resume_does_not_mix_maths, 0, WAYS * WAYS);
-    tcase_add_test(tests, test_other_settings_are_no_mixture);
+    tcase_add_test(tests, test_resume_with_another_seed_ignores_maths);
     tcase_add_test(tests, test_fallback_may_mix_maths);
-    tcase_add_test(tests, test_a_file_of_both_maths_goes_with_none);
+    tcase_add_test(tests, test_a_file_of_both_maths_agrees_with_none);
     suite_add_tcase(suite, tests);
 }

@@ -23,7 +23,7 @@ typedef struct arriving {
 
 static arriving arrive(const char *content, float weight)
 {
-    arriving a = {.models = detection_load(model_config("stages.detect=pe", content, NULL))};
+    arriving a = {.models = models_load(model_config("stages.detect=pe", content, NULL))};
     const ics_batch_limits limits = ics_batch_limits_default();
     ck_assert_int_eq(ics_batch_create(&limits, 0, &a.batch, &a.error), ICESTREAM_OK);
     icestream_step steps[2] = {

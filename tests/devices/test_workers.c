@@ -27,7 +27,7 @@ struct counting {
     uv_loop_t loop;
     ics_mailbox *mailbox;
     numbered_job jobs[JOBS];
-    unsigned order[JOBS]; /* numbers as they came back */
+    unsigned order[JOBS]; /* the numbers of the jobs, in the order in which they came back */
     unsigned done;
     pthread_t loop_thread;
     atomic_uint ran;
@@ -124,7 +124,7 @@ END_TEST
 
 /* ---- a queue that fills up ------------------------------------------------------------------- */
 
-/* The first job waits until the test opens the gate, so that the others stay in the queue. */
+/* The first job waits until the test opens the gate, so that the other jobs stay in the queue. */
 typedef struct a_gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -161,7 +161,7 @@ static void count_posted(void *user, ics_job *job)
     atomic_fetch_add(&((a_gate *)user)->posted, 1);
 }
 
-START_TEST(test_full_queue_refuses_and_destroy_runs_what_waits)
+START_TEST(test_full_queue_refuses_and_destroy_runs_waiting_jobs)
 {
     a_gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     gated_job jobs[5];
@@ -205,7 +205,7 @@ ICS_TEST_MAIN("workers")
     TCase *tests = tcase_create("workers");
     tcase_add_test(tests, test_one_thread_keeps_the_order);
     tcase_add_test(tests, test_many_threads_run_every_job_once);
-    tcase_add_test(tests, test_full_queue_refuses_and_destroy_runs_what_waits);
+    tcase_add_test(tests, test_full_queue_refuses_and_destroy_runs_waiting_jobs);
     tcase_add_test(tests, test_nothing_to_destroy);
     suite_add_tcase(suite, tests);
 }

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# An output file system of 20 MB that fills up during a run.
+# Promise: if the file system of the output becomes full during a run, the run pauses and reports it. It
+# continues when there is room again, and no hit file is wrong.
 #
-#   full_disk.sh PROGRAM           detects what the program does
-#   full_disk.sh PROGRAM pauses    it must pause, say so, and go on by itself when there is room
+#   full_disk.sh PROGRAM           also accepts a program that ends with 74 and a message
+#   full_disk.sh PROGRAM pauses    the program must pause
 #
-# A program that does not wait for room ends with 74 and a message, and goes on with --resume when
-# there is room again. Exit status 77: file systems cannot be mounted here.
+# A program that does not pause continues with --resume when there is room again. Exit status 77: this test
+# cannot mount file systems here. To join: put another output of a run on the small file system.
 # shellcheck source=tests/cli/common.bash
 source "$(dirname "$0")/../cli/common.bash"
 must_pause=${2:-}
 seconds=${FULL_DISK_SECONDS:-120} # a limit for each wait, not a time that must pass
 
-# wait_until COMMAND...: until it succeeds; fails after the limit.
+# wait_until COMMAND...: repeats the command until it succeeds; fails after the limit.
 wait_until() {
     local end=$((SECONDS + seconds))
     until "$@"; do
@@ -33,7 +34,7 @@ paused_or_ended() {
     says_paused || has_ended
 }
 
-# Every hit file that is there is that of the reference.
+# Checks that existing hit files equal those of the reference.
 no_wrong_file() {
     local name
     for name in small/hits/*.hits.npy; do
@@ -55,7 +56,7 @@ process=
 trap '[ -z "$process" ] || kill -9 "$process" 2>/dev/null; umount -l "$FOLDER/small"
     rm -rf "$FOLDER"' EXIT
 
-# Room for half of what the run writes: some file meets the end of it.
+# There is room for half of the hits, so one of the hit files does not fit.
 mkdir small/hits
 head -c $((20 * 1024 * 1024 - size / 2)) /dev/zero >small/filler
 "$ICESTREAM" run "${settings[@]}" -s sink.directory=small/hits >out 2>err &
@@ -65,9 +66,9 @@ says err "No space left on device" "small/hits"
 no_wrong_file
 if says_paused; then
     echo "the run pauses"
-    has_ended && fail "ended although it said that it paused"
+    has_ended && fail "ended although it reported a pause"
     rm small/filler
-    wait_until has_ended || fail "did not go on when there was room"
+    wait_until has_ended || fail "did not continue when there was room"
     status=0
     wait $process || status=$?
     [ $status -eq 0 ] || fail "exit status $status instead of 0 after a pause"

@@ -1,9 +1,10 @@
-"""A small job for the tests of this folder: step files, a run, what its hit files must be.
+"""A small job for the tests of this folder: step files, a run, and its right hit files.
 
-Every test works on copies of one template: a run file that reads an ice model and a detector of
-its own, so that those are disturbed as well, and step files whose light makes hits. The reference
-is what an undisturbed run makes of them. The run's command line is a parameter: the same loops
-drive file lists, a watched folder and several processes.
+Every test works on copies of one template. The template has a run file, the ice model and the
+detector that it reads, so that faults can hit these files too, and step files whose light makes
+hits. The reference has the hit files of a run without faults. The command line of the run is a
+parameter: the same tests work with a list of files, with a watched folder and with several
+processes.
 """
 
 import os
@@ -42,18 +43,18 @@ class Outcome:
         self.status, self.text, self.log = status, text, log
 
     def faults(self):
-        """(number, family, call, path) of every fault that was injected."""
+        """Returns (number, family, call, path) of every fault that was injected."""
         lines = [line.split(" ", 4) for line in self.log.splitlines() if line.startswith("fault ")]
         return [(int(line[1]), line[2], line[3], line[4]) for line in lines]
 
     def counted(self):
-        """Calls that were counted, or None where the process did not come to its end."""
+        """Returns the number of counted calls; None if the process did not reach its end."""
         found = re.search(r"^counted (\d+)$", self.log, re.MULTILINE)
         return int(found.group(1)) if found else None
 
 
 def environment(**more):
-    """That of a test: no GPU, and a cache of its own."""
+    """Returns the environment of a test: without GPUs, and with these variables."""
     return {**os.environ, "CUDA_VISIBLE_DEVICES": "", "LC_ALL": "C", **more}
 
 
@@ -63,7 +64,7 @@ def read(path):
 
 
 class Job:
-    """The template in a folder of its own; `sizes` are steps per step file."""
+    """The template, in a new folder. `sizes` are the numbers of steps of the step files."""
 
     def __init__(self, program, sizes, run=RUN, seconds=60):
         self.program, self.run, self.seconds = os.path.realpath(program), run, seconds
@@ -105,13 +106,13 @@ class Job:
         return found
 
     def fresh(self):
-        """A new copy of the template, without hits."""
+        """Returns the folder of a new copy of the template, without hits."""
         where = tempfile.mkdtemp(dir=self.folder)
         shutil.copytree(self.template, where, dirs_exist_ok=True)
         return where
 
     def popen(self, where, command, **options):
-        """Starts the program; what is injected comes in `env`."""
+        """Starts the program. The plan of faults, if any, is in `env`."""
         return subprocess.Popen(
             [self.program] + shlex.split(command),
             cwd=where,
@@ -133,12 +134,12 @@ class Job:
         except subprocess.TimeoutExpired:
             process.kill()
             text, status = process.communicate()[1], None
-        said = text.decode("utf-8", "replace")
-        return Outcome(status, said, read(log).decode() if os.path.exists(log) else "")
+        text = text.decode("utf-8", "replace")
+        return Outcome(status, text, read(log).decode() if os.path.exists(log) else "")
 
     @staticmethod
     def hits(where, folder="hits"):
-        """Contents of the hit files under their final names."""
+        """Returns the contents of the hit files with final names."""
         path = os.path.join(where, folder)
         names = os.listdir(path) if os.path.isdir(path) else []
         return {
@@ -146,9 +147,9 @@ class Job:
         }
 
     def wrong_files(self, where):
-        """Files under final names that are not what the reference is."""
+        """Reports files with final names that are not equal to the reference."""
         return [
-            "%s is wrong under its final name" % name
+            "%s has its final name and is wrong" % name
             for name, data in sorted(self.hits(where).items())
             if data != self.reference.get(name)
         ]
@@ -159,7 +160,7 @@ class Job:
 
     @staticmethod
     def left_over(where):
-        """Files that only a run which is under way may have."""
+        """Reports files that may exist only during a run."""
         return [
             "%s is left" % name
             for _, _, names in os.walk(os.path.join(where, "hits"))
@@ -168,15 +169,22 @@ class Job:
         ]
 
     def complete(self, where):
-        """What is wrong after a run that says that all is done."""
+        """Reports what is wrong after a run that ended with success."""
         return self.wrong_files(where) + self.missing_files(where) + self.left_over(where)
 
     def close(self):
         shutil.rmtree(self.folder)
 
+    def end(self, found):
+        """Prints what was found and removes the folder. Returns the exit status of the test."""
+        for text in found:
+            print("FAILED: " + text)
+        self.close()
+        return 1 if found else 0
+
 
 def judge_end(outcome, killed=False):
-    """What is wrong with the way in which a process ended, whatever it had to do."""
+    """Reports what is wrong with the end of a process, whatever its work was."""
     if outcome.status is None:
         return ["not finished after the limit"]
     found = []

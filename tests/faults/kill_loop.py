@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""kill -9 at random moments, and going on: the result is as if nothing had happened.
+"""Promise: after kill -9 at any moment a run can continue, and the result is that of a run without
+kills.
 
     kill_loop.py PROGRAM INJECT.SO [--kills 40] [--kills-of-one-run 8] [--seed 1]
                  [--run "ARGUMENTS"]
 
-A run of some step files is killed and started again, with --resume, until it ends by itself, at
-the latest after a few kills; then the next run begins, until there were as many kills as asked
-for. Half of them come after a random time (exponential: a Poisson process), the other half exactly
+A run of some step files is killed and started again, with --resume, until it ends without a kill;
+after a few kills it is not killed any more. Then the next run begins, until --kills is reached.
+Half of the kills come after a random time (exponential: a Poisson process), the other half exactly
 at the N-th call that changes a file or folder: before it, after it, or with half of its bytes
 written (inject.c); half of those on a file system that cannot rename without replacing.
 
-After every kill: a hit file under its final name equals that of an undisturbed run by every byte,
-one that was complete before has not been touched, summaries are whole, journals have whole lines
-but for one per kill. At the end: all files are there, nothing else is left. What is computed again
-is what was under way: told as the number of files without their final names that kills left
-behind.
+After every kill: a hit file with its final name equals that of the reference in every byte, a file
+that was complete before has not been touched, summaries are complete, and journals have at most
+one incomplete line per kill. At the end all files exist and nothing else is left. The number of
+files that kills left without their final names is printed.
 
-Files that are claimed from a folder (source.directory) are quarantined when workers died over them
-again and again; there a run must not be killed too often.
+Files that are claimed from a folder (source.directory) are quarantined when several workers died
+while they held them, so there a run must not be killed too often. To join: a new way to kill goes
+into start_and_kill().
 """
 
 import argparse
@@ -43,7 +44,7 @@ class Tally:
 
 
 def stamps(where):
-    """What changes when a file is written again."""
+    """Returns what changes when a hit file is written again: inode and time of each file."""
     folder = os.path.join(where, "hits")
     names = os.listdir(folder) if os.path.isdir(folder) else []
     about = {name: os.stat(os.path.join(folder, name)) for name in names if name.endswith(".npy")}
@@ -51,19 +52,19 @@ def stamps(where):
 
 
 def broken_texts(where, kills):
-    """Summaries that no program could read, and lines of journals: a kill may cut one."""
+    """Reports summaries that are no JSON, and more incomplete journal lines than kills."""
     found, cut = [], 0
     for root, _, names in os.walk(os.path.join(where, "hits")):
         for name in names:
             path = os.path.join(root, name)
-            if name.endswith(".json") and not ics_json(read(path)):
+            if name.endswith(".json") and not is_json(read(path)):
                 found.append("%s is not JSON" % name)
             if name.endswith(".journal"):
-                cut += sum(not ics_json(line) for line in read(path).split(b"\n") if line)
+                cut += sum(not is_json(line) for line in read(path).split(b"\n") if line)
     return found + (["%d lines of journals are cut" % cut] if cut > kills else [])
 
 
-def ics_json(data):
+def is_json(data):
     try:
         json.loads(data)
         return True
@@ -72,7 +73,7 @@ def ics_json(data):
 
 
 def check(job, where, before, kills):
-    """What is wrong now; `before` are the stamps at the start."""
+    """Reports what is wrong now; `before` are the stamps before the run."""
     found = job.wrong_files(where) + broken_texts(where, kills)
     now = stamps(where)
     again = [name for name in before if before[name] != now.get(name)]
@@ -80,7 +81,7 @@ def check(job, where, before, kills):
 
 
 def run_once(job, where, env, seconds):
-    """Runs until the end or until it is killed; (exit status, what it said)."""
+    """Runs until the end, or kills the run after `seconds`. Returns the exit status and the log."""
     resume = " --resume" if os.path.isdir(os.path.join(where, "hits")) else ""
     process = job.popen(where, job.run + resume, env=env, stderr=subprocess.PIPE)
     try:
@@ -92,7 +93,7 @@ def run_once(job, where, env, seconds):
 
 
 def start_and_kill(job, where, options, chance, mean, tally):
-    """One start that is to be killed: (whether it was, what is wrong)."""
+    """Starts a run that is meant to be killed. Returns whether it was, and what is wrong."""
     before = stamps(where)
     env, seconds = environment(), job.seconds
     if chance.random() < 0.5:
@@ -119,7 +120,7 @@ def start_and_kill(job, where, options, chance, mean, tally):
 
 
 def finish(job, where, tally):
-    """The last start, undisturbed."""
+    """The last start, which is not killed. Reports what is wrong."""
     before = stamps(where)
     outcome = job.start(where, job.run + " --resume")
     tally.files += len(stamps(where)) - len(before)

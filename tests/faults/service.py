@@ -1,7 +1,7 @@
-"""A watching icestream, what is put into its folder, and what must come out of it.
+"""A watching icestream, the step files for its folder, and the hit files that it must write.
 
-Step files are copies of a job's template under names of their own, so that the hit file of each is
-known: hits depend on what is in a step file, not on its name.
+The step files are copies of the files of a job's template with other names. The hit file of each
+copy is known, because hits depend on the content of a step file and not on its name.
 """
 
 import json
@@ -19,7 +19,7 @@ WATCH = "run watch.yaml -s device.threads=1"
 
 
 def wait_until(condition, seconds, pause=0.05):
-    """Whether the condition came true within the limit."""
+    """Returns whether the condition became true within the limit."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -29,7 +29,7 @@ def wait_until(condition, seconds, pause=0.05):
 
 
 class Service:
-    """One running process with what it says in a file."""
+    """One running process. Its log goes to a file."""
 
     def __init__(self, job, where, command=WATCH, name="service"):
         self.log = os.path.join(where, name + ".err")
@@ -40,25 +40,33 @@ class Service:
     def is_running(self):
         return self.process.poll() is None
 
-    def said(self):
+    def log_text(self):
         return read(self.log).decode("utf-8", "replace")
 
     def send(self, number):
         if self.is_running():
             self.process.send_signal(number)
 
-    def end(self, number=signal.SIGTERM, seconds=30):
-        """(exit status, seconds from the signal to the end); None if it did not obey."""
-        begun = time.monotonic()
-        self.send(number)
+    def wait(self, seconds=30):
+        """Waits for the end. Returns the exit status; None if the process had to be killed."""
         try:
-            return self.process.wait(seconds), time.monotonic() - begun
+            return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            return None, time.monotonic() - begun
+            return None
 
-    # What the kernel knows about it.
+    def end(self, number=signal.SIGTERM, seconds=30):
+        """Sends one signal and waits. Returns wait()'s status and the seconds until the end.
+
+        A test of an orderly end sends one signal only: a second one abandons the work, or, after
+        the program has closed its signal handlers, ends the process before it has an exit status.
+        """
+        begun = time.monotonic()
+        self.send(number)
+        return self.wait(seconds), time.monotonic() - begun
+
+    # What the kernel reports about the process.
 
     def resident_bytes(self):
         with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as file:
@@ -77,13 +85,13 @@ class Service:
 
 
 def damages(data, chance):
-    """A step file that no run may accept, in one of several ways."""
+    """Returns a step file that no run may accept, damaged in one of several ways."""
     data = bytearray(data)
     kind = chance.randrange(5)
     if kind == 0:
         del data[chance.randrange(1100, len(data) - 40) :]
     elif kind == 1:
-        data[chance.randrange(1024, 1080)] ^= 0x40  # the checksum tells
+        data[chance.randrange(1024, 1080)] ^= 0x40  # the checksum is wrong
     elif kind == 2:
         data[:6] = b"\x93NUMPZ"
     elif kind == 3:
@@ -96,7 +104,7 @@ def damages(data, chance):
 
 
 class Plan:
-    """What is dropped: `good` are names with the hit files that belong to them, `bad` are names."""
+    """The step files to drop. `good`: contents of their hit files by name; `bad`: names."""
 
     def __init__(self, job, count, seed, bad_share=0.01):
         chance = random.Random(seed)
@@ -124,12 +132,12 @@ class Plan:
         return [name for name in self.good if name not in there]
 
     def wrong(self, where, folder="hits"):
-        """Hit files under final names that are not what they must be."""
+        """Reports hit files with final names that are not equal to the reference."""
         found = []
         for name in sorted(os.listdir(os.path.join(where, folder))):
             path = os.path.join(where, folder, name)
             if name.endswith(".hits.npy") and read(path) != self.good.get(name):
-                found.append("%s is wrong under its final name" % name)
+                found.append("%s has its final name and is wrong" % name)
         return found
 
     def without_reason(self, where, folder="hits/quarantine"):
@@ -140,13 +148,13 @@ class Plan:
 
 
 def drop(where, name, data, chance, outside):
-    """Puts a file into the watched folder: renamed in, or grown there under another name."""
+    """Moves a file into the watched folder, or writes it there in pieces and renames it."""
     path = os.path.join(where, "in", name)
     if chance.random() < 0.5:
-        aside = os.path.join(outside, name)
-        with open(aside, "wb") as file:
+        prepared = os.path.join(outside, name)
+        with open(prepared, "wb") as file:
             file.write(data)
-        os.rename(aside, path)
+        os.rename(prepared, path)
         return
     temporary = chance.choice((".%s.tmp", "%s.part", "tmp-%s.writing")) % name
     growing = os.path.join(where, "in", temporary)
@@ -160,7 +168,7 @@ def drop(where, name, data, chance, outside):
 
 
 def feed(where, files, seconds, seed):
-    """Drops files at random times, `seconds` in all; to be run in a process of its own."""
+    """Drops files at random times, over about `seconds` in all. Run it in another process."""
     chance = random.Random(seed)
     outside = os.path.join(where, "outside")
     os.makedirs(outside, exist_ok=True)
@@ -171,11 +179,11 @@ def feed(where, files, seconds, seed):
     shutil.rmtree(outside)
 
 
-# ---- what a run tells ----------------------------------------------------------------------------
+# ---- what a run reports --------------------------------------------------------------------------
 
 
 def find_key(value, wanted):
-    """All values in a JSON document whose key contains the text, with their paths."""
+    """Returns all values of a JSON document whose key contains the text, as (path, value)."""
     found = []
     items = value.items() if isinstance(value, dict) else ()
     for key, item in items:
@@ -186,7 +194,7 @@ def find_key(value, wanted):
 
 
 def journal_events(where, folder="hits"):
-    """The lines of run.journal that are whole."""
+    """Returns the complete lines of run.journal."""
     path = os.path.join(where, folder, "run.journal")
     events = []
     for line in read(path).split(b"\n") if os.path.exists(path) else ():

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Several processes on one spool, killed and stopped at random: nothing missing, no conflicts.
+"""Promise: several processes share one spool; although they are killed and stopped at random, every
+step file is done, and hit files are right.
 
     shared_spool.py PROGRAM [--files 200] [--processes 4] [--seconds 20] [--seed 1]
                     [--lease 0.5] [--run "ARGUMENTS"]
 
 While files are dropped into the shared folder, a process is killed (kill -9) and started again, or
-stopped for longer than its lease (SIGSTOP, SIGCONT), all at random times. In the end every good
-file has one hit file that equals the reference by every byte, every bad one a .reason, and fewer
-than 5 % of the files were finished twice (by run.journal). Hit files are looked at after every
-blow.
+stopped for longer than its lease (SIGSTOP, SIGCONT), at random times. In the end every good file
+has one hit file that equals the reference in every byte, every bad file has a .reason, and fewer
+than 5 % of the files were finished twice (by run.journal). Hit files are compared with the
+reference after every disturbance. To join: a new kind of disturbance goes into Crew.disturb.
 """
 
 import argparse
@@ -30,7 +31,7 @@ ENDS = (143, 3, 75)
 
 
 class Crew:
-    """The processes; each has a worker's name, which it keeps when it is started again."""
+    """The processes. Each has a worker's name, which it keeps when it is started again."""
 
     def __init__(self, job, where, options):
         self.job, self.where, self.options = job, where, options
@@ -46,8 +47,8 @@ class Crew:
         )
         return Service(self.job, self.where, command, "worker-%d" % index)
 
-    def blow(self, chance):
-        """Kills one and starts it again, or stops one for longer than its lease."""
+    def disturb(self, chance):
+        """Kills a process and starts it again, or stops one for longer than its lease."""
         index = chance.randrange(len(self.members))
         member = self.members[index]
         if chance.random() < 0.5:
@@ -61,20 +62,21 @@ class Crew:
             self.stops += 1
 
     def end(self):
-        """What is wrong with the ends of the processes."""
-        found = ["one has ended before" for it in self.members if not it.is_running()]
+        """Ends the processes by SIGTERM. Reports what is wrong with their ends."""
+        found = ["a process has ended before" for it in self.members if not it.is_running()]
         for member in self.members:
             member.send(signal.SIGTERM)
         for member in self.members:
-            status = member.end()[0]
+            status = member.wait()
             if status not in ENDS:
-                last = member.said().strip().splitlines()[-3:]
+                last = member.log_text().strip().splitlines()[-3:]
                 found.append("exit status %s after SIGTERM: %s" % (status, " | ".join(last)))
         return found
 
 
 def count_repeated(where):
-    """(files finished more than once, claims of work that somebody had begun already)."""
+    """Returns how often files were finished again, how often they were claimed again, and how many
+    files were finished."""
     events = journal_events(where)
     finished = collections.Counter(
         os.path.basename(event.get("file", "")) for event in events if event["event"] == "done"
@@ -108,7 +110,7 @@ def main():
     end = time.monotonic() + options.seconds
     while time.monotonic() < end and not found:
         time.sleep(chance.expovariate(1 / 0.5))
-        crew.blow(chance)
+        crew.disturb(chance)
         found += plan.wrong(where)
     feeder.join(LIMIT)
     wait_until(lambda: not plan.missing(where) and not plan.without_reason(where), LIMIT)
@@ -118,7 +120,7 @@ def main():
     found += plan.wrong(where) + job.left_over(where)
     twice, again, finished = count_repeated(where)
     if finished == 0:
-        found.append("run.journal tells of no file that was done")
+        found.append("run.journal has no file that was done")
     if twice >= 0.05 * len(plan.good):
         found.append("%d files were finished twice, expected fewer than 5 %%" % twice)
     if crew.kills == 0 or crew.stops == 0:
@@ -127,10 +129,7 @@ def main():
         "%d good, %d bad, %d processes: %d kills, %d stops; %d files finished twice, %d begun again"
         % (len(plan.good), len(plan.bad), options.processes, crew.kills, crew.stops, twice, again)
     )
-    for text in found:
-        print("FAILED: " + text)
-    job.close()
-    return 1 if found else 0
+    return job.end(found)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Many small files for a long time: memory flat, file descriptors constant, idle at rest.
+"""Promise: with many small files over a long time, memory and file descriptors do not grow, and a
+service without work uses almost no CPU time.
 
     soak.py PROGRAM                               200 files of a list, 0.2 minutes at most
     soak.py PROGRAM --watch --files 20000 --minutes 30
     ... --idle 30 --slope 1 --run "ARGUMENTS"
 
-Without --watch the files are a list that is worked through as fast as it goes, and a second run is
-ended by SIGTERM on its way. With --watch they are dropped into a watched folder over the whole
-time; afterwards the service is idle for --idle seconds, of which it may use 1 % of a core, and
-then ended by SIGTERM. Resident memory and open descriptors are sampled all the time. After a warm-
-up (the first fifth) memory must not grow by more than --slope MB/h, and descriptors not at all
-(medians of the second and the last fifth). Over less than ten minutes a slope is noise: then it is
-only told, and memory must stay within 8 MB.
+Without --watch the files are a list, and a second run is ended by SIGTERM before it is done. With
+--watch the files are dropped into a watched folder over the whole time; afterwards the service has
+no work for --idle seconds, in which it may use 1 % of a core, and is then ended by SIGTERM.
+Resident memory and open descriptors are sampled all the time. After a warm-up (the first fifth)
+memory must not grow by more than --slope MB/h, and descriptors not at all (medians of the second
+and the last fifth). In less than ten minutes a slope is noise: then it is only printed, and memory
+must stay within 8 MB. To join: a new limit goes into Samples.judge.
 """
 
 import argparse
@@ -41,7 +42,7 @@ class Samples:
         try:
             row = (time.monotonic(), service.resident_bytes(), service.descriptors())
         except (OSError, IndexError):
-            return  # it has ended
+            return  # the process has ended
         if row[1] > 0:
             self.rows.append(row)
 
@@ -57,7 +58,7 @@ class Samples:
         return statistics.linear_regression([r[0] for r in rows], [r[1] for r in rows]).slope
 
     def judge(self, limit, held):
-        """What is wrong; `limit` is a slope in MB/h."""
+        """Reports what is wrong. `limit` is a slope (MB/h), which counts from `held` seconds on."""
         if len(self.rows) < 25:
             return ["only %d samples: more files or more time are needed" % len(self.rows)]
         seconds = self.rows[-1][0] - self.rows[0][0]
@@ -87,7 +88,7 @@ def sample_until(service, samples, condition, seconds, period):
 
 
 def end_checked(service, seconds=10):
-    """What is wrong with the end by SIGTERM."""
+    """Ends the service by SIGTERM. Reports what is wrong with its end."""
     status, took = service.end()
     print("SIGTERM to end: %.2f s, exit status %s" % (took, status))
     found = []
@@ -108,10 +109,10 @@ def soak_list(job, where, plan, options):
     sample_until(service, samples, lambda: False, LIMIT + options.minutes * 60, period)
     found = []
     if service.is_running() or service.process.returncode != 0:
-        found.append("the run has not ended with 0: " + service.said()[-2000:])
+        found.append("the run has not ended with 0: " + service.log_text()[-2000:])
     found += samples.judge(options.slope, 600)
     found += ["%s is missing" % name for name in plan.missing(where)] + plan.wrong(where)
-    # Another run, ended on its way.
+    # Another run, ended before it is done.
     shutil.rmtree(os.path.join(where, "hits"))
     service = Service(job, where, options.run or RUN)
     hits = os.path.join(where, "hits")
@@ -135,9 +136,9 @@ def soak_watch(job, where, plan, options):
         found.append("%d hit files are missing" % len(plan.missing(where)))
     found += plan.wrong(where)
     if not service.is_running():
-        return found + ["the service has ended: " + service.said()[-2000:]]
+        return found + ["the service has ended: " + service.log_text()[-2000:]]
     before = service.cpu_seconds()
-    time.sleep(options.idle)  # what is measured is what it does in this time
+    time.sleep(options.idle)
     share = (service.cpu_seconds() - before) / options.idle
     print("idle: %.2f %% of a core over %.0f s" % (100 * share, options.idle))
     if share > 0.01:
@@ -161,10 +162,7 @@ def main():
         os.unlink(os.path.join(where, "steps", name))
     plan = Plan(job, options.files, 1, bad_share=0)
     found = (soak_watch if options.watch else soak_list)(job, where, plan, options)
-    for text in found:
-        print("FAILED: " + text)
-    job.close()
-    return 1 if found else 0
+    return job.end(found)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every call that may fail, fails once: exit status, message, files, and going on afterwards.
+"""Promise: whichever call fails, exit status, message and files are right, and a later run
+continues.
 
     sweep.py PROGRAM INJECT.SO            a subset: N = 1 .. 60, then every 17th up to 500, then
                                           every 97th up to the last call
@@ -14,11 +15,13 @@
 The N-th call of a family is counted over the whole run (inject.c), so a sweep ends where a run
 makes no more such calls. For each case, in a folder of its own:
 
-- the run ends by itself, with a documented exit status that fits: 0 only if every hit file is there
-  and right; interrupted and short calls are simply taken up again
+- the run ends with a documented exit status that fits: 0 only if every hit file exists and is
+  right; calls that are interrupted or short are repeated
 - standard error names the file and the cause
-- no hit file under its final name differs from the reference by a byte, no .part is left
-- afterwards --resume, undisturbed, exits with 0 and all files are byte-identical to the reference
+- no hit file with its final name differs from the reference in a byte, and no .part is left
+- afterwards a run with --resume and without faults exits with 0, and all files equal the reference
+
+To join: a new kind of call gets a wrapper in inject.c and a line in HOWS and in expected().
 """
 
 import argparse
@@ -32,7 +35,7 @@ import sys
 sys.dont_write_bytecode = True
 from jobs import RUN, Job, judge_end  # noqa: E402
 
-SIZES = (30, 50, 20)  # steps of the step files, over and over
+SIZES = (30, 50, 20)  # steps of the step files; --files repeats them
 
 # Errors that each family can meet. "short" is a transfer of half the bytes.
 HOWS = {
@@ -55,15 +58,15 @@ TEXTS = {
     "EAGAIN": "Resource temporarily unavailable",
     "ESTALE": "Stale file handle",
 }
-# Libraries that do not survive a lack of memory themselves: OpenSSL 3.0 crashes where it sets
-# itself up without it, glibc's glob() frees a list of names twice or finds nothing, libuv calls
-# abort() where its table of descriptors cannot grow.
+# Functions of libraries that do not survive a lack of memory: OpenSSL 3.0 crashes while it
+# initialises, glob() of glibc frees a list of names twice or finds nothing, and libuv calls abort()
+# if its table of descriptors cannot grow.
 EXCLUDE = "libcrypto:CRYPTO_THREAD_run_once libc:glob64 libc:glob libuv:uv_loop_init"
 
-# libuv's words, and those of a thread that cannot be made, are among them.
+# Messages about a lack of memory, with those of libuv and of a thread that cannot be created.
 NO_MEMORY = ("out of memory", "not enough memory", TEXTS["ENOMEM"], "cannot start")
-TAKEN_UP = ("EINTR", "short")
-# What the process has run out of is no fault of a step file.
+REPEATED = ("EINTR", "short")
+# A lack of these is an error of the process, not of a step file.
 OURS = ("ENOMEM", "EMFILE")
 # Files of libraries and of the system, which have defaults.
 OPTIONAL = ("openssl.cnf",)
@@ -80,7 +83,7 @@ class Scene:
 
 
 def half_done(job, where):
-    """As after a killed run: one file is complete, one is cut, one has only begun."""
+    """Prepares the files of a killed run: one is complete, one is cut, one has only a .part."""
     folder = os.path.join(where, "hits")
     os.mkdir(folder)
     names = sorted(job.reference)
@@ -100,7 +103,7 @@ def make_scenes(run):
 
 
 def numbers(last, full, every):
-    """Which calls of `last` fail."""
+    """Returns the numbers of the calls that fail, from 1 to `last`."""
     if every:
         return list(range(1, last + 1))
     whole, middle, step = (500, last, 17) if full else (60, 500, 17)
@@ -111,17 +114,17 @@ def numbers(last, full, every):
 
 
 def file_of(path):
-    """The name that people know: without .part, and what keeps those of workers apart."""
+    """Returns the name without .part and without the digits of the writer."""
     name = os.path.basename(path.rstrip("/"))
     return re.sub(r"(\.[0-9a-f]{8}|\.[0-9]+)?\.part$", "", name)
 
 
 def expected(family, how, path):
-    """Exit statuses that fit a fault on a file, beside 0 for one that was retried and told."""
-    if how in TAKEN_UP:
+    """Returns the exit statuses that fit; 0 is for a fault that was reported and tried again."""
+    if how in REPEATED:
         return {0}
     if family in ("memory", "map"):
-        return {0, 1, 2, 74}  # whose memory: the run's, the models', the output's
+        return {0, 1, 2, 74}  # by the owner of the memory: run, models, output
     if family == "thread":
         return {1}
     if path.endswith(OPTIONAL):
@@ -135,27 +138,27 @@ def expected(family, how, path):
 
 
 def must_say(family, how, path, status):
-    """Texts of which standard error must contain every one."""
-    if how in TAKEN_UP or path.endswith(OPTIONAL):
+    """Returns lists of texts; standard error must contain one text of each list."""
+    if how in REPEATED or path.endswith(OPTIONAL):
         return []
     if family in ("memory", "map"):
         return [NO_MEMORY] if status != 0 else []
     if family == "thread":
         return [(TEXTS[how],)]
     if "/.icestream/" in path:
-        # Leases, marks and claims go on their way with the next heartbeat or look.
+        # The next heartbeat or scan repeats the work on leases, marks and claims.
         return [(TEXTS[how],)] if status != 0 else []
     return [(file_of(path),), (TEXTS[how],)]
 
 
-def ics_old_output(scene, family, call, path):
-    """Reading an output of an earlier run: what cannot be read is made anew, without a word."""
+def is_old_output(scene, family, call, path):
+    """Whether the fault hit an old output. The run then makes it again without a message."""
     reads = family == "read" or (family == "open" and ".part" not in path)
     return scene.name == "resume" and reads and path.endswith(".hits.npy")
 
 
 def judge_files(job, where, before, outcome):
-    """What is wrong with the files; before an end with 0, what was there already may still be."""
+    """Reports what is wrong with the files. If the run failed, faults of `before` may stay."""
     found = job.wrong_files(where) + job.left_over(where)
     if outcome.status == 0:
         return found + job.missing_files(where)
@@ -165,7 +168,7 @@ def judge_files(job, where, before, outcome):
 def judge_case(job, scene, where, before, how, outcome):
     found = judge_end(outcome)
     faults = outcome.faults()
-    # A failing unlink is what keeps a .part from being taken away.
+    # If an unlink fails, a .part may stay.
     if not faults or faults[0][1] != "folder":
         found += judge_files(job, where, before, outcome)
     if not faults:
@@ -175,15 +178,15 @@ def judge_case(job, scene, where, before, how, outcome):
     fits = expected(family, how, path)
     if outcome.status not in fits and outcome.status is not None:
         found.append("exit status %d, expected %s" % (outcome.status, sorted(fits)))
-    if not ics_old_output(scene, family, call, path):
+    if not is_old_output(scene, family, call, path):
         for texts in must_say(family, how, path, outcome.status):
             if not any(text in outcome.text for text in texts):
-                found.append("'%s' is not said" % "' or '".join(texts))
+                found.append("standard error lacks '%s'" % "' or '".join(texts))
     return found
 
 
 def fault_of(inject, family, how, number, span=1):
-    """The environment for the N-th call to fail, and more after it; 0: calls are only counted."""
+    """Returns the environment in which `span` calls fail from the N-th on; 0: only count."""
     last = number + span - 1 if number > 0 else 0
     return {
         "LD_PRELOAD": inject,
@@ -195,7 +198,7 @@ def fault_of(inject, family, how, number, span=1):
 
 
 def run_case(job, scene, options, family, how, number):
-    """(outcome, what is wrong) of one fault and of going on after it."""
+    """Injects one fault and continues with --resume. Returns the outcome and what is wrong."""
     where = job.fresh()
     try:
         scene.prepare(job, where)
@@ -234,14 +237,14 @@ def list_cases(job, options):
             last = count_calls(job, scene, options.inject, family)
             if last == 0:
                 continue
-            # One more than there were: threads may make a call more or less.
+            # One call more than was counted, because threads may make a call more or less.
             which = [options.at] if options.at else numbers(last + 1, options.full, options.every)
             for how in chosen:
                 for number in which:
                     yield scene, family, how, number
 
 
-def tell(name, outcome, found):
+def report(name, outcome, found):
     print("FAILED: %s: %s" % (name, "; ".join(found)))
     faults = outcome.faults()
     if faults:
@@ -285,7 +288,7 @@ def main():
             counts["exit %s" % outcome.status] += 1
             if found:
                 failures += 1
-                tell("%s/%s/%s at %d" % (scene.name, family, how, number), outcome, found)
+                report("%s/%s/%s at %d" % (scene.name, family, how, number), outcome, found)
     job.close()
     for name, counts in tally.items():
         print("%-24s %s" % (name, ", ".join("%s: %d" % item for item in sorted(counts.items()))))

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Files dropped into a watched folder at random times: every good one has exactly one hit file.
+"""Promise: every good step file that is dropped into a watched folder has exactly one hit file.
 
     watched.py PROGRAM [--files 150] [--seconds 10] [--seed 1] [--run "ARGUMENTS"]
 
-Another process drops files of mixed size: some grow slowly under a temporary name and are renamed,
-some are renamed in from outside; 1 % are damaged; one comes a second time under another name and
-one under its own after it was done. Then: each good one has one hit file, equal to the reference
-by every byte, each bad one a .reason in the quarantine; nothing else is left; SIGTERM ends the
-service within 10 s with its documented exit status. The latency from arrival to commit is reported
-(p99).
+Another process drops files of several sizes at random times. Some are written in pieces with a
+temporary name and then renamed, others are moved into the folder; 1 % are damaged; one file comes
+a second time with another name, and one with the same name after it was done. In the end each good
+file has one hit file, equal to the reference in every byte, and each bad file has a .reason in the
+quarantine; nothing else is left; SIGTERM ends the service within 10 s with a documented exit
+status. The 99th percentile of the latency from arrival to commit is printed. To join: a new way in
+which files come goes into drop() of service.py.
 """
 
 import argparse
@@ -28,7 +29,7 @@ ENDS = (143, 3)  # terminated; finished with files quarantined
 
 
 def duplicate(plan):
-    """The first good file once more, under another name."""
+    """Adds the first good file again, with another name."""
     name, data = next(file for file in plan.files if file[0] not in plan.bad)
     hits = name.replace(".steps.npy", ".hits.npy")
     plan.good["twin.hits.npy"] = plan.good[hits]
@@ -36,7 +37,7 @@ def duplicate(plan):
     return name, data, hits
 
 
-def all_told(plan, where):
+def is_complete(plan, where):
     return not plan.missing(where) and not plan.without_reason(where)
 
 
@@ -61,20 +62,21 @@ def main():
     )
     feeder.start()
     begun = time.monotonic()
-    wait_until(lambda: all_told(plan, where) or not service.is_running(), LIMIT + options.seconds)
+    limit = LIMIT + options.seconds
+    wait_until(lambda: is_complete(plan, where) or not service.is_running(), limit)
     feeder.join(LIMIT)
     took = time.monotonic() - begun
-    # The same file again: whatever the service does with it, there is one right hit file.
+    # The same file again: whatever the service does with it, its hit file stays right.
     before = read(os.path.join(where, "hits", hits)) if not plan.missing(where) else b""
     feed(where, [(name, data)], 0.01, options.seed)
     last = [("last.steps.npy", data)]
     plan.good["last.hits.npy"] = plan.good[hits]
     feed(where, last, 0.01, options.seed)
-    wait_until(lambda: all_told(plan, where) or not service.is_running(), LIMIT)
+    wait_until(lambda: is_complete(plan, where) or not service.is_running(), LIMIT)
     if before != plan.good[hits]:
-        found.append("%s is not there in time" % hits)
+        found.append("%s is missing or wrong after the limit" % hits)
     if not service.is_running():
-        found.append("the service has ended: " + service.said()[-2000:])
+        found.append("the service has ended: " + service.log_text()[-2000:])
     status, seconds = service.end()
     found += ["%s is missing" % it for it in plan.missing(where)]
     found += ["%s has no .reason" % it for it in plan.without_reason(where)]
@@ -91,10 +93,7 @@ def main():
         "%d good, %d bad in %.1f s; %s; SIGTERM to end %.2f s, exit status %s"
         % (len(plan.good), len(plan.bad), took, latency, seconds, status)
     )
-    for text in found:
-        print("FAILED: " + text)
-    job.close()
-    return 1 if found else 0
+    return job.end(found)
 
 
 if __name__ == "__main__":

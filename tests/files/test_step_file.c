@@ -1,5 +1,5 @@
 /* Promises of step files: good files are read completely, and bad files are refused with file, row,
- * field, what was found and what was expected. */
+ * field, what was found and what was expected. To join: another damage is a row of `damages`. */
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
@@ -324,7 +324,7 @@ START_TEST(every_flipped_bit_is_noticed)
 }
 END_TEST
 
-START_TEST(what_is_no_file_is_refused)
+START_TEST(things_that_are_no_regular_files_are_refused)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
@@ -346,7 +346,7 @@ START_TEST(what_is_no_file_is_refused)
 END_TEST
 
 /* The file is good, so it must not be quarantined. */
-START_TEST(want_of_descriptors_is_no_fault_of_the_file)
+START_TEST(lack_of_descriptors_is_not_an_error_of_the_file)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
@@ -402,8 +402,8 @@ ICS_TEST_MAIN("step_file")
     tcase_add_test(bad, damaged_files_are_refused);
     tcase_add_test(bad, every_cut_is_noticed);
     tcase_add_test(bad, every_flipped_bit_is_noticed);
-    tcase_add_test(bad, what_is_no_file_is_refused);
-    tcase_add_test(bad, want_of_descriptors_is_no_fault_of_the_file);
+    tcase_add_test(bad, things_that_are_no_regular_files_are_refused);
+    tcase_add_test(bad, lack_of_descriptors_is_not_an_error_of_the_file);
     tcase_add_test(bad, file_changed_while_reading_is_noticed);
     suite_add_tcase(suite, bad);
 }

@@ -1,5 +1,6 @@
 /* Promises of step messages and of files from other programs: streams of messages are read to their
- * end, NumPy files are read, and NumPy reads our files. */
+ * end, NumPy files are read, and NumPy reads our files. To join: a file of NumPy that we read is a
+ * program in `numpy_programs`, one that we refuse is a row of `numpy_refusals`. */
 #include "pipeline/files/table_writer.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
@@ -15,7 +16,8 @@ enum { ROWS = 20 };
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
-/* A stream of the given bytes, as a descriptor. */
+/* Returns a descriptor from which the given bytes can be read. The caller or read_stream() closes
+ * it. */
 static int stream_of(const scratch *place, const void *bytes, size_t size)
 {
     char path[SCRATCH_PATH];
@@ -25,7 +27,8 @@ static int stream_of(const scratch *place, const void *bytes, size_t size)
     return descriptor;
 }
 
-/* Two messages of 3 and 2 rows; the first one may be a whole file with its trailer. */
+/* Writes two messages, of 3 and of 2 rows, to `bytes`. With `trailer`, the first message is a whole
+ * file with its trailer. Returns the size of both. */
 static size_t two_messages(const scratch *place, bool trailer, unsigned char *bytes)
 {
     char path[SCRATCH_PATH];
@@ -52,7 +55,8 @@ static size_t two_messages(const scratch *place, bool trailer, unsigned char *by
     return first + second;
 }
 
-/* Reads a stream to its end. Returns the numbers of messages and rows, and the status. */
+/* Reads a stream to its end and closes it. Returns the status, and the numbers of messages and
+ * rows. */
 static int read_stream(int descriptor, int *messages, size_t *rows, icestream_error *error)
 {
     ics_step_reader *reader = NULL;
@@ -346,8 +350,6 @@ START_TEST(our_files_and_streams_are_read_by_numpy)
     scratch_remove(&place);
 }
 END_TEST
-
-#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
 ICS_TEST_MAIN("step_stream")
 {

@@ -1,19 +1,11 @@
 /* Fuzzes geometries. Input: '0' and a geo-f2k file, or '1' and CSV. Every accepted module must be
- * finite and in range. */
+ * finite and in range. Good inputs are in corpus/geometry. */
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 /* Puts modules with a minimum distance into a grid, and lets the grid find the two closest ones. */
 static void check_distances(const ics_module_list *list)

@@ -1,22 +1,15 @@
 /* Fuzzes tilt tables and cfg.txt. The first byte chooses the reader: '0' tilt.par and tilt.dat, '1'
  * tilt.set and tilt.map (the two files separated by a line "="), '2' a tilt in CSV, '3' cfg.txt. An
- * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. */
+ * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. Good inputs are
+ * in corpus/ice_features. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 static size_t supports_of(const ice_tilt *tilt)
 {
@@ -28,7 +21,7 @@ static void check_tilt(int status, ice_tilt *tilt)
 {
     double low, high;
     if (status != ICESTREAM_OK) {
-        require(tilt->kind == ICE_TILT_NONE && !tilt->shifts && !tilt->stations);
+        require(tilt->kind == ICE_TILT_NONE && tilt->shifts == NULL && tilt->stations == NULL);
         return;
     }
     require(tilt->depth_count >= 2 && tilt->depth_count <= 4096 && tilt->depth_step > 0);
@@ -61,8 +54,8 @@ static void check_tilt(int status, ice_tilt *tilt)
 static void split(const char *data, size_t size, ics_text texts[2])
 {
     const char *between = memmem(data, size, "\n=\n", 3);
-    size_t first = between ? (size_t)(between - data) + 1 : size;
-    size_t rest = between ? first + 2 : size;
+    size_t first = between != NULL ? (size_t)(between - data) + 1 : size;
+    size_t rest = between != NULL ? first + 2 : size;
     texts[0] = ics_text_borrow("supports", data, first);
     texts[1] = ics_text_borrow("shifts", data + rest, size - rest);
 }

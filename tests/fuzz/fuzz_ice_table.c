@@ -1,20 +1,12 @@
 /* Fuzzes tables of ice and light. The first byte chooses the reader: '0' icemodel.dat, '1' layers
  * in CSV, '2' a cumulative acceptance like wv.dat, '3' a spectrum. An accepted table must keep the
- * promises of its reader; otherwise the fuzzer aborts. */
+ * promises of its reader; otherwise the fuzzer aborts. Good inputs are in corpus/ice_table. */
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/curve.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 static void check_layers(ics_layer_list *layers)
 {
@@ -29,7 +21,7 @@ static void check_layers(ics_layer_list *layers)
         ics_ice_from_layers("fuzz", layers, &scalars, ICS_SUBTRACTION_NONE, &medium, &error);
     require((status == ICESTREAM_OK) == (medium != NULL));
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
-    if (medium) {
+    if (medium != NULL) {
         require(medium->layer_count == layers->count && medium->thickness > 0);
         require(isfinite(medium->bottom));
         for (size_t i = 0; i < medium->layer_count; ++i) {

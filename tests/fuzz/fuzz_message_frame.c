@@ -1,12 +1,11 @@
 /* Fuzzes a stream of step messages that comes in chunks of any size. The first byte of the input is
  * the seed of the chunk sizes. The messages must not depend on the chunks, must consist of bytes of
- * the input, and memory must stay bounded. */
+ * the input, and memory must stay bounded. Good inputs are in corpus/message_frame. */
 #include "pipeline/source/message_frame.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { LIMIT = 1 << 20 };
 
@@ -18,13 +17,6 @@ typedef struct outcome {
     int status;
     char text[512];
 } outcome;
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 static size_t next_cut(uint32_t *state, size_t left)
 {

@@ -1,18 +1,11 @@
-/* Fuzzes .npy headers. A header is refused with an explanation, or keeps the promises of npy.h. */
+/* Fuzzes .npy headers. A header is refused with an explanation, or keeps the promises of npy.h.
+ * Good inputs are in corpus/npy_header. */
 #include "pipeline/files/format/conversion.h"
 #include "pipeline/files/format/npy.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition) {
-        abort();
-    }
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -31,8 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     /* If the fields are those of a table, a row of any bytes is converted or refused. */
     ics_conversion conversion;
     const ics_layout *schema = ics_conversion_recognise(header.fields, header.field_count);
-    if (schema && ics_conversion_create("fuzz", header.fields, header.field_count, header.row_bytes,
-                                        schema, &conversion, &error) == ICESTREAM_OK) {
+    if (schema != NULL &&
+        ics_conversion_create("fuzz", header.fields, header.field_count, header.row_bytes, schema,
+                              &conversion, &error) == ICESTREAM_OK) {
         unsigned char *row = calloc(1, header.row_bytes), target[ICS_ROW_BYTES_MAX];
         require(row != NULL);
         memcpy(row, bytes, size < header.row_bytes ? size : header.row_bytes);

@@ -1,22 +1,15 @@
 /* Fuzzes lists of particles. Input: '0' and f2k text, or '1' and CSV. Accepted particles keep the
- * promises of particle_source.h, and the steps that are made from them are valid. */
+ * promises of particle_source.h, and the steps that are made from them are valid. Good inputs are
+ * in corpus/particles. */
 #include "pipeline/files/format/step_check.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { STEPS = 256, SPECTRA = 7 };
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 /* Created once for all inputs. */
 static const ics_light_setup *setup(void)
@@ -24,7 +17,7 @@ static const ics_light_setup *setup(void)
     static ics_models *models;
     static ics_light_setup *made;
     icestream_config *config = NULL;
-    if (made) {
+    if (made != NULL) {
         return made;
     }
     static const char *const sets[] = {"particles.list=[{type: sc1, photons: 1}]",
@@ -78,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     icestream_error error = {0};
     ics_particle_source *source = open_source(data, size, &error);
-    if (!source) {
+    if (source == NULL) {
         return 0;
     }
     check_particles(source);

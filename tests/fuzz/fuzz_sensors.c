@@ -1,23 +1,16 @@
 /* Fuzzes what modules detect. The first byte chooses the reader: '0' to '3' lists of modules in the
  * order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde. What is
- * accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. */
+ * accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. Good inputs are
+ * in corpus/sensors. */
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/curve.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { MODULES = 6 };
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 static int check_list(ics_sensor_file kind, const ics_text *text, icestream_error *error)
 {

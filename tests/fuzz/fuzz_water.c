@@ -1,20 +1,13 @@
 /* Fuzzes water. The first byte chooses the reader: '0' the YAML file, '1' a table by wavelength in
- * CSV. What is accepted must keep the promises of the readers; otherwise the fuzzer aborts. */
+ * CSV. What is accepted must keep the promises of the readers; otherwise the fuzzer aborts. Good
+ * inputs are in corpus/water. */
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/wavelength_table.h"
+#include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool kept)
-{
-    if (!kept) {
-        abort();
-    }
-}
 
 static bool good(double value, double low, double high)
 {
@@ -23,7 +16,7 @@ static bool good(double value, double low, double high)
 
 static void check_medium(const ice_medium *medium)
 {
-    require(medium->spectral && medium->layer_count >= 1);
+    require(medium->spectral != NULL && medium->layer_count >= 1);
     require(medium->thickness > 0 && isfinite(medium->bottom));
     require(good(medium->rayleigh_fraction, 0, 1) && fabs(medium->mean_cosine) < 1);
     for (int k = 0; k <= 450; ++k) {
@@ -45,7 +38,7 @@ static void read_yaml(const char *text, size_t size)
     ics_yaml *document = NULL;
     ice_medium *medium = NULL;
     /* Inputs that name files are left out, because the result would depend on other files. */
-    if (memmem(text, size, "file", 4)) {
+    if (memmem(text, size, "file", 4) != NULL) {
         return;
     }
     if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK) {
@@ -55,7 +48,7 @@ static void read_yaml(const char *text, size_t size)
                                        &warnings, &error);
     require((status == ICESTREAM_OK) == (medium != NULL));
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
-    if (medium) {
+    if (medium != NULL) {
         check_medium(medium);
     }
     ics_ice_destroy(medium);

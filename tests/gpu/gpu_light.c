@@ -25,7 +25,7 @@ const char *gpu_place_name(gpu_place place)
     return names[place];
 }
 
-/* Around the central string, where the light is. */
+/* Makes a lattice of modules around the central string, where the light is. */
 static ice_detector *dense_detector(void)
 {
     enum { SIDE = 5, HIGH = 80 };
@@ -118,7 +118,8 @@ const char *gpu_light_name(gpu_light light)
 
 static uint32_t photons_of(gpu_light light, uint64_t photons, size_t step)
 {
-    /* 225 on average. One thread of thread-per-step needs a second for 6000 among many modules. */
+    /* 225 on average. In thread-per-step one thread needs a second for 6000 photons among many
+     * modules. */
     static const uint32_t mixed[] = {200, 1, 33, 400, 200, 600, 17, 349};
     switch (light) {
     case GPU_LIGHT_MIXED:

@@ -1,5 +1,8 @@
 /* Worlds and light for the GPU suites. Together they have every feature that could make the hits of
- * a schedule wrong. A new feature of the ice joins with a gpu_place; a new schedule joins alone. */
+ * a schedule wrong.
+ *
+ * How to join: a new feature of the ice joins with a gpu_place. A new schedule needs nothing here.
+ */
 #ifndef GPU_LIGHT_H
 #define GPU_LIGHT_H
 
@@ -35,7 +38,7 @@ const char *gpu_light_name(gpu_light light);
 /* Makes about `photons` photons in *count emissions, which the caller frees. */
 ice_emission *gpu_light_create(gpu_light light, uint64_t photons, size_t *count);
 
-/* All schedules of a GPU: a new one joins with its line in graphs/options.h. */
+/* All schedules of a GPU, from the list in graphs/options.h. */
 enum { GPU_SCHEDULES = ICS_SCHEDULE_COUNT - 1 };
 extern const ics_schedule gpu_schedules[GPU_SCHEDULES];
 extern const ics_math gpu_maths[2];

@@ -66,8 +66,8 @@ ics_gpu_options gpu_options(ics_schedule schedule, ics_math math)
                                      .math = math,
                                      .watchdog = 60.0,
                                      .host_loop = gpu_host_loop(),
-                                     /* Pinned memory of the usual size takes longer to get than the
-                                      * light of these tests. */
+                                     /* It takes longer to allocate pinned memory of the default
+                                      * size than to compute the light of these tests. */
                                      .hits = 1u << 15,
                                      .batch_emissions = 1u << 13,
                                      .batch_photons = 1u << 20,
@@ -85,17 +85,17 @@ ics_gpu *gpu_create(const stage_world *world, const ics_gpu_options *options)
     return gpu;
 }
 
-/* ---- batches -------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 /* Where the next batch begins. */
 typedef struct cursor {
     const gpu_load *load;
     size_t emission;
-    uint32_t done; /* photons of this emission that were handed over */
+    uint32_t done; /* photons of this emission that were submitted */
     uint32_t most_photons, most_emissions;
 } cursor;
 
-/* A batch on the GPU: which emission of the load each of its pieces was cut from. */
+/* A batch on the GPU: for each piece, the emission of the load from which it was cut. */
 typedef struct batch {
     uint32_t count;
     uint32_t origins[];
@@ -106,7 +106,7 @@ static uint32_t at_most(uint32_t wanted, uint32_t limit)
     return wanted && wanted < limit ? wanted : limit;
 }
 
-/* Emissions without photons are no part of a batch. */
+/* Skips emissions without photons, which are no part of a batch. */
 static void skip_empty(cursor *at)
 {
     while (at->emission < at->load->count &&
@@ -116,7 +116,7 @@ static void skip_empty(cursor *at)
     }
 }
 
-/* Cuts the next batch; NULL: everything was handed over. */
+/* Cuts the next batch. Returns NULL if everything was submitted. */
 static batch *next_batch(cursor *at, ice_emission *pieces)
 {
     skip_empty(at);
@@ -241,11 +241,11 @@ world_result gpu_run(const stage_world *world, const ics_gpu_options *options, c
     return result;
 }
 
-/* ---- the CPU -------------------------------------------------------------------------------- */
+/* ---- the CPU --------------------------------------------------------------------------------- */
 
 enum { THREADS_MAX = 64 };
 
-/* Every thread takes an equal part of the photons of every emission. */
+/* What one thread computes: an equal part of the photons of every emission. */
 typedef struct part {
     ics_graph *graph;
     ice_emission *emissions;
@@ -317,7 +317,7 @@ world_result gpu_cpu_run(const stage_world *world, const ics_gpu_options *option
     return all;
 }
 
-/* ---- comparison ----------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static void print_arrival(const char *whose, const ice_arrival *a)
 {
@@ -338,7 +338,7 @@ static void print_account(const char *whose, const ice_account *a)
            (unsigned long long)a->bounces);
 }
 
-/* What a failure needs to be understood from: both accounts and the first arrival that differs. */
+/* Prints both accounts and the first arrival that differs, so that a failure can be understood. */
 static void print_difference(const world_result *result, const world_result *expected)
 {
     print_account("found", &result->account);

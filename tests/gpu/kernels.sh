@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The kernels of shipped configurations compile for sm_80 and sm_90, and a machine that has them
-# needs no NVRTC, nor has a GPU that nobody knew of (of sm_121, say). No GPU is wanted. Skipped (77) where there is no NVRTC.
+# The kernels of the shipped configurations compile for sm_80 and sm_90. A machine on which they are
+# installed needs no NVRTC, also for a later GPU such as sm_121. The test needs no GPU. Without NVRTC it is
+# skipped (77).
 #
 #   kernels.sh PREFILL ICESTREAM CONFIG.yaml ...
 set -euo pipefail
@@ -18,7 +19,7 @@ if ! "$prefill" --architectures 80,90 --ptx 80,90 "$folder/kernels" "$@" 2>&1 | 
     exit 1
 fi
 
-# Without a compiler and a cache of one's own. A configuration that needs files from elsewhere was
+# Now without a compiler and without a user's cache. A configuration that needs files from elsewhere was
 # left out above.
 export ICESTREAM_KERNELS=$folder/kernels ICESTREAM_NVRTC=none HOME=/nonexistent
 unset XDG_CACHE_HOME

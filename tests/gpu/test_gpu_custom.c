@@ -1,7 +1,8 @@
 /* A stage header of the user on the GPU, without a rebuild. The shipped Rayleigh scattering runs in
  * every schedule and both maths, in portable maths with the same bits as on the CPU. A copy of a
  * built-in stage gives the same hits as the built-in stage. Errors name the user's file and line.
- */
+ *
+ * How to join: a new stage joins in copies_of_built_in_stages. */
 #include "tests/gpu/gpu_light.h"
 #include "tests/support/scratch_files.h"
 

@@ -1,5 +1,7 @@
 /* Several devices in one process give the hits of one: all GPUs of the machine, with and without
- * the CPU, also if one GPU fails during the run. With one GPU, the CPU is the other device. */
+ * the CPU, also if one GPU fails during the run. With one GPU, the CPU is the other device.
+ *
+ * How to join: a new combination of devices joins in hits_are_those_of_the_cpu. */
 #include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
 #include "tests/gpu/gpu_world.h"
@@ -18,7 +20,7 @@ typedef struct world {
     ics_device *device;
 } world;
 
-/* A device with these settings, up to a NULL. */
+/* Creates the device of a configuration. `sets` are overrides "path=value", NULL after the last. */
 static world open_world(const char *const *sets, const ics_device_loss *loss)
 {
     world made = {0};
@@ -154,7 +156,7 @@ START_TEST(fast_is_the_same_on_any_number)
 }
 END_TEST
 
-/* GPU 0 is given the first batches whatever the speeds. */
+/* GPU 0 gets the first batches, whatever the speeds of the devices are. */
 START_TEST(one_is_lost)
 {
     const ics_device_loss loss = {.ordinal = 0, .batches = 1 + (uint32_t)_i};
@@ -176,7 +178,7 @@ int main(void)
 {
     Suite *suite = suite_create("gpu group");
     TCase *tests = tcase_create("group");
-    tcase_set_timeout(tests, 0); /* of CTest's */
+    tcase_set_timeout(tests, 0); /* CTest has a limit */
     tcase_add_loop_test(tests, hits_are_those_of_the_cpu, 0, 3);
     tcase_add_test(tests, fast_is_the_same_on_any_number);
     tcase_add_loop_test(tests, one_is_lost, 0, 3);

@@ -1,8 +1,10 @@
 /* The same light gives identical arrivals and accounts in every schedule, bit for bit, in worlds of
- * all kinds and with every stage variant. In portable maths the CPU gives the same bits, too. A new
- * schedule joins with its line in graphs/options.h.
+ * all kinds and with every stage variant. In portable maths the CPU gives the same bits, too.
  *
- * With test_gpu_settings.c about 1e7 photons at ICESTREAM_GPU_SCALE = 1. */
+ * How to join: a new schedule joins with its line in graphs/options.h, a new variant in the table
+ * `others`, a new feature of the ice with a gpu_place in gpu_light.h.
+ *
+ * Together with test_gpu_settings.c there are about 1e7 photons at ICESTREAM_GPU_SCALE = 1. */
 #include "tests/gpu/gpu_light.h"
 
 #include <math.h>
@@ -84,7 +86,7 @@ START_TEST(light_of_all_kinds)
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     const ice_variants variants = world_variants();
     gpu_load load = {0};
-    /* One step has at most 2^24 photons here: those are all the numbers from its first one on. */
+    /* A step has at most 2^24 photons here, because its photon_id starts at 2^32 - 2^24. */
     const uint64_t wanted = gpu_scaled(photons[light], LEAST);
     ice_emission *emissions =
         gpu_light_create(light, wanted < 0x1000000 ? wanted : 0x1000000, &load.count);
@@ -95,7 +97,7 @@ START_TEST(light_of_all_kinds)
 }
 END_TEST
 
-/* One stage at a time off its default. */
+/* One stage at a time has another variant than the default. */
 static const struct {
     const char *name;
     ice_variants variants;
@@ -129,7 +131,7 @@ START_TEST(every_variant)
     const int which = _i / 2;
     stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
     gpu_load load = {0};
-    /* All modules against all segments are slow, on the CPU above all. */
+    /* Comparing all modules with all segments is slow, most of all on the CPU. */
     const bool slow = others[which].variants.collide == ICE_collide_brute_force;
     const uint64_t few = PHOTONS / 10, wanted = gpu_scaled(PHOTONS / 2, LEAST);
     ice_emission *emissions =
@@ -142,7 +144,7 @@ START_TEST(every_variant)
 }
 END_TEST
 
-/* Whichever schedule the measurement prefers, the hits are the same. */
+/* The hits are the same, whichever schedule the measurement chooses. */
 START_TEST(chosen_schedule)
 {
     if (gpu_is_of_another_part(0)) {

@@ -1,11 +1,15 @@
-/* Whole runs on a GPU against physics.md 12: the account of photons, direct light and fluence on
- * modules, and fast maths against portable maths. With a hundred times the photons of the CPU's
- * suites at ICESTREAM_GPU_SCALE = 100. test_gpu_walk.c tests what arrivals do not show.
+/* Whole runs on a GPU have the results of physics.md 12: the photon account, direct light and
+ * fluence on modules. Fast maths has the same physics as portable maths. At ICESTREAM_GPU_SCALE =
+ * 100 there are a hundred times the photons of the CPU's suites. test_gpu_walk.c tests what
+ * arrivals do not show.
+ *
+ * How to join: expectations that the CPU shares stand in tests/support/point_source.c.
  *
  * About 60 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */
 #include "tests/gpu/gpu_light.h"
-#include "tests/propagation/moments.h"
+#include "tests/support/moments.h"
+#include "tests/support/point_source.h"
 
 #include <stdlib.h>
 
@@ -25,7 +29,8 @@ static void ignore(void *user, ics_arrivals *arrivals)
     ck_assert_uint_eq(arrivals->count, 0);
 }
 
-/* Many steps with 1000 photons each: some schedules have a thread or a warp for each. */
+/* Computes many steps with 1000 photons each, because some schedules have a thread or a warp for
+ * each step. Returns the account, which must close. */
 static ice_account carry_steps(const stage_world *world, ics_schedule schedule, ics_math math,
                                bool isotropic, uint32_t all)
 {
@@ -68,7 +73,8 @@ static const char *titled(char text[96], const char *what, ics_schedule schedule
     return text;
 }
 
-/* Case U of 12.1: every photon is absorbed, after 40 scatters on average with variance 1640. */
+/* In case U of physics.md 12.1 every photon is absorbed, after 40 scatters on average with variance
+ * 1640. */
 START_TEST(bounces)
 {
     const ics_schedule schedule = gpu_schedules[_i / 2];
@@ -85,7 +91,7 @@ START_TEST(bounces)
 }
 END_TEST
 
-/* After three segments that all end by a scatter. */
+/* A photon is stopped after three segments that all end by a scatter. */
 START_TEST(stopped)
 {
     const ics_schedule schedule = gpu_schedules[_i];
@@ -103,7 +109,7 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* Straight up to a ceiling 70 m above: exp(-0.7) get there. */
+/* Photons fly straight up to a ceiling 70 m above: a share exp(-0.7) reaches it. */
 START_TEST(left)
 {
     const ics_schedule schedule = gpu_schedules[_i];
@@ -123,155 +129,68 @@ END_TEST
 
 /* ---- modules around a lamp ------------------------------------------------------------------- */
 
-enum { RINGS_MAX = 3 };
-
-typedef struct tally {
-    const world_ring *rings;
-    bool direct;
-    bool true_size;
-    double hits[RINGS_MAX], squares[RINGS_MAX]; /* hits, and the square of every photon's */
-} tally;
-
-static size_t ring_of(const world_ring *rings, uint32_t module)
-{
-    size_t k = 0;
-    for (size_t first = 0; module >= first + rings[k].modules; ++k) {
-        first += rings[k].modules;
-    }
-    return k;
-}
+typedef struct ring_view {
+    const ring_run *run;
+    ring_tally tally;
+} ring_view;
 
 static void count_hits(void *user, ics_arrivals *arrivals)
 {
-    tally *self = user;
+    ring_view *self = user;
     world_sort(arrivals); /* arrivals of one photon follow each other */
-    for (size_t i = 0; i < arrivals->count;) {
-        double hits[RINGS_MAX] = {0};
-        const uint32_t photon = arrivals->items[i].photon_id;
-        for (; i < arrivals->count && arrivals->items[i].photon_id == photon; ++i) {
+    if (self->run->oversize == 1.0) {
+        /* No photon is faster than light straight from the source. */
+        for (size_t i = 0; i < arrivals->count; ++i) {
             const ice_arrival *arrival = &arrivals->items[i];
-            const size_t k = ring_of(self->rings, arrival->module);
-            /* Nothing comes faster than straight from the source. */
-            if (self->true_size) {
-                ck_assert_double_ge(arrival->path, self->rings[k].radius - 0.1651 - 1e-3);
-            }
-            if (!self->direct || arrival->scatters == 0) {
-                hits[k] += 1.0;
-            }
-        }
-        for (int k = 0; k < RINGS_MAX; ++k) {
-            self->hits[k] += hits[k];
-            self->squares[k] += hits[k] * hits[k];
+            const double radius = self->run->rings[ring_of(self->run, arrival->module)].radius;
+            ck_assert_double_ge(arrival->path, radius - 0.1651 - 1e-3);
         }
     }
+    ring_tally_add(&self->tally, self->run, arrivals);
 }
 
-static tally run_rings(ice_medium *medium, const world_ring *rings, size_t count, double oversize,
-                       bool direct, uint64_t seed, uint32_t all, ics_math math)
+/* A ring_runner; `user` points to the maths. */
+static ring_tally run_rings(const ring_run *run, void *user)
 {
-    stage_world world = stage_world_create(medium, world_detector_rings(rings, count, oversize),
-                                           world_light_line(400));
-    world.options.seed = seed;
-    stage_world_tables(&world);
+    const ics_math *math = user;
+    const uint32_t all = photons(run->photons);
+    stage_world world = ring_world(run);
     const ice_emission lamp = {.dz = 1.0f,
                                .beta = 1.0f,
                                .step_id = 122,
                                .photons = all,
                                .spectrum = 1,
                                .flags = ICE_EMISSION_ISOTROPIC};
-    tally seen = {.rings = rings, .direct = direct, .true_size = oversize == 1.0};
-    const ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, math);
+    ring_view seen = {.run = run, .tally = {.emitted = all}};
+    const ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, *math);
     ics_gpu *gpu = gpu_create(&world, &options);
     const gpu_load load = {.emissions = &lamp, .count = 1};
     const ice_account account = gpu_stream(gpu, &load, count_hits, &seen);
     ck_assert_uint_eq(account.created, all);
     ics_gpu_destroy(gpu);
     stage_world_destroy(&world);
-    return seen;
+    return seen.tally;
 }
 
-/* Direct light: physics.md 12.2, fractions per module of true size. */
-static const struct {
-    const char *name;
-    double lambda_s, lambda_a;
-    uint32_t photons;
-    world_ring rings[RINGS_MAX];
-    size_t count;
-} direct_light[] = {
-    {"geometry only", 1e7, 1e7, PHOTONS / 5, {{10, 100, 6.814967e-5}}, 1},
-    {"absorption only",
-     1e7,
-     100,
-     PHOTONS / 5,
-     {{5, 40, 2.596461e-4}, {10, 100, 6.173271e-5}, {20, 200, 1.396375e-5}},
-     3},
-    {"direct light", 2.5, 100, PHOTONS, {{5, 40, 3.674533e-5}, {10, 200, 1.182035e-6}}, 2},
-};
-enum { DIRECT_LIGHT = sizeof direct_light / sizeof *direct_light };
+static const char *const where[2] = {", portable", ", fast"}; /* in the order of gpu_maths */
 
 START_TEST(direct_fractions)
 {
-    const int n = _i / 2;
-    const uint32_t all = photons(direct_light[n].photons);
-    const tally seen = run_rings(
-        world_medium_uniform(direct_light[n].lambda_s, 0.9, 0.35, direct_light[n].lambda_a),
-        direct_light[n].rings, direct_light[n].count, 1.0, true, 2300 + (uint64_t)_i, all,
-        gpu_maths[_i % 2]);
-    for (size_t k = 0; k < direct_light[n].count; ++k) {
-        const world_ring *at = &direct_light[n].rings[k];
-        char what[64];
-        snprintf(what, sizeof what, "%s at %g m, %s", direct_light[n].name, at->radius,
-                 gpu_math_name(gpu_maths[_i % 2]));
-        /* Where there should be no scattering or absorption, its length is 1e7 m: 2e-6 at 20 m. */
-        expect_share(what, seen.hits[k], (double)all * (double)at->modules, at->expected,
-                     3e-6 * at->expected);
-    }
+    ics_math math = gpu_maths[_i % 2];
+    expect_direct_fractions(_i / 2, run_rings, &math, 2300 + (uint64_t)_i, 3e-6, where[_i % 2]);
 }
 END_TEST
 
 START_TEST(hits_scale_with_size)
 {
-    static const world_ring rings[] = {
-        {20, 60, 2.5542e-4}, {30, 100, 1.1204e-4}, {50, 200, 3.1553e-5}};
-    /* Small modules see less of each photon, so they get more photons. */
-    static const struct {
-        double factor;
-        uint32_t photons;
-    } sizes[] = {{1, 2 * PHOTONS}, {2, PHOTONS / 2}, {5, PHOTONS / 5}};
-    enum { RINGS = 3, SIZES = 3 };
-    const ics_math math = gpu_maths[_i];
-    double rates[SIZES][RINGS], errors[SIZES][RINGS];
-    char what[64];
-    for (int n = 0; n < SIZES; ++n) {
-        const uint32_t all = photons(sizes[n].photons);
-        const tally seen =
-            run_rings(world_medium_uniform(2.5, 0.9, 0.35, 100), rings, RINGS, sizes[n].factor,
-                      false, 2400 + 10 * (uint64_t)_i + (uint64_t)n, all, math);
-        for (int k = 0; k < RINGS; ++k) {
-            const double reach = sizes[n].factor * ICE_MODULE_RADIUS;
-            const double scale = (double)all * (double)rings[k].modules * M_PI * reach * reach;
-            rates[n][k] = seen.hits[k] / scale;
-            errors[n][k] = sqrt(seen.squares[k]) / scale;
-            snprintf(what, sizeof what, "hits of F = %g at %g m as fluence, %s", sizes[n].factor,
-                     rings[k].radius, gpu_math_name(math));
-            expect_value(what, rates[n][k], errors[n][k], rings[k].expected,
-                         0.005 * rings[k].expected);
-        }
-    }
-    for (int n = 1; n < SIZES; ++n) {
-        for (int k = 0; k < RINGS; ++k) {
-            snprintf(what, sizeof what, "F = %g over F = 1 at %g m, %s", sizes[n].factor,
-                     rings[k].radius, gpu_math_name(math));
-            expect_value(what, rates[n][k] / rates[0][k],
-                         hypot(errors[n][k] / rates[n][k], errors[0][k] / rates[0][k]), 1.0, 0.002);
-        }
-    }
+    ics_math math = gpu_maths[_i];
+    expect_hits_scale_with_size(run_rings, &math, 2400 + 10 * (uint64_t)_i, where[_i]);
 }
 END_TEST
 
-/* ---- fast against portable maths --------------------------------------------------------------*/
+/* ---- fast against portable maths ------------------------------------------------------------- */
 
-/* What hits look like. Photons end on them, so that counts are independent. */
+/* Histograms of hits. Photons end on a hit, so that counts are independent. */
 enum { MODULES_MAX = 6000, VIEW_BINS = 500 };
 typedef struct picture {
     uint64_t modules[MODULES_MAX];
@@ -304,7 +223,8 @@ static void look(void *user, ics_arrivals *arrivals)
     self->hits += arrivals->count;
 }
 
-/* The default ice and detector with light everywhere in it. */
+/* Computes the default ice and detector with light everywhere. `exposure` gets the number of
+ * photons. */
 static picture *take_picture(ics_math math, uint64_t seed, double *exposure)
 {
     enum { EACH = 5000 };
@@ -316,7 +236,7 @@ static picture *take_picture(ics_math math, uint64_t seed, double *exposure)
     picture *seen = calloc(1, sizeof *seen);
     ck_assert(steps && seen);
     for (size_t i = 0; i < count; ++i) {
-        /* Low-discrepancy positions: both pictures have light in the same places. */
+        /* Low-discrepancy positions: the light is at the same positions for both maths. */
         const double u = fmod(0.7548776662 * (double)i, 1.0),
                      v = fmod(0.5698402910 * (double)i, 1.0);
         const double w = fmod(0.8191725134 * (double)i, 1.0);
@@ -348,7 +268,8 @@ static void compare_bins(const char *what, const uint64_t *fast, const uint64_t 
                                                                   exposures[0], count, 1.0));
 }
 
-/* Different seeds: portable maths stands for the CPU, whose bits it has. */
+/* The two runs have different seeds. Portable maths stands for the CPU, which gives the same bits.
+ */
 START_TEST(fast_maths_has_the_same_physics)
 {
     double exposures[2];
@@ -380,7 +301,7 @@ int main(void)
     tcase_add_loop_test(tests, bounces, 0, 2 * GPU_SCHEDULES);
     tcase_add_loop_test(tests, stopped, 0, GPU_SCHEDULES);
     tcase_add_loop_test(tests, left, 0, GPU_SCHEDULES);
-    tcase_add_loop_test(tests, direct_fractions, 0, 2 * DIRECT_LIGHT);
+    tcase_add_loop_test(tests, direct_fractions, 0, 2 * DIRECT_LIGHTS);
     tcase_add_loop_test(tests, hits_scale_with_size, 0, 2);
     tcase_add_test(tests, fast_maths_has_the_same_physics);
     suite_add_tcase(suite, tests);

@@ -1,5 +1,7 @@
 /* Problems before or during a run (too little memory, no GPU of this number, and others) give a
- * clear error or a warning, and never other arrivals. */
+ * clear error or a warning, and never other arrivals.
+ *
+ * How to join: add one test for each new problem. */
 #include "tests/gpu/gpu_light.h"
 
 #include <stdio.h>
@@ -12,7 +14,7 @@ static void expect_error(const ics_gpu_options *options, const stage_world *worl
                          const char *word)
 {
     icestream_error error = {0};
-    ics_gpu *gpu = (void *)&error; /* to be set to NULL */
+    ics_gpu *gpu = (void *)&error; /* ics_gpu_create() must set it to NULL */
     const int found = ics_gpu_create(options, world->tables, &gpu, &error);
     printf("%s\n", error.text);
     ck_assert_int_eq(found, status);
@@ -116,8 +118,8 @@ START_TEST(schedule_has_to_be_chosen)
 }
 END_TEST
 
-/* Abandoned in the middle of everything; the next one finds the device as if nothing had been. */
-START_TEST(destroyed_at_work)
+/* A GPU is destroyed while it computes. The next GPU works as if nothing had happened. */
+START_TEST(destroyed_while_it_computes)
 {
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     gpu_load load = {0};
@@ -147,13 +149,13 @@ START_TEST(destroyed_at_work)
 }
 END_TEST
 
-/* What ics_gpu_on_event() calls, from any thread. */
+/* ics_gpu_on_event() calls this from any thread. */
 static void count_event(void *user)
 {
     atomic_fetch_add((atomic_int *)user, 1);
 }
 
-START_TEST(tells_of_progress)
+START_TEST(reports_progress)
 {
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     gpu_load load = {.batch_photons = 1000};
@@ -189,8 +191,8 @@ int main(void)
     tcase_add_test(tests, no_such_device);
     tcase_add_test(tests, device_describes_itself);
     tcase_add_test(tests, schedule_has_to_be_chosen);
-    tcase_add_loop_test(tests, destroyed_at_work, 0, GPU_SCHEDULES);
-    tcase_add_loop_test(tests, tells_of_progress, 0, GPU_SCHEDULES);
+    tcase_add_loop_test(tests, destroyed_while_it_computes, 0, GPU_SCHEDULES);
+    tcase_add_loop_test(tests, reports_progress, 0, GPU_SCHEDULES);
     suite_add_tcase(suite, tests);
     return gpu_suite_run(suite);
 }

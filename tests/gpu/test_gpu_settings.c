@@ -1,7 +1,9 @@
 /* The settings of a schedule change its speed and nothing else: pools, batches, lanes, hit buffers,
  * blocks, compaction. In portable maths the arrivals are those of the CPU, in fast maths those of
- * schedule monolithic with default settings (test_gpu_identity.c). A new schedule joins with its
- * row in graphs/schedule.c, a new setting with a line in `settings`. */
+ * schedule monolithic with default settings (test_gpu_identity.c).
+ *
+ * How to join: a new schedule joins with its row in graphs/schedule.c, a new setting with a line in
+ * `settings`. */
 #include "graphs/schedule.h"
 #include "tests/gpu/gpu_light.h"
 
@@ -10,13 +12,13 @@
 
 enum { PHOTONS = 40000, LEAST = 2000 };
 
-/* Which schedules a setting has a meaning for; the rows of graphs/schedule.c decide. */
+/* The schedules for which a setting has a meaning. The rows of graphs/schedule.c decide. */
 typedef enum applies { ALL, LOOPS, LONG_VISITS, REFILLS } applies;
 
 typedef struct schedule_setting {
     const char *name;
     applies schedules;
-    ics_gpu_options options; /* zeros: as usual */
+    ics_gpu_options options; /* 0: the default of gpu_options() */
     uint32_t batch_photons, batch_emissions, in_flight;
 } schedule_setting;
 
@@ -35,8 +37,8 @@ static const schedule_setting settings[] = {
     {.name = "1 lane", .schedules = ALL, .options = {.lanes = 1}, .batch_photons = 3000},
     {.name = "2 lanes", .schedules = ALL, .options = {.lanes = 2}, .batch_photons = 3000},
     {.name = "3 lanes", .schedules = ALL, .options = {.lanes = 3}, .batch_photons = 3000},
-    /* Batches smaller than the pool, several of them out: living photons of one batch are in the
-     * pool when the next one's are created. */
+    /* Several batches that are smaller than the pool: photons of one batch are still alive in the
+     * pool when those of the next batch are created. */
     {.name = "a stream of small batches",
      .schedules = ALL,
      .options = {.lanes = 1, .pool = 1u << 16},
@@ -88,7 +90,8 @@ static const schedule_setting settings[] = {
     {.name = "compact the tail, by cell",
      .schedules = LOOPS,
      .options = {.sort = ICS_SORT_CELL, .when = ICS_COMPACT_TAIL}},
-    /* Moving photons that wait for a place in the hit buffer, in a pool that is always in use. */
+    /* Compaction moves photons that wait for a place in the hit buffer, in a pool that is always in
+     * use. */
     {.name = "compact always, by depth, 64 hits, a stream",
      .schedules = LOOPS,
      .options = {.sort = ICS_SORT_DEPTH,
@@ -108,7 +111,8 @@ static const schedule_setting settings[] = {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-/* One world and one light for all settings, with many arrivals of photons that go on. */
+/* One world and one light for all settings, with many arrivals of photons that continue after a
+ * hit. */
 static stage_world world;
 static ice_emission *emissions;
 static size_t emission_count;
@@ -190,7 +194,7 @@ START_TEST(settings_do_not_matter)
 }
 END_TEST
 
-/* Loads of different sizes follow each other on one GPU: nothing is left over from the last. */
+/* Loads of different sizes follow each other on one GPU: nothing of a load is left for the next. */
 START_TEST(one_gpu_for_many_loads)
 {
     static const uint32_t batches[] = {0, 100, 5000, 1};

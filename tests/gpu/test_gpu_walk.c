@@ -1,14 +1,17 @@
-/* The physics of tests/propagation on a GPU, in portable and in fast maths, with a hundred times
- * the photons at ICESTREAM_GPU_SCALE = 100 (1e9, else 1e7): the exact results of
- * physics.md 12.1, 12.4 and 12.5, and the reference fluence of 12.2. Where the CPU's suites compare
- * with numbers that are quoted to a few digits, this one computes them.
+/* The physics of tests/propagation on a GPU, in portable and in fast maths: the exact results of
+ * physics.md 12.1, 12.4 and 12.5, and the reference fluence of 12.2. There are 1e7 photons, and 1e9
+ * at ICESTREAM_GPU_SCALE = 100. The CPU's suites compare with numbers of a few digits; this suite
+ * computes the expected numbers.
+ *
+ * How to join: a new measurement joins with a view in walk_views.h.
  *
  * About 450 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 3 % of all cases. */
 #include "tests/gpu/gpu_light.h"
 #include "tests/gpu/walk_run.h"
-#include "tests/propagation/half_spaces.h"
-#include "tests/propagation/moments.h"
+#include "tests/support/half_spaces.h"
+#include "tests/support/moments.h"
+#include "tests/support/point_source.h"
 
 #include <string.h>
 
@@ -17,7 +20,7 @@ enum { PHOTONS = 10000000, LEAST = 200000 };
 static uint32_t photons(void)
 {
     const uint64_t wanted = gpu_scaled(PHOTONS, LEAST);
-    return wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX; /* one step has no more */
+    return wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX; /* a step cannot have more */
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
@@ -36,7 +39,7 @@ static void expect_sum(const char *what, ics_math math, const walk_sum *sum, dou
     expect_mean(titled(text, what, math), &m, expected, slack);
 }
 
-/* Quantiles are equally frequent; `merge` of them make one bin. */
+/* All quantiles must be equally frequent. `merge` of them are joined into one bin. */
 static void expect_quantiles(const char *what, ics_math math, const double *bins, int merge)
 {
     const int count = WALK_QUANTILES / merge;
@@ -60,7 +63,7 @@ static void expect_quantiles(const char *what, ics_math math, const double *bins
                               ics_statistics_chi_square_probability(chi_square, count - 1)});
 }
 
-/* Case U of physics.md 12.1, or with another absorption length. */
+/* Makes case U of physics.md 12.1, with an absorption length of lambda_a (m). */
 static stage_world uniform_world(double lambda_a, uint64_t seed)
 {
     stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, lambda_a),
@@ -83,24 +86,6 @@ static walk_job usual_job(float dx, float dy, float dz)
 }
 
 /* ---- absorption ------------------------------------------------------------------------------ */
-
-/* P(n) = p (1 - p)^n, p = 2.5 / 102.5: a bin for every n with 10 or more photons expected, and one
- * for the rest. */
-static ics_statistics_test geometric_chi_square(const double *bins, double count)
-{
-    const double p = 2.5 / 102.5;
-    double chi_square = 0.0, left = count;
-    int n = 0;
-    for (; n < WALK_ENDS_SCATTER_BINS - 1 && count * p * pow(1.0 - p, n) >= 10.0; ++n) {
-        const double expected = count * p * pow(1.0 - p, n);
-        chi_square += (bins[n] - expected) * (bins[n] - expected) / expected;
-        left -= bins[n];
-    }
-    const double rest = count * pow(1.0 - p, n);
-    chi_square += (left - rest) * (left - rest) / rest;
-    return (ics_statistics_test){chi_square, n + 1,
-                                 ics_statistics_chi_square_probability(chi_square, n)};
-}
 
 START_TEST(absorption_points)
 {
@@ -127,7 +112,7 @@ START_TEST(absorption_points)
     expect_value(titled(text, "variance of scatters", math), moment_variance(&scatters),
                  1640.0 * sqrt(8.0 / count), 1640.0, 0.0);
     expect_probability(titled(text, "distribution of scatters", math),
-                       geometric_chi_square(seen.bins, count));
+                       histogram_geometric_test(seen.bins, WALK_ENDS_SCATTER_BINS, 2.5 / 102.5));
     expect_quantiles("distribution of path", math, seen.bins + WALK_ENDS_SCATTER_BINS, 1);
     walk_seen_free(&seen);
     stage_world_destroy(&world);
@@ -156,7 +141,7 @@ START_TEST(moments_against_path)
         const double z = e * -expm1(-x), radius_squared = 2.0 * e * e * (x + expm1(-x));
         const double z_squared = radius_squared / 3.0 + 4.0 / (3.0 * (1.0 / two - 1.0 / e)) *
                                                             (z + two * expm1(-length / two));
-        /* One photon in 1e5 starts with less absorption depth than counts as any. */
+        /* One photon in 1e5 starts with an absorption depth that counts as 0. */
         ck_assert_double_ge(s->count, 0.9999 * job.photons - 10.0);
         snprintf(what, sizeof what, "<z> at %g m, m", length);
         expect_sum(what, math, &s[0], z, 1e-5);
@@ -185,8 +170,8 @@ END_TEST
 
 /* ---- scattering functions -------------------------------------------------------------------- */
 
-/* physics.md 7.1 to 7.3 at g = 0.9, f_SL = 0.35; the shares of cosines up to 0, 0.5, ... are quoted
- * to six digits. */
+/* physics.md 7.1 to 7.3 at g = 0.9, f_SL = 0.35. The shares of cosines up to 0, 0.5, ... have six
+ * digits. */
 static const double cut_cosines[WALK_TURN_CUTS] = {0, 0.5, 0.8, 0.9, 0.95, 0.99};
 static const struct {
     const char *name;
@@ -238,18 +223,10 @@ END_TEST
 
 /* ---- half-spaces ----------------------------------------------------------------------------- */
 
-enum { HALF_SPACES = sizeof half_spaces / sizeof *half_spaces };
-
-/* A tenth of the photons: at the face a bin of the distribution feels errors of 1e-5 m. */
+/* A tenth of the photons is enough: with more, a bin at the face would show errors of 1e-5 m. */
 static void walk_half_spaces(int k, ice_variant propagate, const char *name, ics_math math)
 {
-    const double nothing[2] = {1e-9, 1e-9};
-    const double coefficients[2] = {half_spaces[k].below, half_spaces[k].above};
-    const bool absorption = half_spaces[k].absorption, up = half_spaces[k].nz > 0;
-    stage_world world = stage_world_create(
-        world_medium_layered(-1000.0, 1000.0, 2, absorption ? nothing : coefficients,
-                             absorption ? coefficients : nothing),
-        world_detector_far(), world_light_line(400));
+    stage_world world = half_space_world(k);
     world.options.seed = 2141 + (uint64_t)k;
     world.options.reach_cull = false;
     stage_world_tables(&world);
@@ -258,8 +235,8 @@ static void walk_half_spaces(int k, ice_variant propagate, const char *name, ics
     job.variants.propagate = propagate;
     job.photons = (uint32_t)fmax(photons() / 10.0, LEAST);
     job.scatter_limit = 1;
-    const double face = fabs((double)half_spaces[k].height / half_spaces[k].nz);
-    const double before = coefficients[up ? 0 : 1], behind = coefficients[up ? 1 : 0];
+    const half_space_law law = half_space_law_of(k);
+    const double face = law.to_face, before = law.before, behind = law.behind;
     job.lengths[0] = face;
     job.lengths[1] = before;
     job.lengths[2] = behind;
@@ -285,61 +262,9 @@ END_TEST
 
 /* ---- shells ---------------------------------------------------------------------------------- */
 
-/* Fluence per photon, 1/m^2, its statistical error there, and quantiles of the excess path, m: from
- * 6e6 photons of an independent program (physics.md 12.2). */
-static const struct {
-    double radius, fluence, error, quantiles[5];
-} shells[WALK_SHELLS_MOST] = {
-    {10, 9.3304e-4, 3.3e-7, {0.2, 0.4, 0.8, 2.1, 11.6}},
-    {20, 2.5542e-4, 1.3e-7, {0.5, 1.4, 3.8, 13.8, 46.3}},
-    {30, 1.1204e-4, 0.7e-7, {1.8, 3.9, 10.2, 30.7, 74.8}},
-    {50, 3.1553e-5, 2.6e-8, {6.5, 12.6, 28.2, 63.6, 120.2}},
-    {75, 8.3033e-6, 1.0e-8, {15.6, 27.7, 53.6, 101.3, 168.6}},
-    {100, 2.4513e-6, 4e-9, {27.4, 45.4, 80.2, 137.9, 213.5}},
-    {125, 7.743e-7, 2e-9, {41.2, 64.7, 107.0, 172.0, 255.1}},
-};
-static const double shares[] = {0.10, 0.25, 0.50, 0.75, 0.90};
-enum { SHARES = sizeof shares / sizeof *shares };
-
-/* The standard deviation of the mean of all batches. */
-static double error_of(const moment *batches)
-{
-    return moment_error(batches) * sqrt(WALK_SHELLS_BATCHES / (WALK_SHELLS_BATCHES - 1.0));
-}
-
-static void check_shell(int k, const double *bins, double count, ics_math math)
-{
-    const double outer = shells[k].radius + 0.5, inner = shells[k].radius - 0.5;
-    const double volume = 4.0 / 3.0 * M_PI * (outer * outer * outer - inner * inner * inner);
-    double all[WALK_SHELLS_EXCESS] = {0};
-    moment fluence = {0}, quantiles[SHARES] = {{0}};
-    for (int n = 0; n < WALK_SHELLS_BATCHES; ++n) {
-        const double *batch = bins + n * WALK_SHELLS_EXCESS;
-        for (int i = 0; i < WALK_SHELLS_EXCESS; ++i) {
-            all[i] += batch[i];
-        }
-        moment_add(&fluence, histogram_total(batch, WALK_SHELLS_EXCESS) * WALK_SHELLS_BATCHES /
-                                 (volume * count));
-        for (int q = 0; q < SHARES; ++q) {
-            moment_add(&quantiles[q], histogram_quantile(batch, WALK_SHELLS_EXCESS, shares[q]));
-        }
-    }
-    char what[64], text[96];
-    snprintf(what, sizeof what, "fluence at %g m, 1/m^2", shells[k].radius);
-    expect_value(titled(text, what, math), moment_mean(&fluence),
-                 hypot(error_of(&fluence), shells[k].error), shells[k].fluence,
-                 0.005 * shells[k].fluence);
-    for (int q = 0; q < SHARES; ++q) {
-        /* Half a digit; below 2 m the bins are coarse. The reference had 6e6 photons. */
-        const double expected = shells[k].quantiles[q];
-        const double error = error_of(&quantiles[q]) * sqrt(1.0 + count / 6e6);
-        snprintf(what, sizeof what, "%g %% of excess path at %g m, m", 100.0 * shares[q],
-                 shells[k].radius);
-        expect_value(titled(text, what, math),
-                     histogram_quantile(all, WALK_SHELLS_EXCESS, shares[q]), error, expected,
-                     expected < 2.0 ? 0.3 : 0.05);
-    }
-}
+_Static_assert((int)WALK_SHELLS_MOST == SHELLS && (int)WALK_SHELLS_BATCHES == SHELL_BATCHES &&
+                   (int)WALK_SHELLS_EXCESS == SHELL_BINS,
+               "the view has the shells, batches and bins that expect_shell() compares");
 
 START_TEST(fluence_in_shells)
 {
@@ -348,14 +273,15 @@ START_TEST(fluence_in_shells)
     walk_job job = usual_job(0, 0, 1);
     job.emission.flags = ICE_EMISSION_ISOTROPIC;
     for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
-        job.lengths[k] = shells[k].radius;
+        job.lengths[k] = shell_references[k].radius;
     }
     walk_seen seen = walk_run_on_gpu(&world, math, WALK_SHELLS, job);
-    /* The fluence summed over all space is the mean path of a photon. */
+    /* The integral of the fluence over all space is the mean path of a photon. */
     ck_assert_double_eq(seen.sums[WALK_SHELLS_PATH].count, (double)job.photons);
     expect_sum("fluence in all space, m", math, &seen.sums[WALK_SHELLS_PATH], 100.0, 0.0);
     for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
-        check_shell(k, seen.bins + k * WALK_SHELLS_BATCHES * WALK_SHELLS_EXCESS, job.photons, math);
+        expect_shell(k, seen.bins + (size_t)k * SHELL_BATCHES * SHELL_BINS, job.photons,
+                     math == ICS_MATH_FAST ? ", fast" : ", portable");
     }
     walk_seen_free(&seen);
     stage_world_destroy(&world);
@@ -364,7 +290,7 @@ END_TEST
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* Quantiles of the biased Cherenkov spectrum (physics.md 3.3), nm to two digits. */
+/* Quantiles of the biased Cherenkov spectrum (physics.md 3.3), in nm with two decimals. */
 static const double wavelengths[WALK_START_CUTS] = {316.52, 340.88, 379.19, 418.75,
                                                     469.77, 549.31, 604.27};
 static const double below[WALK_START_CUTS] = {0.01, 0.05, 0.25, 0.50, 0.75, 0.95, 0.99};
@@ -387,8 +313,8 @@ START_TEST(cherenkov_photons)
     ck_assert_double_eq(count, (double)job.photons);
     expect_sum("start along the track, m", math, &s[WALK_START_SHIFT], 2.0, 1e-6);
     expect_sum("absorption depth", math, &s[WALK_START_ABSORPTION], 1.0, 1e-6);
-    /* Quoted to 0.005 nm, and the look-up adds 0.01 nm at most between 1 and 99 % (3.4): at most
-     * 2e-4 of the photons where the spectrum is steepest. */
+    /* The expected mean is rounded to 0.005 nm, and the look-up adds at most 0.01 nm between 1 and
+     * 99 % (3.4). Where the spectrum is steepest, this is at most 2e-4 of the photons. */
     expect_sum("wavelength, nm", math, &s[WALK_START_WAVELENGTH], 428.60, 0.015);
     char what[64], text[96];
     for (int k = 0; k < WALK_START_CUTS; ++k) {

@@ -1,8 +1,8 @@
-/* Photons on their way through the ice alone, as tests/propagation/walk.h, on a GPU: there are a
- * hundred times as many, so that what a test wants to know of them is added up on the GPU as well.
+/* Photons in ice without modules on a GPU, like tests/propagation/walk.h on the CPU. There may be a
+ * hundred times as many photons, so the GPU also computes the sums that a test needs.
  *
- * The walk takes the stage functions of a run, in portable and in fast maths; a view looks at every
- * segment. Modules and boundaries play no part: they have to be far away, and the reach cull off.
+ * The walk calls the stage functions of a run, in portable or in fast maths. A view sees every
+ * segment. Modules and boundaries must be far away, and the reach cull must be off.
  */
 #ifndef WALK_GPU_H
 #define WALK_GPU_H
@@ -15,10 +15,10 @@
 extern "C" {
 #endif
 
-/* Bins of equal probability: of a distribution function's value at what was measured. */
+/* Bins of equal probability. A measured value counts in the bin of its distribution function. */
 enum { WALK_QUANTILES = 1000 };
 
-/* What a walk adds up. */
+/* What a walk measures. */
 typedef enum walk_view {
     WALK_ENDS,   /* absorption */
     WALK_PATHS,  /* moments against path length and number of scatters */
@@ -36,7 +36,7 @@ enum { /* WALK_ENDS; mean path and mean free path: walk_job.lengths[0], [1] */
        WALK_ENDS_Z,
        WALK_ENDS_RADIUS_SQUARED,
        WALK_ENDS_EXCESS,   /* scatters less path / mean free path */
-       WALK_ENDS_TOGETHER, /* that times (path - mean path) */
+       WALK_ENDS_TOGETHER, /* WALK_ENDS_EXCESS times (path - mean path) */
        WALK_ENDS_SUMS,
        WALK_ENDS_SCATTER_BINS = 2000,
        WALK_ENDS_BINS = WALK_ENDS_SCATTER_BINS + WALK_QUANTILES /* path: exponential */
@@ -96,19 +96,20 @@ typedef struct walk_job {
     ice_emission emission;
     ice_variants variants;
     uint32_t photons;
-    float path_limit;       /* photons are let go after the segment that gets there, m */
-    uint32_t scatter_limit; /* ... or after so many scatters */
+    float path_limit;       /* a photon stops after the segment that reaches this path, m */
+    uint32_t scatter_limit; /* ... or after this number of scatters */
     double lengths[WALK_LENGTHS];
     uint32_t counts[WALK_LENGTHS];
 } walk_job;
 
-/* Mean and variance of something. */
+/* Sums for a mean and a variance. */
 typedef struct walk_sum {
     double count, sum, squares;
 } walk_sum;
 
-/* Walks and waits. sums[walk_sizes.sums] and bins[walk_sizes.bins] are device memory that is added
- * to. Returns 0 or a cudaError_t. */
+/* Follows all photons of the job and waits for the end. Adds to `sums` and `bins`, which are in
+ * device memory and have the sizes of the view (WALK_..._SUMS and WALK_..._BINS). Returns 0 or a
+ * cudaError_t. */
 int walk_gpu_portable(const walk_job *job, walk_view view, walk_sum *sums, double *bins);
 int walk_gpu_fast(const walk_job *job, walk_view view, walk_sum *sums, double *bins);
 

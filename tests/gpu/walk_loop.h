@@ -1,9 +1,9 @@
-/* The walk of walk_gpu.h under the name WALK_SYMBOL; ICE_MATH_FAST chooses its maths. */
+/* The walk of walk_gpu.h. Its name is WALK_SYMBOL, and ICE_MATH_FAST chooses fast maths. */
 #define ICE_PUT_ARRIVAL(sink, arrival) (-1) /* no photon reaches a module */
 #include "stages/bounce.h"
 #include "tests/gpu/walk_views.h"
 
-/* In a namespace without a name: two files have them, with different maths. */
+/* Two files include this header with different maths, so these functions have no linkage. */
 namespace
 {
 template <class View>

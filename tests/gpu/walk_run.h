@@ -6,14 +6,15 @@
 #include "tests/gpu/walk_gpu.h"
 #include "tests/support/stage_world.h"
 
-/* What a view has added up, see walk_gpu.h for the order. */
+/* The sums and bins of a view, in the order of walk_gpu.h. */
 typedef struct walk_seen {
     walk_sum *sums;
     double *bins;
 } walk_seen;
 
-/* The world's tables must be built, without the reach cull; job.tables is filled in here. Fails the
- * test on errors. */
+/* Runs a walk and copies its sums and bins to the host; the caller frees them with
+ * walk_seen_free(). The tables of the world must be built with the reach cull off. job.tables is
+ * set here. Fails the test on errors. */
 walk_seen walk_run_on_gpu(const stage_world *world, ics_math math, walk_view view, walk_job job);
 void walk_seen_free(walk_seen *seen);
 

@@ -1,11 +1,14 @@
-/* The views of walk_gpu.h. A view has SUMS and BINS, and looks at photons and their segments; `out`
- * collects what one thread has seen. */
+/* The views of walk_gpu.h. A view has its numbers of SUMS and BINS. start() sees every photon at
+ * its start, and segment() every segment. `out` collects the sums of one thread.
+ *
+ * How to join: a new view joins with its name and sizes in walk_gpu.h, a structure here, a case in
+ * walk_loop.h and a row in walk_run.c. */
 #ifndef WALK_VIEWS_H
 #define WALK_VIEWS_H
 
 #include "tests/gpu/walk_gpu.h"
 
-/* Sums are kept by the thread, bins are shared by all. */
+/* Every thread has its own sums. All threads share the bins. */
 template <int SUMS> struct walk_out {
     walk_sum sums[SUMS];
     double *bins;
@@ -22,7 +25,7 @@ template <int SUMS> struct walk_out {
         atomicAdd(&bins[bin], weight);
     }
 
-    /* `share`: in [0, 1], the value of a distribution function. */
+    /* `share` is the value of a distribution function, in [0, 1]. */
     __device__ void put_quantile(int first, double share)
     {
         const int bin = static_cast<int>(share * WALK_QUANTILES);
@@ -34,7 +37,7 @@ struct walk_point {
     double x, y, z;
 };
 
-/* Where a photon is `length` along its segment. */
+/* Returns the position of a photon after a length (m) of its segment. */
 static __device__ walk_point point_at(const ice_photon &p, double length)
 {
     return {p.x + length * p.dx, p.y + length * p.dy, p.z + length * p.dz};
@@ -145,8 +148,8 @@ struct turn_view {
                 o.put(k, 1.0);
             }
         }
-        /* Across (0.48, 0.6, 0.64): (0.6, -0.48, 0), and (0, 0, 1) without its part along, both of
-         * length sqrt(0.5904). */
+        /* Two vectors across (0.48, 0.6, 0.64), both of length sqrt(0.5904): (0.6, -0.48, 0), and
+         * (0, 0, 1) without its part along the beam. */
         o.put_quantile(WALK_TURN_CUTS, turn_share(dx * 0.6 - dy * 0.48, dz - cosine * 0.64));
     }
 };
@@ -159,7 +162,7 @@ struct shells_view {
     {
     }
 
-    /* The part of a segment between `from` and `to` along it. */
+    /* Adds the part of a segment between the lengths `from` and `to` (m) along the segment. */
     static __device__ void piece(out &o, int first, double path, double closest,
                                  double closest_squared, double from, double to)
     {
@@ -250,7 +253,7 @@ struct start_view {
         }
         o.put_quantile(WALK_START_SHIFT_BINS, shift / step.length);
         o.put_quantile(WALK_START_ABSORPTION_BINS, -expm1(-static_cast<double>(p.absorption)));
-        /* Around the step: along the same two directions as in turn_view. */
+        /* The azimuth around the step uses the same two vectors as turn_view. */
         const double cosine = x * step.dx + y * step.dy + z * step.dz;
         o.put_quantile(WALK_START_AZIMUTH_BINS, turn_share(x * 0.6 - y * 0.48, z - cosine * 0.64));
     }

@@ -1,5 +1,7 @@
-/* The busy time counts every moment in which at least one lane computed exactly once, in whatever
- * order the lanes report. */
+/* The busy time counts every moment in which at least one lane computed, and counts it once, in any
+ * order of the reports.
+ *
+ * How to join: add one test for each new rule of graphs/busy.h. */
 #include "graphs/cuda/busy.h"
 #include "tests/support/test_main.h"
 
@@ -11,7 +13,8 @@ START_TEST(late_reports_fill_gaps)
 {
     ics_busy busy = {.count = 0};
     ck_assert(ics_busy_seconds(&busy) == 0.0);
-    /* Two lanes in turns; all of the first is reported before the second. */
+    /* Two lanes compute in turn. All spans of the first lane are reported before those of the
+     * second. */
     ics_busy_add(&busy, 0, 8);
     ics_busy_add(&busy, 20, 28);
     ics_busy_add(&busy, 4, 12);
@@ -25,7 +28,7 @@ START_TEST(late_reports_fill_gaps)
 }
 END_TEST
 
-/* Against a calendar of ticks: always the lane that is farthest behind reports up to `late`
+/* Compares with a calendar of ticks. The lane that is furthest behind reports next, up to `late`
  * spans at once. */
 START_TEST(every_moment_counts_once)
 {

@@ -1,5 +1,7 @@
 /* The limits of the cache folder: entries that are used stay, the others are removed first, and
- * files with other names stay, also if other processes use the folder at the same time. */
+ * files with other names stay, also if other processes use the folder at the same time.
+ *
+ * How to join: add one test for each new promise of kernels/cache/cache.h. */
 #include "kernels/cache/cache.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -28,7 +30,7 @@ static void tear_down(void)
     scratch_remove(&place);
 }
 
-/* The name of entry `number`, in the folder. */
+/* Returns the path of entry `number` in the folder. */
 static const char *entry(unsigned number, const char *ending, char path[SCRATCH_PATH])
 {
     char name[96];
@@ -42,7 +44,7 @@ static void set_times(const char *path, int64_t used, int64_t changed)
     ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* A file of this size that takes no space, used and changed at this time. */
+/* Makes a sparse file of this size, last used and changed at the time `used` (s). */
 static void make_file(const char *path, off_t bytes, int64_t used)
 {
     scratch_write(path, "", 0);
@@ -103,7 +105,7 @@ START_TEST(bytes_are_bounded)
                           (i >= FILES - ICS_CACHE_MEBIBYTES / EACH),
                       "entry %u", i);
     }
-    /* They fill it to the last byte: one byte more pushes one out. */
+    /* The entries fill the cache to the last byte: one byte more removes one entry. */
     make_file(entry(FILES, ".choice", path), 1, 5000);
     ics_cache_prune(place.folder);
     ck_assert_uint_eq(count_files(), ICS_CACHE_MEBIBYTES / EACH);
@@ -132,7 +134,8 @@ START_TEST(use_is_noted_without_a_change)
 }
 END_TEST
 
-/* Old as they are, and although they begin or end like entries. */
+/* Other files stay although they are old, and although their names begin or end like those of
+ * entries. */
 START_TEST(other_files_stay)
 {
     static const char *const names[] = {"compiler", "notes.txt", "0123.kernels", "build-tools"};
@@ -140,7 +143,7 @@ START_TEST(other_files_stay)
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         make_file(scratch_path(&place, names[i], path), 1 << 30, 1);
     }
-    /* Neither links nor folders are entries, whatever their names are. */
+    /* A link or a folder is no entry, even if it has the name of one. */
     ck_assert_int_eq(symlink(scratch_path(&place, "compiler", target), entry(1, ".so", path)), 0);
     ck_assert_int_eq(mkdir(entry(2, ".kernels", path), 0700), 0);
     for (unsigned i = 10; i < ICS_CACHE_FILES + 15; ++i) {
@@ -200,7 +203,8 @@ START_TEST(a_folder_that_is_none_is_no_error)
 }
 END_TEST
 
-/* All write, use and prune at the same time; what each has used last is there at the end. */
+/* All processes write, use and prune at the same time. The entry that each process used last is
+ * there at the end. */
 START_TEST(processes_prune_together)
 {
     enum { PROCESSES = 6, EACH = 300, LAST = 100 };
@@ -222,7 +226,8 @@ START_TEST(processes_prune_together)
                 ++failures;
             }
             ics_cache_prune(place.folder);
-            ics_cache_used(entry(child * EACH, ".kernels", path)); /* the first, again and again */
+            ics_cache_used(
+                entry(child * EACH, ".kernels", path)); /* the first entry of this process */
         }
         _exit(failures > 0);
     }

@@ -3,8 +3,8 @@
  * batches, and whether or not photons stay in the pool between launches. The host's part here is as
  * short as possible: one launch after the other.
  *
- * A new schedule joins with its line in graphs/options.h, its row in graphs/schedule.c, and a file
- * emulated/WORD.c that names its kernels. */
+ * How to join: a new schedule joins with its line in graphs/options.h, its row in
+ * graphs/schedule.c, and a file emulated/WORD.c that names its kernels. */
 #include "tests/kernels/emulated/grid.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -21,7 +21,7 @@ enum {
     LAYERS = 70
 };
 
-/* By ics_schedule; a new schedule joins with its line in graphs/options.h. */
+/* The kernels of every schedule, by ics_schedule. */
 static const grid_schedule *const schedules[ICS_SCHEDULE_COUNT] = {
 #define X(constant, name, word) [ICS_SCHEDULE_##constant] = &grid_##word,
     ICS_SCHEDULE_LIST(X)
@@ -33,12 +33,13 @@ static stage_world world;
 static ice_emission emissions[EMISSIONS];
 static world_result expected;
 
-/* Flat layers, and with everything that ice may have. */
+/* Makes the world, the light and the expected arrivals. The layers are flat without `features`
+ * (ICE_HAS_...). */
 static void prepare_with(uint32_t features)
 {
     world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
                                     NULL);
-    /* Clear ice: long segments, so that many have several hits. */
+    /* The ice is clear and segments are long, so that many segments have several hits. */
     double b[LAYERS], a[LAYERS];
     for (int i = 0; i < LAYERS; ++i) {
         b[i] = 1.0 / (30.0 + 5.0 * (i % 4));
@@ -92,13 +93,12 @@ static void clean_up(void)
     stage_world_destroy(&world);
 }
 
-/* ---- a lane -----------------------------------------------------------------------------------
- */
+/* ---- a lane ---------------------------------------------------------------------------------- */
 
 typedef struct setting {
     ics_schedule schedule;
     uint32_t hits, batch, chains;
-    bool stream; /* leave photons in the pool while there are batches to come */
+    bool stream; /* photons stay in the pool between launches while more batches will come */
 } setting;
 
 typedef struct lane {
@@ -106,11 +106,11 @@ typedef struct lane {
     ics_launch launch;
     ics_launch_progress progress;
     ics_share shares[ICS_SHARES];
-    uint32_t origins[ICS_LANE_BATCHES]; /* emission that a place's first one is */
-    uint64_t created[ICS_LANE_BATCHES]; /* photons of a place's batch, 0: free */
+    uint32_t origins[ICS_LANE_BATCHES]; /* the first emission of the batch in a place */
+    uint64_t created[ICS_LANE_BATCHES]; /* photons of the batch in a place; 0: the place is free */
     uint32_t next_emission, launches;
     uint64_t queue_end;
-    uint32_t leftovers; /* seen between launches */
+    uint32_t leftovers; /* counted between launches */
     ics_arrivals arrivals;
     ice_account account;
 } lane;
@@ -167,7 +167,7 @@ static void free_lane(lane *self)
     ics_graph_arrivals_free(&self->arrivals);
 }
 
-/* Puts the next batch at a free place, if there are both. */
+/* Puts the next batch into a free place, if there is another batch and a free place. */
 static void add_batch(lane *self, const setting *with)
 {
     uint32_t place = 0;
@@ -203,8 +203,7 @@ static void add_batch(lane *self, const setting *with)
     }
 }
 
-/* ---- a launch ----------------------------------------------------------------------------------
- */
+/* ---- a launch -------------------------------------------------------------------------------- */
 
 /* Runs a kernel of the schedule with a grid for `slots` slots. */
 static void run_kernel(lane *self, ics_schedule schedule, uint32_t kernel, ics_chain chain,
@@ -226,7 +225,7 @@ static void add_up(lane *self)
     }
 }
 
-/* The loop, with the rule of kernels/cuda/compact.cu. */
+/* Runs the loop of a launch. The rule for its end is that of kernels/cuda/compact.cu. */
 static void run_loop(lane *self, const setting *with)
 {
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
@@ -304,7 +303,8 @@ static bool launch_once(lane *self, const setting *with)
     const uint32_t before = self->next_emission;
     add_batch(self, with);
     self->launch.end = self->queue_end;
-    /* In a stream, launches also come when steps are used up and more are on their way. */
+    /* In a stream, a launch without new steps drains only every second time, as if more steps could
+     * come. */
     self->launch.drain =
         !with->stream || (self->next_emission == before && self->launches % 2 == 1);
     ++self->launches;
@@ -331,7 +331,8 @@ static bool launch_once(lane *self, const setting *with)
     return more;
 }
 
-/* Returns how many photons were left over, not yet made, between launches. */
+/* Computes all emissions with a setting and compares the arrivals with the expected ones. Returns
+ * how many photons were left over between launches, before they were created. */
 static uint32_t compare(const setting *with)
 {
     lane self;
@@ -381,7 +382,7 @@ START_TEST(kernels_give_what_the_cpu_gives)
 }
 END_TEST
 
-/* From the first thread without a photon to the last one with one. */
+/* A warp takes new photons after 1, after 31 or after all 32 of its threads have no photon. */
 START_TEST(refills)
 {
     static const uint32_t idle[] = {1, 31, 32};

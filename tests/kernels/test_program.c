@@ -1,5 +1,8 @@
 /* The kernels of a run as NVRTC compiles them, with and without a header of the user. No test needs
- * a GPU. If NVRTC is missing, the tests that need it are skipped with a message. */
+ * a GPU. If NVRTC is missing, the tests that need it are skipped with a message.
+ *
+ * How to join: a new option of ics_program_options joins in
+ * programs_of_different_options_are_different. */
 #include "tests/support/programs.h"
 #include "tests/support/test_main.h"
 
@@ -40,8 +43,8 @@ START_TEST(resources_are_those_of_the_kernels)
 }
 END_TEST
 
-/* A limit on registers that the kernel cannot keep. */
-START_TEST(spills_are_told)
+/* The limit on registers is too small for the kernel. */
+START_TEST(spills_are_reported)
 {
     ics_program_options options = program_defaults;
     options.definitions =
@@ -79,7 +82,7 @@ START_TEST(an_architecture_of_the_future_gets_ptx)
 }
 END_TEST
 
-/* Every ingredient is a part of the key: none of these may get the code of another. */
+/* Every option is a part of the key: no program may get the code of another. */
 START_TEST(programs_of_different_options_are_different)
 {
     ics_program_options options[5] = {program_defaults, program_defaults, program_defaults,
@@ -167,7 +170,7 @@ START_TEST(a_users_header_is_compiled_and_its_content_belongs_to_the_key)
     ck_assert(plain->bytes != first->bytes ||
               memcmp(plain->image, first->image, plain->bytes) != 0);
 
-    /* The same text elsewhere gives the same code. */
+    /* The same text in another file gives the same code. */
     char elsewhere[SCRATCH_PATH];
     scratch_write(scratch_path(program_place(), "elsewhere.h", elsewhere), rayleigh,
                   strlen(rayleigh));
@@ -231,9 +234,9 @@ START_TEST(errors_name_the_users_file_and_line)
 }
 END_TEST
 
-/* Its own neighbours are no part of the key, so they must not be read, wherever the program runs.
- */
-START_TEST(files_beside_a_header_are_not_read)
+/* The files next to a user's header are no part of the key, so they must not be read, in whatever
+ * folder the program runs. */
+START_TEST(files_next_to_a_header_are_not_read)
 {
     char path[SCRATCH_PATH], text[2 * SCRATCH_PATH];
     scratch_write(scratch_path(program_place(), "beside.h", path), rayleigh, strlen(rayleigh));
@@ -257,7 +260,7 @@ START_TEST(the_working_folder_does_not_matter)
 }
 END_TEST
 
-/* Runs everywhere. */
+/* This test needs no NVRTC. */
 START_TEST(headers_that_cannot_be_given_are_named)
 {
     const char *custom[ICS_STAGES];
@@ -296,14 +299,14 @@ ICS_TEST_MAIN("program")
         tcase_add_checked_fixture(compiler, program_set_up, program_tear_down);
         tcase_set_timeout(compiler, 300);
         tcase_add_test(compiler, resources_are_those_of_the_kernels);
-        tcase_add_test(compiler, spills_are_told);
+        tcase_add_test(compiler, spills_are_reported);
         tcase_add_test(compiler, an_architecture_of_the_future_gets_ptx);
         tcase_add_test(compiler, programs_of_different_options_are_different);
         tcase_add_test(compiler, fast_maths_is_defined_and_used);
         tcase_add_test(compiler, a_users_header_is_compiled_and_its_content_belongs_to_the_key);
         tcase_add_test(compiler, a_header_for_two_stages_is_given_once);
         tcase_add_test(compiler, errors_name_the_users_file_and_line);
-        tcase_add_test(compiler, files_beside_a_header_are_not_read);
+        tcase_add_test(compiler, files_next_to_a_header_are_not_read);
         tcase_add_test(compiler, the_working_folder_does_not_matter);
         suite_add_tcase(suite, compiler);
     }

@@ -1,6 +1,9 @@
-/* The sources of compiled kernels: the user's cache (also shared with other processes, or damaged)
- * and an installation, with and without NVRTC. No test needs a GPU. If NVRTC is missing, the tests
- * that need it are skipped with a message. */
+/* Where compiled kernels come from: the compiler NVRTC, the user's cache (also shared with other
+ * processes, or damaged) or an installation. No test needs a GPU. If NVRTC is missing, the tests
+ * that need it are skipped with a message.
+ *
+ * How to join: add one test for each new origin of a program, and for each new kind of damage a
+ * case in a_damaged_entry_is_compiled_again. */
 #include "kernels/cache/cache.h"
 #include "tests/support/programs.h"
 #include "tests/support/test_main.h"
@@ -30,7 +33,7 @@ START_TEST(the_second_time_it_is_cached)
 }
 END_TEST
 
-/* Entries of a folder that nobody has used since. */
+/* Adds `count` old entries to the cache. */
 static void fill_cache(unsigned count)
 {
     const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -42,8 +45,8 @@ static void fill_cache(unsigned count)
     }
 }
 
-/* A program stays as long as it is used, and a full cache takes new ones. */
-START_TEST(a_full_cache_forgets_what_is_not_used)
+/* A program that is used stays in the cache, and a full cache still takes new programs. */
+START_TEST(a_full_cache_drops_unused_entries)
 {
     ics_program *first = program_get(&program_defaults);
     char path[2 * SCRATCH_PATH];
@@ -89,7 +92,7 @@ static void change_byte(const char *path, long from_end)
     free(bytes);
 }
 
-/* Wherever the damage is: in the code, the resources, the digest, the sizes, or at the end. */
+/* The damage may be in the code, the resources, the digest, the sizes, or at the end. */
 START_TEST(a_damaged_entry_is_compiled_again)
 {
     ics_program *first = program_get(&program_defaults);
@@ -136,7 +139,7 @@ START_TEST(a_damaged_entry_is_compiled_again)
 }
 END_TEST
 
-/* An entry under another's name is sound in itself, but not what was asked for. */
+/* An entry under the name of another is undamaged, but it is the wrong program. */
 START_TEST(a_misnamed_entry_is_not_taken)
 {
     ics_program_options fast = program_defaults;
@@ -159,7 +162,8 @@ START_TEST(a_cache_that_cannot_be_made_is_no_error)
 {
     char path[SCRATCH_PATH];
     scratch_write(scratch_path(program_place(), "file", path), "x", 1);
-    /* Below a file; nowhere at all; relative, which counts as not given. */
+    /* First the cache would be below a file. Then there is no folder for it: a relative path counts
+     * as not given, and HOME is not set. */
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", path, 1), 0);
     ics_program *program = program_get(&program_defaults);
     ck_assert_int_eq(program->origin, ICS_PROGRAM_COMPILED);
@@ -172,7 +176,7 @@ START_TEST(a_cache_that_cannot_be_made_is_no_error)
 }
 END_TEST
 
-/* A folder in the place of the entry: rename fails, as it does on a full disk. */
+/* A folder has the name of the entry, so that rename() fails as on a full disk. */
 START_TEST(an_entry_that_cannot_be_written_is_no_error)
 {
     ics_program *first = program_get(&program_defaults);
@@ -189,9 +193,9 @@ START_TEST(an_entry_that_cannot_be_written_is_no_error)
 }
 END_TEST
 
-/* Eight processes want the same two programs at the same time, each several times over, while the
- * entries appear and are damaged. Each must get whole programs, and one sound entry of each stays.
- */
+/* Eight processes ask for the same two programs at the same time, each several times, while the
+ * entries appear and are damaged. Every process must get complete programs, and one undamaged entry
+ * of each program stays. */
 START_TEST(processes_share_a_cache)
 {
     enum { PROCESSES = 8, TURNS = 6 };
@@ -247,8 +251,7 @@ START_TEST(processes_share_a_cache)
 }
 END_TEST
 
-/* ---- the installed program_cache(), and life without NVRTC
- * --------------------------------------------- */
+/* ---- installed programs, and no NVRTC -------------------------------------------------------- */
 
 static void store(const ics_program_options *options, bool as_ptx)
 {
@@ -294,8 +297,8 @@ START_TEST(installed_ptx_serves_every_later_gpu_without_nvrtc)
     store(&options, true);
     const ics_program_options later = program_defaults;
     ics_program *compiled = program_get(&later);
-    ck_assert_int_eq(compiled->origin,
-                     ICS_PROGRAM_COMPILED); /* better than PTX where it can be had */
+    /* Compiled code is better than PTX, so NVRTC is used if it is there. */
+    ck_assert_int_eq(compiled->origin, ICS_PROGRAM_COMPILED);
     ics_program_destroy(compiled);
 
     char path[SCRATCH_PATH];
@@ -334,7 +337,7 @@ START_TEST(a_store_that_cannot_be_written_is_an_error)
 }
 END_TEST
 
-/* Runs everywhere. */
+/* This test needs no NVRTC. */
 START_TEST(without_nvrtc_and_cache_the_message_says_what_to_do)
 {
     icestream_error why;
@@ -347,7 +350,7 @@ START_TEST(without_nvrtc_and_cache_the_message_says_what_to_do)
     ck_assert_int_eq(ics_program_store(&program_defaults, false, program_place()->folder, &why),
                      ICESTREAM_E_CONFIG);
     program_assert_mentions(why.text, "/nonexistent/libnvrtc.so");
-    /* A library, but another one. */
+    /* The library exists, but it is another one. */
     ck_assert_int_eq(setenv("ICESTREAM_NVRTC", "libm.so.6", 1), 0);
     program_get_none(&program_defaults, &why);
     program_assert_mentions(why.text, "nvrtcVersion is missing");
@@ -366,7 +369,7 @@ ICS_TEST_MAIN("program_cache")
         tcase_add_checked_fixture(compiler, program_set_up, program_tear_down);
         tcase_set_timeout(compiler, 300);
         tcase_add_test(compiler, the_second_time_it_is_cached);
-        tcase_add_test(compiler, a_full_cache_forgets_what_is_not_used);
+        tcase_add_test(compiler, a_full_cache_drops_unused_entries);
         tcase_add_test(compiler, without_the_cache_nothing_is_written);
         tcase_add_test(compiler, a_damaged_entry_is_compiled_again);
         tcase_add_test(compiler, a_misnamed_entry_is_not_taken);

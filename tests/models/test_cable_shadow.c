@@ -1,6 +1,6 @@
 /* Promise: the cable shadow is that of physics.md 8.8 - at worked positions, at the ends of a
- * cable, and for the share of isotropic light that a cable removes. A new position is a row of the
- * table in its test. */
+ * cable, and for the share of isotropic light that a cable removes. To join: a new position is a
+ * row of the table in cable_geometry. */
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"
 
@@ -28,15 +28,15 @@ START_TEST(cable_geometry)
 {
     ics_models *models = detection_with_file("detector.cables", "1 1 0 1\n1 2 90 1\n",
                                              "detector.angular_acceptance=none");
-    const double near = 0.0229,
-                 far = 0.0231; /* distances from the axis of the cable, whose radius is 0.023 m */
+    /* Distances (m) from the axis of the cable, whose radius is 0.023 m. */
+    const double near = 0.0229, far = 0.0231;
     const struct {
         uint16_t module;
         double place[3], n[3];
         bool shadowed;
     } rows[] = {
-        {1, {RADIUS, 0, 0}, {-1, 0, 0}, true},  /* it touches the module just there */
-        {1, {-RADIUS, 0, 0}, {1, 0, 0}, false}, /* the module is in front of it */
+        {1, {RADIUS, 0, 0}, {-1, 0, 0}, true},  /* the cable touches the module at this point */
+        {1, {-RADIUS, 0, 0}, {1, 0, 0}, false}, /* the module is in front of the cable */
         {1,
          {RADIUS, 0, 0},
          {0, -1, 0},
@@ -45,7 +45,7 @@ START_TEST(cable_geometry)
         {1, {sqrt(RADIUS * RADIUS - far * far), far, 0}, {-1, 0, 0}, false},
         {1, {sqrt(RADIUS * RADIUS - near * near), -near, 0}, {-1, 0, -3}, true},
         {1, {sqrt(RADIUS * RADIUS - far * far), -far, 0}, {-1, 0, 3}, false},
-        {1, {0.1, 0, sqrt(RADIUS * RADIUS - 0.01)}, {0, 0, -1}, false}, /* parallel to it */
+        {1, {0.1, 0, sqrt(RADIUS * RADIUS - 0.01)}, {0, 0, -1}, false}, /* parallel to the cable */
         {1, {0, 0, RADIUS}, {-1, 0, -1}, true},
         {1, {0, 0, RADIUS}, {1, 0, -1}, false},
         {2, {0, RADIUS, 0}, {0, -1, 0}, true},

@@ -1,16 +1,17 @@
 /* Promise: the detect stage has the probabilities and random numbers of physics.md 8.5 at worked
  * numbers, and mean results do not depend on the oversize, the maximum of the angular acceptance or
- * the bias. */
+ * the bias. To join: a setting that must not change mean results is a row of `variants`. */
 #include "physics/detect/detect_none.h"
 #include "pipeline/devices/batch.h"
+#include "tests/models/spectrum_quantile.h"
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Light with this wavelength that travels upwards with cosine nz and arrives at the lowest point of
- * the module. */
+/* Returns the probability of detection of light with this wavelength (nm) that travels upwards with
+ * cosine nz and arrives at the lowest point of the module. */
 static float probability(const ics_models *models, uint32_t module, double wavelength, double nz)
 {
     const ice_arrival arrival = {.module = module,
@@ -26,8 +27,7 @@ static float probability(const ics_models *models, uint32_t module, double wavel
 START_TEST(worked_chain)
 {
     /* physics.md 8.5: F = 5, 450 nm, n_z 0.5: bias 0.00328794, weight 304.142, P 0.84375. */
-    ics_models *models =
-        detection_load(model_config("stages.detect=pe", "detector.oversize=5", NULL));
+    ics_models *models = models_load(model_config("stages.detect=pe", "detector.oversize=5", NULL));
     ck_assert_float_eq_tol(probability(models, 0, 450, 0.5), 0.84375f, 1e-6f);
     const double weight = 1 / ics_batch_light_bias(models->light, 450);
     ck_assert_double_eq_tol(weight, 304.142, 0.03);
@@ -35,7 +35,7 @@ START_TEST(worked_chain)
     ics_models_destroy(models);
     /* If the detector has modules of efficiency 1.35, the other modules detect 1/1.35 of their
      * light. */
-    models = detection_load(
+    models = models_load(
         model_config("stages.detect=pe", "detector.oversize=5", "detector.dense=true", NULL));
     ck_assert_float_eq_tol(probability(models, detection_module(models, 1, 1), 450, 0.5),
                            (float)(0.84375 / 1.35), 1e-6f);
@@ -47,8 +47,9 @@ END_TEST
 
 START_TEST(light_that_was_not_thinned)
 {
-    /* Every wavelength is seen alike; modules are four times as large as those that see. */
-    ics_models *models = detection_load(
+    /* All wavelengths are detected alike. With oversize 2 a module has four times its true area, so
+     * a quarter of its light is detected. */
+    ics_models *models = models_load(
         model_config("stages.detect=pe", "light.acceptance=none", "detector.oversize=2", NULL));
     ck_assert_float_eq_tol(probability(models, 0, 300, 1), 0.17f, 1e-7f);
     ck_assert_float_eq_tol(probability(models, 0, 650, 0.5), 0.57375f / 4, 1e-7f);
@@ -59,7 +60,7 @@ END_TEST
 START_TEST(upgoing_light_is_favoured)
 {
     /* physics.md 14.2: with the wrong sign of cos(eta) the result would be reversed. */
-    ics_models *models = detection_load(model_config("stages.detect=pe", NULL));
+    ics_models *models = models_load(model_config("stages.detect=pe", NULL));
     ck_assert_float_eq_tol(probability(models, 7, 400, 1), 1.0f, 1e-6f);
     ck_assert_float_eq_tol(probability(models, 7, 400, 0), 0.5f, 1e-6f);
     ck_assert_float_eq_tol(probability(models, 7, 400, -1), 0.0f, 1e-6f);
@@ -67,6 +68,7 @@ START_TEST(upgoing_light_is_favoured)
     ics_models_destroy(models);
 }
 END_TEST
+
 START_TEST(tilted_modules)
 {
     /* The PMT of module 1 looks to -x, its back to +x; that of module 2 upwards. */
@@ -111,9 +113,11 @@ START_TEST(high_efficiency_by_wavelength)
              model_folder_write(&folder, "wv.rde", "300 0.5\n500 2\n", path));
     snprintf(list, sizeof list, "detector.efficiencies=%s",
              model_folder_write(&folder, "eff-f2k", "1 2 0.8 1\n", path));
-    ics_models *models = detection_load(model_config("stages.detect=pe", ratio, list, NULL));
+    ics_models *models = models_load(model_config("stages.detect=pe", ratio, list, NULL));
     const uint32_t plain = detection_module(models, 1, 1), high = detection_module(models, 1, 2);
-    /* 0.8 of 0.5 + 1.5 (wl - 300) / 200, of which the larger of it and 1 is the envelope. */
+    /* Module 2 detects 0.8 (0.5 + 1.5 (wl - 300) / 200) of what module 1 detects. The light is
+     * thinned by the larger of this ratio and 1, and both probabilities are relative to that
+     * envelope. */
     static const double rows[][3] = {{290, 1, 0.4},    {300, 1, 0.4},      {340, 1, 0.64},
                                      {400, 1, 1},      {480, 1 / 1.48, 1}, {500, 1 / 1.6, 1},
                                      {600, 1 / 1.6, 1}};
@@ -140,11 +144,11 @@ START_TEST(real_folder_of_high_efficiency)
     }
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
     snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
-    ics_models *plain = detection_load(model_config(ice, geometry, NULL));
-    ics_models *models = detection_load(model_config(ice, geometry, "stages.detect=pe", NULL));
-    /* ppc made 1191730012 photons of 100 TeV, where a flat envelope would have made
-     * 1e5 * 5.25403 * 2450.08 * 1.015 * 0.68: as many as the larger of 1 and wv.rde is, on average
-     * over wv.dat. */
+    ics_models *plain = models_load(model_config(ice, geometry, NULL));
+    ics_models *models = models_load(model_config(ice, geometry, "stages.detect=pe", NULL));
+    /* ppc made 1191730012 photons of 100 TeV. With the standard acceptance as envelope there would
+     * be 1e5 * 5.25403 * 2450.08 * 1.015 * 0.68 photons. The ratio is the mean, over wv.dat, of the
+     * larger of 1 and wv.rde. */
     const double ratio = models->light->photons_per_metre / plain->light->photons_per_metre;
     ck_assert_double_eq_tol(ratio, 1191730012.0 / (1e5 * 5.25403 * 2450.08 * 1.015 * 0.68), 1e-4);
     ck_assert_ptr_null(plain->detection);
@@ -152,8 +156,8 @@ START_TEST(real_folder_of_high_efficiency)
     ics_models_destroy(models);
     snprintf(ice, sizeof ice, "ice.directory=%.*s/spice_bfr-v2", (int)(strrchr(path, '/') - path),
              path);
-    plain = detection_load(model_config(ice, geometry, NULL));
-    models = detection_load(model_config(ice, geometry, "stages.detect=pe", NULL));
+    plain = models_load(model_config(ice, geometry, NULL));
+    models = models_load(model_config(ice, geometry, "stages.detect=pe", NULL));
     ck_assert_double_eq_tol(models->light->photons_per_metre / plain->light->photons_per_metre,
                             1.35, 1e-12);
     ics_models_destroy(plain);
@@ -225,23 +229,6 @@ END_TEST
 
 /* ---- means ----------------------------------------------------------------------------------- */
 
-/* Exact inversion of a piecewise linear density (physics.md 3.4). */
-static double quantile(const ice_spectrum *s, double u, double area)
-{
-    double left = u * area;
-    for (size_t i = 1; i < s->count; ++i) {
-        const double h = s->wavelength[i] - s->wavelength[i - 1];
-        const double p = s->density[i - 1], q = s->density[i], cell = 0.5 * (p + q) * h;
-        if (left <= cell) {
-            const double m = (q - p) / h;
-            return s->wavelength[i - 1] +
-                   (fabs(m) * h < 1e-12 * p ? left / p : (sqrt(p * p + 2 * m * left) - p) / m);
-        }
-        left -= cell;
-    }
-    return s->wavelength[s->count - 1];
-}
-
 static const struct {
     const char *sets[3];
     uint16_t string; /* of the module that is hit */
@@ -263,10 +250,10 @@ START_TEST(means_do_not_depend_on_what_is_generated)
 {
     /* Photo-electrons per metre of track and cross-section of a module: the yield of
      * physics.md 3.3, 2456.51 photons per metre, times the mean of the angular acceptance, 0.34,
-     * whatever F, pk and the envelope are. 4 sigma each: all seven by chance in 1 of 2000 such
-     * tests. */
+     * whatever the oversize F, the maximum of the angular acceptance pk and the envelope are. The
+     * limit is 4 sigma: by chance one of the seven cases fails in 1 of 2000 runs. */
     enum { PHOTONS = 150000 };
-    ics_models *models = detection_load(
+    ics_models *models = models_load(
         model_config("stages.detect=pe", variants[_i].sets[0] != NULL ? variants[_i].sets[0] : NULL,
                      variants[_i].sets[1], variants[_i].sets[2], NULL));
     const ice_tables tables = {.seed_low = 5};
@@ -277,13 +264,13 @@ START_TEST(means_do_not_depend_on_what_is_generated)
     for (uint32_t i = 0; i < PHOTONS; ++i) {
         double n[3];
         detection_isotropic(&random, n);
-        const ice_arrival arrival = {.module = detection_module(models, variants[_i].string, 30),
-                                     .wavelength =
-                                         (float)quantile(spectrum, detection_uniform(&random),
-                                                         models->light->photons_per_metre),
-                                     .dx = (float)n[0],
-                                     .dy = (float)n[1],
-                                     .dz = (float)n[2]};
+        const ice_arrival arrival = {
+            .module = detection_module(models, variants[_i].string, 30),
+            .wavelength = (float)spectrum_quantile(spectrum, detection_uniform(&random),
+                                                   models->light->photons_per_metre),
+            .dx = (float)n[0],
+            .dy = (float)n[1],
+            .dz = (float)n[2]};
         const ice_identity photon = {.photon_id = i};
         detected += ice_detection_number(&tables, photon, 0, 1, 30) <
                     ice_detect_pe(&models->detection->tables, &arrival);

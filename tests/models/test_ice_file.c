@@ -6,6 +6,7 @@
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
+#include "tests/support/ppc_folder.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -13,12 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const ice_birefringence version_2 = {{0.076795, 544284.545166, 2.229494, 0.002624},
-                                            {0.077381, 1547618.883526, 2.449589, 0.002505},
-                                            {0.000995, 0.248264, 2.354436, 1.680717}};
 
 /* ---- ice files ------------------------------------------------------------------------------- */
 
@@ -60,7 +55,7 @@ START_TEST(features_in_yaml)
     ck_assert_double_eq(m->hole.absorption, 100);
     ck_assert_double_eq(m->hole.mean_cosine, 0.8);
     ck_assert_double_eq(m->hole.liu_fraction, 0.35);
-    ck_assert_mem_eq(&m->birefringence, &version_2, sizeof version_2);
+    ck_assert_mem_eq(&m->birefringence, &ppc_crystals, sizeof ppc_crystals);
     ck_assert_double_eq(m->layers[0].birefringence, 1);
     ck_assert_double_eq(m->layers[0].birefringence_mean, 1);
     ck_assert_double_eq_tol(m->layers[0].bubbles, -0.00246854, 6e-9);
@@ -72,7 +67,8 @@ START_TEST(features_in_yaml)
     ice_unload(&ice);
     ice = load_yaml("layers: [[1900, 0.03, 0.01, 0]]\n" YAML_CRYSTALS, NULL, NULL);
     expect_ice(&ice);
-    ck_assert_double_eq(ice.medium->layers[0].bubbles, 0); /* nothing is subtracted unasked */
+    ck_assert_double_eq(ice.medium->layers[0].bubbles,
+                        0); /* nothing is subtracted without a setting */
     ice_unload(&ice);
     ice = load_yaml("layers: [[1900, 0.03, 0.01, 0]]\nabsorption_exponent: 1\n"
                     "hole: { absorption: 3 }\n",
@@ -94,7 +90,7 @@ START_TEST(shipped_files)
         ice_unload(&ice);
     }
     globfree(&found);
-    /* The one with everything in it. */
+    /* tilted.yaml has every feature of a file. */
     loaded_ice ice =
         ice_load("ice.file", ICS_SOURCE_DIRECTORY "/configs/ice/tilted.yaml", NULL, NULL);
     expect_ice(&ice);
@@ -180,24 +176,6 @@ static void digest_of(const char *key, const char *path, const char *set, char o
     icestream_config_destroy(config);
 }
 
-#define BASICS "5\n0.99\n0.45\n0.9\n"
-#define LEA    BASICS "216 # flow\n0.04\n-0.08\n"
-#define HOLE   "0.5\n0.03\n100\n0.25\n0.8\n"
-#define CRYSTALS                                                                                   \
-    "0.076795\n544284.545166\n2.229494\n0.002624\n0.077381\n1547618.883526\n2.449589\n0.002505\n"  \
-    "0.000995\n0.248264\n2.354436\n1.680717\n"
-#define ALL LEA HOLE "0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS
-
-static model_folder write_folder(const char *cfg, const char *dat)
-{
-    char path[MODEL_PATH];
-    model_folder folder = model_folder_create();
-    model_folder_write(&folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
-    model_folder_write(&folder, "cfg.txt", cfg, path);
-    model_folder_write(&folder, "icemodel.dat", dat, path);
-    return folder;
-}
-
 START_TEST(every_feature_is_digested)
 {
     static const char *const settings[] = {
@@ -219,10 +197,11 @@ START_TEST(every_feature_is_digested)
         {"icemodel.dat", "1900 0.03 0.01 0 0.1 0.2 1 1\n1910 0.03 0.01 0 0 0.01 2 1\n"},
         {"icemodel.dat", "1900 0.03 0.01 0 0.1 0.2 1 1\n1910 0.03 0.01 0 0.01 0 2 1\n"},
         {"icemodel.dat", "1900 0.03 0.01 0 0.1 0.2 1 2\n1910 0.03 0.01 0 0 0 2 1\n"},
-        {"cfg.txt", BASICS "217\n0.04\n-0.08\n" HOLE "0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS},
-        {"cfg.txt", LEA HOLE "0.6\n-0.3\n-0.3\n0.6\n" CRYSTALS},
-        {"cfg.txt", LEA HOLE "0.6\n-0.3\n-0.2\n0.5\n" CRYSTALS},
-        {"cfg.txt", LEA "0.5\n0.03\n100\n0.25\n0.7\n0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS},
+        {"cfg.txt",
+         PPC_SETTINGS "217\n0.04\n-0.08\n" PPC_HOLE "0.6\n-0.3\n-0.3\n0.5\n" PPC_CRYSTALS},
+        {"cfg.txt", PPC_FLOW PPC_HOLE "0.6\n-0.3\n-0.3\n0.6\n" PPC_CRYSTALS},
+        {"cfg.txt", PPC_FLOW PPC_HOLE "0.6\n-0.3\n-0.2\n0.5\n" PPC_CRYSTALS},
+        {"cfg.txt", PPC_FLOW "0.5\n0.03\n100\n0.25\n0.7\n0.6\n-0.3\n-0.3\n0.5\n" PPC_CRYSTALS},
         {"tilt.par", "1 -100\n86 0\n2 101\n"},
         {"tilt.dat", "1000 1 0 2\n1010 1 0 3\n"},
         {"tilt.dat", "1000 1 0 2\n1020 1 0 2\n"},
@@ -230,7 +209,8 @@ START_TEST(every_feature_is_digested)
     enum { ALL_DIGESTS = COUNT(settings) + COUNT(others) };
     char digests[ALL_DIGESTS][ICS_DIGEST_TEXT], path[MODEL_PATH];
     for (size_t i = 0; i < ALL_DIGESTS; ++i) {
-        model_folder folder = write_folder(ALL, dat);
+        model_folder folder = model_folder_create();
+        ppc_folder_write(&folder, PPC_PARAMETERS, PPC_ALL, dat);
         model_folder_write(&folder, "tilt.par", "1 -100\n86 0\n2 100\n", path);
         model_folder_write(&folder, "tilt.dat", "1000 1 0 2\n1010 1 0 2\n", path);
         if (i >= COUNT(settings)) {

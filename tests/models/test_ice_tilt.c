@@ -1,10 +1,12 @@
 /* Promise: the tilt of ppc folders, CSV and YAML has every number of the real tables, and each
- * faulty table is refused with its place. */
+ * faulty table is refused with its place. To join: a new fault is a row of `bad_folders` or
+ * `bad_yaml`. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
+#include "tests/support/ppc_folder.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -12,11 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- the real tables ------------------------------------------------------------------------- */
 
-/* Reads all numbers of a file without the reader of the program; the caller frees them. */
+/* Returns all numbers of a file, read without the reader of the program. The caller frees them. */
 static double *numbers_of(const char *path, size_t *count)
 {
     FILE *file = fopen(path, "r");
@@ -141,7 +141,7 @@ START_TEST(switched_off)
 }
 END_TEST
 
-START_TEST(origin_without_a_line)
+START_TEST(tilt_settings_need_a_tilt)
 {
     char path[MODEL_PATH];
     loaded_ice ice = ice_load("ice.model", "uniform", "ice.tilt_origin=3", NULL);
@@ -172,10 +172,8 @@ END_TEST
 
 static void write_folder(const model_folder *folder)
 {
-    char path[MODEL_PATH];
-    model_folder_write(folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
-    model_folder_write(folder, "cfg.txt", "5\n0.99\n0.45\n0.9\n", path);
-    model_folder_write(folder, "icemodel.dat", "1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n", path);
+    ppc_folder_write(folder, PPC_PARAMETERS, PPC_SETTINGS,
+                     "1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n");
 }
 
 static loaded_ice load_folder(const char *par, const char *dat, const char *set, const char *map)
@@ -310,7 +308,7 @@ START_TEST(bad_folder)
 }
 END_TEST
 
-START_TEST(bad_files_of_a_tilt_that_is_off)
+START_TEST(files_of_a_tilt_that_is_off_are_not_read)
 {
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
@@ -436,9 +434,9 @@ ICS_TEST_MAIN("ice_tilt")
     tcase_add_test(good, tilt_in_yaml);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");
-    tcase_add_test(bad, origin_without_a_line);
+    tcase_add_test(bad, tilt_settings_need_a_tilt);
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
-    tcase_add_test(bad, bad_files_of_a_tilt_that_is_off);
+    tcase_add_test(bad, files_of_a_tilt_that_is_off_are_not_read);
     tcase_add_loop_test(bad, bad_yaml_file, 0, COUNT(bad_yaml));
     suite_add_tcase(suite, bad);
 }

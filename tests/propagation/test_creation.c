@@ -1,11 +1,14 @@
-/* Photons as they are created (physics.md 2.2, 2.3, 12.5), and the steps that `generate` makes of a
- * cascade (10.3 and the clsim benchmark's rule).
+/* Photons have the distributions of physics.md 2.2, 2.3 and 12.5 when they are created, and the
+ * steps that `generate` makes of a cascade have those of 10.3.
+ *
+ * How to join: a new kind of light joins with one test, a new direction of tracks in the table
+ * `tracks`.
  *
  * About 150 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 1 % of all cases. */
 #include "pipeline/tools/measure/workload.h"
 #include "stages/create_cherenkov.h"
-#include "tests/propagation/moments.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -21,7 +24,7 @@ static double minimum(double a, double b)
 
 /* ---- Cherenkov light ------------------------------------------------------------------------- */
 
-/* Tracks in several directions; the first with as many photons as physics.md asks for. */
+/* Tracks in several directions. The first has as many photons as physics.md asks for. */
 static const struct {
     float dx, dy, dz, beta;
     size_t photons;
@@ -37,14 +40,14 @@ static const struct {
 static const double start[3] = {12.5, -7.25, 3.0};
 static const double track_length = 4.0;
 
-/* n_phase of physics.md 4.1 */
+/* The phase index of physics.md 4.1. */
 static double phase_index(double wavelength)
 {
     const double x = wavelength / 1000.0;
     return 1.55749 + x * (-1.57988 + x * (3.99993 + x * (-4.68271 + x * 2.09354)));
 }
 
-/* Two directions across a unit vector. */
+/* Makes two unit vectors across a unit vector. */
 static void make_frame(const double n[3], double u[3], double w[3])
 {
     const int steep = fabs(n[2]) > 0.9;
@@ -66,13 +69,13 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Quantiles of the biased Cherenkov spectrum (physics.md 3.3), nm to two digits. */
+/* Quantiles of the biased Cherenkov spectrum (physics.md 3.3), in nm with two decimals. */
 static const double quantiles[][2] = {{0.01, 316.52}, {0.05, 340.88}, {0.25, 379.19},
                                       {0.50, 418.75}, {0.75, 469.77}, {0.95, 549.31},
                                       {0.99, 604.27}};
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 
-/* The spectrum of physics.md 3.1 and 3.3 at beta = 1, up to a factor. */
+/* Returns the spectrum of physics.md 3.1 and 3.3 at beta = 1, up to a factor. */
 static double biased_density(double wavelength)
 {
     if (wavelength < 280.0 || wavelength > 680.0) {
@@ -117,7 +120,7 @@ static void compare_draws(double *samples[DRAWS], size_t count)
 {
     double length = track_length, turn = 2.0 * M_PI, mean = 1.0;
     double *cumulative = spectrum_cumulative();
-    /* Independent of each other: no correlation of their ranks in the distributions. */
+    /* They are independent: their ranks in the distributions are not correlated. */
     for (int a = 0; a < DRAWS; ++a) {
         for (int b = 0; b < a; ++b) {
             moment product = {0};
@@ -204,8 +207,8 @@ START_TEST(cherenkov_photons)
 
     expect_mean("start along the track, m", &shift, 0.5 * track_length, 0.0);
     expect_mean("absorption depth", &absorption, 1.0, 0.0);
-    /* The table of 1 nm is within 0.005 nm of the spectrum, which is quoted to 0.005 nm; the
-     * look-up adds 0.01 nm at most between 1 and 99 % (3.4). */
+    /* The table of 1 nm is within 0.005 nm of the spectrum, and the expected number is rounded to
+     * 0.005 nm. The look-up adds at most 0.01 nm between 1 and 99 % (3.4). */
     expect_mean("wavelength, nm", &wavelength, 428.60, 0.015);
     for (int k = 0; k < QUANTILES; ++k) {
         char what[64];
@@ -274,7 +277,7 @@ START_TEST(isotropic_photons)
             continue;
         }
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = 400.0f};
-        /* The light needs 0.5507 ns to the surface, as in ppc. */
+        /* The light takes 0.5507 ns to the surface of the module, as in ppc. */
         worst_time =
             fmax(worst_time, fabs(ics_tables_arrival_delay(tables, &lamp, &here) - 0.5507));
         const double azimuth = atan2((double)p.dy, (double)p.dx);
@@ -328,13 +331,13 @@ END_TEST
 
 /* ---- cascades -------------------------------------------------------------------------------- */
 
-/* Gamma distribution of shape 8. */
+/* The gamma distribution of shape 8. */
 static double erlang_8(double value, void *scale)
 {
     return 1.0 - ics_statistics_gamma_upper(8.0, value / *(const double *)scale);
 }
 
-/* physics.md 10.3: quantiles of the emitters' cosine to the axis. */
+/* physics.md 10.3: quantiles of the cosine between the emitters and the axis. */
 static const double emitter_quantiles[][2] = {
     {0.1, 0.999756}, {0.25, 0.996827}, {0.5, 0.970447}, {0.75, 0.834966}, {0.9, 0.465313}};
 enum { EMITTERS = sizeof emitter_quantiles / sizeof *emitter_quantiles };
@@ -377,7 +380,8 @@ START_TEST(cascade_steps)
     for (int k = 0; k < EMITTERS; ++k) {
         char what[64];
         snprintf(what, sizeof what, "emitters with cos above %g", emitter_quantiles[k][1]);
-        /* Quoted to six digits; the density is steepest forward, 0.1 within 2.4e-4. */
+        /* The quantiles have six digits. The density is largest forwards: 0.1 of the light within
+         * 2.4e-4. */
         expect_share(what, further[k], count, emitter_quantiles[k][0], k == 0 ? 1e-4 : 1e-5);
     }
     double scale = 0.6145756974877958, turn = 2.0 * M_PI;

@@ -1,11 +1,14 @@
-/* Layers (physics.md 12.4): many alike make one, two half-spaces have an exact law, and both
- * propagate variants give the same run. */
+/* Layers (physics.md 12.4): many equal layers give the photons of one layer, segments across two
+ * half-spaces have their exact law, and both propagate variants give the same run.
+ *
+ * How to join: a new propagate variant joins in the tables `propagates` and `propagate_names`, a
+ * new pair of half-spaces in tests/support/half_spaces.c. */
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/experiment.h"
-#include "tests/propagation/half_spaces.h"
-#include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
+#include "tests/support/half_spaces.h"
 #include "tests/support/model_files.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -62,7 +65,7 @@ static end_point *absorb_in(size_t layers, ice_variant propagate, const ice_emis
     return ends;
 }
 
-/* Sources in the middle, on a face, above the highest and below the lowest layer. */
+/* Sources in a layer, on a face, above the highest and below the lowest layer. */
 static const float source_heights[] = {3.0f, 5.0f, 840.0f, 900.0f, -850.0f, -1000.0f};
 enum { HEIGHTS = sizeof source_heights / sizeof *source_heights };
 
@@ -94,8 +97,9 @@ START_TEST(identical_layers)
     printf("%s from %g m: %u photons absorbed within %.3g m of where they should, %u after another "
            "number of scatters\n",
            propagate_names[which], height, photons - other, largest, other);
-    /* A segment may be off by 0.5 mm (physics.md 5.3), and there are 40 of them, in all directions.
-     * Another number of scatters: absorption within rounding of a scatter. */
+    /* A segment may be wrong by 0.5 mm (physics.md 5.3), and a photon has 40 segments in all
+     * directions. If a scatter and the absorption are as close as rounding errors, the number of
+     * scatters differs. */
     ck_assert_double_lt(largest, 5e-3);
     ck_assert_uint_le(other, photons / 10000 + 1);
     free(one);
@@ -117,27 +121,16 @@ static void see_length(void *user, const walk_block *b)
     }
 }
 
-/* P(the segment ends within s) = 1 - exp(-min(s, d) k1 - max(s - d, 0) k2), d to the face. */
-typedef struct law {
-    double to_face, before, behind;
-} law;
-
 static double crossing_distribution(double s, void *user)
 {
-    const law *l = user;
+    const half_space_law *l = user;
     return -expm1(-fmin(s, l->to_face) * l->before - fmax(s - l->to_face, 0.0) * l->behind);
 }
 
 START_TEST(two_half_spaces)
 {
     const int k = _i / PROPAGATES, which = _i % PROPAGATES;
-    const double nothing[2] = {1e-9, 1e-9};
-    const double coefficients[2] = {half_spaces[k].below, half_spaces[k].above};
-    const bool absorption = half_spaces[k].absorption;
-    ice_medium *medium =
-        world_medium_layered(-1000.0, 1000.0, 2, absorption ? nothing : coefficients,
-                             absorption ? coefficients : nothing);
-    stage_world world = stage_world_create(medium, world_detector_far(), world_light_line(400));
+    stage_world world = half_space_world(k);
     world.options.seed = 1242;
     const ice_emission beam = {.z = half_spaces[k].height,
                                .dx = half_spaces[k].nx,
@@ -157,16 +150,15 @@ START_TEST(two_half_spaces)
     job.variants.propagate = propagates[which];
     walk_run_halves(&job, (void *[2]){&seen, &seen});
 
-    const bool up = half_spaces[k].nz > 0;
-    law expected = {.to_face = fabs((double)half_spaces[k].height / half_spaces[k].nz),
-                    .before = coefficients[up ? 0 : 1],
-                    .behind = coefficients[up ? 1 : 0]};
+    half_space_law expected = half_space_law_of(k);
     char what[64];
     snprintf(what, sizeof what, "%s from %g m, nz %g: %s", propagate_names[which],
-             half_spaces[k].height, half_spaces[k].nz, absorption ? "absorption" : "scattering");
+             half_spaces[k].height, half_spaces[k].nz,
+             half_spaces[k].absorption ? "absorption" : "scattering");
     expect_distribution(what, seen.lengths, photons, crossing_distribution, &expected);
     if (k == 0) {
-        /* In plain numbers: 5 m at 2.5 m, then 10 m at 10 m: exp(-3). */
+        /* A worked number: 5 m at a length of 2.5 m, then 10 m at a length of 10 m, give exp(-3).
+         */
         double survived = 0.0;
         for (uint32_t i = 0; i < photons; ++i) {
             survived += seen.lengths[i] > 15.0;
@@ -228,8 +220,8 @@ static ics_verdict judge(const char *what, const ics_measurement *a, const ics_m
     return verdict;
 }
 
-/* The two variants round differently, so a photon in some thousands takes another way; with other
- * random numbers they must agree as two runs of one variant do. */
+/* The two variants round differently, so that one photon in some thousands flies differently. With
+ * other random numbers the two variants must agree like two runs of one variant. */
 static void compare_variants(const char *ice)
 {
     ics_measurement cumulative = run_with(ice, "stages.propagate=cumulative", "run.seed=1243");
@@ -242,7 +234,7 @@ static void compare_variants(const char *ice)
     ck_assert_double_ge((double)same.shared, 0.998 * (double)walked.hit_count);
 
     const ics_verdict other = judge("other random numbers", &cumulative, &independent);
-    /* Steps that begin beside a module hit it with whatever random numbers. */
+    /* Steps that begin next to a module hit it with any random numbers. */
     ck_assert_uint_lt(other.shared, cumulative.hit_count / 4);
     for (int i = 0; i < ICS_VERDICT_TESTS; ++i) {
         expect_probability(other.tests[i].name, other.tests[i].test);
@@ -275,8 +267,7 @@ ICS_TEST_MAIN("layered ice")
     TCase *layers = tcase_create("layers");
     tcase_set_timeout(layers, 600);
     tcase_add_loop_test(layers, identical_layers, 0, HEIGHTS * PROPAGATES);
-    tcase_add_loop_test(layers, two_half_spaces, 0,
-                        (int)(sizeof half_spaces / sizeof *half_spaces) * PROPAGATES);
+    tcase_add_loop_test(layers, two_half_spaces, 0, HALF_SPACES * PROPAGATES);
     tcase_add_test(layers, variants_in_default_ice);
     tcase_add_test(layers, variants_in_real_ice);
     suite_add_tcase(suite, layers);

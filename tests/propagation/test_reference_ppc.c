@@ -1,14 +1,16 @@
-/* Against the public program ppc: the shipped configs/runs/reference-*.yaml, from steps to hit
- * files, with fewer photons than scripts/reference.sh takes, held against ppc's hits of the same
- * sources.
+/* The hits agree with those of the public program ppc for the same sources: the shipped
+ * configs/runs/reference-*.yaml are run from steps to hit files, with fewer photons than in
+ * scripts/reference.sh.
+ *
+ * How to join: a new reference run joins in the table `runs`.
  *
  * Levels: p > 1e-3 for each of totals, modules by distance, modules by height, pooled times, and
  * for the smallest of the modules' times (Bonferroni); 4 sigma for mean values. A correct program
  * would fail one of them with other seeds in 3 % of all cases. Needs the folder `shared`, else it
  * skips. */
 #include "pipeline/files/hit_reader.h"
-#include "tests/propagation/moments.h"
 #include "tests/support/model_files.h"
+#include "tests/support/moments.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -35,7 +37,7 @@ static const struct {
 typedef struct reference_module {
     uint32_t label; /* 1000 * string + module */
     double z, distance, hits, mean_time, mean_nz, mean_impact_z;
-    double found; /* hits of our run */
+    double found; /* hits of this run */
 } reference_module;
 
 typedef struct reference {
@@ -57,7 +59,7 @@ static FILE *open_table(const char *kind, const char *id)
     return file;
 }
 
-/* Numbers of a line of comma-separated values from `line` on; empty ones are 0. */
+/* Reads the numbers of a line of comma-separated values. An empty field is 0. */
 static size_t read_numbers(const char *line, double *values, size_t most)
 {
     size_t count = 0;
@@ -140,7 +142,7 @@ static void read_times(const char *id, reference *out)
     fclose(file);
 }
 
-/* ---- our run --------------------------------------------------------------------------------- */
+/* ---- a run of icestream ---------------------------------------------------------------------- */
 
 typedef struct hit_list {
     icestream_hit *hits;
@@ -235,9 +237,10 @@ static int by_height(const void *left, const void *right)
     return (a->z > b->z) - (a->z < b->z);
 }
 
-/* Chi-square over modules in this order, neighbours together until 10 hits are expected of our run:
- * with fewer than a few, chi-square is not what it is for large numbers, however many ppc has. What
- * is not in ppc's table (modules with up to 100 hits) is the last bin. */
+/* Computes chi-square over the modules in this order. Neighbours are joined until 10 hits are
+ * expected in this run: with fewer, the distribution of chi-square is not the one for large
+ * numbers, however many hits ppc has. All modules that are not in ppc's table (those with up to 100
+ * hits) are the last bin. */
 static ics_statistics_test compare_modules(reference *ppc, double photons, double total,
                                            double inflation,
                                            int (*order)(const void *, const void *))
@@ -264,7 +267,8 @@ static ics_statistics_test compare_modules(reference *ppc, double photons, doubl
                                                 inflation);
 }
 
-/* Arrival times, in ppc's bins, of the hits on modules first .. last - 1 of ppc's columns. */
+/* Compares the arrival times, in ppc's bins, of the hits on the modules of columns first to last
+ * - 1. */
 static ics_statistics_test compare_times(const reference *ppc, const hit_list *list, size_t first,
                                          size_t last, double inflation)
 {
@@ -293,7 +297,7 @@ static ics_statistics_test compare_times(const reference *ppc, const hit_list *l
     }
     qsort(ours, our_count, sizeof *ours, moment_order);
     ics_statistics_test test = {.probability = 1.0};
-    /* The form of the distribution for less is not that of many. */
+    /* With fewer hits the distribution of the statistic is not the one for large numbers. */
     if (our_count >= 50) {
         test =
             ics_statistics_kolmogorov_two_sample(ours, our_count, theirs, their_count, inflation);
@@ -303,7 +307,8 @@ static ics_statistics_test compare_times(const reference *ppc, const hit_list *l
     return test;
 }
 
-/* Mean values over all hits on the modules of the table, with ppc's means of every module. */
+/* Compares mean values over all hits on the modules of the table with ppc's means of the modules.
+ */
 static void compare_means(const reference *ppc, const hit_list *list, double inflation)
 {
     moment time = {0}, nz = {0}, impact = {0};
@@ -322,7 +327,7 @@ static void compare_means(const reference *ppc, const hit_list *list, double inf
             }
         }
     }
-    /* Both have errors; spreads are alike. */
+    /* Both means have errors, and the spreads are about equal. */
     const double grow = sqrt(inflation * (1.0 + time.count / hits));
     expect_value("  mean time, ns", moment_mean(&time), grow * moment_error(&time),
                  their_time / hits, 0.0);
@@ -352,10 +357,10 @@ static void print_bands(const reference *ppc, double photons, double inflation)
     }
 }
 
-/* The tool beside the reference, as users will call it. Its chi-square of times is left out: it
- * takes bins with 10 hits in both runs together, nearly all of them ppc's, and so rejects correct
- * runs of 6e6 photons more often than one time in three (made-up hits, drawn from ppc's own times).
- */
+/* Runs the tool that compares with the reference, as users call it. Its chi-square of times is left
+ * out. The tool takes bins with 10 hits in both runs together, and nearly all of these hits are
+ * ppc's. In an experiment with hits drawn from ppc's own times it rejected more than a third of
+ * correct runs of 6e6 photons. */
 static void ask_tool(int run, double photons, const scratch *place)
 {
     static const char program[] =

@@ -1,43 +1,25 @@
-/* Photons in uniform ice against exact results (physics.md 12.1), case U: scattering length 2.5 m,
- * g = 0.9, f_SL = 0.35, absorption length 100 m; a pencil beam along z. And the scattering
- * functions as a run sees them (physics.md 7).
+/* Photons in uniform ice have the exact results of physics.md 12.1: case U is a scattering length
+ * of 2.5 m, g = 0.9, f_SL = 0.35 and an absorption length of 100 m, with a pencil beam along z.
  *
- * About 90 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
+ * How to join: a new result joins in a table of path lengths or of scatters, or as one more
+ * comparison of absorption points.
+ *
+ * About 60 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */
-#include "tests/propagation/moments.h"
+#include "tests/propagation/pencil_beam.h"
 #include "tests/propagation/walk.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
-#include "tests/support/test_scale.h"
 
-enum { PHOTONS = 10000000, SAMPLE = 1000000 };
-
-static uint32_t photons(void)
-{
-    return (uint32_t)test_scaled(PHOTONS);
-}
-
-static uint32_t sample_size(void)
-{
-    const uint32_t all = photons();
-    return all < SAMPLE ? all : SAMPLE;
-}
-
-static ice_emission pencil(float dx, float dy, float dz)
-{
-    const ice_emission emission = {
-        .dx = dx, .dy = dy, .dz = dz, .beta = 1.0f, .step_id = 12, .spectrum = 1};
-    return emission;
-}
-
-/* ---- absorbed photons ----------------------------------------------------------------------- */
+/* ---- absorbed photons ------------------------------------------------------------------------ */
 
 enum { SCATTERS_MAX = 2000 };
 
 typedef struct absorbed {
     moment path, scatters, z, radius_squared, excess, together;
-    uint64_t histogram[SCATTERS_MAX];
-    double *paths; /* of the first photons, by their number; shared by both halves */
+    double histogram[SCATTERS_MAX]; /* photons by their number of scatters */
+    double *paths;                  /* of the first photons, by photon_id; shared by both halves */
     uint32_t sample;
 } absorbed;
 
@@ -68,39 +50,20 @@ static void see_absorbed(void *user, const walk_block *b)
     }
 }
 
-/* P(n) = p (1 - p)^n, p = 2.5 / 102.5: a bin for every n with 10 or more photons expected, and one
- * for the rest. */
-static ics_statistics_test geometric_chi_square(const uint64_t *histogram, double count)
-{
-    const double p = 2.5 / 102.5;
-    double chi_square = 0.0, left = count;
-    int n = 0;
-    for (; count * p * pow(1.0 - p, n) >= 10.0; ++n) {
-        const double expected = count * p * pow(1.0 - p, n);
-        const double found = (double)histogram[n];
-        chi_square += (found - expected) * (found - expected) / expected;
-        left -= found;
-    }
-    const double rest = count * pow(1.0 - p, n);
-    chi_square += (left - rest) * (left - rest) / rest;
-    return (ics_statistics_test){chi_square, n + 1,
-                                 ics_statistics_chi_square_probability(chi_square, n)};
-}
-
 START_TEST(absorption_points)
 {
     stage_world world = stage_world_from_config(NULL, "ice.model=uniform", "light.acceptance=none",
                                                 "light.spectra=[{line: 400}]", NULL);
     stage_world_set_detector(&world, world_detector_far());
     world.options.seed = 1201;
-    ice_emission beam = pencil(0.0f, 0.0f, 1.0f);
+    ice_emission beam = pencil_beam(0.0f, 0.0f, 1.0f);
     beam.spectrum = 7;
-    absorbed halves[2] = {{.sample = sample_size()}, {.sample = sample_size()}};
-    halves[0].paths = halves[1].paths = sample_allocate(sample_size());
+    absorbed halves[2] = {{.sample = pencil_sample()}, {.sample = pencil_sample()}};
+    halves[0].paths = halves[1].paths = sample_allocate(pencil_sample());
     const walk_job job = {.tables = stage_world_tables(&world),
                           .emission = &beam,
                           .variants = world_variants(),
-                          .photons = photons(),
+                          .photons = pencil_photons(),
                           .path_limit = INFINITY,
                           .scatter_limit = UINT32_MAX,
                           .visit = see_absorbed};
@@ -116,7 +79,7 @@ START_TEST(absorption_points)
         all.histogram[i] += halves[1].histogram[i];
     }
     const double count = all.path.count;
-    ck_assert_double_eq(count, (double)photons());
+    ck_assert_double_eq(count, (double)pencil_photons());
 
     expect_mean("absorption path, m", &all.path, 100.0, 0.0);
     expect_value("its standard deviation, m", sqrt(moment_variance(&all.path)),
@@ -130,21 +93,22 @@ START_TEST(absorption_points)
     expect_mean("its correlation with the path, m", &all.together, 0.0, 0.0);
     expect_mean("<z> of absorption, m", &all.z, 20.0, 0.0);
     expect_mean("<r^2> of absorption, m^2", &all.radius_squared, 4000.0, 0.0);
-    expect_probability("distribution of scatters", geometric_chi_square(all.histogram, count));
+    expect_probability("distribution of scatters",
+                       histogram_geometric_test(all.histogram, SCATTERS_MAX, 2.5 / 102.5));
     double mean = 100.0;
-    expect_distribution("distribution of absorption path", halves[0].paths, sample_size(),
+    expect_distribution("distribution of absorption path", halves[0].paths, pencil_sample(),
                         exponential_distribution, &mean);
     free(halves[0].paths);
     stage_world_destroy(&world);
 }
 END_TEST
 
-/* ---- moments against path length ------------------------------------------------------------ */
+/* ---- moments against path length ------------------------------------------------------------- */
 
 /* physics.md 12.1, and 400 m for the diffusion limit. */
 static const struct {
     double path, z, cosine, p2, radius_squared, z_squared;
-    double diffusion; /* KS distance of the radius to its diffusion limit (12.3); 0: not quoted */
+    double diffusion; /* KS distance of the radius to its diffusion limit (12.3); 0: unknown */
 } by_path[] = {
     {10, 8.2420, 0.67032, 0.41728, 87.900, 73.596, 0},
     {25, 15.8030, 0.36788, 0.11248, 459.849, 312.166, 0},
@@ -180,14 +144,9 @@ typedef struct travelled {
     beam_moments at[PATHS];
     moment cosine[SCATTERS], p2[SCATTERS];
     moment first_length, tenth_length;
-    double *lengths; /* first segments of the first photons; shared by both halves */
+    double *lengths; /* of the first segments of the first photons; shared by both halves */
     uint32_t sample;
 } travelled;
-
-static double legendre_2(double cosine)
-{
-    return 1.5 * cosine * cosine - 0.5;
-}
 
 static void see_path(beam_moments *at, const walk_block *b, uint32_t i, double path)
 {
@@ -237,8 +196,8 @@ static void see_travelling(void *user, const walk_block *b)
     }
 }
 
-/* Largest distance of the radii to the Maxwell distribution of sigma^2 = 2 lambda_e L / 3, at the
- * bins' edges. */
+/* Returns the largest distance, at the edges of bins, between the distribution of the radii and the
+ * Maxwell distribution with sigma^2 = 2 lambda_e L / 3. */
 static double distance_to_diffusion(const beam_moments *at, double path)
 {
     const double sigma = sqrt(2.0 * 25.0 * path / 3.0);
@@ -274,19 +233,19 @@ static void join_travelled(travelled *to, const travelled *from)
 
 START_TEST(moments_against_path)
 {
-    /* Absorption is independent of scattering: without it, all photons get to 800 m. */
+    /* Absorption is independent of scattering, so it is left out: all photons reach 800 m. */
     stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 1e9),
                                            world_detector_far(), world_light_line(400));
     world.options.seed = 1202;
-    const ice_emission beam = pencil(0.0f, 0.0f, 1.0f);
+    const ice_emission beam = pencil_beam(0.0f, 0.0f, 1.0f);
     travelled *halves = calloc(2, sizeof *halves);
     ck_assert_ptr_nonnull(halves);
-    halves[0].lengths = halves[1].lengths = sample_allocate(sample_size());
-    halves[0].sample = halves[1].sample = sample_size();
+    halves[0].lengths = halves[1].lengths = sample_allocate(pencil_sample());
+    halves[0].sample = halves[1].sample = pencil_sample();
     const walk_job job = {.tables = stage_world_tables(&world),
                           .emission = &beam,
                           .variants = world_variants(),
-                          .photons = photons(),
+                          .photons = pencil_photons(),
                           .path_limit = 800.0f,
                           .scatter_limit = UINT32_MAX,
                           .visit = see_travelling};
@@ -297,7 +256,7 @@ START_TEST(moments_against_path)
     expect_mean("first free path, m", &all->first_length, 2.5, 0.0);
     expect_mean("tenth free path, m", &all->tenth_length, 2.5, 0.0);
     double mean = 2.5;
-    expect_distribution("distribution of first free path", all->lengths, sample_size(),
+    expect_distribution("distribution of first free path", all->lengths, pencil_sample(),
                         exponential_distribution, &mean);
     for (int k = 0; k < SCATTERS; ++k) {
         char what[64];
@@ -308,8 +267,8 @@ START_TEST(moments_against_path)
     }
     for (int k = 0; k < PATHS; ++k) {
         const beam_moments *at = &all->at[k];
-        /* One photon in 1e5 starts with less absorption depth than counts as any. */
-        ck_assert_double_ge(at->z.count, 0.9999 * photons() - 10.0);
+        /* One photon in 1e5 starts with an absorption depth that counts as 0. */
+        ck_assert_double_ge(at->z.count, 0.9999 * pencil_photons() - 10.0);
         char what[64];
         if (by_path[k].z > 0) {
             snprintf(what, sizeof what, "<z> at %g m, m", by_path[k].path);
@@ -324,7 +283,7 @@ START_TEST(moments_against_path)
             expect_mean(what, &at->z_squared, by_path[k].z_squared, digits[4]);
         }
         if (by_path[k].diffusion > 0) {
-            /* Quoted with two digits: half of the last one, and the noise of the largest of many.
+            /* The number has two digits: half of the last one, and the noise of a largest distance.
              */
             const double digit = by_path[k].diffusion > 0.1 ? 0.005 : 0.0005;
             snprintf(what, sizeof what, "distance to diffusion at %g m", by_path[k].path);
@@ -338,123 +297,11 @@ START_TEST(moments_against_path)
 }
 END_TEST
 
-/* ---- scattering functions -------------------------------------------------------------------- */
-
-static const double cdf_cosines[] = {0, 0.5, 0.8, 0.9, 0.95, 0.99};
-enum { CDF_POINTS = sizeof cdf_cosines / sizeof *cdf_cosines };
-
-/* physics.md 7.1 to 7.3 at g = 0.9, f_SL = 0.35. */
-static const struct {
-    const char *name;
-    ice_variant variant;
-    double cosine, p2, variance, cdf[CDF_POINTS];
-} functions[] = {
-    {"hg-sl",
-     ICE_scatter_hg_sl,
-     0.9,
-     0.7815,
-     0.0443333,
-     {0.014888, 0.037293, 0.123965, 0.253367, 0.397206, 0.692123}},
-    {"hg",
-     ICE_scatter_hg,
-     0.9,
-     0.81,
-     0.0633333,
-     {0.022903, 0.055097, 0.117977, 0.186605, 0.278240, 0.575260}},
-    {"sl",
-     ICE_scatter_sl,
-     0.9,
-     0.7285714,
-     0.0090476,
-     {0.000002, 0.004228, 0.135085, 0.377354, 0.618141, 0.909156}},
-    {"isotropic", ICE_scatter_isotropic, 0, 0, 1.0 / 3.0, {0.5, 0.75, 0.9, 0.95, 0.975, 0.995}},
-};
-
-typedef struct scattered {
-    ice_emission emission;
-    moment cosine, p2;
-    double below[CDF_POINTS];
-    double *azimuths; /* about the old direction; shared by both halves */
-    uint32_t sample;
-} scattered;
-
-static void see_scattered(void *user, const walk_block *b)
-{
-    scattered *self = user;
-    const ice_emission *e = &self->emission;
-    for (uint32_t i = 0; i < b->count; ++i) {
-        if (b->scatters[i] != 1) {
-            continue;
-        }
-        const double dx = b->dx[i], dy = b->dy[i], dz = b->dz[i];
-        const double cosine = dx * e->dx + dy * e->dy + dz * e->dz;
-        moment_add(&self->cosine, cosine);
-        moment_add(&self->p2, legendre_2(cosine));
-        for (int k = 0; k < CDF_POINTS; ++k) {
-            self->below[k] += cosine <= cdf_cosines[k];
-        }
-        if (b->photon_id[i] < self->sample) {
-            /* Across (0.48, 0.6, 0.64): (0.6, -0.48, 0) and (0, 0, 1) without its part along,
-             * both of length sqrt(0.5904). */
-            const double azimuth = atan2(dx * 0.6 - dy * 0.48, dz - cosine * 0.64);
-            self->azimuths[b->photon_id[i]] = azimuth < 0 ? azimuth + 2 * M_PI : azimuth;
-        }
-    }
-}
-
-START_TEST(scattering_function)
-{
-    stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 1e9),
-                                           world_detector_far(), world_light_line(400));
-    world.options.seed = 700 + (uint64_t)_i;
-    const ice_emission beam = pencil(0.48f, 0.6f, 0.64f);
-    scattered halves[2] = {{.emission = beam, .sample = sample_size()},
-                           {.emission = beam, .sample = sample_size()}};
-    halves[0].azimuths = halves[1].azimuths = sample_allocate(sample_size());
-    ice_variants variants = world_variants();
-    variants.scatter = functions[_i].variant;
-    const walk_job job = {.tables = stage_world_tables(&world),
-                          .emission = &beam,
-                          .variants = variants,
-                          .photons = photons(),
-                          .path_limit = INFINITY,
-                          .scatter_limit = 2,
-                          .visit = see_scattered};
-    walk_run_halves(&job, (void *[2]){&halves[0], &halves[1]});
-    scattered all = halves[0];
-    moment_join(&all.cosine, &halves[1].cosine);
-    moment_join(&all.p2, &halves[1].p2);
-
-    char what[64];
-    const double count = all.cosine.count;
-    snprintf(what, sizeof what, "%s: <cos>", functions[_i].name);
-    expect_mean(what, &all.cosine, functions[_i].cosine, 1e-7);
-    snprintf(what, sizeof what, "%s: <P2>", functions[_i].name);
-    expect_mean(what, &all.p2, functions[_i].p2, 5e-8);
-    snprintf(what, sizeof what, "%s: variance of cos", functions[_i].name);
-    /* cos^2 = (2 P2 + 1) / 3, so its error follows from that of <P2> and of <cos>. */
-    expect_value(what, moment_variance(&all.cosine),
-                 2.0 / 3.0 * moment_error(&all.p2) +
-                     2.0 * functions[_i].cosine * moment_error(&all.cosine),
-                 functions[_i].variance, 5e-8);
-    for (int k = 0; k < CDF_POINTS; ++k) {
-        snprintf(what, sizeof what, "%s: P(cos <= %g)", functions[_i].name, cdf_cosines[k]);
-        expect_share(what, all.below[k] + halves[1].below[k], count, functions[_i].cdf[k], 5e-7);
-    }
-    double end = 2.0 * M_PI;
-    snprintf(what, sizeof what, "%s: azimuth", functions[_i].name);
-    expect_distribution(what, all.azimuths, sample_size(), uniform_distribution, &end);
-    free(halves[0].azimuths);
-    stage_world_destroy(&world);
-}
-END_TEST
-
 ICS_TEST_MAIN("uniform ice")
 {
     TCase *exact = tcase_create("exact results");
     tcase_set_timeout(exact, 1000);
     tcase_add_test(exact, absorption_points);
     tcase_add_test(exact, moments_against_path);
-    tcase_add_loop_test(exact, scattering_function, 0, sizeof functions / sizeof *functions);
     suite_add_tcase(suite, exact);
 }

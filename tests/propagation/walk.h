@@ -1,8 +1,8 @@
-/* Photons on their way through the ice alone, without modules, with every segment shown to a test.
+/* Photons in ice without modules. A test sees every segment.
  *
- * The loop takes the stage functions themselves, in the order and with the draws of a run, but none
- * of the kernels: what is measured here is the physics of stages/, at the speed of a run. Photons
- * that a run would drop because they reach no module go on to their end.
+ * The loop calls the stage functions in the order and with the random numbers of a run, but none of
+ * the kernels: it measures the physics of stages/ at the speed of a run. Photons that a run would
+ * drop because they cannot reach a module are followed to their end.
  */
 #ifndef WALK_H
 #define WALK_H
@@ -13,7 +13,8 @@
 
 enum { WALK_WIDTH = 512 };
 
-/* Segments of `count` photons, after their lengths were found and before they are flown. */
+/* Segments of `count` photons. Their lengths are known, and the photons are still at their starts.
+ */
 typedef struct walk_block {
     uint32_t count;
     uint32_t photon_id[WALK_WIDTH];
@@ -24,7 +25,7 @@ typedef struct walk_block {
     float length[WALK_WIDTH];                             /* of the segment, m */
     float absorption[WALK_WIDTH];                         /* optical depth left at its end */
     float wavelength[WALK_WIDTH];                         /* nm */
-    /* the walk's own */
+    /* for the walk alone */
     float optics_scattering[WALK_WIDTH], optics_dust[WALK_WIDTH], optics_ice[WALK_WIDTH];
     float angle[WALK_WIDTH], azimuth[WALK_WIDTH];
     uint32_t leaves[WALK_WIDTH];
@@ -41,16 +42,16 @@ typedef struct walk_job {
     const ice_emission *emission; /* all photons come from this one */
     ice_variants variants;
     uint32_t first_photon, photons; /* photon_id of the first, and how many */
-    float path_limit;               /* photons are let go after the segment that gets there, m */
-    uint32_t scatter_limit;         /* ... or after so many scatters */
+    float path_limit;               /* a photon stops after the segment that reaches this path, m */
+    uint32_t scatter_limit;         /* ... or after this number of scatters */
     void (*visit)(void *user, const walk_block *block);
     void *user;
 } walk_job;
 
-/* Carries the photons of the job, WALK_WIDTH at a time. */
+/* Follows the photons of the job, WALK_WIDTH at a time. */
 void walk_run(const walk_job *job);
-/* The same with every half of the photons on a thread of its own; `users` gets the visits of the
- * first and of the second half. */
+/* Does the same with each half of the photons on its own thread. users[0] gets the visits of the
+ * first half, users[1] those of the second half. */
 void walk_run_halves(const walk_job *job, void *const users[2]);
 
 #endif

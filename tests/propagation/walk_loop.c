@@ -1,5 +1,5 @@
-/* The loop of walk.h; compiled once per instruction set with the options of the kernels, and with
- * WALK_SYMBOL as the name of its one function. */
+/* The loop of walk.h. It is compiled once for every instruction set with the options of the
+ * kernels. WALK_SYMBOL is the name of its one function. */
 #include "tests/propagation/walk.h"
 
 void WALK_SYMBOL(const walk_job *job, walk_block *block);
@@ -96,25 +96,19 @@ ICE_FN void fly_and_scatter(ice_variant variant, const ice_tables *tables, walk_
 }
 
 /* One loop for every scatter variant, chosen outside of it. */
-static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b)
-{
-#define ICE_VARIANT(stage, name, yaml, text) WALK_##stage(name)
-#define WALK_create(name)
-#define WALK_propagate(name)
-#define WALK_collide(name)
-#define WALK_compact(name)
-#define WALK_detect(name)
-#define WALK_scatter(name)                                                                         \
+#define WALK_CASE(stage, name, yaml, text)                                                         \
     case ICE_scatter_##name:                                                                       \
         fly_and_scatter(ICE_scatter_##name, tables, b);                                            \
         break;
+static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b)
+{
     switch (variant) {
     default:
-#include "stages/registry.def"
+        ICE_SCATTER_VARIANTS(WALK_CASE)
     }
 }
 
-/* Fills the slots of photons that have ended with those from the back. */
+/* Moves photons from the back into the slots of photons that have ended. */
 static void compact(const walk_job *job, walk_block *b)
 {
     for (uint32_t i = 0; i < b->count;) {

@@ -1,9 +1,8 @@
-/* sink.rotate: one hit file for many step files. The volumes must have the same hits as a run with
- * one hit file for each step file. */
+/* sink.rotate: one hit file, a volume, for many step files. The volumes must have the same hits as
+ * a run with one hit file for each step file. How to join: write step files with add_steps() or
+ * add_files(), set `each`, run with sink.rotate, and call expect_volumes(). */
 #include "pipeline/files/hit_reader.h"
-#include "pipeline/icestream.h"
-#include "tests/support/run_folder.h"
-#include "tests/support/test_main.h"
+#include "tests/run/run_place.h"
 
 #include <check.h>
 #include <glob.h>
@@ -11,17 +10,33 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Hits of several files, in the order of hit files. */
+/* The hits of several hit files together, sorted. */
 typedef struct pile {
     icestream_hit *hits;
-    size_t count, files, inputs;
-    size_t least; /* of the files but the last one */
+    size_t count, files;
+    size_t inputs; /* number of step files that the hit files name */
+    size_t least;  /* least number of hits in a file, without the last file */
 } pile;
 
-static int run(run_folder *place, const char *first, const char *second)
+/* The hits of a run with one hit file for each step file; set by the tests. */
+static pile each;
+
+static void tear_down(void)
 {
-    return run_folder_run(place, (const char *[]){"device.backend=cpu", "graph.batch=1000", first,
-                                                  first != NULL ? second : NULL, NULL});
+    free(each.hits);
+    close_place();
+}
+
+/* Runs on the CPU, with the hits of a step file in several batches. */
+static int run(const char *first, const char *second)
+{
+    return run_folder_run(&place, (const char *[]){"device.backend=cpu", "graph.batch=1000", first,
+                                                   first != NULL ? second : NULL, NULL});
+}
+
+static void run_rotated(const char *rotate)
+{
+    ck_assert_msg(run(rotate, NULL) == ICESTREAM_OK, "%s", place.error.text);
 }
 
 static size_t count_inputs(const char *path)
@@ -33,21 +48,22 @@ static size_t count_inputs(const char *path)
     return count;
 }
 
-/* All hits of the files of a pattern in hits/; every file passes `info --verify`. */
-static pile pile_up(const run_folder *place, const char *pattern)
+/* All hits of the files of a pattern in hits/. Checks every file as `info --verify` does. The
+ * caller frees the hits. */
+static pile pile_up(const char *pattern)
 {
     char path[2 * SCRATCH_PATH];
     glob_t found = {0};
     pile all = {.least = SIZE_MAX};
     FILE *nowhere = fopen("/dev/null", "w");
-    glob(run_folder_path(place->hits, pattern, path), 0, NULL, &found);
+    glob(run_folder_path(place.hits, pattern, path), 0, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         size_t count = 0;
         icestream_error error = {.status = ICESTREAM_OK};
         ck_assert_msg(icestream_info(found.gl_pathv[i], true, false, nowhere, &error) ==
                           ICESTREAM_OK,
                       "%s", error.text);
-        icestream_hit *hits = run_folder_hits(place, strrchr(found.gl_pathv[i], '/') + 1, &count);
+        icestream_hit *hits = run_folder_hits(&place, strrchr(found.gl_pathv[i], '/') + 1, &count);
         all.hits = realloc(all.hits, (all.count + count + 1) * sizeof *hits);
         ck_assert_ptr_nonnull(all.hits);
         memcpy(all.hits + all.count, hits, count * sizeof *hits);
@@ -65,178 +81,157 @@ static pile pile_up(const run_folder *place, const char *pattern)
     return all;
 }
 
-static void ck_same(const pile *left, const pile *right)
+static void expect_same_hits(const pile *left, const pile *right)
 {
     ck_assert_uint_gt(left->count, 0);
     ck_assert_uint_eq(left->count, right->count);
     ck_assert_mem_eq(left->hits, right->hits, left->count * sizeof *left->hits);
 }
 
-/* Steps `first`, first + stride, ...: files whose hits have to be merged. */
-static void add_steps(const run_folder *place, const char *name, uint32_t first, uint32_t stride)
+/* Writes a file with the steps `first`, first + stride, ..., so that the hits of several files have
+ * to be merged. */
+static void add_steps(const char *name, uint32_t first, uint32_t stride)
 {
     enum { STEPS = 12 };
     icestream_step steps[STEPS];
     for (uint32_t i = 0; i < STEPS; ++i) {
         steps[i] = run_folder_bright(first + i * stride, 500);
     }
-    run_folder_steps(place, name, steps, STEPS);
+    run_folder_steps(&place, name, steps, STEPS);
 }
 
-static void add_files(const run_folder *place)
+static void add_files(void)
 {
-    add_steps(place, "a.npy", 0, 4);
-    add_steps(place, "b.npy", 1, 4);
-    add_steps(place, "c.npy", 2, 4);
-    add_steps(place, "d.npy", 3, 4);
+    add_steps("a.npy", 0, 4);
+    add_steps("b.npy", 1, 4);
+    add_steps("c.npy", 2, 4);
+    add_steps("d.npy", 3, 4);
 }
 
 /* The hits of a run with one hit file for each step file. Removes these hit files afterwards. */
-static pile hits_of_each(run_folder *place)
+static pile hits_of_each(void)
 {
     char path[2 * SCRATCH_PATH];
     static const char *const names[] = {"a.hits.npy", "b.hits.npy", "c.hits.npy", "d.hits.npy"};
-    ck_assert_msg(run(place, NULL, NULL) == ICESTREAM_OK, "%s", place->error.text);
-    pile all = pile_up(place, "*.hits.npy");
+    ck_assert_msg(run(NULL, NULL) == ICESTREAM_OK, "%s", place.error.text);
+    pile all = pile_up("*.hits.npy");
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        unlink(run_folder_path(place->hits, names[i], path));
+        unlink(run_folder_path(place.hits, names[i], path));
     }
     return all;
 }
 
-static void expect_counts(const run_folder *place, int done, int skipped, int set_aside)
+/* Checks the volumes of a pattern: their number, the number of their step files, and their hits. */
+static void expect_volumes(const char *pattern, size_t files, size_t inputs)
 {
-    json_t *summary = run_folder_summary(place);
-    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), done);
-    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), skipped);
-    ck_assert_int_eq(run_folder_count(summary, "file_counts", "set_aside"), set_aside);
-    json_decref(summary);
+    pile volumes = pile_up(pattern);
+    ck_assert_uint_eq(volumes.files, files);
+    ck_assert_uint_eq(volumes.inputs, inputs);
+    expect_same_hits(&each, &volumes);
+    free(volumes.hits);
+}
+
+static void expect_counts(int done, int skipped, int quarantined)
+{
+    ck_assert_int_eq(run_folder_files(&place, "done"), done);
+    ck_assert_int_eq(run_folder_files(&place, "skipped"), skipped);
+    ck_assert_int_eq(run_folder_files(&place, "set_aside"), quarantined);
 }
 
 START_TEST(test_one_volume_has_all_hits)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
-    pile each = hits_of_each(&place);
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
-    ck_assert_uint_eq(pile_up(&place, "[a-d].hits.npy").files, 0);
-    pile volume = pile_up(&place, "run-*-000000.hits.npy");
-    ck_assert_uint_eq(volume.files, 1);
-    ck_assert_uint_eq(volume.inputs, 4);
-    ck_same(&each, &volume);
-    expect_counts(&place, 4, 0, 0);
+    add_files();
+    each = hits_of_each();
+    run_rotated("sink.rotate=1e9");
+    ck_assert_uint_eq(pile_up("[a-d].hits.npy").files, 0);
+    expect_volumes("run-*-000000.hits.npy", 1, 4);
+    expect_counts(4, 0, 0);
     json_t *summary = run_folder_summary(&place);
     json_t *file = json_array_get(json_object_get(summary, "files"), 2);
     ck_assert_ptr_nonnull(
         strstr(json_string_value(json_object_get(file, "output")), "-000000.hits.npy"));
     json_decref(summary);
-    free(each.hits);
-    free(volume.hits);
-    run_folder_close(&place);
 }
 END_TEST
 
-START_TEST(test_full_volumes_are_followed_by_others)
+START_TEST(test_a_full_volume_is_followed_by_another)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
-    pile each = hits_of_each(&place);
+    add_files();
+    each = hits_of_each();
     char rotate[64];
     snprintf(rotate, sizeof rotate, "sink.rotate=%zu", each.count / 3);
-    ck_assert_msg(run(&place, rotate, NULL) == ICESTREAM_OK, "%s", place.error.text);
-    pile volumes = pile_up(&place, "run-*.hits.npy");
+    run_rotated(rotate);
+    pile volumes = pile_up("run-*.hits.npy");
     ck_assert_uint_ge(volumes.files, 2);
     ck_assert_uint_le(volumes.files, 3);
     ck_assert_uint_ge(volumes.least, each.count / 3);
     ck_assert_uint_eq(volumes.inputs, 4);
-    ck_same(&each, &volumes);
-    free(each.hits);
+    expect_same_hits(&each, &volumes);
     free(volumes.hits);
-    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_one_volume_for_each_file)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
-    pile each = hits_of_each(&place);
-    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == ICESTREAM_OK, "%s", place.error.text);
-    pile volumes = pile_up(&place, "run-*-00000[0-3].hits.npy");
-    ck_assert_uint_eq(volumes.files, 4);
-    ck_same(&each, &volumes);
-    free(each.hits);
-    free(volumes.hits);
-    run_folder_close(&place);
+    add_files();
+    each = hits_of_each();
+    run_rotated("sink.rotate=1");
+    expect_volumes("run-*-00000[0-3].hits.npy", 4, 4);
 }
 END_TEST
 
-/* A bad weight is found only when a photon of its step has arrived. Then the file has hits already.
- */
+/* A bad weight is found only when a photon of its step reaches a module. Other steps of the file
+ * have hits already. */
 START_TEST(test_bad_files_leave_no_hits)
 {
-    run_folder place = run_folder_open();
-    add_steps(&place, "a.npy", 0, 4);
-    add_steps(&place, "c.npy", 2, 4);
-    pile each = hits_of_each(&place);
+    add_steps("a.npy", 0, 4);
+    add_steps("c.npy", 2, 4);
+    each = hits_of_each();
     icestream_step steps[40];
     for (uint32_t i = 0; i < 40; ++i) {
         steps[i] = run_folder_bright(1 + 4 * i, 1000);
     }
     steps[20].weight = 3e38f;
     run_folder_steps(&place, "b.npy", steps, 40);
-    ck_assert_int_eq(run(&place, "sink.rotate=1e9", NULL), ICESTREAM_E_INPUT);
+    ck_assert_int_eq(run("sink.rotate=1e9", NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "field weight"));
-    pile volume = pile_up(&place, "*.hits.npy");
-    ck_assert_uint_eq(volume.files, 1);
-    ck_assert_uint_eq(volume.inputs, 2);
-    ck_same(&each, &volume);
-    expect_counts(&place, 2, 0, 1);
-    free(each.hits);
-    free(volume.hits);
-    run_folder_close(&place);
+    expect_volumes("*.hits.npy", 1, 2);
+    expect_counts(2, 0, 1);
 }
 END_TEST
 
-START_TEST(test_resume_makes_what_no_volume_has)
+START_TEST(test_resume_makes_missing_hits)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
-    pile each = hits_of_each(&place);
+    add_files();
+    each = hits_of_each();
     char path[2 * SCRATCH_PATH];
     unlink(run_folder_path(place.steps, "c.npy", path));
     unlink(run_folder_path(place.steps, "d.npy", path));
-    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == ICESTREAM_OK, "%s", place.error.text);
-    add_files(&place);
+    run_rotated("sink.rotate=1");
+    add_files();
 
-    /* Without --resume it is said where the hits are, and only the others are made. */
-    ck_assert_int_eq(run(&place, "sink.rotate=1e9", NULL), ICESTREAM_E_INPUT);
+    /* Without --resume an error names the volume that has the hits, and only the hits of the other
+     * files are made. */
+    ck_assert_int_eq(run("sink.rotate=1e9", NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "a.npy: found its hits in "));
     ck_assert_ptr_nonnull(strstr(place.error.text, "--resume"));
-    expect_counts(&place, 2, 0, 2);
-    pile volumes = pile_up(&place, "*.hits.npy");
-    ck_assert_uint_eq(volumes.files, 3);
-    ck_same(&each, &volumes);
-    free(volumes.hits);
+    expect_counts(2, 0, 2);
+    expect_volumes("*.hits.npy", 3, 4);
 
     place.options.resume = true;
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
-    expect_counts(&place, 0, 4, 0);
-    /* Of other settings there is nothing yet. */
-    ck_assert_msg(run(&place, "sink.rotate=1e9", "run.seed=2") == ICESTREAM_OK, "%s",
-                  place.error.text);
-    expect_counts(&place, 4, 0, 0);
-    free(each.hits);
-    run_folder_close(&place);
+    run_rotated("sink.rotate=1e9");
+    expect_counts(0, 4, 0);
+    /* With another seed no volume has the hits. */
+    ck_assert_msg(run("sink.rotate=1e9", "run.seed=2") == ICESTREAM_OK, "%s", place.error.text);
+    expect_counts(4, 0, 0);
 }
 END_TEST
 
-START_TEST(test_damaged_volumes_do_not_count)
+START_TEST(test_hits_of_a_damaged_volume_are_made_again)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
-    pile each = hits_of_each(&place);
-    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == ICESTREAM_OK, "%s", place.error.text);
+    add_files();
+    each = hits_of_each();
+    run_rotated("sink.rotate=1");
     char pattern[2 * SCRATCH_PATH];
     glob_t found = {0};
     size_t size = 0;
@@ -246,30 +241,27 @@ START_TEST(test_damaged_volumes_do_not_count)
     bytes[1024 + 20] ^= 1;
     scratch_write(found.gl_pathv[0], bytes, size);
     place.options.resume = true;
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
-    expect_counts(&place, 1, 3, 0);
+    run_rotated("sink.rotate=1e9");
+    expect_counts(1, 3, 0);
     unlink(found.gl_pathv[0]);
-    pile volumes = pile_up(&place, "*.hits.npy");
-    ck_same(&each, &volumes);
+    pile volumes = pile_up("*.hits.npy");
+    expect_same_hits(&each, &volumes);
     globfree(&found);
     free(bytes);
-    free(each.hits);
     free(volumes.hits);
-    run_folder_close(&place);
 }
 END_TEST
 
-START_TEST(test_claimed_files_are_skipped_that_a_volume_has)
+START_TEST(test_claimed_files_with_hits_in_a_volume_are_skipped)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
-    pile each = hits_of_each(&place);
+    add_files();
+    each = hits_of_each();
     char source[2 * SCRATCH_PATH], path[2 * SCRATCH_PATH];
     snprintf(source, sizeof source, "source.directory=%s", place.steps);
     unlink(run_folder_path(place.steps, "d.npy", path));
-    /* A list first: it leaves no marks in the spool. */
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
-    add_files(&place);
+    /* The first run reads a list of files, so it leaves no marks in the spool. */
+    run_rotated("sink.rotate=1e9");
+    add_files();
     icestream_config *config = NULL;
     char sink[2 * SCRATCH_PATH];
     snprintf(sink, sizeof sink, "sink.directory=%s", place.hits);
@@ -284,30 +276,22 @@ START_TEST(test_claimed_files_are_skipped_that_a_volume_has)
     ck_assert_msg(icestream_run(config, &place.options, &place.error) == ICESTREAM_OK, "%s",
                   place.error.text);
     icestream_config_destroy(config);
-    expect_counts(&place, 1, 3, 0);
-    pile volumes = pile_up(&place, "*.hits.npy");
-    ck_assert_uint_eq(volumes.files, 2);
-    ck_assert_uint_eq(volumes.inputs, 4);
-    ck_same(&each, &volumes);
-    free(each.hits);
-    free(volumes.hits);
-    run_folder_close(&place);
+    expect_counts(1, 3, 0);
+    expect_volumes("*.hits.npy", 2, 4);
 }
 END_TEST
 
-START_TEST(test_what_cannot_be)
+START_TEST(test_settings_that_are_refused)
 {
-    run_folder place = run_folder_open();
-    add_files(&place);
+    add_files();
     place.options.force = true;
-    ck_assert_int_eq(run(&place, "sink.rotate=10", NULL), ICESTREAM_E_CONFIG);
+    ck_assert_int_eq(run("sink.rotate=10", NULL), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "sink.rotate: cannot go with --force"));
     icestream_config *config = NULL;
     const char *sets[] = {"sink.directory=-", "sink.rotate=10"};
     ck_assert_int_eq(icestream_config_load(NULL, sets, 2, &config, &place.error),
                      ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "sink.rotate: is for files"));
-    run_folder_close(&place);
 }
 END_TEST
 
@@ -315,13 +299,14 @@ ICS_TEST_MAIN("rotate")
 {
     TCase *tests = tcase_create("rotate");
     tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, open_place, tear_down);
     tcase_add_test(tests, test_one_volume_has_all_hits);
-    tcase_add_test(tests, test_full_volumes_are_followed_by_others);
+    tcase_add_test(tests, test_a_full_volume_is_followed_by_another);
     tcase_add_test(tests, test_one_volume_for_each_file);
     tcase_add_test(tests, test_bad_files_leave_no_hits);
-    tcase_add_test(tests, test_resume_makes_what_no_volume_has);
-    tcase_add_test(tests, test_damaged_volumes_do_not_count);
-    tcase_add_test(tests, test_claimed_files_are_skipped_that_a_volume_has);
-    tcase_add_test(tests, test_what_cannot_be);
+    tcase_add_test(tests, test_resume_makes_missing_hits);
+    tcase_add_test(tests, test_hits_of_a_damaged_volume_are_made_again);
+    tcase_add_test(tests, test_claimed_files_with_hits_in_a_volume_are_skipped);
+    tcase_add_test(tests, test_settings_that_are_refused);
     suite_add_tcase(suite, tests);
 }

@@ -1,9 +1,8 @@
-/* stages.detect and sink.hits in whole runs: the content of files, that detection depends only on
- * the photon, and that the photon account closes. */
+/* stages.detect and sink.hits in whole runs: what the hit files contain, that detection depends
+ * only on the photon, and that the photon account closes. How to join: a test has an empty folder
+ * `place`; write a.steps.npy into it and call RUN_ONE() with the settings. */
 #include "pipeline/files/hit_reader.h"
-#include "pipeline/icestream.h"
-#include "tests/support/run_folder.h"
-#include "tests/support/test_main.h"
+#include "tests/run/run_place.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -12,26 +11,27 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A hit file after it was verified. */
+/* A hit file that was verified as `info --verify` does. */
 typedef struct result {
     icestream_hit *hits;
-    size_t count, electrons; /* pmt 0 */
+    size_t count;
+    size_t electrons; /* number of hits with pmt 0: photo-electrons */
     json_t *metadata;
 } result;
 
-static result read_result(const run_folder *place, const char *name)
+static result read_result(const char *name)
 {
     char path[2 * SCRATCH_PATH];
     icestream_error error = {.status = ICESTREAM_OK};
     ics_hit_reader *reader = NULL;
     FILE *nowhere = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(nowhere);
-    run_folder_path(place->hits, name, path);
+    run_folder_path(place.hits, name, path);
     ck_assert_msg(icestream_info(path, true, false, nowhere, &error) == ICESTREAM_OK, "%s",
                   error.text);
     fclose(nowhere);
     result all = {.count = 0};
-    all.hits = run_folder_hits(place, name, &all.count);
+    all.hits = run_folder_hits(&place, name, &all.count);
     for (size_t i = 0; i < all.count; ++i) {
         all.electrons += all.hits[i].pmt == 0;
     }
@@ -48,25 +48,25 @@ static void release(result *all)
 }
 
 /* Runs on the CPU with these settings, up to a NULL. Overwrites the hit files of earlier runs. */
-static int run(run_folder *place, const char *const *sets)
+static int run(const char *const *sets)
 {
-    place->options.force = !place->options.resume;
+    place.options.force = !place.options.resume;
     const char *all[RUN_FOLDER_SETS] = {"device.backend=cpu"};
     for (size_t i = 0; sets[i] != NULL; ++i) {
         all[i + 1] = sets[i];
     }
-    return run_folder_run(place, all);
+    return run_folder_run(&place, all);
 }
 
-#define RUN(place, ...) run(place, (const char *const[]){__VA_ARGS__, NULL})
+#define RUN(...) run((const char *const[]){__VA_ARGS__, NULL})
 
-static result run_one(run_folder *place, const char *const *sets)
+static result run_one(const char *const *sets)
 {
-    ck_assert_msg(run(place, sets) == ICESTREAM_OK, "%s", place->error.text);
-    return read_result(place, "a.hits.npy");
+    ck_assert_msg(run(sets) == ICESTREAM_OK, "%s", place.error.text);
+    return read_result("a.hits.npy");
 }
 
-#define RUN_ONE(place, ...) run_one(place, (const char *const[]){__VA_ARGS__, NULL})
+#define RUN_ONE(...) run_one((const char *const[]){__VA_ARGS__, NULL})
 
 static json_int_t account_of(const result *all, const char *name)
 {
@@ -80,12 +80,11 @@ static const char *content_of(const result *all)
 
 START_TEST(contents)
 {
-    run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 1000);
-    result none = RUN_ONE(&place, "graph.batch=700");
-    result photons = RUN_ONE(&place, "stages.detect=pe", "sink.hits=photons");
-    result both = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both");
-    result pe = RUN_ONE(&place, "stages.detect=pe");
+    result none = RUN_ONE("graph.batch=700");
+    result photons = RUN_ONE("stages.detect=pe", "sink.hits=photons");
+    result both = RUN_ONE("stages.detect=pe", "sink.hits=both");
+    result pe = RUN_ONE("stages.detect=pe");
 
     ck_assert_ptr_null(content_of(&none));
     ck_assert_ptr_null(
@@ -94,7 +93,8 @@ START_TEST(contents)
     ck_assert_str_eq(content_of(&both), "both");
     ck_assert_str_eq(content_of(&pe), "pe");
 
-    /* The same photons; both: with marks on them; pe: those with marks, of weight 1. */
+    /* All files have the same photons. `both` marks the detected photons with pmt 0; `pe` has only
+     * the detected photons, with weight 1. */
     ck_assert_uint_gt(none.count, 50);
     ck_assert_uint_eq(photons.count, none.count);
     ck_assert_mem_eq(photons.hits, none.hits, none.count * sizeof *none.hits);
@@ -131,27 +131,25 @@ START_TEST(contents)
     release(&photons);
     release(&both);
     release(&pe);
-    run_folder_close(&place);
 }
 END_TEST
 
-START_TEST(nothing_but_the_photon_decides)
+START_TEST(detection_depends_only_on_the_photon)
 {
-    run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 30, 400);
-    result whole = RUN_ONE(&place, "stages.detect=pe");
+    result whole = RUN_ONE("stages.detect=pe");
     static const char *const others[] = {"graph.batch=333",       "graph.batch=1",
                                          "device.threads=1",      "graph.schedule=monolithic",
                                          "graph.pool=64",         "stages.collide=brute-force",
                                          "graph.reach_cull=false"};
     for (size_t i = 0; i < COUNT(others); ++i) {
-        result again = RUN_ONE(&place, "stages.detect=pe", others[i]);
+        result again = RUN_ONE("stages.detect=pe", others[i]);
         ck_assert_uint_eq(again.count, whole.count);
         ck_assert_mem_eq(again.hits, whole.hits, whole.count * sizeof *whole.hits);
         release(&again);
     }
-    /* Another seed is another decision. */
-    result other = RUN_ONE(&place, "stages.detect=pe", "run.seed=2");
+    /* With another seed other photons are detected. */
+    result other = RUN_ONE("stages.detect=pe", "run.seed=2");
     ck_assert(other.count != whole.count ||
               memcmp(other.hits, whole.hits, whole.count * sizeof *whole.hits) != 0);
     release(&other);
@@ -160,16 +158,15 @@ START_TEST(nothing_but_the_photon_decides)
     unlink(run_folder_path(place.steps, "a.steps.npy", path));
     run_folder_bright_steps(&place, "x2.npy", 0, 13, 400);
     run_folder_bright_steps(&place, "x1.npy", 13, 17, 400);
-    ck_assert_msg(RUN(&place, "stages.detect=pe", "graph.batch=500") == ICESTREAM_OK, "%s",
+    ck_assert_msg(RUN("stages.detect=pe", "graph.batch=500") == ICESTREAM_OK, "%s",
                   place.error.text);
-    result first = read_result(&place, "x2.hits.npy"), second = read_result(&place, "x1.hits.npy");
+    result first = read_result("x2.hits.npy"), second = read_result("x1.hits.npy");
     ck_assert_uint_eq(first.count + second.count, whole.count);
     ck_assert_mem_eq(first.hits, whole.hits, first.count * sizeof *whole.hits);
     ck_assert_mem_eq(second.hits, whole.hits + first.count, second.count * sizeof *whole.hits);
     release(&first);
     release(&second);
     release(&whole);
-    run_folder_close(&place);
 }
 END_TEST
 
@@ -178,15 +175,14 @@ static bool same_photon(const icestream_hit *a, const icestream_hit *b)
     return a->step_id == b->step_id && a->photon_id == b->photon_id;
 }
 
-START_TEST(photons_that_go_on)
+START_TEST(photons_that_continue_after_a_hit)
 {
-    run_folder place = run_folder_open();
-    /* Around a module of 0.83 m; scattered back to it some hit it again. */
+    /* The steps are near a module of 0.83 m effective radius. Some photons are scattered back and
+     * hit it again. */
     run_folder_bright_steps(&place, "a.steps.npy", 0, 150, 2000);
-    result both = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both", "ice.model=uniform",
+    result both = RUN_ONE("stages.detect=pe", "sink.hits=both", "ice.model=uniform",
                           "detector.keep_hit_photons=true");
-    result pe =
-        RUN_ONE(&place, "stages.detect=pe", "ice.model=uniform", "detector.keep_hit_photons=true");
+    result pe = RUN_ONE("stages.detect=pe", "ice.model=uniform", "detector.keep_hit_photons=true");
     ck_assert_int_gt(account_of(&both, "hits"), account_of(&both, "detected"));
     ck_assert_uint_eq(pe.count, both.electrons);
     size_t pairs = 0, alike = 0, marked = 0;
@@ -197,18 +193,17 @@ START_TEST(photons_that_go_on)
             marked += both.hits[i].pmt == 0;
         }
     }
-    /* Each hit is decided by itself. */
+    /* Each hit of a photon is detected or not, whatever happened to its other hits. */
     ck_assert_uint_gt(pairs, 20);
     ck_assert_uint_lt(alike, pairs);
     ck_assert_uint_gt(marked, 0);
     release(&both);
     release(&pe);
-    run_folder_close(&place);
 }
 END_TEST
 
 /* The number of hits of string 43 in a file. */
-static size_t of_nearest_string(const result *all)
+static size_t hits_of_nearest_string(const result *all)
 {
     size_t count = 0;
     for (size_t i = 0; i < all->count; ++i) {
@@ -219,23 +214,22 @@ static size_t of_nearest_string(const result *all)
 
 START_TEST(modules_that_are_off)
 {
-    run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 1000);
-    /* Of all modules one far away is on. */
+    /* Only one module is on, and it is far away. */
     char path[2 * SCRATCH_PATH], voltages[2 * SCRATCH_PATH + 64];
     scratch_write(run_folder_path(place.steps, "hvs", path), "1 1 1200\n", 9);
     snprintf(voltages, sizeof voltages, "detector.voltages=%s", path);
-    result plain = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both");
-    result off = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both", voltages);
-    ck_assert_uint_gt(of_nearest_string(&plain), 50);
+    result plain = RUN_ONE("stages.detect=pe", "sink.hits=both");
+    result off = RUN_ONE("stages.detect=pe", "sink.hits=both", voltages);
+    ck_assert_uint_gt(hits_of_nearest_string(&plain), 50);
     ck_assert_uint_gt(plain.electrons, 10);
-    /* They absorb as before and detect nothing. */
+    /* Modules that are off absorb photons as before and detect nothing. */
     ck_assert_uint_eq(off.count, plain.count);
     ck_assert_uint_eq(off.electrons, 0);
     ck_assert_int_eq(account_of(&off, "detected"), account_of(&plain, "detected"));
     ck_assert_int_eq(account_of(&off, "absorbed"), account_of(&plain, "absorbed"));
-    /* Excluded ones have no hits at all. */
-    result excluded = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both",
+    /* Excluded modules have no hits at all. */
+    result excluded = RUN_ONE("stages.detect=pe", "sink.hits=both",
                               "detector.excluded=[[43, 30], [43, 31], [43, 29]]");
     for (size_t i = 0; i < excluded.count; ++i) {
         ck_assert(excluded.hits[i].string != 43 || excluded.hits[i].module < 29 ||
@@ -245,14 +239,13 @@ START_TEST(modules_that_are_off)
     release(&plain);
     release(&off);
     release(&excluded);
-    run_folder_close(&place);
 }
 END_TEST
 
-static char *read_bytes(const run_folder *place, size_t *size)
+static char *read_bytes(size_t *size)
 {
     char path[2 * SCRATCH_PATH];
-    FILE *file = fopen(run_folder_path(place->hits, "a.hits.npy", path), "rb");
+    FILE *file = fopen(run_folder_path(place.hits, "a.hits.npy", path), "rb");
     ck_assert_ptr_nonnull(file);
     char *bytes = malloc(1 << 20);
     ck_assert_ptr_nonnull(bytes);
@@ -263,26 +256,19 @@ static char *read_bytes(const run_folder *place, size_t *size)
     return bytes;
 }
 
-/* The last lines of the log. */
-static char *told_by(run_folder *place, const char *set)
+/* Runs with this setting. Returns the log; the caller frees it. */
+static char *log_of(const char *set)
 {
-    char *text = NULL;
-    size_t size = 0;
-    place->options.progress = open_memstream(&text, &size);
-    ck_assert_ptr_nonnull(place->options.progress);
-    ck_assert_msg(RUN(place, set) == ICESTREAM_OK, "%s", place->error.text);
-    fclose(place->options.progress);
-    place->options.progress = NULL;
-    return text;
+    place.options.force = true;
+    return run_folder_log(&place, (const char *[]){"device.backend=cpu", set, NULL});
 }
 
-START_TEST(people_are_told)
+START_TEST(the_log_counts_photo_electrons)
 {
-    run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 10, 1000);
-    char *photons = told_by(&place, "stages.detect=none");
-    char *electrons = told_by(&place, "stages.detect=pe");
-    result pe = read_result(&place, "a.hits.npy");
+    char *photons = log_of("stages.detect=none");
+    char *electrons = log_of("stages.detect=pe");
+    result pe = read_result("a.hits.npy");
     char expected[64];
     snprintf(expected, sizeof expected, " hits, %zu photo-electrons in ", pe.count);
     ck_assert_msg(strstr(electrons, expected) != NULL, "no '%s' in %s", expected, electrons);
@@ -290,13 +276,13 @@ START_TEST(people_are_told)
     free(photons);
     free(electrons);
     release(&pe);
-    run_folder_close(&place);
 }
 END_TEST
 
-START_TEST(what_is_off_leaves_no_trace)
+START_TEST(settings_without_effect_change_no_byte)
 {
-    /* Byte for byte, trailers included. */
+    /* The first setting of a row alone, and with the other settings of the row: the hit files must
+     * be equal in all bytes, trailers included. */
     static const char *const rows[][3] = {
         {"stages.detect=none", "detector.cable_radius=0.5", "sink.hits=photons"},
         {"stages.detect=pe", "detector.cables=none", "detector.cable_radius=0.5"},
@@ -304,53 +290,45 @@ START_TEST(what_is_off_leaves_no_trace)
          "sink.hits=pe"},
         {"stages.detect=pe", "detector.angular_acceptance=standard", "light.high_efficiency=none"},
     };
-    run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 10, 1000);
     for (size_t i = 0; i < COUNT(rows); ++i) {
         size_t size, other_size;
-        ck_assert_int_eq(RUN(&place, rows[i][0]), ICESTREAM_OK);
-        char *bytes = read_bytes(&place, &size);
-        ck_assert_int_eq(RUN(&place, rows[i][0], rows[i][1], rows[i][2]), ICESTREAM_OK);
-        char *others = read_bytes(&place, &other_size);
+        ck_assert_int_eq(RUN(rows[i][0]), ICESTREAM_OK);
+        char *bytes = read_bytes(&size);
+        ck_assert_int_eq(RUN(rows[i][0], rows[i][1], rows[i][2]), ICESTREAM_OK);
+        char *others = read_bytes(&other_size);
         ck_assert_uint_eq(size, other_size);
         ck_assert_mem_eq(bytes, others, size);
         free(bytes);
         free(others);
     }
-    run_folder_close(&place);
 }
 END_TEST
 
-static json_int_t skipped_with(run_folder *place, const char *set)
+static json_int_t skipped_with(const char *set)
 {
-    ck_assert_msg(RUN(place, "stages.detect=pe", set) == ICESTREAM_OK, "%s", place->error.text);
-    json_t *summary = run_folder_summary(place);
-    const json_int_t count = run_folder_count(summary, "file_counts", "skipped");
-    json_decref(summary);
-    return count;
+    ck_assert_msg(RUN("stages.detect=pe", set) == ICESTREAM_OK, "%s", place.error.text);
+    return run_folder_files(&place, "skipped");
 }
 
-START_TEST(files_of_other_contents_are_made_anew)
+START_TEST(resume_makes_files_of_other_content_again)
 {
-    run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 5, 500);
-    ck_assert_int_eq(skipped_with(&place, "sink.hits=both"), 0);
+    ck_assert_int_eq(skipped_with("sink.hits=both"), 0);
     place.options.resume = true;
-    ck_assert_int_eq(skipped_with(&place, "sink.hits=both"), 1);
-    ck_assert_int_eq(skipped_with(&place, "sink.hits=pe"), 0);
-    ck_assert_int_eq(skipped_with(&place, "sink.hits=auto"), 1);
-    ck_assert_int_eq(skipped_with(&place, "detector.angular_acceptance=none"), 0);
-    run_folder_close(&place);
+    ck_assert_int_eq(skipped_with("sink.hits=both"), 1);
+    ck_assert_int_eq(skipped_with("sink.hits=pe"), 0);
+    ck_assert_int_eq(skipped_with("sink.hits=auto"), 1);
+    ck_assert_int_eq(skipped_with("detector.angular_acceptance=none"), 0);
 }
 END_TEST
 
-START_TEST(weights_that_make_more_than_certain)
+START_TEST(weights_with_a_probability_above_one)
 {
-    run_folder place = run_folder_open();
     icestream_step steps[2] = {run_folder_bright(0, 5000), run_folder_bright(1, 5000)};
     steps[0].weight = steps[1].weight = 50;
     run_folder_steps(&place, "a.steps.npy", steps, 2);
-    ck_assert_int_eq(RUN(&place, "stages.detect=pe"), ICESTREAM_E_INPUT);
+    ck_assert_int_eq(RUN("stages.detect=pe"), ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(place.error.text, "a.steps.npy") != NULL, "%s", place.error.text);
     json_t *summary = run_folder_summary(&place);
     json_t *file = json_array_get(json_object_get(summary, "files"), 0);
@@ -358,7 +336,6 @@ START_TEST(weights_that_make_more_than_certain)
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(file, "error")),
                                  "field weight: found 50, with which photon "));
     json_decref(summary);
-    run_folder_close(&place);
 }
 END_TEST
 
@@ -366,13 +343,14 @@ ICS_TEST_MAIN("run_detection")
 {
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, contents);
-    tcase_add_test(tests, nothing_but_the_photon_decides);
-    tcase_add_test(tests, photons_that_go_on);
+    tcase_add_test(tests, detection_depends_only_on_the_photon);
+    tcase_add_test(tests, photons_that_continue_after_a_hit);
     tcase_add_test(tests, modules_that_are_off);
-    tcase_add_test(tests, people_are_told);
-    tcase_add_test(tests, what_is_off_leaves_no_trace);
-    tcase_add_test(tests, files_of_other_contents_are_made_anew);
-    tcase_add_test(tests, weights_that_make_more_than_certain);
+    tcase_add_test(tests, the_log_counts_photo_electrons);
+    tcase_add_test(tests, settings_without_effect_change_no_byte);
+    tcase_add_test(tests, resume_makes_files_of_other_content_again);
+    tcase_add_test(tests, weights_with_a_probability_above_one);
     suite_add_tcase(suite, tests);
 }

@@ -1,11 +1,11 @@
-/* Random sequences through the parts of a run, without threads, files and a device. The state of
- * the run, its queues and its counters are the real ones; the model stands for the threads: it
- * keeps the jobs that are out, brings them back in any order, and draws what they found. After each
- * job it compares the counters of the run with what it sees itself. Each sequence ends when the
- * parts have nothing left to do.
+/* Promise: whatever jobs find, and in whatever order they come back, no unit of a run is lost or
+ * finished twice, the queues and counters of the run are right after each job, and the run ends.
  *
- * Files and claims only exist as names. Time (s) is a number that jumps to the time for which a
- * part has asked. */
+ * The state of the run and the parts of its loop are the real ones. The model replaces threads,
+ * device and log: it keeps the jobs that are out, brings them back in any order, and draws what
+ * they found. Files and claims only exist as names. Time (s) is a number that jumps to the time for
+ * which a part has asked. How to join: a new job needs a place in perform() and owner_of(), a new
+ * part one in parts[]. */
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
@@ -593,7 +593,7 @@ static void check_end(void)
     }
 }
 
-START_TEST(every_sequence_of_jobs_ends_well)
+START_TEST(test_every_sequence_of_jobs_ends_well)
 {
     model.random = 20261122;
     mallopt(M_TRIM_THRESHOLD, 1 << 28); /* else the heap shrinks and grows all the time */
@@ -621,6 +621,6 @@ END_TEST
 ICS_TEST_MAIN("run model")
 {
     TCase *all = tcase_create("all");
-    tcase_add_test(all, every_sequence_of_jobs_ends_well);
+    tcase_add_test(all, test_every_sequence_of_jobs_ends_well);
     suite_add_tcase(suite, all);
 }

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""The submit file of configs/sites, as far as it goes without HTCondor.
+"""Promise: a job of the submit file in configs/sites that is evicted or ends at its time limit
+continues on another machine, and its hits are the same.
 
     htcondor.py ICESTREAM SUBMIT_FILE
 
-Does what HTCondor would: the job's command in a folder with the files that are transferred, taken
-home after each 85, and started again in a fresh folder as on another machine. Where condor_submit
-is installed, it reads the file (-dry-run).
+HTCondor is not needed: this script does its part. It runs the command of the job in a folder with
+the files that are transferred, copies the results back after each exit status 85, and starts the
+job again in a new folder, as on another machine. If condor_submit is installed, it reads the
+submit file (-dry-run). To join: another way in which a job ends gets a function like
+check_eviction().
 """
 import filecmp
 import glob
@@ -21,10 +24,10 @@ import tempfile
 import time
 
 FILES = 36
-FILE_SECONDS = 0.25  # of one thread
-LIMIT = 3  # s; at full speed enough for a third of the files, at a twelfth of it still for one
+FILE_SECONDS = 0.25  # (s) CPU time of one thread for one file
+LIMIT = 3  # (s) enough for a third of the files, and at a twelfth of the speed for one file
 STARTS = 40
-PATIENCE = 120  # s
+PATIENCE = 120  # (s)
 
 
 def check(right, what):
@@ -33,7 +36,7 @@ def check(right, what):
 
 
 def submit_commands(path, **given):
-    """The commands of a submit file, with macros replaced; `given` values take precedence."""
+    """Returns the commands of a submit file with macros replaced. Values of `given` come first."""
     commands = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -48,7 +51,7 @@ def submit_commands(path, **given):
 
 
 def photons_per_second(icestream):
-    """Of a thread's own time: whatever else the machine does, it will not do more."""
+    """Returns the photons per second of CPU time (1/s) of one thread."""
     photons = 1000000
     subprocess.run([icestream, "generate", "-s", f"workload.steps={photons // 200}", "-o",
                     "trial.steps.npy"], check=True)
@@ -60,7 +63,7 @@ def photons_per_second(icestream):
 
 
 def make_steps(icestream):
-    """run.yaml and steps/some."""
+    """Makes run.yaml and the step files in steps/some."""
     os.makedirs("steps/some")
     steps = int(FILE_SECONDS * photons_per_second(icestream) / 200)
     for i in range(FILES):
@@ -71,7 +74,7 @@ def make_steps(icestream):
 
 
 def transfer_in(commands, home, sandbox):
-    """As HTCondor: a folder that ends with a slash is its contents."""
+    """Copies files as HTCondor does: a slash at the end of a name means the files in the folder."""
     for name in (word.strip() for word in commands["transfer_input_files"].split(",")):
         if name.endswith("/"):
             shutil.copytree(f"{home}/{name}", sandbox, dirs_exist_ok=True)
@@ -84,7 +87,7 @@ def transfer_in(commands, home, sandbox):
 
 def start_job(icestream, commands, sandbox):
     arguments = commands["arguments"]
-    # HTCondor's new syntax: all of it between double quotes, single ones as in a shell.
+    # HTCondor's new syntax: double quotes around all arguments, single quotes as in a shell.
     check(arguments[0] == arguments[-1] == '"', "arguments are not quoted")
     with open(f"{sandbox}/job.err", "w", encoding="utf-8") as log:
         return subprocess.Popen([icestream, *shlex.split(arguments[1:-1])], cwd=sandbox,
@@ -92,7 +95,7 @@ def start_job(icestream, commands, sandbox):
 
 
 def run_job(icestream, commands, home, during=None):
-    """One start on a machine of its own; the folder comes home. Returns the exit status."""
+    """Runs the job once in a new folder and copies the results back. Returns the exit status."""
     output = commands["transfer_output_files"]
     with tempfile.TemporaryDirectory() as sandbox:
         transfer_in(commands, home, sandbox)
@@ -105,7 +108,7 @@ def run_job(icestream, commands, home, during=None):
         shutil.rmtree(f"{home}/{output}", ignore_errors=True)
         shutil.copytree(f"{sandbox}/{output}", f"{home}/{output}")
     parts = glob.glob(f"{home}/{output}/*.part")
-    check(not parts, f"{parts} came home")
+    check(not parts, f"{parts} were copied back")
     return status
 
 
@@ -131,11 +134,11 @@ def check_checkpoints(icestream, commands, home):
 
 
 def check_eviction(icestream, commands, home):
-    """SIGTERM, as when another job takes the machine."""
+    """Sends SIGTERM, as HTCondor does when another job gets the machine."""
     def evict(job, sandbox):
         until = time.monotonic() + PATIENCE
         while not hit_files(f"{sandbox}/{commands['transfer_output_files']}"):
-            check(time.monotonic() < until and job.poll() is None, "no hits to be evicted with")
+            check(time.monotonic() < until and job.poll() is None, "no hits before the eviction")
             time.sleep(0.02)
         job.send_signal(getattr(signal, commands["kill_sig"]))
 
@@ -175,7 +178,7 @@ def main():
         same, different, missing = filecmp.cmpfiles("reference", "hits-some", names, shallow=False)
         check(same == names, f"different: {different}, missing: {missing}")
         os.chdir("/")
-    print("evicted and checkpointed jobs go on elsewhere, to the same bytes")
+    print("evicted and checkpointed jobs continue in another folder, and the hits are the same")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The systemd unit of configs/sites, as far as it goes without systemd.
+"""Promise: the systemd unit of configs/sites starts a service that notifies systemd, reloads, and
+continues after a kill.
 
     service.py ICESTREAM UNIT
 
-The command of the unit is run as it stands there; a datagram socket plays systemd. Where
-systemd-analyze is installed, it reads the unit.
+systemd is not needed: this script runs the command of the unit, and a datagram socket receives the
+notifications. If systemd-analyze is installed, it checks the unit. To join: a new key of the unit
+that changes how icestream behaves gets a check in check_life().
 """
 import os
 import shlex
@@ -16,7 +18,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 120  # s
+PATIENCE = 120  # (s)
 
 CONFIGURATION = """
 source: {{ directory: {0}/in, watch: true, scan: 0.2 }}
@@ -27,7 +29,7 @@ device: {{ backend: cpu }}
 
 
 def settings_of(path):
-    """All values of each key of a unit file, in their order."""
+    """Returns all values of each key of a unit file, in their order."""
     settings = {}
     with open(path, encoding="utf-8") as unit:
         for line in unit:
@@ -43,7 +45,7 @@ def check(right, what):
 
 
 class Service:
-    """A process of the unit's command and what it tells its manager."""
+    """A process that runs the command of the unit, and the socket for its notifications."""
 
     def __init__(self, command, folder):
         self.folder = folder
@@ -58,18 +60,18 @@ class Service:
         self.log = open(f"{folder}/log", "w+", encoding="utf-8")
         self.process = subprocess.Popen(command, env=environment, cwd=folder, stderr=self.log)
 
-    def hears(self, wanted):
-        """Waits for a message that begins so; signs of life may come before it."""
+    def expect_message(self, wanted):
+        """Waits for a message that begins with this text. Heartbeats may come before it."""
         while True:
             try:
                 message = self.manager.recv(65536).decode()
             except socket.timeout:
-                sys.exit(f"FAILED: {wanted} does not come: {self.told()}")
+                sys.exit(f"FAILED: {wanted} was not sent: {self.log_text()}")
             if message.startswith(wanted):
                 return message
             check(message.startswith(("WATCHDOG=1", "STATUS=")), f"{message} instead of {wanted}")
 
-    def told(self):
+    def log_text(self):
         self.log.flush()
         self.log.seek(0)
         return self.log.read()
@@ -77,7 +79,7 @@ class Service:
     def ends(self, number, statuses):
         self.process.send_signal(number)
         status = self.process.wait(PATIENCE)
-        check(status in statuses, f"exit status {status}, not in {statuses}: {self.told()}")
+        check(status in statuses, f"exit status {status}, not in {statuses}: {self.log_text()}")
 
 
 def wait_for(condition, what):
@@ -107,30 +109,30 @@ def check_life(icestream, settings, folder):
     journal = f"{folder}/hits/run.journal"
 
     service = Service(command, folder)
-    service.hears("READY=1")
-    service.hears("WATCHDOG=1")
+    service.expect_message("READY=1")
+    service.expect_message("WATCHDOG=1")
     put_file(icestream, folder, "first")
     wait_for(lambda: os.path.exists(f"{folder}/hits/first.hits.npy"), "no hits of first")
     service.process.send_signal(signal.SIGUSR1)
-    check("photons at" in service.hears("STATUS="), "no progress in the status")
-    # What ExecReload does: a rotated journal is made anew.
+    check("photons at" in service.expect_message("STATUS="), "no progress in the status")
+    # ExecReload sends SIGHUP: after a rotation a new journal is begun.
     check(settings["ExecReload"][0].endswith("kill -HUP $MAINPID"), settings["ExecReload"])
     os.rename(journal, journal + ".1")
     service.process.send_signal(signal.SIGHUP)
     wait_for(lambda: os.path.exists(journal), "no new journal")
     service.ends(signal.SIGKILL, {-signal.SIGKILL})
 
-    # Started again under the same name, it goes on at once.
+    # A service that starts again with the same name continues at once.
     service = Service(command, folder)
-    service.hears("READY=1")
+    service.expect_message("READY=1")
     put_file(icestream, folder, "second")
     wait_for(lambda: os.path.exists(f"{folder}/hits/second.hits.npy"), "no hits of second")
-    service.hears("WATCHDOG=1")
+    service.expect_message("WATCHDOG=1")
     check(settings["KillSignal"] == ["SIGTERM"], settings["KillSignal"])
     service.ends(signal.SIGTERM, good)
-    service.hears("STOPPING=1")
+    service.expect_message("STOPPING=1")
 
-    # What a new start does not change ends with a status for which there is none.
+    # An error in the configuration ends with a status for which systemd does not start again.
     with open(f"{folder}/test.yaml", "a", encoding="utf-8") as configuration:
         configuration.write("sorce: {}\n")
     status = subprocess.run(command, cwd=folder, stderr=subprocess.DEVNULL, check=False).returncode
@@ -138,7 +140,7 @@ def check_life(icestream, settings, folder):
 
 
 def check_unit(icestream, unit, folder):
-    """What systemd would say of the unit, with the program where it is."""
+    """Checks the unit with systemd-analyze, with the path of this program."""
     if shutil.which("systemd-analyze") is None:
         print("systemd-analyze is missing: the unit was not verified")
         return
@@ -150,7 +152,7 @@ def check_unit(icestream, unit, folder):
                           capture_output=True, text=True, check=False)
     about = [line for line in said.stderr.splitlines() if "icestream@" in line]
     check(said.returncode == 0 and not about, f"systemd-analyze verify: {said.stderr}")
-    print("systemd-analyze verify has nothing to say")
+    print("systemd-analyze verify found nothing")
 
 
 def main():
@@ -163,7 +165,7 @@ def main():
             configuration.write(CONFIGURATION.format(folder))
         check_unit(icestream, unit, folder)
         check_life(icestream, settings, folder)
-    print("the unit's command: ready, alive, reloaded, killed and back, terminated")
+    print("the command of the unit: ready, alive, reloaded, killed and started again, terminated")
 
 
 if __name__ == "__main__":

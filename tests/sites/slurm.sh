@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# The array of configs/sites/slurm-array.sh in a Slurm of its own: munge, controller and one node in
-# a folder for this test. Wants root, and the packages of `scripts/setup.sh sites`.
+# Promises: the array of configs/sites/slurm-array.sh computes every step file once, although its tasks end
+# early, are killed or are cancelled. The test starts a Slurm in its own folder: munge, controller and one
+# node. It needs root and the packages of `scripts/setup.sh sites`. To join: submit another configuration and
+# check how its tasks end.
 # shellcheck disable=SC2317 # functions are called through `within` and `trap`
 ARRAY=$(realpath "$(dirname "$0")/../../configs/sites/slurm-array.sh")
 # shellcheck source=tests/cli/common.bash
@@ -9,7 +11,7 @@ source "$(dirname "$0")/../cli/common.bash"
 for program in munged slurmctld slurmd sbatch python3; do
     command -v "$program" >/dev/null || skip "$program is missing (scripts/setup.sh sites)"
 done
-[ "$EUID" -eq 0 ] || skip "a Slurm of one's own wants root"
+[ "$EUID" -eq 0 ] || skip "starting a Slurm needs root"
 
 FILES=60
 TASKS=2
@@ -23,14 +25,14 @@ stop_cluster() {
     done
     [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
     for name in "${pids[@]}"; do
-        # They write their state when they end: the folder is removed after that.
+        # The daemons write their state into the folder when they end.
         timeout 30 tail --pid="$name" -f /dev/null
     done
     rm -rf "$FOLDER"
 }
 trap stop_cluster EXIT
 
-# within SECONDS COMMAND...: waits until it succeeds.
+# within SECONDS COMMAND...: repeats the command until it succeeds; fails after this time.
 within() {
     local until=$((SECONDS + $1))
     shift
@@ -40,7 +42,7 @@ within() {
     done
 }
 
-ics_idle() {
+is_idle() {
     [ "$(sinfo --noheader --format %T 2>/dev/null)" = idle ]
 }
 
@@ -51,13 +53,13 @@ start_cluster() {
 free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*(each.getsockname()[1] for each in free))')
     mkdir munge state spool
-    # munged looks at who may enter the folder of its socket.
+    # munged checks the permissions of the folder of its socket.
     chmod 755 "$FOLDER" munge
     (umask 077 && head -c 128 /dev/urandom >munge/key)
     munged --force --key-file="$FOLDER/munge/key" --socket="$FOLDER/munge/socket" \
         --pid-file="$FOLDER/munged.pid" --log-file="$FOLDER/munge/log" \
         --seed-file="$FOLDER/munge/seed" || fail "munged does not start"
-    # cred_expire: a job that is queued again waits for that long.
+    # cred_expire: how long (s) a job that is queued again waits.
     cat >slurm.conf <<END
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)
@@ -86,7 +88,7 @@ END
     export SLURM_CONF=$FOLDER/slurm.conf
     slurmctld -c || fail "slurmctld does not start"
     slurmd || fail "slurmd does not start"
-    within 120 ics_idle || {
+    within 120 is_idle || {
         fail "the node does not become idle"
         tail -n 20 slurmctld.log slurmd.log
         finish
@@ -95,8 +97,8 @@ END
 
 # ---- jobs ----------------------------------------------------------------------------------------
 
-# submit CONFIG ARRAY OPTIONS...: a minute per task, of which the last 55 s are the margin: each has
-# 5 s at the most, whenever it is queued. Sets job.
+# submit CONFIG ARRAY OPTIONS...: submits an array and sets `job`. A task has a minute; the last 55 s of it are
+# the margin, so a task works for 5 s at most each time that it is queued.
 submit() {
     local config=$1 array=$2
     shift 2
@@ -112,7 +114,7 @@ has_ended() {
         grep -qvE 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
 }
 
-# ends JOB: all its tasks do.
+# ends JOB: waits until all its tasks have ended.
 ends() {
     within 400 has_ended "$1" || {
         fail "job $1 does not end"
@@ -122,7 +124,7 @@ ends() {
     }
 }
 
-# field JOB NAME: of what Slurm knows about it.
+# field JOB NAME: prints a field of what Slurm reports about the job.
 field() {
     scontrol show job "$1" | grep -oE "\\b$2=[^ ]*" | cut -d= -f2
 }
@@ -139,8 +141,9 @@ graph: { batch: 2000 }
 END
 }
 
-# What a thread does in 0.4 s of its own time: all files are twice as much as all tasks can do in
-# their first 5 s; at a twelfth of the speed, on a busy machine, a task still does one.
+# The number of steps that a thread computes in 0.4 s of CPU time. All files together then need twice the time
+# that all tasks have in their first 5 s, and on a machine that is twelve times slower a task still computes
+# one file.
 steps_per_file() {
     local TIMEFORMAT=%U seconds
     expect 0 "$ICESTREAM" generate -s workload.steps=5000 -o trial.steps.npy
@@ -188,7 +191,7 @@ nothing_is_claimed shared || fail "claims are left: $(ls -R shared/.icestream/cl
 [ "$FAILURES" -eq 0 ] || grep -vE '"event":"(claimed|done)"' all
 echo "$FILES files by $TASKS tasks, which were queued again $again times"
 
-# 2. Not for ever.
+# 2. A task is not queued again for ever.
 config waiting true 5
 ICESTREAM_REQUEUES=1 submit waiting.yaml 0
 ends "$job"
@@ -196,8 +199,8 @@ ends "$job"
 [ "$(grep -c 'exit status 75' "log-${job}_0")" = 2 ] || fail "it was not queued again once"
 says "log-${job}_0" "was queued again 1 times, which is as often as ICESTREAM_REQUEUES allows"
 
-# 3. What is killed, for want of memory for example, is queued again and goes on; what is cancelled
-# gives its claims back and is not queued again.
+# 3. A task that is killed, for example because it needs too much memory, is queued again and continues. A task
+# that is cancelled returns its claims and is not queued again.
 put_file() {
     expect 0 "$ICESTREAM" generate -s workload.steps=100 -o "waiting/$1.steps.npy"
     within 180 test -e "waiting-hits/$1.hits.npy" || fail "no hits of $1: $(cat "log-${job}_0")"
@@ -209,7 +212,7 @@ kill -KILL "$(grep '"event":"start"' waiting-hits/run.journal | tail -n 1 |
     grep -oE '"pid":[0-9]+' | cut -d: -f2)"
 put_file second
 says "log-${job}_0" "slurm-${job}_0-0: exit status 137"
-# It may have been killed between the hit file and the end of the claim: its lease runs out.
+# If it was killed between the hit file and the end of the claim, its lease has to expire.
 within 180 nothing_is_claimed waiting || fail "claims are left: $(ls -R waiting/.icestream)"
 scancel "$job"
 ends "$job"
@@ -217,7 +220,7 @@ ends "$job"
 within 60 grep -q "slurm-${job}_0-1: exit status 143" "log-${job}_0" || fail "$(cat "log-${job}_0")"
 nothing_is_claimed waiting || fail "claims are left: $(ls -R waiting/.icestream)"
 
-# 4. Where there is no time to work in, it says so.
+# 4. If the margin leaves no time to work, the task reports this.
 export ICESTREAM_MARGIN=100
 submit waiting.yaml 0
 ends "$job"

@@ -1,5 +1,6 @@
 /* Promises of the listener: messages arrive complete and in order or not at all, every client gets
- * an answer for each of its messages, and no client disturbs another one. */
+ * an answer for each of its messages, and no client disturbs another client. How to join: write
+ * what a client sends and expects as a function, and start it with world_start(). */
 #include "tests/support/listener_world.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- messages ---------------------------------------------------------------------------------
+/* ---- messages ----------------------------------------------------------------------------------
  */
 
 START_TEST(test_one_client)
@@ -213,7 +214,7 @@ static void stand_still(world_client *client)
 }
 
 /* Bad and good clients in turn: the good clients are not disturbed. */
-START_TEST(test_bad_clients_harm_nobody)
+START_TEST(test_bad_clients_disturb_no_good_client)
 {
     static void (*const bad[])(world_client *) = {send_garbage, send_too_much, leave_in_the_middle,
                                                   end_in_the_middle, stand_still};
@@ -248,7 +249,7 @@ START_TEST(test_bad_clients_harm_nobody)
 }
 END_TEST
 
-START_TEST(test_who_does_not_wait_for_answers)
+START_TEST(test_clients_that_do_not_wait_for_answers)
 {
     listener_world *world = world_open();
     world_client clients[10];
@@ -266,7 +267,7 @@ START_TEST(test_who_does_not_wait_for_answers)
 }
 END_TEST
 
-/* A client that sends random things and ends at a random time. `user`: its number in the test. */
+/* A client that sends random bytes and ends at a random time. `user`: its number in the test. */
 static void do_anything(world_client *client)
 {
     const unsigned *number = client->user;
@@ -305,9 +306,9 @@ static void do_anything(world_client *client)
     client->descriptor = -1;
 }
 
-/* Hundreds of such clients: delivered messages are complete, no other file is left, and all clients
- * have gone. */
-START_TEST(test_storm)
+/* Hundreds of such clients. Afterwards delivered messages are complete, no other file is left, and
+ * all connections are closed. */
+START_TEST(test_clients_that_do_random_things)
 {
     enum { AT_A_TIME = 24, ROUNDS = 6 };
     for (unsigned kind = 0; kind < 2; ++kind) {
@@ -352,8 +353,8 @@ ICS_TEST_MAIN("listener")
     tcase_add_test(tests, test_one_client);
     tcase_add_test(tests, test_files_with_trailers);
     tcase_add_test(tests, test_many_clients);
-    tcase_add_test(tests, test_bad_clients_harm_nobody);
-    tcase_add_test(tests, test_who_does_not_wait_for_answers);
-    tcase_add_test(tests, test_storm);
+    tcase_add_test(tests, test_bad_clients_disturb_no_good_client);
+    tcase_add_test(tests, test_clients_that_do_not_wait_for_answers);
+    tcase_add_test(tests, test_clients_that_do_random_things);
     suite_add_tcase(suite, tests);
 }

@@ -1,5 +1,6 @@
 /* Promises of access to the listener: which addresses and tokens are accepted, what happens to
- * sockets and files that killed processes left, and that the client in docs/sources.md works. */
+ * sockets and files that killed processes left, and that the client in docs/sources.md works. How
+ * to join: add an address to test_addresses, or a client as in test_listener.c. */
 #include "pipeline/source/incoming_file.h"
 #include "pipeline/source/listen_token.h"
 #include "tests/support/listener_world.h"
@@ -16,8 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- addresses --------------------------------------------------------------------------------
- */
+/* ---- addresses ------------------------------------------------------------------------------ */
 
 static void expect_refused(const char *address, const char *token, const char *text)
 {
@@ -88,8 +88,7 @@ START_TEST(test_addresses)
 }
 END_TEST
 
-/* ---- tokens -----------------------------------------------------------------------------------
- */
+/* ---- tokens --------------------------------------------------------------------------------- */
 
 START_TEST(test_token_files)
 {
@@ -139,7 +138,7 @@ START_TEST(test_token_matches)
 }
 END_TEST
 
-/* Sends `user`, byte by byte so that lines come in pieces, and then a message. */
+/* Sends the text `user`, one byte at a time so that lines come in pieces, and then a message. */
 static void send_token_and_message(world_client *client)
 {
     size_t size;
@@ -231,38 +230,38 @@ START_TEST(test_clients_with_tokens)
 }
 END_TEST
 
-/* Clients that only connect do not keep other clients out, however many they are. */
-START_TEST(test_crowd_of_strangers)
+/* Connections that send no token do not keep other clients out, however many they are. */
+START_TEST(test_many_clients_without_a_token)
 {
-    enum { STRANGERS = 200 };
+    enum { CONNECTIONS = 200 };
     static char right[] = "TOKEN 0123456789abcdef-this-is-one\n";
     listener_world *world = world_open();
-    int strangers[STRANGERS];
+    int connections[CONNECTIONS];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     world->options.token_file = write_token(world, good_token, 0600);
     world->releases = true;
     ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     snprintf(address.sun_path, sizeof address.sun_path, "%.107s", world->socket + 5);
-    for (int i = 0; i < STRANGERS; ++i) {
-        strangers[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        ck_assert_int_eq(connect(strangers[i], (struct sockaddr *)&address, sizeof address), 0);
+    for (int i = 0; i < CONNECTIONS; ++i) {
+        connections[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        ck_assert_int_eq(connect(connections[i], (struct sockaddr *)&address, sizeof address), 0);
         uv_run(&world->loop, UV_RUN_NOWAIT);
     }
     world_client client;
     world_start(world, &client, send_token_and_message, right);
     world_join(world, &client, 1);
     ck_assert_uint_eq(world->message_count, 1);
-    for (int i = 0; i < STRANGERS; ++i) {
-        close(strangers[i]);
+    for (int i = 0; i < CONNECTIONS; ++i) {
+        close(connections[i]);
     }
     world_close(world);
 }
 END_TEST
 
-/* ---- sockets that are there already -----------------------------------------------------------
+/* ---- sockets that exist already ---------------------------------------------------------------
  */
 
-START_TEST(test_sockets_of_others)
+START_TEST(test_sockets_of_other_processes)
 {
     listener_world *world = world_open();
     const char *path = world->socket + 5;
@@ -320,8 +319,7 @@ START_TEST(test_port_in_use)
 }
 END_TEST
 
-/* ---- what a killed process left ---------------------------------------------------------------
- */
+/* ---- what a killed process left ------------------------------------------------------------- */
 
 static void killed_in_the_middle(const listener_world *world)
 {
@@ -363,8 +361,7 @@ START_TEST(test_parts_of_the_dead_and_of_the_living)
 }
 END_TEST
 
-/* ---- the client that the documentation shows --------------------------------------------------
- */
+/* ---- the client that the documentation shows ------------------------------------------------ */
 
 /* The first Python program in docs/sources.md; the caller frees it. */
 static char *documented_client(void)
@@ -433,8 +430,8 @@ ICS_TEST_MAIN("listener_access")
     tcase_add_test(tests, test_token_files);
     tcase_add_test(tests, test_token_matches);
     tcase_add_test(tests, test_clients_with_tokens);
-    tcase_add_test(tests, test_crowd_of_strangers);
-    tcase_add_test(tests, test_sockets_of_others);
+    tcase_add_test(tests, test_many_clients_without_a_token);
+    tcase_add_test(tests, test_sockets_of_other_processes);
     tcase_add_test(tests, test_port_in_use);
     tcase_add_test(tests, test_parts_of_the_dead_and_of_the_living);
     tcase_add_test(tests, test_documented_client);

@@ -1,18 +1,18 @@
-/* Promises of the limits per client of a socket: credits, the number of clients, answers that are
- * not read, a full disk, and the end of the run. */
+/* Promises of the listener about its limits: credits, the number of clients, answers that are not
+ * read, a full disk, missing descriptors, and the end of the run. How to join: as in
+ * test_listener.c. */
 #include "tests/support/listener_world.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- limits -----------------------------------------------------------------------------------
+/* ---- limits ------------------------------------------------------------------------------------
  */
 
 static void send_six(world_client *client)
@@ -31,7 +31,7 @@ static void send_six(world_client *client)
     client_expect_end(client);
 }
 
-START_TEST(test_credits_hold_one_client_and_not_the_others)
+START_TEST(test_credits_stop_only_their_client)
 {
     listener_world *world = world_open();
     world_client held, other;
@@ -41,7 +41,7 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
     world_wait_messages(world, 2);
     ck_assert_uint_eq(world->messages[1].about.client, 1);
 
-    /* Another client can connect, is refused and dropped. */
+    /* Another client sends its messages meanwhile. */
     world->releases = true;
     world_start(world, &other, client_talk_three, NULL);
     world_join(world, &other, 1);
@@ -51,7 +51,7 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
         ck_assert_uint_eq(world->messages[i].about.client, 2);
     }
 
-    /* For every released message one more is accepted. */
+    /* Every released message lets the client send one more message. */
     for (unsigned released = 0; released < 4; ++released) {
         ics_listener_release(world->listener, 1);
         world_wait_messages(world, 6 + released);
@@ -81,7 +81,7 @@ static void come_too_late(world_client *client)
     client_expect_end(client);
 }
 
-START_TEST(test_as_many_clients_as_allowed)
+START_TEST(test_no_more_clients_than_allowed)
 {
     listener_world *world = world_open();
     world_client clients[2], late[3];
@@ -130,22 +130,21 @@ START_TEST(test_unread_answers)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
     json_t *answer = json_pack("{s:s}", "text", text);
-    unsigned told = 0;
-    /* More than the buffers of the system and of the listener hold: the client is dropped before.
-     */
-    while (told < 100000 && ics_listener_answer(world->listener, 1, answer)) {
-        told++;
+    unsigned queued = 0;
+    /* The buffers of the system and of the listener hold fewer answers. */
+    while (queued < 100000 && ics_listener_answer(world->listener, 1, answer)) {
+        queued++;
     }
     json_decref(answer);
-    ck_assert_uint_lt(told, 100000);
-    ck_assert_uint_gt(told, 30); /* 64 KiB of them at least */
+    ck_assert_uint_lt(queued, 100000);
+    ck_assert_uint_gt(queued, 30); /* answers of 64 KiB at least */
     world_wait_report(world, ICS_LISTENER_LEFT, "does not read its answers");
     world_join(world, &client, 1);
     world_close(world);
 }
 END_TEST
 
-/* ---- a disk that is full ----------------------------------------------------------------------
+/* ---- a disk that is full -----------------------------------------------------------------------
  */
 
 static void send_large_and_small(world_client *client)
@@ -165,23 +164,18 @@ static void send_large_and_small(world_client *client)
     free(large);
 }
 
-/* A limit on the size of files acts like a full disk: write() fails in the middle of a message. */
+/* The disk is full in the middle of a message. */
 START_TEST(test_no_room_for_a_message)
 {
     listener_world *world = world_open();
     world_client client;
-    struct rlimit before, small;
-    signal(SIGXFSZ, SIG_IGN);
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
-    small = before;
-    small.rlim_cur = 100000;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    scratch_limit_files(100000);
     world->releases = true;
     ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     char cause[] = ".part: cannot write: File too large";
     world_start(world, &client, send_large_and_small, cause);
     world_join(world, &client, 1);
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    scratch_unlimit_files();
     ck_assert_uint_eq(world->message_count, 2);
     ck_assert_uint_eq(world_files(world, ".part"), 0);
     const world_report *refused = world_wait_report(world, ICS_LISTENER_REFUSED, cause);
@@ -203,7 +197,7 @@ static void send_to_nowhere(world_client *client)
     free(bytes);
 }
 
-START_TEST(test_spool_folder_goes_away)
+START_TEST(test_spool_folder_is_removed)
 {
     listener_world *world = world_open();
     world_client client;
@@ -216,7 +210,7 @@ START_TEST(test_spool_folder_goes_away)
 }
 END_TEST
 
-/* ---- no descriptors left ----------------------------------------------------------------------
+/* ---- no descriptors left -----------------------------------------------------------------------
  */
 
 START_TEST(test_no_descriptors_left)
@@ -238,7 +232,7 @@ START_TEST(test_no_descriptors_left)
     world_wait_report(world, ICS_LISTENER_TROUBLE,
                       "cannot accept another client at the moment: Too many");
     for (int i = 0; i < 3; ++i) {
-        world_turn(world); /* it tries again once a second and does not report it again */
+        world_turn(world); /* the listener tries again once a second, without another report */
     }
     ck_assert_uint_eq(world->report_count, 1);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -248,7 +242,7 @@ START_TEST(test_no_descriptors_left)
 }
 END_TEST
 
-/* ---- stopping ---------------------------------------------------------------------------------
+/* ---- stopping ----------------------------------------------------------------------------------
  */
 
 static void wait_for_the_result(world_client *client)
@@ -272,7 +266,7 @@ static void send_half(world_client *client)
     free(bytes);
 }
 
-START_TEST(test_stop_keeps_who_waits_for_results)
+START_TEST(test_stop_keeps_clients_that_wait_for_results)
 {
     listener_world *world = world_open();
     world_client clients[3];
@@ -323,13 +317,13 @@ ICS_TEST_MAIN("listener_limits")
 {
     TCase *tests = tcase_create("listener_limits");
     tcase_set_timeout(tests, 240);
-    tcase_add_test(tests, test_credits_hold_one_client_and_not_the_others);
-    tcase_add_test(tests, test_as_many_clients_as_allowed);
+    tcase_add_test(tests, test_credits_stop_only_their_client);
+    tcase_add_test(tests, test_no_more_clients_than_allowed);
     tcase_add_test(tests, test_unread_answers);
     tcase_add_test(tests, test_no_room_for_a_message);
-    tcase_add_test(tests, test_spool_folder_goes_away);
+    tcase_add_test(tests, test_spool_folder_is_removed);
     tcase_add_test(tests, test_no_descriptors_left);
-    tcase_add_test(tests, test_stop_keeps_who_waits_for_results);
+    tcase_add_test(tests, test_stop_keeps_clients_that_wait_for_results);
     tcase_add_test(tests, test_close_in_the_middle);
     suite_add_tcase(suite, tests);
 }

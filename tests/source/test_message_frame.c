@@ -16,8 +16,7 @@
 
 enum { STREAM_MAX = 1 << 16, LIMIT = 1 << 20 };
 
-/* ---- streams to cut ---------------------------------------------------------------------------
- */
+/* ---- streams to cut ------------------------------------------------------------------------- */
 
 typedef struct a_stream {
     unsigned char bytes[STREAM_MAX]; /* as sent */
@@ -38,7 +37,7 @@ static void add_bytes(a_stream *stream, const void *bytes, size_t size, size_t t
     stream->trailer_ends[stream->count++] = stream->size;
 }
 
-/* A message in our layout, as `icestream generate -o -` sends it. */
+/* A message as `icestream generate -o -` sends it. */
 static void add_own(a_stream *stream, uint32_t rows)
 {
     unsigned char bytes[ICS_NPY_OWN_HEADER + 16 * sizeof(icestream_step)];
@@ -112,8 +111,7 @@ static a_stream *mixed_stream(void)
     return stream;
 }
 
-/* ---- what comes out ---------------------------------------------------------------------------
- */
+/* ---- the result ----------------------------------------------------------------------------- */
 
 typedef struct taken {
     unsigned char messages[STREAM_MAX];
@@ -216,7 +214,7 @@ static bool may_end(const a_stream *stream, size_t size)
 }
 
 /* A stream that ends inside a message is an error that names the byte. */
-START_TEST(test_broken_off_at_every_byte)
+START_TEST(test_stream_that_ends_at_every_byte)
 {
     a_stream *stream = mixed_stream();
     taken *out = calloc(1, sizeof *out);
@@ -245,10 +243,10 @@ START_TEST(test_broken_off_at_every_byte)
 }
 END_TEST
 
-/* ---- bad and hostile streams ------------------------------------------------------------------
- */
+/* ---- bad and hostile streams ---------------------------------------------------------------- */
 
-/* Sends a good message and then these bytes, one by one; the error comes with byte `at` of them. */
+/* Sends a good message and then these bytes, one at a time. The error must come with byte `at` of
+ * them. */
 static void expect_bad(const void *bytes, size_t size, size_t at, const char *text)
 {
     a_stream *stream = calloc(1, sizeof *stream);
@@ -278,7 +276,7 @@ static void expect_bad(const void *bytes, size_t size, size_t at, const char *te
     free(stream);
 }
 
-START_TEST(test_no_message_is_found_out_with_its_first_wrong_byte)
+START_TEST(test_error_at_the_first_wrong_byte)
 {
     static const char no_magic[] = "client 3, message 1: byte 0: found no .npy magic";
     expect_bad("GET / HTTP/1.1\r\n", 16, 0, no_magic);
@@ -290,7 +288,7 @@ START_TEST(test_no_message_is_found_out_with_its_first_wrong_byte)
 }
 END_TEST
 
-START_TEST(test_large_headers_and_messages_get_no_memory)
+START_TEST(test_headers_and_messages_above_the_limits)
 {
     unsigned char bytes[1024] = "\x93NUMPY\2";
     bytes[10] = 8; /* 512 KiB */
@@ -304,7 +302,7 @@ START_TEST(test_large_headers_and_messages_get_no_memory)
 }
 END_TEST
 
-START_TEST(test_the_limit_holds_to_the_byte)
+START_TEST(test_the_limit_is_exact)
 {
     a_stream *stream = calloc(1, sizeof *stream);
     taken *out = calloc(1, sizeof *out);
@@ -327,8 +325,9 @@ START_TEST(test_the_limit_holds_to_the_byte)
 }
 END_TEST
 
-/* If a long header is announced and does not come, only the bytes that came take memory. */
-START_TEST(test_memory_grows_with_what_has_come)
+/* A long header is announced and not sent. The frame has memory only for the bytes that were sent.
+ */
+START_TEST(test_memory_grows_with_the_bytes_received)
 {
     ics_message_frame *frames[256];
     const unsigned char header[12] = "\x93NUMPY\1\0\xf0\xff";
@@ -342,15 +341,14 @@ START_TEST(test_memory_grows_with_what_has_come)
     for (size_t i = 0; i < 256; ++i) {
         ics_message_frame_destroy(frames[i]);
     }
-    ck_assert_uint_lt(grown, (size_t)256 * 20000); /* the header alone would be 64 KiB each */
+    ck_assert_uint_lt(grown, (size_t)256 * 20000); /* each header would need 64 KiB */
     free(out);
 }
 END_TEST
 
-/* ---- trailers ---------------------------------------------------------------------------------
- */
+/* ---- trailers ------------------------------------------------------------------------------- */
 
-/* Sends a file with its trailer after `change` was done to it. */
+/* Sends a file with its trailer after `change` has changed it. */
 static void expect_bad_trailer(void (*change)(unsigned char *bytes, size_t rows_end, size_t size),
                                const char *text)
 {
@@ -413,11 +411,11 @@ ICS_TEST_MAIN("message_frame")
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, test_cut_in_two_at_every_byte);
     tcase_add_test(tests, test_random_chunks);
-    tcase_add_test(tests, test_broken_off_at_every_byte);
-    tcase_add_test(tests, test_no_message_is_found_out_with_its_first_wrong_byte);
-    tcase_add_test(tests, test_large_headers_and_messages_get_no_memory);
-    tcase_add_test(tests, test_the_limit_holds_to_the_byte);
-    tcase_add_test(tests, test_memory_grows_with_what_has_come);
+    tcase_add_test(tests, test_stream_that_ends_at_every_byte);
+    tcase_add_test(tests, test_error_at_the_first_wrong_byte);
+    tcase_add_test(tests, test_headers_and_messages_above_the_limits);
+    tcase_add_test(tests, test_the_limit_is_exact);
+    tcase_add_test(tests, test_memory_grows_with_the_bytes_received);
     tcase_add_test(tests, test_wrong_trailers);
     tcase_add_test(tests, test_metadata_without_an_end);
     suite_add_tcase(suite, tests);

@@ -1,9 +1,8 @@
-/* Promises of claims.h: which worker gets which file, how claims end, and what happens to files
- * that change or that are no step files. The workers are several claims in this process.
- * test_claims_lease.c has workers whose lease expires, test_claims_crash.c workers that are killed.
- */
-#include "tests/support/claims_folder.h"
-#include "tests/support/test_main.h"
+/* Promises of claims.h: which worker gets which file, in which order, and which files become work.
+ * The workers are several claims in this process. How to join: see claims_place.h.
+ * test_claims_ends.c has the ends of claims, test_claims_lease.c leases that expire, and
+ * test_claims_crash.c workers that are killed. */
+#include "tests/spool/claims_place.h"
 
 #include <check.h>
 #include <errno.h>
@@ -15,23 +14,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static claims_folder place;
-
-static void set_up(void)
-{
-    claims_folder_open(&place);
-}
-
-static void tear_down(void)
-{
-    claims_folder_close(&place);
-}
-
-/* ---- taking ---------------------------------------------------------------------------------- */
+/* ---- files that are in the folder ------------------------------------------------------------ */
 
 /* A folder that has not changed for some time is not scanned again. No file is missed because of
  * this: neither a new file nor a file whose time is older than that of the folder. */
-START_TEST(test_still_folder)
+START_TEST(test_files_added_after_a_long_pause)
 {
     claims_add(&place, "done.npy", "done");
     ics_claims claims = claims_worker(&place, "w", 60);
@@ -86,7 +73,7 @@ START_TEST(test_oldest_first)
 }
 END_TEST
 
-START_TEST(test_same_time_by_name)
+START_TEST(test_files_of_the_same_time_by_name)
 {
     /* The clock of the file system advances every few ms, so most files have the same time. */
     char path[CLAIMS_PATH], name[16];
@@ -112,7 +99,7 @@ START_TEST(test_same_time_by_name)
 }
 END_TEST
 
-START_TEST(test_names_that_are_no_work)
+START_TEST(test_names_that_are_never_claimed)
 {
     const char *const names[] = {".hidden.npy", "a.npy.part", "b.npy.tmp", "readme.txt"};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
@@ -173,7 +160,7 @@ START_TEST(test_things_that_are_no_files)
 }
 END_TEST
 
-START_TEST(test_workers_share)
+START_TEST(test_workers_share_a_folder)
 {
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
@@ -196,7 +183,7 @@ START_TEST(test_workers_share)
 }
 END_TEST
 
-START_TEST(test_files_that_change_before_they_are_taken)
+START_TEST(test_files_that_change_before_they_are_claimed)
 {
     char path[CLAIMS_PATH];
     claims_add(&place, "a.npy", "a");
@@ -249,227 +236,7 @@ START_TEST(test_links)
 }
 END_TEST
 
-/* ---- the ends of claims ---------------------------------------------------------------------- */
-
-START_TEST(test_kept_files_are_done_once)
-{
-    char path[CLAIMS_PATH];
-    claims_add(&place, "a.npy", "a");
-    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    ics_claim claim = claims_take(&one, "a.npy");
-    ck_assert(claims_done(&one, &claim, ICS_AFTER_KEEP));
-    claims_assert_text(&place, "a.npy", "a");
-    claims_take_none(&one);
-    claims_take_none(&two);
-    claims_assert_counts(&two, (ics_claims_counts){.done = 1});
-    ics_claims_destroy(&one);
-    one = claims_worker(&place, "one", 60);
-    claims_take_none(&one);
-
-    claims_add(&place, "a.npy", "a"); /* another file that looks the same */
-    claim = claims_take(&two, "a.npy");
-    ck_assert(claims_done(&two, &claim, ICS_AFTER_KEEP));
-    claims_take_none(&one);
-    FILE *file = fopen(claims_path(&place, "a.npy", path), "a"); /* the same file, longer */
-    ck_assert_int_eq(fputs("bc", file), 1);
-    ck_assert_int_eq(fclose(file), 0);
-    claim = claims_take(&one, "a.npy");
-    ck_assert_uint_eq(claim.bytes, 3);
-    ck_assert(claims_done(&one, &claim, ICS_AFTER_KEEP));
-    claims_take_none(&one);
-    claims_take_none(&two);
-    ics_claims_destroy(&one);
-    ics_claims_destroy(&two);
-}
-END_TEST
-
-START_TEST(test_done_by_another_since_the_look)
-{
-    char path[CLAIMS_PATH];
-    struct stat before, after;
-    claims_add(&place, "a.npy", "a");
-    claims_add(&place, "b.npy", "b");
-    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    ics_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
-    ck_assert(claims_done(&two, &b, ICS_AFTER_KEEP));
-    ck_assert_int_eq(stat(claims_path(&place, "b.npy", path), &before), 0);
-    claims_take_none(&one); /* the file is in its list, and it does not claim the file */
-    ck_assert_int_eq(stat(path, &after), 0);
-    ck_assert_mem_eq(&before.st_ctim, &after.st_ctim, sizeof before.st_ctim);
-    ck_assert(claims_done(&one, &a, ICS_AFTER_KEEP));
-    ics_claims_destroy(&one);
-    ics_claims_destroy(&two);
-}
-END_TEST
-
-static bool no_results(void *user, const char *name)
-{
-    (void)user;
-    return strcmp(name, "b.npy") == 0;
-}
-
-START_TEST(test_marks_that_do_not_count)
-{
-    claims_add(&place, "a.npy", "a");
-    claims_add(&place, "b.npy", "b");
-    ics_claims claims = claims_worker(&place, "w", 60);
-    ics_claim a = claims_take(&claims, "a.npy"), b = claims_take(&claims, "b.npy");
-    ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
-    ck_assert(claims_done(&claims, &b, ICS_AFTER_KEEP));
-    claims_take_none(&claims);
-    ics_claims_destroy(&claims);
-
-    place.options.has_results = no_results;
-    claims = claims_worker(&place, "w", 60);
-    a = claims_take(&claims, "a.npy");
-    claims_take_none(&claims);
-    ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
-    ics_claims_destroy(&claims);
-
-    place.options.has_results = NULL;
-    char path[CLAIMS_PATH];
-    scratch_write(claims_path(&place, ".icestream/marks/a.npy", path), "{\"bytes\":", 9);
-    claims = claims_worker(&place, "w", 60);
-    a = claims_take(&claims, "a.npy"); /* an incomplete mark does not count */
-    claims_take_none(&claims);
-    ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
-    ics_claims_destroy(&claims);
-
-    place.options.forget = true;
-    claims = claims_worker(&place, "w", 60);
-    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 2});
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
-START_TEST(test_moved_files_are_never_overwritten)
-{
-    ics_claims claims = claims_worker(&place, "w", 60);
-    for (int i = 0; i < 3; ++i) {
-        claims_add(&place, "a.npy", i == 0 ? "one" : i == 1 ? "two" : "three");
-        ics_claim claim = claims_take(&claims, "a.npy");
-        ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
-    }
-    claims_assert_text(&place, ".icestream/done/a.npy", "one");
-    claims_assert_text(&place, ".icestream/done/a.npy.2", "two");
-    claims_assert_text(&place, ".icestream/done/a.npy.3", "three");
-    claims_assert_counts(&claims, (ics_claims_counts){.done = 3});
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
-START_TEST(test_bad_files_are_set_aside)
-{
-    ics_claims claims = claims_worker(&place, "w", 60);
-    for (int i = 0; i < 2; ++i) {
-        claims_add(&place, "a.npy", i == 0 ? "bad" : "worse");
-        ics_claim claim = claims_take(&claims, "a.npy");
-        ck_assert(claims_fail(&claims, &claim, i == 0 ? "row 1: bad" : "row 2: worse\n"));
-    }
-    claims_assert_text(&place, "quarantine/a.npy", "bad");
-    claims_assert_text(&place, "quarantine/a.npy.reason", "row 1: bad\n");
-    claims_assert_text(&place, "quarantine/a.npy.2", "worse");
-    claims_assert_text(&place, "quarantine/a.npy.2.reason", "row 2: worse\n");
-    claims_take_none(&claims);
-    claims_assert_counts(&claims, (ics_claims_counts){.quarantined = 2});
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
-START_TEST(test_given_back_is_as_new)
-{
-    claims_add(&place, "a.npy", "a");
-    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    ics_claim claim = claims_take(&one, "a.npy");
-    ics_claim copy = claim;
-    copy.name = copy.path = copy.refusal = NULL;
-    ck_assert(claims_give_back(&one, &claim));
-    bool held = true;
-    ck_assert_int_eq(ics_claims_done(&one, &copy, ICS_AFTER_DELETE, &held, NULL), ICESTREAM_OK);
-    ck_assert(!held); /* ended already */
-    claim = claims_take(&two, "a.npy");
-    ck_assert_uint_eq(claim.attempt, 1);
-    ck_assert(claims_done(&two, &claim, ICS_AFTER_MOVE));
-    ics_claims_destroy(&one);
-    ics_claims_destroy(&two);
-}
-END_TEST
-
-START_TEST(test_newer_file_of_a_name_at_work)
-{
-    claims_add(&place, "a.npy", "old");
-    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    ics_claim claim = claims_take(&one, "a.npy");
-    claims_add(&place, "a.npy", "new");
-    claims_take_none(&one); /* its output has the same name */
-    claims_take_none(&two);
-    ck_assert(claims_done(&one, &claim, ICS_AFTER_KEEP));
-    claims_assert_text(&place, "a.npy", "new");
-    claims_assert_text(&place, ".icestream/done/a.npy", "old");
-    claim = claims_take(&two, "a.npy");
-    claims_add(&place, "a.npy", "newest");
-    ck_assert(claims_give_back(&two, &claim)); /* no worker has finished it, so it must be kept */
-    claim = claims_take(&two, "a.npy");
-    ck_assert_uint_eq(claim.attempt, 2);
-    ck_assert_uint_eq(claim.bytes, 3);
-    ck_assert(claims_done(&two, &claim, ICS_AFTER_DELETE));
-    claim = claims_take(&two, "a.npy");
-    ck_assert_uint_eq(claim.bytes, 6);
-    ck_assert(claims_done(&two, &claim, ICS_AFTER_DELETE));
-    ics_claims_destroy(&one);
-    ics_claims_destroy(&two);
-}
-END_TEST
-
-START_TEST(test_written_over_while_at_work)
-{
-    static const ics_after ways[] = {ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE};
-    ics_claims claims = claims_worker(&place, "w", 60);
-    for (size_t i = 0; i < 3; ++i) {
-        claims_add(&place, "a.npy", "a");
-        ics_claim claim = claims_take(&claims, "a.npy");
-        FILE *file = fopen(claim.path, "a");
-        ck_assert_int_eq(fputs("bc", file), 1);
-        ck_assert_int_eq(fclose(file), 0);
-        ck_assert(claims_done(&claims, &claim, ways[i]));
-        ck_assert_ptr_nonnull(strstr(place.note, "was written over"));
-        claims_assert_text(&place, "a.npy", "abc");
-        claim = claims_take(&claims, "a.npy");
-        ck_assert_uint_eq(claim.bytes, 3);
-        ck_assert(claims_done(&claims, &claim, ICS_AFTER_DELETE));
-    }
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
-START_TEST(test_claimed_file_is_removed)
-{
-    claims_add(&place, "a.npy", "a");
-    ics_claims claims = claims_worker(&place, "w", 60);
-    ics_claim claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_hold(&claims, &claim));
-    ck_assert_int_eq(unlink(claim.path), 0);
-    size_t lost = 0;
-    ck_assert_int_eq(ics_claims_extend(&claims, &lost, NULL), ICESTREAM_OK);
-    ck_assert_uint_eq(lost, 1);
-    ck_assert(!claims_hold(&claims, &claim));
-    claims_add(&place, "a.npy", "b");
-    claims_take_none(&claims); /* the old claim of that name has not been ended */
-    ck_assert(!claims_fail(&claims, &claim, "gone"));
-    ck_assert(!claims_exists(&place, "quarantine/a.npy.reason"));
-    claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
-/* ---- new work -------------------------------------------------------------------------------- */
-
-static int put(const ics_claims *claims, const char *file, const char *name, icestream_error *error)
-{
-    char path[SCRATCH_PATH];
-    return ics_claims_put(claims, scratch_path(&place.folder, file, path), name, error);
-}
+/* ---- files that are put into the folder ----------------------------------------------------- */
 
 START_TEST(test_put)
 {
@@ -477,30 +244,30 @@ START_TEST(test_put)
     icestream_error error;
     ics_claims claims = claims_worker(&place, "w", 60);
     scratch_write(scratch_path(&place.folder, "a.npy", path), "a", 1);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_OK);
+    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, &error), ICESTREAM_OK);
     ck_assert(!scratch_exists(&place.folder, "a.npy"));
     scratch_write(path, "b", 1);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EEXIST);
     ck_assert_ptr_nonnull(strstr(error.text, "a file of that name waits there"));
     claims_assert_text(&place, "a.npy", "a");
-    ck_assert_int_eq(put(&claims, "a.npy", "b.npy", &error), ICESTREAM_OK);
+    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", "b.npy", &error), ICESTREAM_OK);
     claims_assert_text(&place, "b.npy", "b");
 
     scratch_write(path, "c", 1);
     const char *const bad[] = {"c.txt", ".c.npy", "c.npy.part", "", "d/c.npy"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-        ck_assert_int_eq(put(&claims, "a.npy", bad[i], &error), ICESTREAM_E_OUTPUT);
+        ck_assert_int_eq(claims_put(&place, &claims, "a.npy", bad[i], &error), ICESTREAM_E_OUTPUT);
         ck_assert_ptr_nonnull(strstr(error.text, "cannot be added to"));
     }
     ck_assert(scratch_exists(&place.folder, "a.npy"));
-    ck_assert_int_eq(put(&claims, "none.npy", NULL, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_int_eq(put(&claims, "in", "in.npy", &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(claims_put(&place, &claims, "none.npy", NULL, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(claims_put(&place, &claims, "in", "in.npy", &error), ICESTREAM_E_OUTPUT);
     ics_claims_destroy(&claims);
 }
 END_TEST
 
-START_TEST(test_put_again_is_work_again)
+START_TEST(test_a_finished_file_is_put_again)
 {
     char from[CLAIMS_PATH], to[SCRATCH_PATH];
     ics_claims claims = claims_worker(&place, "w", 60);
@@ -509,7 +276,7 @@ START_TEST(test_put_again_is_work_again)
     ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert_int_eq(
         rename(claims_path(&place, "a.npy", from), scratch_path(&place.folder, "a.npy", to)), 0);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, NULL), ICESTREAM_OK);
+    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, NULL), ICESTREAM_OK);
     claim = claims_take(&claims, "a.npy");
     ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     claims_take_none(&claims);
@@ -521,25 +288,16 @@ ICS_TEST_MAIN("claims")
 {
     TCase *tests = tcase_create("folder");
     tcase_set_timeout(tests, 300);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, test_still_folder);
+    tcase_add_checked_fixture(tests, open_place, close_place);
+    tcase_add_test(tests, test_files_added_after_a_long_pause);
     tcase_add_test(tests, test_oldest_first);
-    tcase_add_test(tests, test_same_time_by_name);
-    tcase_add_test(tests, test_names_that_are_no_work);
+    tcase_add_test(tests, test_files_of_the_same_time_by_name);
+    tcase_add_test(tests, test_names_that_are_never_claimed);
     tcase_add_test(tests, test_things_that_are_no_files);
-    tcase_add_test(tests, test_workers_share);
-    tcase_add_test(tests, test_files_that_change_before_they_are_taken);
+    tcase_add_test(tests, test_workers_share_a_folder);
+    tcase_add_test(tests, test_files_that_change_before_they_are_claimed);
     tcase_add_test(tests, test_links);
-    tcase_add_test(tests, test_kept_files_are_done_once);
-    tcase_add_test(tests, test_done_by_another_since_the_look);
-    tcase_add_test(tests, test_marks_that_do_not_count);
-    tcase_add_test(tests, test_moved_files_are_never_overwritten);
-    tcase_add_test(tests, test_bad_files_are_set_aside);
-    tcase_add_test(tests, test_given_back_is_as_new);
-    tcase_add_test(tests, test_newer_file_of_a_name_at_work);
-    tcase_add_test(tests, test_written_over_while_at_work);
-    tcase_add_test(tests, test_claimed_file_is_removed);
     tcase_add_test(tests, test_put);
-    tcase_add_test(tests, test_put_again_is_work_again);
+    tcase_add_test(tests, test_a_finished_file_is_put_again);
     suite_add_tcase(suite, tests);
 }

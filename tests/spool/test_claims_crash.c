@@ -1,8 +1,9 @@
 /* Promises of claims.h for crashes and faults: a process is killed before every system call of a
  * script that uses all functions, and every system call of the script fails once. No file is lost,
- * and no finished file is processed again. */
+ * and no finished file is processed again. How to join: a new function of claims.h becomes a call
+ * in the script (tests/support/claims_script.c). */
+#include "tests/spool/claims_place.h"
 #include "tests/support/claims_script.h"
-#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -16,21 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static claims_folder place;
-
-/* In memory, if there is such a folder. When data reach the disk does not matter for killed
- * processes, and hundreds of rounds that wait for a disk would take long. */
+/* Puts the folder into memory if possible. A killed process loses no data that it wrote, so a disk
+ * is not needed, and hundreds of rounds that wait for a disk would take long. */
 static void set_up(void)
 {
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0) {
         ck_assert_int_eq(setenv("TMPDIR", "/dev/shm", 1), 0);
     }
-    claims_folder_open(&place);
-}
-
-static void tear_down(void)
-{
-    claims_folder_close(&place);
+    open_place();
 }
 
 static void *shared_memory(size_t size)
@@ -90,8 +84,8 @@ static void kill_everywhere(bool as_nfs)
     bool killed = true;
     unsigned calls = 0;
     while (killed) {
-        claims_folder_close(&place);
-        claims_folder_open(&place);
+        close_place();
+        open_place();
         char put_path[SCRATCH_PATH];
         claims_script_prepare(&place, put_path);
         *progress = (claims_script){.put = false};
@@ -178,8 +172,8 @@ static void fail_everywhere(int cause, bool as_nfs)
     bool failed = true;
     unsigned calls = 0;
     while (failed) {
-        claims_folder_close(&place);
-        claims_folder_open(&place);
+        close_place();
+        open_place();
         char put_path[SCRATCH_PATH];
         claims_script_prepare(&place, put_path);
         *progress = (claims_script){.put = false};
@@ -212,7 +206,7 @@ ICS_TEST_MAIN("claims and crashes")
 {
     TCase *tests = tcase_create("every call");
     tcase_set_timeout(tests, 600);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, set_up, close_place);
     tcase_add_test(tests, test_killed_before_every_call);
     tcase_add_test(tests, test_killed_before_every_call_as_on_nfs);
 #ifdef __x86_64__

@@ -1,7 +1,7 @@
 /* Promises of claims.h for many workers: several workers share one folder, and are killed and
- * stopped at random while files arrive. No file is lost, and none is finished twice. */
-#include "tests/support/claims_folder.h"
-#include "tests/support/test_main.h"
+ * stopped at random while files arrive. No file is lost, and none is finished twice. How to join: a
+ * new kind of disturbance goes into disturb(). */
+#include "tests/spool/claims_place.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -14,18 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static claims_folder place;
-
-static void set_up(void)
-{
-    claims_folder_open(&place);
-}
-
-static void tear_down(void)
-{
-    claims_folder_close(&place);
-}
 
 enum { WORKERS = 4, FILES = 240, EVENTS = 60 };
 static const double short_lease = 0.3; /* s */
@@ -146,8 +134,8 @@ static void disturb(pid_t workers[WORKERS], unsigned lives[WORKERS], uint64_t *r
     int status = 0;
     if (waitpid(workers[which], &status, WNOHANG) != 0) {
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
-        workers[which] = start_worker(which, ++lives[which],
-                                      after); /* it had ended because all files were done */
+        /* It had ended because all files were done. */
+        workers[which] = start_worker(which, ++lives[which], after);
         return;
     }
     if (test_uniform(random) < 0.2) {
@@ -229,7 +217,7 @@ ICS_TEST_MAIN("claims of many")
 {
     TCase *tests = tcase_create("crowd");
     tcase_set_timeout(tests, 600);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_loop_test(tests, test_crowd, ICS_AFTER_KEEP, ICS_AFTER_DELETE + 1);
     suite_add_tcase(suite, tests);
 }

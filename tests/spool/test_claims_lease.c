@@ -1,9 +1,8 @@
 /* Promises of claims.h for leases: claims of a worker without heartbeats go to other workers, a
  * name belongs to one living process, and folders in which files cannot be claimed are explained.
- * The workers are several claims in this process, and the tests make leases old;
- * test_claims_crash.c has workers that are killed. */
-#include "tests/support/claims_folder.h"
-#include "tests/support/test_main.h"
+ * The workers are several claims in this process, and claims_age_lease() makes their leases old.
+ * How to join: see claims_place.h. test_claims_crash.c has workers that are killed. */
+#include "tests/spool/claims_place.h"
 
 #include <check.h>
 #include <errno.h>
@@ -15,18 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static claims_folder place;
-
-static void set_up(void)
-{
-    claims_folder_open(&place);
-}
-
-static void tear_down(void)
-{
-    claims_folder_close(&place);
-}
 
 /* ---- leases ---------------------------------------------------------------------------------- */
 
@@ -67,7 +54,7 @@ END_TEST
 
 START_TEST(test_short_leases_among_long_ones)
 {
-    /* In real time, with a living worker and a dead one. */
+    /* In real time: the lease of `one` expires, the lease of `two` does not. */
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
     ics_claims one = claims_worker(&place, "one", 0.2), two = claims_worker(&place, "two", 3600);
@@ -84,7 +71,7 @@ START_TEST(test_short_leases_among_long_ones)
     ck_assert_uint_eq(over->attempt, 2);
     ck_assert(!claims_exists(&place, ".icestream/claimed/one"));
     ck_assert(!claims_give_back(&one, &a));
-    /* Its claims are gone, but it is still a worker. */
+    /* `one` has lost its claim, but it can still claim files. */
     claims_add(&place, "c.npy", "c");
     a = claims_take(&one, "c.npy");
     ck_assert(claims_done(&one, &a, ICS_AFTER_DELETE));
@@ -98,7 +85,7 @@ END_TEST
 
 START_TEST(test_lost_and_claimed_again)
 {
-    /* A worker claims a file again that it had lost: this is another claim than the old one. */
+    /* A worker loses a file and claims it again: the new claim does not make the old one valid. */
     claims_add(&place, "a.npy", "a");
     ics_claims one = claims_worker(&place, "one", 60);
     ics_claim old = claims_take(&one, "a.npy");
@@ -137,7 +124,7 @@ START_TEST(test_restart_under_the_same_name)
 }
 END_TEST
 
-START_TEST(test_attempts_end)
+START_TEST(test_a_file_is_refused_after_its_attempts)
 {
     claims_add(&place, "a.npy", "a");
     place.options.attempts = 2;
@@ -190,7 +177,7 @@ START_TEST(test_two_processes_of_one_name)
 }
 END_TEST
 
-START_TEST(test_ends_of_killed_workers)
+START_TEST(test_worker_killed_after_the_mark)
 {
     /* The state after a worker was killed between the mark and the move back. Both names exist if
      * it was killed between link and unlink, on a file system without RENAME_NOREPLACE. */
@@ -216,7 +203,7 @@ START_TEST(test_ends_of_killed_workers)
 }
 END_TEST
 
-/* ---- where it cannot work -------------------------------------------------------------------- */
+/* ---- folders in which files cannot be claimed ------------------------------------------------ */
 
 static void refuse(int status, const char *text)
 {
@@ -256,11 +243,10 @@ START_TEST(test_refused_options)
 }
 END_TEST
 
-START_TEST(test_spool_elsewhere)
+START_TEST(test_spool_in_another_folder)
 {
     /* A spool next to the input folder is allowed, one on another file system is not. */
     char path[SCRATCH_PATH];
-    struct stat here, there;
     place.options.spool = scratch_path(&place.folder, "spool", path);
     claims_add(&place, "a.npy", "a");
     ics_claims claims = claims_worker(&place, "w", 60);
@@ -269,19 +255,15 @@ START_TEST(test_spool_elsewhere)
     ck_assert(scratch_exists(&place.folder, "spool/done/a.npy"));
     ck_assert(!claims_exists(&place, ".icestream"));
     ics_claims_destroy(&claims);
-    char other[] = "/dev/shm/icestream-XXXXXX";
-    if (stat(place.input, &here) != 0 || stat("/dev/shm", &there) != 0 ||
-        here.st_dev == there.st_dev || mkdtemp(other) == NULL) {
-        printf("skipped: no other file system in /dev/shm\n");
+    scratch far;
+    if (!scratch_create_elsewhere(&place.folder, &far)) {
         return;
     }
-    scratch far = {.folder = ""};
-    strcpy(far.folder, other);
-    place.options.spool = other;
+    place.options.spool = far.folder;
     refuse(ICESTREAM_E_CONFIG, "on another file system than the input folder");
     /* A quarantine on another file system gets only the reasons. */
     place.options.spool = NULL;
-    place.options.quarantine = other;
+    place.options.quarantine = far.folder;
     claims_add(&place, "b.npy", "b");
     claims = claims_worker(&place, "w", 60);
     claim = claims_take(&claims, "b.npy");
@@ -313,7 +295,7 @@ START_TEST(test_folders_that_vanish)
     ck_assert_uint_eq(count, 0);
     ck_assert(!claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert(!claims_exists(&place, "a.npy"));
-    /* It continues as soon as the folders exist. */
+    /* The worker continues when the folders exist again. */
     static const char *const folders[] = {"", "/claimed", "/done", "/marks"};
     for (size_t i = 0; i < 4; ++i) {
         char name[64];
@@ -327,15 +309,10 @@ START_TEST(test_folders_that_vanish)
 }
 END_TEST
 
-static int put(const ics_claims *claims, const char *file, const char *name, icestream_error *error)
+START_TEST(test_without_noreplace_as_on_nfs)
 {
-    char path[SCRATCH_PATH];
-    return ics_claims_put(claims, scratch_path(&place.folder, file, path), name, error);
-}
-
-START_TEST(test_without_rename_that_keeps)
-{
-    /* As on NFS: again every operation that moves a file to a name that may exist. */
+    /* Every operation that moves a file to a name that may exist, when rename cannot refuse to
+     * replace a file, as on NFS. In a child process, because the limit cannot be removed. */
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child != 0) {
@@ -352,7 +329,7 @@ START_TEST(test_without_rename_that_keeps)
     ck_assert_int_eq(errno, EINVAL);
     for (int i = 0; i < 2; ++i) {
         scratch_write(scratch_path(&place.folder, "a.npy", path), "a", 1);
-        ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_OK);
+        ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, &error), ICESTREAM_OK);
         ics_claim claim = claims_take(&claims, "a.npy");
         ck_assert(claims_give_back(&claims, &claim));
         claim = claims_take(&claims, "a.npy");
@@ -366,7 +343,7 @@ START_TEST(test_without_rename_that_keeps)
     }
     claims_add(&place, "a.npy", "waits");
     scratch_write(path, "a", 1);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EEXIST);
     claims_assert_text(&place, "a.npy", "waits");
     ck_assert(claims_exists(&place, ".icestream/done/a.npy.2"));
@@ -381,17 +358,17 @@ ICS_TEST_MAIN("claims and leases")
 {
     TCase *tests = tcase_create("folder");
     tcase_set_timeout(tests, 300);
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_expired_claims_are_taken_over);
     tcase_add_test(tests, test_short_leases_among_long_ones);
     tcase_add_test(tests, test_lost_and_claimed_again);
     tcase_add_test(tests, test_restart_under_the_same_name);
-    tcase_add_test(tests, test_attempts_end);
+    tcase_add_test(tests, test_a_file_is_refused_after_its_attempts);
     tcase_add_test(tests, test_two_processes_of_one_name);
-    tcase_add_test(tests, test_ends_of_killed_workers);
+    tcase_add_test(tests, test_worker_killed_after_the_mark);
     tcase_add_test(tests, test_refused_options);
-    tcase_add_test(tests, test_spool_elsewhere);
+    tcase_add_test(tests, test_spool_in_another_folder);
     tcase_add_test(tests, test_folders_that_vanish);
-    tcase_add_test(tests, test_without_rename_that_keeps);
+    tcase_add_test(tests, test_without_noreplace_as_on_nfs);
     suite_add_tcase(suite, tests);
 }

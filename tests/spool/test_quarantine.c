@@ -1,5 +1,6 @@
 /* Promises of quarantine.h: names of quarantined files, reasons, and what happens if a name exists
- * already. */
+ * already. How to join: a test has an empty folder `place`, whose `aside` is the quarantine; call
+ * note() or move(), and look at the files with assert_text(). */
 #include "pipeline/spool/quarantine.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -44,6 +45,7 @@ static void assert_text(const char *name, const char *text)
     free(found);
 }
 
+/* Notes a reason; its file must get this name. */
 static void note(const char *name, const char *reason, const char *expected)
 {
     ics_path where;
@@ -52,6 +54,7 @@ static void note(const char *name, const char *reason, const char *expected)
     ck_assert_str_eq(strrchr(where.text, '/') + 1, expected);
 }
 
+/* Makes a file with this name and quarantines it; it must get the expected name. */
 static void move(const char *name, const char *reason, const char *expected)
 {
     char path[SCRATCH_PATH];
@@ -71,9 +74,9 @@ START_TEST(test_notes)
 {
     note("a.npy", "row 1: bad", "a.npy.reason");
     note("a.npy", "row 2: bad\n", "a.npy.2.reason");
-    note("a.npy", "row 1: bad\n", "a.npy.reason"); /* exists already */
-    note("a.npy", "row 1",
-         "a.npy.3.reason"); /* the beginning of another reason is a different reason */
+    note("a.npy", "row 1: bad\n", "a.npy.reason"); /* this reason exists already */
+    /* The beginning of another reason is a different reason. */
+    note("a.npy", "row 1", "a.npy.3.reason");
     note("a.npy", "", "a.npy.4.reason");
     assert_text("aside/a.npy.reason", "row 1: bad\n");
     assert_text("aside/a.npy.2.reason", "row 2: bad\n");
@@ -96,15 +99,15 @@ START_TEST(test_moves)
 }
 END_TEST
 
-START_TEST(test_names_that_are_taken)
+START_TEST(test_names_that_exist)
 {
     char path[SCRATCH_PATH];
     ck_assert_int_eq(mkdir(folder, 0777), 0);
     ck_assert_int_eq(mkdir(scratch_path(&place, "aside/a.npy.reason", path), 0777), 0);
-    write_text("aside/a.npy.2", "somebody's");
+    write_text("aside/a.npy.2", "another file");
     ck_assert_int_eq(symlink("nowhere", scratch_path(&place, "aside/a.npy.3.reason", path)), 0);
     move("a.npy", "bad", "a.npy.4");
-    assert_text("aside/a.npy.2", "somebody's");
+    assert_text("aside/a.npy.2", "another file");
     ck_assert(!scratch_exists(&place, "aside/nowhere"));
 }
 END_TEST
@@ -149,16 +152,12 @@ END_TEST
 
 START_TEST(test_other_file_system)
 {
-    char other[] = "/dev/shm/icestream-XXXXXX", path[SCRATCH_PATH], text[2 * SCRATCH_PATH];
-    struct stat here, there;
-    if (stat(place.folder, &here) != 0 || stat("/dev/shm", &there) != 0 ||
-        here.st_dev == there.st_dev || mkdtemp(other) == NULL) {
-        printf("skipped: no other file system in /dev/shm\n");
+    char path[SCRATCH_PATH], text[2 * SCRATCH_PATH];
+    scratch far;
+    if (!scratch_create_elsewhere(&place, &far)) {
         return;
     }
-    scratch far = {.folder = ""};
-    strcpy(far.folder, other);
-    quarantine.folder = other;
+    quarantine.folder = far.folder;
     bool moved;
     write_text("a.npy", "a");
     scratch_path(&place, "a.npy", path);
@@ -202,7 +201,7 @@ ICS_TEST_MAIN("quarantine")
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_notes);
     tcase_add_test(tests, test_moves);
-    tcase_add_test(tests, test_names_that_are_taken);
+    tcase_add_test(tests, test_names_that_exist);
     tcase_add_test(tests, test_killed_between_reason_and_file);
     tcase_add_test(tests, test_reason_that_another_writes);
     tcase_add_test(tests, test_file_that_is_gone);

@@ -1,5 +1,7 @@
-/* Calls every function of stages/ through the stages' own front doors, for compilers to look at:
- * every_stage.cu as CUDA C, every_stage.c as strict C11. It is never run. */
+/* Calls every stage through its public functions, so that a compiler checks them: every_stage.cu as
+ * CUDA C, every_stage.c as strict C11. It is never run.
+ *
+ * How to join: a new stage is called here. */
 #ifndef EVERY_STAGE_H
 #define EVERY_STAGE_H
 
@@ -16,7 +18,7 @@ ICE_FN int32_t every_stage_put(void *sink, const ice_arrival *arrival)
 #define ICE_PUT_ARRIVAL(sink, arrival) every_stage_put(sink, arrival)
 #include "stages/bounce.h"
 
-/* Whether an arrival is a photo-electron of a plain module. */
+/* Whether an arrival at a module becomes a photo-electron. */
 ICE_FN uint32_t every_stage_detect(const ice_tables *tables, ice_identity identity,
                                    const ice_arrival *arrival)
 {

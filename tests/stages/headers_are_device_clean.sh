@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The stage headers belong to the common subset of C11 and CUDA C.
+# The stage headers are in the common subset of C11 and CUDA C.
 #
 #   headers_are_device_clean.sh SOURCE GENERATED [NVCC]
 #
-# Compiles every header alone as strict C11 with each of gcc and clang that is here, all of them
-# together too, and all of them together as CUDA C for sm_80 and sm_90, exact and with the GPU's own
-# functions. Without a CUDA compiler that part is left out with a message. SOURCE is the root of the
-# repository, GENERATED has stages/variant_headers.h.
+# Compiles every header alone as strict C11, and all headers together, with gcc and with clang if they are
+# installed. Compiles all headers together as CUDA C for sm_80 and sm_90, in portable and in fast maths.
+# Without a CUDA compiler this part is left out with a message. SOURCE is the root of the repository,
+# GENERATED has stages/registry.h.
 set -euo pipefail
 source=$1 generated=$2 nvcc=${3:-}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
 
-# compile WHAT COMMAND...: says what failed, goes on with the rest.
+# compile WHAT COMMAND...: runs a compiler. If it fails, prints WHAT and its output, and counts the failure.
 compile() {
     local what=$1
     shift

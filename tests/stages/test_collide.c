@@ -1,6 +1,9 @@
 /* The collide variants find the same modules at the same distances, bit for bit, as a search
  * through all modules, for segments of every kind and for all contacts along them. A segment that
- * ice_may_collide rejects has no contact. */
+ * ice_may_collide rejects has no contact.
+ *
+ * How to join: a new collide variant joins where the variants are compared; a new kind of segment
+ * joins in any_segment(). */
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
@@ -11,12 +14,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- brute force that is fast enough for 1e7 segments -----------------------------------------
- */
+/* ---- brute force that is fast enough for 1e7 segments ---------------------------------------- */
 
-/* Modules in the order of x. A segment is tried with those alone that are within its bounding box
- * and a generous margin; that this leaves out nothing is checked with real brute force now and
- * then. */
+/* All modules in the order of x. A segment is tried only with modules inside its bounding box,
+ * widened by a large margin. Some segments are also tried with all modules, which proves that the
+ * box leaves out no contact. */
 typedef struct slow_search {
     const ice_tables *tables;
     uint32_t *order; /* [module_count] */
@@ -105,7 +107,8 @@ static volume volume_of(const ice_tables *tables)
     return v;
 }
 
-/* All directions, and exactly or nearly those along the axes and in the planes between them. */
+/* Makes a random direction. Some directions lie along an axis, in a plane of two axes, or nearly
+ * along the vertical. */
 static void any_direction(uint64_t *state, double n[3])
 {
     test_direction(state, n);
@@ -156,7 +159,7 @@ static ice_contact_search any_segment(uint64_t *state, const ice_tables *tables,
         from[1] = (double)grid->y + floor(test_uniform(state) * grid->ny) * (double)grid->cell;
         from[2] = (double)grid->z + floor(test_uniform(state) * grid->nz) * (double)grid->cell;
         break;
-    default:                              /* past a module, close by */
+    default:                              /* close to a module */
         if (test_word(state) % 64 == 0) { /* from kilometres away */
             length = test_between(state, 500.0, 5000.0);
         }
@@ -176,8 +179,7 @@ static ice_contact_search any_segment(uint64_t *state, const ice_tables *tables,
     return segment;
 }
 
-/* ---- comparison -------------------------------------------------------------------------------
- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static bool same(ice_contact a, ice_contact b)
 {
@@ -197,7 +199,8 @@ static void expect_same(const char *name, const char *variant, const ice_contact
                   (double)contact.distance, exact.module, (double)exact.distance);
 }
 
-/* All contacts along `count` segments, for the detector of the world with F = 1, 5 and 16. */
+/* Compares all contacts along `count` segments, for the detector of the world with F = 1, 5 and 16.
+ */
 static void compare(stage_world *world, const char *name, size_t count)
 {
     static const double oversizes[] = {1.0, 5.0, 16.0};
@@ -227,7 +230,7 @@ static void compare(stage_world *world, const char *name, size_t count)
                 if (exact.module == ICE_NO_MODULE) {
                     break;
                 }
-                ck_assert_msg(may, "%s: ice_may_collide rejects a segment that meets module %u",
+                ck_assert_msg(may, "%s: ice_may_collide rejects a segment that reaches module %u",
                               name, exact.module);
                 ++contacts;
                 segment.after_distance = exact.distance;
@@ -235,14 +238,14 @@ static void compare(stage_world *world, const char *name, size_t count)
             }
         }
         free(search.order);
-        /* The comparison had something to compare. */
+        /* Enough segments had a contact, and enough were rejected. */
         ck_assert_uint_gt(contacts * 20, count);
         ck_assert_uint_gt(rejected * 50, count);
     }
 }
 
-/* Together with the three oversizes a million segments for each detector (a third of that where
- * modules are dense and every segment takes long). */
+/* Returns the number of segments for each oversize. With three oversizes there are a million for
+ * each detector. Dense modules get a third of that, because every segment takes long. */
 static size_t segments(void)
 {
     return test_scaled(350000);
@@ -284,7 +287,7 @@ START_TEST(real_detector)
 }
 END_TEST
 
-/* Modules anywhere in a cube of 200 m, a tenth of them excluded. */
+/* Makes `count` modules at random positions in a cube of 200 m. A tenth of them are excluded. */
 static ice_detector *cluster_of(size_t count, uint64_t state)
 {
     static double positions[5000][3];
@@ -309,16 +312,16 @@ START_TEST(cluster)
 }
 END_TEST
 
-START_TEST(strings_that_are_none)
+START_TEST(strings_without_order)
 {
-    /* Labels say nothing about places: every string is everywhere. */
+    /* The string numbers do not follow the positions: every string has modules everywhere. */
     ice_detector *detector = cluster_of(300, 44);
     for (size_t i = 0; i < 300; ++i) {
         detector->modules[i].string = (uint16_t)(i % 5);
         detector->modules[i].module = (uint16_t)(i / 5);
     }
     stage_world world = with_detector(detector);
-    compare(&world, "strings that are none", segments());
+    compare(&world, "strings without order", segments());
     stage_world_destroy(&world);
 }
 END_TEST
@@ -354,9 +357,10 @@ START_TEST(inclined_strings)
 }
 END_TEST
 
-START_TEST(vertical_flights_meet_the_string_below)
+START_TEST(vertical_flights_reach_the_string)
 {
-    /* A known gap of other programs (physics.md 8.2, 14.2), from above and below. */
+    /* Other programs miss these contacts (physics.md 8.2, 14.2). Light flies from above and from
+     * below. */
     static const ice_variant variants[] = {ICE_collide_string_grid, ICE_collide_cell_grid,
                                            ICE_collide_brute_force};
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
@@ -386,9 +390,9 @@ ICS_TEST_MAIN("collide")
     tcase_add_test(all, hex86_with_jitter);
     tcase_add_test(all, real_detector);
     tcase_add_test(all, cluster);
-    tcase_add_test(all, strings_that_are_none);
+    tcase_add_test(all, strings_without_order);
     tcase_add_test(all, one_module);
     tcase_add_test(all, inclined_strings);
-    tcase_add_test(all, vertical_flights_meet_the_string_below);
+    tcase_add_test(all, vertical_flights_reach_the_string);
     suite_add_tcase(suite, all);
 }

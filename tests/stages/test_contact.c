@@ -1,5 +1,8 @@
-/* Where a segment enters a module: the worked numbers of physics.md 8.2 and 8.3, first-hit rule,
- * edges, and hit or miss against double precision up to 500 m. */
+/* Where a segment enters a module: the worked numbers of physics.md 8.2 and 8.3, the rule of the
+ * first hit, the edges of segments and modules, and the same hits as in double precision up to 500
+ * m.
+ *
+ * How to join: add one test for each new rule of stages/contact.h. */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -26,7 +29,7 @@ static ice_contact_search probe_of(float x, float y, float z, float dx, float dy
     return search;
 }
 
-/* From the origin along +x. */
+/* Returns the first contact of a segment from the origin along +x. */
 static ice_contact along_x(const stage_world *world, float length)
 {
     const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, length);
@@ -94,7 +97,7 @@ START_TEST(end_of_the_segment_counts)
     ck_assert(along_x(&world, 9.5f).distance == 9.5f);
     ck_assert_uint_eq(along_x(&world, 9.5f).module, 0);
     ck_assert_uint_eq(along_x(&world, nextafterf(9.5f, 0.0f)).module, ICE_NO_MODULE);
-    /* Absorbed inside the module or behind it: still a hit. */
+    /* A photon that is absorbed inside the module or behind it is still a hit. */
     ck_assert_uint_eq(along_x(&world, 10.0f).module, 0);
     ck_assert_uint_eq(along_x(&world, 0.0f).module, ICE_NO_MODULE);
     stage_world_destroy(&world);
@@ -111,7 +114,8 @@ START_TEST(starts_inside_leave_freely)
         ck_assert_double_eq_tol(contact.distance, 4.5, 1e-6);
         stage_world_destroy(&world);
     }
-    /* On the surface, flying inwards: distance 0 is a contact; flying outwards: none. */
+    /* On the surface, a photon that flies inwards has a contact at distance 0. A photon that flies
+     * outwards has none. */
     const double ahead[1][3] = {{0.5, 0.0, 0.0}}, behind[1][3] = {{-0.5, 0.0, 0.0}};
     stage_world world = modules(ahead, 1, 0.5, 1.0);
     ck_assert_uint_eq(along_x(&world, 20.0f).module, 0);
@@ -120,7 +124,7 @@ START_TEST(starts_inside_leave_freely)
     world = modules(behind, 1, 0.5, 1.0);
     ck_assert_uint_eq(along_x(&world, 20.0f).module, ICE_NO_MODULE);
     stage_world_destroy(&world);
-    /* The widened module is flat along the flight: 0.3 m before its middle is outside. */
+    /* The widened module is not longer along the flight, so 0.3 m before its centre is outside. */
     const double flat[1][3] = {{0.3, 0.5, 0.0}};
     world = modules(flat, 1, 0.1651, 5.0);
     ck_assert_uint_eq(along_x(&world, 20.0f).module, 0);
@@ -135,7 +139,7 @@ START_TEST(nearest_first_and_ties_to_the_lower)
     ck_assert_uint_eq(along_x(&world, 100.0f).module, 1);
     stage_world_destroy(&world);
 
-    /* Two widened modules side by side, entered at the same distance; in both orders. */
+    /* Two widened modules next to each other are entered at the same distance, in both orders. */
     const double pair[3][3] = {{50, 0, 0}, {20, 1, 0}, {20, -1, 0}};
     world = modules(pair, 3, 0.5, 4.0);
     const ice_contact contact = along_x(&world, 100.0f);
@@ -154,7 +158,8 @@ END_TEST
 
 START_TEST(after_a_contact_every_other_comes_once)
 {
-    /* Light that goes on meets 1 and 2 (a tie), then 3, then 0; then nothing. */
+    /* Light that continues reaches modules 1 and 2 at the same distance, then 3, then 0, then none.
+     */
     const double line[4][3] = {{50, 0, 0}, {20, 1, 0}, {20, -1, 0}, {30, 0, 0.5}};
     stage_world world = modules(line, 4, 0.5, 4.0);
     static const uint32_t expected[] = {1, 2, 3, 0, ICE_NO_MODULE};
@@ -197,7 +202,7 @@ typedef struct agreement {
     double worst_norm; /* | |rel_true| - R | */
 } agreement;
 
-/* Flights past one module at a distance: the line passes its centre within 1.5 F R. */
+/* Measures flights near one module: the line passes its centre within 1.5 F R. */
 static agreement compare(double distance, double oversize, double bound, size_t count)
 {
     const double zero[1][3] = {{0.0, 0.0, 0.0}};
@@ -224,7 +229,7 @@ static agreement compare(double distance, double oversize, double bound, size_t 
         }
         const ice_direction flight = {(float)n[0], (float)n[1], (float)n[2]};
 
-        /* physics.md 8.3 with the rounded numbers, the direction made a unit vector again. */
+        /* physics.md 8.3 with the rounded numbers, after the direction was normalised again. */
         double m[3] = {flight.x, flight.y, flight.z}, d[3], b = 0.0, square = 0.0;
         const double norm = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
         for (int k = 0; k < 3; ++k) {

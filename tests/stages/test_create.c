@@ -1,5 +1,10 @@
-/* Photons at their start: physics.md 2.2, 2.3 and 12.5. Distributions by Kolmogorov-Smirnov with
- * fixed seeds, rejected at p < 1e-4; 8 such tests, so a right program fails with about 1e-3. */
+/* Photons at their start: the numbers of physics.md 2.2 and 2.3, and the distributions of 12.5. A
+ * photon depends on its identity and on nothing else.
+ *
+ * How to join: add one test for each new kind of light.
+ *
+ * There are 8 Kolmogorov-Smirnov tests with fixed seeds, rejected at p < 1e-4. With other seeds a
+ * correct program would fail with a probability of about 1e-3. */
 #include "pipeline/tools/compare/statistics.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
@@ -36,8 +41,7 @@ static stage_world standard_world(void)
     return world;
 }
 
-/* ---- samples ----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 typedef struct sample {
     double *values;
@@ -85,8 +89,7 @@ static void expect_uniform(sample *s, const char *name, double low, double high)
     expect_distribution(s, name, uniform_between, limits);
 }
 
-/* ---- Cherenkov light --------------------------------------------------------------------------
- */
+/* ---- Cherenkov light ------------------------------------------------------------------------- */
 
 START_TEST(worked_example)
 {
@@ -145,7 +148,7 @@ START_TEST(cherenkov_light)
         wavelengths.values[i] = (double)p.wavelength;
         correlation += (along - 2.0) * ((double)p.absorption - 1.0);
 
-        /* The time belongs to the place: the emitter's flight, at 0.95 c. */
+        /* The time is that of an emitter that moves along the step at 0.95 c. */
         if (i % 1000 == 0) {
             const ice_arrival arrival = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
             ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
@@ -161,7 +164,8 @@ START_TEST(cherenkov_light)
     expect_uniform(&places, "place along the step", 0.0, 4.0);
     expect_distribution(&depths, "absorption depth", exponential, NULL);
 
-    /* physics.md 3.3; last: 4 sigma of the quantile of a million, sqrt(q (1-q) / 1e6) / density. */
+    /* physics.md 3.3. The last number is 4 sigma of a quantile of 1e6 photons:
+     * sqrt(q (1 - q) / 1e6) / density. */
     static const double rows[][3] = {{0.01, 316.52, 0.5}, {0.05, 340.88, 0.3},  {0.25, 379.19, 0.2},
                                      {0.50, 418.75, 0.3}, {0.75, 469.77, 0.45}, {0.95, 549.31, 0.5},
                                      {0.99, 604.27, 1.0}};
@@ -199,12 +203,12 @@ START_TEST(below_threshold_goes_forward)
 }
 END_TEST
 
-/* ---- other light ------------------------------------------------------------------------------
- */
+/* ---- other light ----------------------------------------------------------------------------- */
 
 START_TEST(directed_light)
 {
-    /* physics.md 2.3: the step's direction exactly, its point and time; spectrum 6 is a line. */
+    /* physics.md 2.3: photons have exactly the direction, position and time of the step. Spectrum 6
+     * is a line. */
     stage_world world = standard_world();
     const ice_tables *tables = &world.tables->device;
     for (uint32_t spectrum = 1; spectrum <= 6; ++spectrum) {
@@ -222,7 +226,7 @@ START_TEST(directed_light)
             ck_assert_double_eq(ics_tables_arrival_delay(tables, &point, &arrival), 0.0);
         }
     }
-    /* With a length it is spread along the step. */
+    /* If the step has a length, photons start along the step. */
     const size_t count = test_scaled(200000);
     sample places = sample_create(count);
     const ice_emission line = step_of(2, 8.0, 1.0);
@@ -249,7 +253,7 @@ START_TEST(isotropic_light)
     double worst = 0.0;
     for (size_t i = 0; i < count; ++i) {
         const ice_photon p = ice_create_cherenkov(tables, &emission, 0, (uint32_t)i);
-        /* On the sphere, flying outwards. */
+        /* Photons start on the sphere and fly outwards. */
         worst = fmax(worst, fabs((double)p.x - 10.0 - 0.1651 * p.dx));
         worst = fmax(worst, fabs((double)p.y + 20.0 - 0.1651 * p.dy));
         worst = fmax(worst, fabs((double)p.z - 30.0 - 0.1651 * p.dz));
@@ -263,7 +267,7 @@ START_TEST(isotropic_light)
     expect_uniform(&components[1], "isotropic, y", -1.0, 1.0);
     expect_uniform(&components[2], "isotropic, z", -1.0, 1.0);
     expect_uniform(&azimuths, "isotropic, azimuth", -M_PI, M_PI);
-    /* files.md 3.2: after length / (c beta). */
+    /* files.md 3.2: photons start at the time length / (c beta). */
     const ice_arrival arrival = {.photon_id = 5, .wavelength = 400.0f};
     ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
                             0.1651 / (0.9 * 0.299792458), 1e-6);
@@ -275,8 +279,7 @@ START_TEST(isotropic_light)
 }
 END_TEST
 
-/* ---- identity ---------------------------------------------------------------------------------
- */
+/* ---- identity -------------------------------------------------------------------------------- */
 
 START_TEST(a_photon_is_its_identity)
 {
@@ -285,7 +288,7 @@ START_TEST(a_photon_is_its_identity)
     const ice_emission emission = step_of(0, 4.0, 1.0);
     const ice_photon photon = ice_create_cherenkov(tables, &emission, 0, 5);
 
-    /* Not the batch's place, nor how the step was divided. */
+    /* The place in the batch and the division of the step do not matter. */
     ice_emission other = emission;
     other.first_photon = 5;
     other.photons = 1;
@@ -294,7 +297,7 @@ START_TEST(a_photon_is_its_identity)
     again.emission = photon.emission;
     ck_assert_mem_eq(&again, &photon, sizeof photon);
 
-    /* But photon, step, event (both words) and seed (both words). */
+    /* The photon, the step, both words of the event and both words of the seed matter. */
     ck_assert(ice_create_cherenkov(tables, &emission, 0, 6).absorption != photon.absorption);
     other = emission;
     other.step_id = 8;

@@ -1,12 +1,14 @@
-/* Turning directions: the worked numbers of physics.md 7.4, and every turn against the same formula
- * in double precision. */
+/* Turning a direction: the worked numbers of physics.md 7.4, and the same result as the formula in
+ * double precision for every turn.
+ *
+ * How to join: add one test for each new function of stages/direction.h. */
 #include "stages/direction.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
 
-/* physics.md 7.4 as it stands there. */
+/* The formula of physics.md 7.4 in double precision. */
 static void exact_turn(const double n[3], double c, double s, double azimuth, double turned[3])
 {
     const double sg = copysign(1.0, n[2]);
@@ -56,14 +58,14 @@ END_TEST
 
 START_TEST(deflect_is_rotate)
 {
-    /* The same checks through 1 - cos and turns. */
+    /* ice_deflect() with 1 - cos and the azimuth in turns gives the same as ice_rotate(). */
     const ice_direction n = {0.48f, 0.6f, 0.64f};
     expect(ice_deflect(n, 0.1f, 0.0f), 0.8066527, 0.4634535, 0.3667729, 3e-7);
     expect(ice_deflect(n, 0.1f, 0.25f), 0.3554535, 0.8802067, 0.3144661, 3e-7);
     expect(ice_deflect(n, 1.5f, (float)(0.5 / M_PI)), 0.0342061, 0.1865984, -0.9818406, 3e-7);
-    /* A whole turn of azimuth is none. */
+    /* A full turn of the azimuth changes nothing. */
     expect(ice_deflect(n, 0.1f, 1.0f), 0.8066527, 0.4634535, 0.3667729, 3e-7);
-    /* No turn and half a turn. */
+    /* A turn by 0 and by 180 degrees. */
     expect(ice_deflect(n, 0.0f, 0.3f), 0.48, 0.6, 0.64, 1e-7);
     expect(ice_deflect(n, 2.0f, 0.3f), -0.48, -0.6, -0.64, 1e-7);
     /* Rounding in 1 - cos must not become the square root of a negative number. */
@@ -89,7 +91,7 @@ START_TEST(against_double_precision)
     for (size_t i = 0, count = test_scaled(1000000); i < count; ++i) {
         double n[3], turned[3];
         test_direction(&state, n);
-        /* Some along the axes and near the poles, where the frame is most delicate. */
+        /* Some directions lie along an axis or near a pole, where the frame is least accurate. */
         if (i % 10 == 0) {
             const double tilt = exp(-test_between(&state, 0.0, 40.0));
             const double sign = i % 20 ? 1.0 : -1.0;
@@ -138,7 +140,7 @@ START_TEST(azimuth_is_uniform)
      * of freedom below 44.3 (false alarm 1e-4). Fixed seed. */
     uint64_t state = 6;
     const ice_direction n = {0.48f, 0.6f, -0.64f};
-    /* Two axes across n, not those of the frame under test. */
+    /* Two axes across n that are not those of the frame under test. */
     const double horizontal = sqrt(0.48 * 0.48 + 0.6 * 0.6);
     const double t[3] = {0.6 / horizontal, -0.48 / horizontal, 0.0};
     const double w[3] = {n.y * t[2] - n.z * t[1], n.z * t[0] - n.x * t[2], n.x * t[1] - n.y * t[0]};

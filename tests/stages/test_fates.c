@@ -1,5 +1,7 @@
-/* How photons end: on modules, in the ice, at the boundaries of the world, at the bounce limit; run
- * through both schedules of graphs. */
+/* How photons end: on modules, in the ice, at the boundaries of the world and at the bounce limit.
+ * Every world runs through both schedules of the CPU, which must agree.
+ *
+ * How to join: a new way to end joins with one test that calls run(). */
 #include "graphs/graph.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -12,7 +14,7 @@
 
 static const ics_schedule schedules[] = {ICS_SCHEDULE_WAVEFRONT, ICS_SCHEDULE_MONOLITHIC};
 
-/* Light along one direction from one point: spectrum 1 of world_light_line(). */
+/* Makes light from one point in one direction: spectrum 1 of world_light_line(). */
 static ice_emission beam(double x, double y, double z, double dx, double dy, double dz,
                          uint32_t photons)
 {
@@ -29,13 +31,13 @@ static ice_emission beam(double x, double y, double z, double dx, double dy, dou
     return emission;
 }
 
-/* Hardly any scattering, hardly any absorption: light goes straight on. */
+/* Makes ice with almost no scattering and absorption, so that light flies straight. */
 static ice_medium *clear_ice(void)
 {
     return world_medium_uniform(1e7, 0.9, 0.35, 1e7);
 }
 
-/* Runs one emission; checks that both schedules agree and that the account closes. */
+/* Runs one emission. Fails unless both schedules agree and the photon account closes. */
 static world_result run(stage_world *world, ice_emission emission)
 {
     const ice_variants variants = world_variants();
@@ -57,8 +59,7 @@ static world_result run(stage_world *world, ice_emission emission)
     return results[0];
 }
 
-/* ---- modules ----------------------------------------------------------------------------------
- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 static const double three_in_line[3][3] = {{20, 0, 0}, {40, 0.1, 0}, {60, 0, 0.1}};
 
@@ -83,7 +84,7 @@ START_TEST(light_stops_at_the_first_module)
 }
 END_TEST
 
-START_TEST(light_that_goes_on_meets_every_module_once)
+START_TEST(light_that_continues_hits_every_module_once)
 {
     stage_world world = stage_world_create(clear_ice(), world_detector(three_in_line, 3, 5.0),
                                            world_light_line(400.0));
@@ -104,9 +105,10 @@ START_TEST(light_that_goes_on_meets_every_module_once)
 }
 END_TEST
 
-START_TEST(excluded_modules_swallow_at_their_true_size)
+START_TEST(excluded_modules_absorb_at_their_true_size)
 {
-    /* The first module excluded; light through its centre, and past it by three radii. */
+    /* The first module is excluded. Light flies through its centre, and past it at a distance of
+     * three radii. */
     stage_world world = stage_world_create(clear_ice(), world_detector(three_in_line, 3, 5.0),
                                            world_light_line(400.0));
     world.detector->modules[0].absorbs = true;
@@ -124,7 +126,7 @@ START_TEST(excluded_modules_swallow_at_their_true_size)
         ck_assert_uint_eq(result.arrivals.items[i].module, 1);
     }
     world_result_free(&result);
-    /* Just inside and just outside of 0.1651 m. */
+    /* Light flies just inside and just outside the true radius of 0.1651 m. */
     result = run(&world, beam(0, 0.164, 0, 1, 0, 0, 20));
     ck_assert_uint_eq(result.account.absorbed, 20);
     world_result_free(&result);
@@ -149,13 +151,12 @@ START_TEST(hits_before_an_excluded_module_count)
 }
 END_TEST
 
-/* ---- ice --------------------------------------------------------------------------------------
- */
+/* ---- ice ------------------------------------------------------------------------------------- */
 
 START_TEST(light_is_absorbed_after_its_own_depth)
 {
-    /* Without scattering a module at 100 m sees exp(-100 / 50) of a beam: binomial, 4.5 sigma
-     * (false alarm 7e-6), fixed seed. */
+    /* Without scattering, a share exp(-100 / 50) of a beam reaches a module at 100 m. The number is
+     * binomial; the limit is 4.5 sigma (false alarm 7e-6) with a fixed seed. */
     static const double at[1][3] = {{100.1651, 0, 0}};
     stage_world world = stage_world_create(world_medium_uniform(1e7, 0.9, 0.35, 50.0),
                                            world_detector(at, 1, 1.0), world_light_line(400.0));
@@ -186,8 +187,7 @@ START_TEST(scatters_are_counted)
 }
 END_TEST
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 START_TEST(the_bounce_limit_stops)
 {
@@ -216,9 +216,9 @@ START_TEST(boundaries_end_the_world)
         bool hit;
     } rows[] = {
         {above, 0.0, 1.0, false},  /* the module is beyond the ceiling at 50 m */
-        {below, 0.0, -1.0, true},  /* this one is above the floor at -60 m */
-        {below, 0.0, 1.0, false},  /* away from it, through the ceiling */
-        {above, 60.0, 1.0, false}, /* starts outside: it has left */
+        {below, 0.0, -1.0, true},  /* this module is above the floor at -60 m */
+        {below, 0.0, 1.0, false},  /* away from the module, through the ceiling */
+        {above, 60.0, 1.0, false}, /* starts outside the world: it has left */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         stage_world world = stage_world_create(clear_ice(), world_detector(rows[i].module, 1, 1.0),
@@ -237,7 +237,7 @@ END_TEST
 
 START_TEST(light_from_below_the_floor_has_left)
 {
-    /* Horizontally and downwards, with a module in the way that it must not reach. */
+    /* Light flies horizontally and downwards. A module is in its way, and must not be reached. */
     static const double at[1][3] = {{5, 0, -100}};
     for (int keep = 0; keep < 2; ++keep) {
         stage_world world =
@@ -259,7 +259,7 @@ END_TEST
 
 START_TEST(boundaries_cut_the_path)
 {
-    /* Scattering light in a slab of 20 m: everything leaves, nothing is lost, hits are inside. */
+    /* Light scatters in a slab of 20 m: every photon leaves, none is lost, and hits are inside. */
     static const double at[4][3] = {{3, 0, 0}, {0, 4, 5}, {2, 2, 9.9}, {-3, 1, 12}};
     stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 1e5),
                                            world_detector(at, 4, 1.0), world_light_line(400.0));
@@ -287,8 +287,8 @@ ICS_TEST_MAIN("fates")
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, light_stops_at_the_first_module);
-    tcase_add_test(all, light_that_goes_on_meets_every_module_once);
-    tcase_add_test(all, excluded_modules_swallow_at_their_true_size);
+    tcase_add_test(all, light_that_continues_hits_every_module_once);
+    tcase_add_test(all, excluded_modules_absorb_at_their_true_size);
     tcase_add_test(all, hits_before_an_excluded_module_count);
     tcase_add_test(all, light_is_absorbed_after_its_own_depth);
     tcase_add_test(all, scatters_are_counted);

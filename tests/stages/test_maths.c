@@ -1,5 +1,7 @@
-/* The elementary functions of the stages against the C library in double precision: the bounds that
- * stages/maths.h states, over every argument that a random number can become. */
+/* The elementary functions of the stages keep the bounds that stages/maths.h states, compared with
+ * the C library in double precision, for every argument that can come from a random number.
+ *
+ * How to join: add one test for each new function of stages/maths.h. */
 #include "stages/maths.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -9,14 +11,15 @@
 
 enum { UNIFORMS = 1 << 24 };
 
-/* Step between the uniform numbers that are looked at: 1, or more in scaled-down runs. An odd
- * step meets all patterns of low bits. */
+/* Returns the step between the uniform numbers that a test tries: 1, or more if
+ * ICESTREAM_TEST_SCALE is below 1. The step is odd, so that all patterns of low bits occur. */
 static uint32_t stride(void)
 {
     return (uint32_t)(UNIFORMS / test_scaled(UNIFORMS)) | 1u;
 }
 
-/* Distance of a result from the exact value, in units of the last place of the exact one. */
+/* Returns the distance between a result and the exact value, in units of the last place of the
+ * exact value. */
 static double ulps(float value, double exact)
 {
     int exponent;
@@ -26,7 +29,7 @@ static double ulps(float value, double exact)
 
 static double worst(double so_far, double error)
 {
-    /* Written so that NaN stays. */
+    /* The comparison is written so that NaN counts as the worst error. */
     return error <= so_far ? so_far : error;
 }
 
@@ -50,7 +53,7 @@ START_TEST(log_of_all_magnitudes)
     uint64_t state = 1;
     double error = 0.0;
     for (size_t i = 0, n = test_scaled(1000000); i < n; ++i) {
-        /* Positive normal numbers, every bit pattern alike. */
+        /* Positive normal numbers with every bit pattern equally likely. */
         const int32_t bits = 0x00800000 + (int32_t)(test_word(&state) % (0x7f800000 - 0x00800000));
         const float x = ice_from_bits(bits);
         if (x == 1.0f) {
@@ -61,7 +64,7 @@ START_TEST(log_of_all_magnitudes)
     ck_assert_double_lt(error, 1.2);
     ck_assert_double_lt(ulps(ice_log(FLT_MIN), log((double)FLT_MIN)), 1.2);
     ck_assert_double_lt(ulps(ice_log(FLT_MAX), log((double)FLT_MAX)), 1.2);
-    /* Around 1, where ln x cancels if it is done carelessly. */
+    /* Around 1, where a careless formula for ln x loses digits. */
     for (int k = 1; k < 100000; k += 7) {
         const float above = 1.0f + (float)k * 0x1p-23f;
         ck_assert_double_lt(ulps(ice_log(above), log((double)above)), 1.2);
@@ -85,7 +88,7 @@ START_TEST(exponential)
     ck_assert_double_lt(error_minus_one, 1.6);
     ck_assert(ice_exp(0.0f) == 1.0f);
     ck_assert(ice_expm1(0.0f) == 0.0f);
-    /* What is beyond the range counts as its ends, and stays finite. */
+    /* An argument beyond the range gives the value at the end of the range, which is finite. */
     ck_assert(ice_exp(-1e30f) == ice_exp(-87.0f));
     ck_assert(ice_exp(-INFINITY) == ice_exp(-87.0f));
     ck_assert(ice_exp(INFINITY) == ice_exp(88.0f));
@@ -96,7 +99,7 @@ END_TEST
 
 START_TEST(exponential_near_zero)
 {
-    /* All magnitudes below 1, both signs: where the simplified Liu function lives. */
+    /* All magnitudes below 1 with both signs: the arguments of the simplified Liu function. */
     uint64_t state = 2;
     double error = 0.0;
     for (size_t i = 0, n = test_scaled(2000000); i < n; ++i) {
@@ -124,7 +127,7 @@ START_TEST(sine_and_cosine_of_every_uniform)
     }
     ck_assert_double_lt(error, 1e-7);
     ck_assert_double_lt(length, 3e-7);
-    /* The quarters exactly. */
+    /* Quarters of a turn are exact. */
     static const float quarters[][3] = {
         {0.0f, 0.0f, 1.0f},   {0.25f, 1.0f, 0.0f}, {0.5f, 0.0f, -1.0f},
         {0.75f, -1.0f, 0.0f}, {1.0f, 0.0f, 1.0f},

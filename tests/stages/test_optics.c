@@ -1,5 +1,10 @@
-/* Indices of refraction, coefficients of layers and their faces: physics.md 4.1, 4.2, 4.3. */
+/* Optics of the medium: indices of refraction, coefficients of layers and the faces between layers
+ * have the numbers of physics.md 4.1, 4.2 and 4.3, and optics that a model gives by wavelength come
+ * back as they were given.
+ *
+ * How to join: add one test for each new formula of the optics. */
 #include "pipeline/models/ice/ice.h"
+#include "stages/create_cherenkov.h"
 #include "stages/optics.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
@@ -8,6 +13,8 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 START_TEST(indices_of_refraction)
 {
@@ -84,7 +91,8 @@ START_TEST(coefficients_of_the_example)
 }
 END_TEST
 
-/* Coefficients from tables against those of the model, all layers, all wavelengths. */
+/* Compares the coefficients of the tables with those of the model, in all layers and at many
+ * wavelengths. */
 static void compare_coefficients(stage_world *world)
 {
     const ice_tables *tables = stage_world_tables(world);
@@ -156,7 +164,7 @@ END_TEST
 
 START_TEST(layers_of_real_ice)
 {
-    /* A height well inside a layer is found in it; faces are those of the model. */
+    /* A height well inside a layer is found in that layer, and the faces are those of the model. */
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_medium *medium = world.medium;
@@ -177,6 +185,51 @@ START_TEST(layers_of_real_ice)
 }
 END_TEST
 
+START_TEST(optics_by_wavelength)
+{
+    stage_world world = stage_world_create(world_medium_uniform(10.0, 0.9, 0.0, 1.0),
+                                           world_detector_far(), world_light_line(400.0));
+    ice_medium *medium = world.medium;
+    medium->layers[0].effective_scattering = 1.0 - medium->mean_cosine;
+    medium->layers[0].dust_absorption = 1.0;
+    medium->spectral = calloc(ICE_SPECTRAL_ROWS, sizeof *medium->spectral);
+    ck_assert_ptr_nonnull(medium->spectral);
+    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
+        medium->spectral[i] = (ice_spectral_optics){.phase_index = 1.4 - 1e-4 * i,
+                                                    .group_index = 1.45 - 2e-4 * i,
+                                                    .scattering = 0.02 + 1e-4 * i,
+                                                    .absorption = 0.1 - 1e-4 * i};
+    }
+    const ice_tables *tables = stage_world_tables(&world);
+    for (double wavelength = ICE_WAVELENGTH_MIN; wavelength <= ICE_WAVELENGTH_MAX;
+         wavelength += 0.37) {
+        const double i = wavelength - ICE_WAVELENGTH_MIN;
+        const ice_optics optics = ice_optics_at(tables, (float)wavelength);
+        const ice_layer_row *row = &tables->layers[0];
+        ck_assert_double_eq_tol(ice_scattering(optics, row->scattering, row->bubbles),
+                                0.02 + 1e-4 * i, 1e-6);
+        ck_assert_double_eq_tol(ice_absorption(optics, row->dust, row->ice), 0.1 - 1e-4 * i, 1e-6);
+        ck_assert_double_eq_tol(ice_medium_index(tables, (float)wavelength), 1.4 - 1e-4 * i, 1e-6);
+    }
+    /* Light of 400 nm leaves on the cone of this phase index and flies with this group index. */
+    const ice_emission step = {.dx = 1.0f, .beta = 1.0f, .photons = 1};
+    const ice_photon photon = ice_create_cherenkov(tables, &step, 0, 0);
+    ck_assert_double_eq_tol(photon.dx, 1.0 / 1.385, 1e-6);
+    const ice_arrival arrival = {.path = 100.0f, .wavelength = 400.0f};
+    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &step, &arrival),
+                            100.0 * 1.42 / ICE_LIGHT_SPEED, 1e-3);
+
+    medium->spectral[17].absorption = 0.0;
+    ics_tables *none = NULL;
+    char why[256] = "";
+    ck_assert_int_ne(ics_tables_create(medium, world.detector, world.light, &world.options, &none,
+                                       why, sizeof why),
+                     0);
+    ck_assert_ptr_nonnull(strstr(why, "267 nm"));
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("optics")
 {
     TCase *all = tcase_create("all");
@@ -188,5 +241,6 @@ ICS_TEST_MAIN("optics")
     tcase_add_test(all, coefficients_of_real_ice_with_bubbles);
     tcase_add_test(all, layers_and_faces);
     tcase_add_test(all, layers_of_real_ice);
+    tcase_add_test(all, optics_by_wavelength);
     suite_add_tcase(suite, all);
 }

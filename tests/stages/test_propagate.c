@@ -1,7 +1,10 @@
-/* Segments through layers: the worked examples of physics.md 5.5, and both propagate variants
- * against the reference algorithm (5.2) and the prefix sums (5.3), which this file writes again in
- * double precision. A new propagate variant is compared here if it joins the list of variants. */
+/* Segments through layers: the propagate variants have the worked examples of physics.md 5.5, and
+ * agree with the reference algorithm (5.2) and the prefix sums (5.3) in double precision
+ * (layer_oracle.h).
+ *
+ * How to join: a new propagate variant joins in the lists `variants` and in the table `cases`. */
 #include "stages/variants.h"
+#include "tests/stages/layer_oracle.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -10,153 +13,8 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- the oracle ----------------------------------------------------------------------------- */
-
-/* Ice at one wavelength. */
-typedef struct column {
-    size_t count;
-    double bottom, thickness;
-    double *b, *a;         /* [count] */
-    double *sum_b, *sum_a; /* [count + 1], at the faces, from below */
-} column;
-
-typedef struct move {
-    double length;
-    double absorption; /* depth left */
-    bool absorbed;
-} move;
-
-/* physics.md 4.2, from the model's numbers. */
-static void column_set(column *c, const ice_medium *medium, double wavelength)
-{
-    c->count = medium->layer_count;
-    c->bottom = medium->bottom;
-    c->thickness = medium->thickness;
-    const double ws = pow(wavelength / 400.0, -medium->alpha);
-    const double wk = pow(wavelength / 400.0, -medium->kappa);
-    const double ice = medium->absorption_a * exp(-medium->absorption_b / wavelength);
-    c->sum_b[0] = c->sum_a[0] = 0.0;
-    for (size_t i = 0; i < c->count; ++i) {
-        const ice_layer *layer = &medium->layers[i];
-        c->b[i] = (layer->effective_scattering * ws + layer->bubbles) / (1.0 - medium->mean_cosine);
-        c->a[i] = layer->dust_absorption * wk + ice * (1.0 + 0.01 * layer->delta_tau);
-        c->sum_b[i + 1] = c->sum_b[i] + c->b[i] * c->thickness;
-        c->sum_a[i + 1] = c->sum_a[i] + c->a[i] * c->thickness;
-    }
-    /* Zero at mid-height: the opaque layers of a real model are at the bottom. */
-    const double middle_b = c->sum_b[c->count / 2], middle_a = c->sum_a[c->count / 2];
-    for (size_t i = 0; i <= c->count; ++i) {
-        c->sum_b[i] -= middle_b;
-        c->sum_a[i] -= middle_a;
-    }
-}
-
-static column column_create(const ice_medium *medium, double wavelength)
-{
-    column c = {0};
-    c.b = calloc(medium->layer_count, sizeof(double));
-    c.a = calloc(medium->layer_count, sizeof(double));
-    c.sum_b = calloc(medium->layer_count + 1, sizeof(double));
-    c.sum_a = calloc(medium->layer_count + 1, sizeof(double));
-    ck_assert(c.b && c.a && c.sum_b && c.sum_a);
-    column_set(&c, medium, wavelength);
-    return c;
-}
-
-static void column_destroy(column *c)
-{
-    free(c->b);
-    free(c->a);
-    free(c->sum_b);
-    free(c->sum_a);
-}
-
-static size_t layer_of(const column *c, double z)
-{
-    const double place = floor((z - c->bottom) / c->thickness);
-    return place < 0.0 ? 0 : (place >= (double)c->count ? c->count - 1 : (size_t)place);
-}
-
-static double face(const column *c, size_t layer)
-{
-    return c->bottom + (double)layer * c->thickness;
-}
-
-/* physics.md 5.2. */
-static move walk(const column *c, double ze, double nz, double tau_sca, double tau_a)
-{
-    const int sign = nz < 0.0 ? -1 : 1;
-    size_t j = layer_of(c, ze);
-    double s = 0.0, z = ze;
-    for (;;) {
-        const double to_scatter = tau_sca / c->b[j], to_absorption = tau_a / c->a[j];
-        const double d = fmin(to_scatter, to_absorption);
-        const bool last = sign > 0 ? j == c->count - 1 : j == 0;
-        const double next = face(c, sign > 0 ? j + 1 : j);
-        const double to_face = last || nz == 0.0 ? INFINITY : (next - z) / nz;
-        if (d <= to_face) {
-            const bool absorbed = to_absorption <= to_scatter;
-            const move result = {s + d, absorbed ? 0.0 : tau_a - c->a[j] * d, absorbed};
-            return result;
-        }
-        s += to_face;
-        tau_sca -= c->b[j] * to_face;
-        tau_a -= c->a[j] * to_face;
-        z = next;
-        j = sign > 0 ? j + 1 : j - 1;
-    }
-}
-
-/* S or P at a height, continued with the end slopes. */
-static double sum_at(const column *c, const double *sum, const double *slope, double z)
-{
-    const size_t j = layer_of(c, z);
-    return sum[j] + slope[j] * (z - face(c, j));
-}
-
-/* The height at which it reaches `target`. */
-static double height_at(const column *c, const double *sum, const double *slope, double target)
-{
-    size_t low = 0, high = c->count - 1;
-    while (low < high) {
-        const size_t middle = (low + high + 1) / 2;
-        if (sum[middle] <= target) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return face(c, low) + (target - sum[low]) / slope[low];
-}
-
-/* physics.md 5.3, with its fast path for moves that stay in their layer. */
-static move prefix_sum(const column *c, double ze, double nz, double tau_sca, double tau_a)
-{
-    const size_t j = layer_of(c, ze);
-    const double to_scatter = tau_sca / c->b[j], to_absorption = tau_a / c->a[j];
-    const double d = fmin(to_scatter, to_absorption);
-    const double room = nz < 0.0 ? ze - face(c, j) : face(c, j + 1) - ze;
-    if (nz == 0.0 || fabs(nz) * d <= room) {
-        const bool absorbed = to_absorption <= to_scatter;
-        const move result = {d, absorbed ? 0.0 : tau_a - c->a[j] * d, absorbed};
-        return result;
-    }
-    const double start_s = sum_at(c, c->sum_b, c->b, ze);
-    const double start_p = sum_at(c, c->sum_a, c->a, ze);
-    const double z1 = height_at(c, c->sum_b, c->b, start_s + nz * tau_sca);
-    const double used = fabs(sum_at(c, c->sum_a, c->a, z1) - start_p) / fabs(nz);
-    if (used < tau_a) {
-        const move result = {(z1 - ze) / nz, tau_a - used, false};
-        return result;
-    }
-    const double z2 = height_at(c, c->sum_a, c->a, start_p + nz * tau_a);
-    const move result = {(z2 - ze) / nz, 0.0, true};
-    return result;
-}
-
-/* ---- the stage ------------------------------------------------------------------------------ */
+/* ---- the stage ------------------------------------------------------------------------------- */
 
 static ice_segment_start start_of(const ice_tables *tables, float wavelength, float z, float nz,
                                   float scattering, float absorption)
@@ -166,7 +24,7 @@ static ice_segment_start start_of(const ice_tables *tables, float wavelength, fl
     return start;
 }
 
-/* As kernels do: the variant takes over where a flight leaves its layer. */
+/* Finds a segment as kernels do: the variant is used only if the segment leaves its layer. */
 static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_segment_start start)
 {
     int32_t leaves;
@@ -174,7 +32,7 @@ static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_
     return leaves ? ice_propagate_on(variant, tables, start) : segment;
 }
 
-/* ---- the worked example --------------------------------------------------------------------- */
+/* ---- the worked example ---------------------------------------------------------------------- */
 
 static const double example_b[3] = {1.0 / 2.0, 1.0 / 3.0, 1.0 / 2.5};
 static const double example_a[3] = {1.0 / 100.0, 1.0 / 80.0, 1.0 / 120.0};
@@ -203,18 +61,20 @@ static stage_world example_world(void)
 START_TEST(worked_example_in_double)
 {
     stage_world world = example_world();
-    column c = column_create(world.medium, 400.0);
+    layer_oracle c = layer_oracle_create(world.medium, 400.0);
     for (size_t i = 0; i < EXAMPLES; ++i) {
-        const move moves[2] = {
-            walk(&c, example[i].ze, example[i].nz, example[i].tau_sca, example[i].tau_a),
-            prefix_sum(&c, example[i].ze, example[i].nz, example[i].tau_sca, example[i].tau_a)};
+        const oracle_move moves[2] = {layer_oracle_walk(&c, example[i].ze, example[i].nz,
+                                                        example[i].tau_sca, example[i].tau_a),
+                                      layer_oracle_prefix_sum(&c, example[i].ze, example[i].nz,
+                                                              example[i].tau_sca,
+                                                              example[i].tau_a)};
         for (int k = 0; k < 2; ++k) {
             ck_assert_double_eq_tol(moves[k].length, example[i].s, 5.1e-7);
             ck_assert_double_eq_tol(moves[k].absorption, example[i].left, 5.1e-7);
             ck_assert_int_eq(moves[k].absorbed, example[i].absorbed);
         }
     }
-    column_destroy(&c);
+    layer_oracle_destroy(&c);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -243,7 +103,8 @@ END_TEST
 
 START_TEST(ties_are_absorption)
 {
-    /* b = a: scatter and absorption at the same place, in the layer and across a face. */
+    /* If b = a, the photon scatters and is absorbed at the same point, in the layer or behind a
+     * face. */
     static const double equal[3] = {0.25, 0.5, 0.25};
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
     stage_world world = stage_world_create(world_medium_layered(-10.0, 10.0, 3, equal, equal),
@@ -268,8 +129,9 @@ END_TEST
 
 START_TEST(first_and_last_numbers)
 {
-    /* Depths of 0 (a uniform number of 1) and the largest (2^-24); heights at and just beside every
-     * face; exactly horizontal and all but horizontal flights: every segment is a number. */
+    /* Depths of 0 (from a uniform number of 1) up to the largest (from 2^-24), heights at every
+     * face and just next to it, horizontal and nearly horizontal flights: no segment is NaN or
+     * infinite. */
     static const float depths[] = {0.0f, 5.9604644775390625e-8f, 1.0f, 16.63553237915039f};
     static const float slopes[] = {0.0f, -0.0f, 1e-30f, -1e-30f, 1e-6f, -1e-6f, 1.0f, -1.0f};
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
@@ -336,18 +198,18 @@ START_TEST(equal_layers_are_one)
 }
 END_TEST
 
-/* ---- random moves --------------------------------------------------------------------------- */
+/* ---- random moves ---------------------------------------------------------------------------- */
 
 typedef struct statistics {
     size_t far_off; /* |ds| >= 1e-3 m */
     size_t left_layer;
     double worst_vertical; /* |ds| |nz|, m */
-    double worst_depth;    /* absorption depth left, times |nz| */
-    double worst_double;   /* 5.3 in double, in units of 1e-9 m + 1e-12 s; times |nz| / 0.01 where
-                              that is less than 1 */
+    double worst_depth;    /* error of the absorption depth left, times |nz| */
+    double worst_double;   /* error of 5.3 in double precision, in units of 1e-9 m + 1e-12 s; times
+                              |nz| / 0.01 if |nz| < 0.01 */
 } statistics;
 
-/* Directions: all of them, and exactly or nearly vertical and horizontal ones. */
+/* Returns a random nz. Some are exactly or nearly vertical or horizontal. */
 static float random_nz(uint64_t *state, size_t i)
 {
     const float sign = test_word(state) & 1 ? 1.0f : -1.0f;
@@ -365,23 +227,24 @@ static float random_nz(uint64_t *state, size_t i)
 
 static double worse(double so_far, double error)
 {
-    /* Written so that NaN stays. */
+    /* The comparison is written so that NaN counts as the worst error. */
     return error <= so_far ? so_far : error;
 }
 
-/* Starts in every layer in turn, and up to six layers outside. */
+/* Compares `count` random segments with the reference. They start in every layer in turn, and up to
+ * six layers above and below. */
 static statistics measure(const stage_world *world, ice_variant variant, double low, double high,
                           size_t count)
 {
     const ice_tables *tables = &world->tables->device;
-    column c = column_create(world->medium, 400.0);
+    layer_oracle c = layer_oracle_create(world->medium, 400.0);
     statistics result = {0};
     uint64_t state = 21;
     float wavelength = 0.0f;
     for (size_t i = 0; i < count; ++i) {
         if (i % 256 == 0) {
             wavelength = (float)test_between(&state, low, high);
-            column_set(&c, world->medium, (double)wavelength);
+            layer_oracle_set(&c, world->medium, (double)wavelength);
         }
         const double place = (double)(i % (c.count + 12)) - 6.0 + test_uniform(&state);
         const float z = (float)(c.bottom + place * c.thickness);
@@ -398,8 +261,10 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
             segment = ice_propagate_on(variant, tables, start);
         }
 
-        const move exact = walk(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
-        const move sums = prefix_sum(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
+        const oracle_move exact =
+            layer_oracle_walk(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
+        const oracle_move sums =
+            layer_oracle_prefix_sum(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
         const double slope = fabs((double)nz);
         const double ds = fabs((double)segment.length - exact.length);
         const double depth = fabs((double)segment.absorption - exact.absorption);
@@ -409,12 +274,12 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
         result.worst_depth = worse(result.worst_depth, depth * slope);
         result.worst_double = worse(result.worst_double, in_double * fmin(1.0, slope / 0.01));
     }
-    column_destroy(&c);
+    layer_oracle_destroy(&c);
     return result;
 }
 
-/* physics.md 5.3: 5e-4 m always, 1e-3 m for 99.9 % of moves, over 1e6 moves; 5.3 in double within
- * 1e-9 m + 1e-12 s of 5.2, times `doubles`. */
+/* physics.md 5.3: over 1e6 segments, vertical errors are at most 5e-4 m, and 99.9 % of the lengths
+ * are within 1e-3 m. In double precision 5.3 is within (1e-9 m + 1e-12 s) `doubles` of 5.2. */
 static void expect_tolerance(const stage_world *world, const char *name, double doubles)
 {
     static const struct {
@@ -436,7 +301,7 @@ static void expect_tolerance(const stage_world *world, const char *name, double 
                       cases[i].name, s.far_off, count);
         ck_assert_msg(s.worst_double <= doubles, "%s, %s: doubles differ by %g tolerances", name,
                       cases[i].name, s.worst_double);
-        /* Enough of them did what is tested. */
+        /* Enough segments left their layer. */
         ck_assert_uint_gt(s.left_layer * 20, count);
         printf("%s, %s: |ds||nz| up to %.2g m, %.4f %% off by 1e-3 m, depth %.2g, doubles %.2g\n",
                name, cases[i].name, s.worst_vertical, 100.0 * (double)s.far_off / (double)count,
@@ -464,7 +329,8 @@ START_TEST(real_ice)
         snprintf(set, sizeof set, "ice.directory=%s", path);
         stage_world world = stage_world_from_config(NULL, set, MODEL_LAYERS_ONLY, NULL);
         stage_world_tables(&world);
-        /* Their bedrock has 1e5 absorption depths, which costs doubles two digits near it. */
+        /* The bedrock of these models has an absorption depth of 1e5, so doubles lose two digits
+         * near it. */
         expect_tolerance(&world, folders[i], 100.0);
         stage_world_destroy(&world);
     }

@@ -1,5 +1,7 @@
-/* Philox4x32-10 against the known answers published with it (Random123, kat_vectors), and what the
- * stages make of its words. */
+/* Philox4x32-10 gives the known answers that were published with it (Random123, kat_vectors), and
+ * the stages make independent uniform numbers of its words, one sequence for each photon identity.
+ *
+ * How to join: add one test for each new use of the words in stages/random.h. */
 #include "stages/random.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -34,13 +36,13 @@ END_TEST
 
 START_TEST(identity_is_the_counter)
 {
-    /* files.md 5: counter (block, photon, step, event low), key (seed low, seed high ^ event
-     * high): the pi vector again, by the names of its words. */
+    /* files.md 5: the counter is (block, photon, step, event low), the key is (seed low, seed high
+     * ^ event high). The known answer for digits of pi, with its words under these names. */
     const uint32_t key_low = 0xa4093822, key_high = 0x299f31d0;
     const uint32_t event_low = 0x03707344, step = 0x13198a2e, photon = 0x85a308d3;
     expect(ice_draw(key_low, key_high, event_low, step, photon, 0x243f6a88), 0xd16cfe09, 0x94fdcceb,
            0x5001e420, 0x24126ea1);
-    /* The numbers of the blocks are part of the meaning of a seed. */
+    /* Other numbers of the blocks would give other photons for the same seed. */
     ck_assert_uint_eq(ICE_BLOCK_CREATE, 0);
     ck_assert_uint_eq(ICE_BLOCK_BOUNCE, 1);
 }
@@ -53,7 +55,7 @@ START_TEST(uniform_numbers)
     ck_assert(ice_uniform(0x80000000) == 0.5f);
     ck_assert(ice_uniform_positive(0) == 0x1p-24f);
     ck_assert(ice_uniform_positive(0xffffffff) == 1.0f);
-    /* Every value of the upper 24 bits; the lower 8 do not matter. */
+    /* Every value of the upper 24 bits. The lower 8 bits do not matter. */
     const uint32_t values = 1u << 24;
     const uint32_t stride = (uint32_t)(values / test_scaled(values)) | 1u;
     uint32_t wrong = 0;
@@ -68,9 +70,9 @@ START_TEST(uniform_numbers)
 }
 END_TEST
 
-/* Standard normal deviations of the mean, of the mean square and of the product of neighbours from
- * what uniform, independent numbers give. 12 numbers are looked at, each within 4.5 sigma: false
- * alarm 1e-4 for a generator that is right; the seed is fixed. */
+/* Compares the mean, the mean square and the product of neighbours with those of uniform,
+ * independent numbers. There are 12 comparisons at 4.5 sigma: false alarm 1e-4 for a correct
+ * generator. The seed is fixed. */
 static void look_at(const char *name, float (*number)(size_t))
 {
     const size_t n = test_scaled(1000000);

@@ -1,6 +1,7 @@
-/* The lower bounds of the distance to the nearest module are never too large, so that nothing that
- * matters is skipped, and not so small that they are useless. Whole runs give the same hits without
- * them. */
+/* The lower bounds of the distance to the nearest module are never too large, so that no hit is
+ * lost, and not so small that they are useless. Whole runs give the same hits without the bounds.
+ *
+ * How to join: add one test for each new bound of stages/reach.h. */
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
@@ -11,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Horizontal distance from a point to the edge of the nearest module. */
+/* Returns the horizontal distance (m) from a point to the edge of the nearest module. */
 static double exact_clearance(const ice_tables *tables, double x, double y)
 {
     double nearest = INFINITY;
@@ -23,7 +24,8 @@ static double exact_clearance(const ice_tables *tables, double x, double y)
     return fmax(nearest, 0.0);
 }
 
-/* Points inside, at and far outside of the map. */
+/* Compares the bound with the exact distance at points inside the map, at its edge and far outside.
+ */
 static void expect_lower_bound(stage_world *world, double spread, double largest_loss)
 {
     const ice_tables *tables = stage_world_tables(world);
@@ -44,7 +46,7 @@ static void expect_lower_bound(stage_world *world, double spread, double largest
     ck_assert_double_lt(loss, largest_loss);
 }
 
-/* In flat layers. */
+/* Whether a photon in flat layers is out of reach of every module. */
 static int32_t is_out_of_reach(const ice_tables *tables, float clearance, float x, float y, float z,
                                ice_optics optics, float absorption)
 {
@@ -84,7 +86,8 @@ START_TEST(clearance_of_a_real_detector)
 }
 END_TEST
 
-/* Absorption depth of the straight line between two points, by steps of half a metre. */
+/* Returns the absorption depth of the straight line between two points, in steps of half a metre.
+ */
 static double least_cost(const stage_world *world, ice_optics optics, const double from[3],
                          const double to[3])
 {
@@ -107,8 +110,8 @@ static double least_cost(const stage_world *world, ice_optics optics, const doub
 
 START_TEST(out_of_reach_only_what_is)
 {
-    /* A photon with as much absorption depth as a straight flight to some module takes can reach
-     * it, and must not be dropped. */
+    /* A photon must not be dropped if its absorption depth is enough for a straight flight to some
+     * module. */
     stage_world world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     uint64_t state = 52;
@@ -121,7 +124,7 @@ START_TEST(out_of_reach_only_what_is)
         const ice_sphere *module = &tables->modules[test_word(&state) % tables->module_count];
         const double to[3] = {(double)module->x, (double)module->y, (double)module->z};
         const ice_optics optics = ice_optics_at(tables, (float)test_between(&state, 280.0, 680.0));
-        /* To the edge, which is nearer than the centre by the widened radius at most. */
+        /* The edge of a module is nearer than its centre, by the widened radius or less. */
         const double distance =
             sqrt((from[0] - to[0]) * (from[0] - to[0]) + (from[1] - to[1]) * (from[1] - to[1]) +
                  (from[2] - to[2]) * (from[2] - to[2]));
@@ -137,7 +140,7 @@ START_TEST(out_of_reach_only_what_is)
                       from[2], (double)enough, (int)(module - tables->modules));
         dropped += is_out_of_reach(tables, clearance, x, y, z, optics, 0.05f) != 0;
     }
-    /* It does drop some. */
+    /* The bound does drop some photons. */
     ck_assert_uint_gt(dropped * 10, n);
     stage_world_destroy(&world);
 }
@@ -145,8 +148,8 @@ END_TEST
 
 START_TEST(heights_count)
 {
-    /* 298 m straight above the top module of a string, at 400 nm at least a depth of 298 / 338: the
-     * bound must see that without any help from horizontal distance. */
+    /* 298 m straight above the top module of a string, the absorption depth at 400 nm is at least
+     * 298 / 338. The horizontal distance is 0, so the bound must use the height. */
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_optics optics = ice_optics_at(tables, 400.0f);
@@ -154,7 +157,7 @@ START_TEST(heights_count)
         const float z = up ? 800.0f : -800.0f;
         ck_assert_int_eq(is_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, optics, 0.5f), 1);
         ck_assert_int_eq(is_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, optics, 16.0f), 0);
-        /* Neither do segments there come near a module, unless they are long enough. */
+        /* Segments there cannot reach a module either, unless they are long enough. */
         const float down = up ? -1.0f : 1.0f;
         ck_assert_int_eq(
             ice_may_collide(tables, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 290.0f), 0);
@@ -167,7 +170,7 @@ START_TEST(heights_count)
 }
 END_TEST
 
-/* Steps all over and around the detector: cascades, flashers, isotropic light. */
+/* Makes steps in and around the detector: cascades, flashers and isotropic light. */
 static void steps_around(ice_emission *emissions, size_t count, uint32_t photons)
 {
     uint64_t state = 53;
@@ -211,7 +214,7 @@ static void expect_same_arrivals(stage_world *world, size_t steps, uint32_t phot
                      results[0].arrivals.count * sizeof(ice_arrival));
     ck_assert_uint_eq(results[1].account.detected, results[0].account.detected);
     ck_assert_uint_eq(results[1].account.hits, results[0].account.hits);
-    /* Dropped photons have left; without the bound they were absorbed, on the way to nothing. */
+    /* Dropped photons count as left. Without the bound they are absorbed and reach no module. */
     ck_assert_uint_eq(results[0].account.left, 0);
     ck_assert_uint_gt(results[1].account.left, 0);
     ck_assert_uint_eq(results[1].account.left + results[1].account.absorbed,

@@ -1,5 +1,8 @@
-/* Scattering angles: quantiles, distribution functions and moments of physics.md 7.1-7.3, and
- * values of the random number over its whole range against the formulas in double precision. */
+/* Scattering angles: quantiles, distribution functions and moments of physics.md 7.1 to 7.3, and
+ * the same angle as the formulas in double precision for random numbers of all sizes.
+ *
+ * How to join: a new scatter variant joins with its mean cosine, its moments and its distribution.
+ */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -8,7 +11,7 @@
 #include <check.h>
 #include <math.h>
 
-/* As ics_tables_create makes them. */
+/* Returns the constants that ics_tables_create() makes. */
 static ice_scatter_constants constants_of(double g, double f)
 {
     stage_world world = stage_world_create(world_medium_uniform(2.5, g, f, 100.0),
@@ -36,7 +39,8 @@ START_TEST(quantiles)
         const double u = rows[i][0];
         ck_assert_double_eq_tol(cosine(ICE_scatter_hg, &constants, u), rows[i][1], 3e-7);
         ck_assert_double_eq_tol(cosine(ICE_scatter_sl, &constants, u), rows[i][2], 3e-7);
-        /* The mixture, through both of its doors: u' = u / f, u' = (1 - u) / (1 - f). */
+        /* The mixture uses simplified Liu with u' = u / f and Henyey-Greenstein with
+         * u' = (1 - u) / (1 - f). */
         ck_assert_double_eq_tol(cosine(ICE_scatter_hg_sl, &constants, 0.35 * u), rows[i][2], 3e-7);
         ck_assert_double_eq_tol(cosine(ICE_scatter_hg_sl, &constants, 1.0 - 0.65 * u), rows[i][1],
                                 4e-7);
@@ -51,7 +55,8 @@ typedef struct moments {
 
 static const double points[6] = {0.0, 0.5, 0.8, 0.9, 0.95, 0.99};
 
-/* Over equidistant values of the random number: no statistics, errors of 1/count. */
+/* Sums over equidistant values of the random number. There is no statistical error, but one of
+ * 1/count. */
 static size_t sample(void)
 {
     return test_scaled(1u << 19);
@@ -105,13 +110,13 @@ START_TEST(distributions_and_moments)
     expect_moments(ICE_scatter_hg_sl, 1.0, liu, 0.0090476);
     const moments half = integrate(ICE_scatter_hg_sl, 0.9, 0.45);
     ck_assert_double_eq_tol(half.second - half.first * half.first, 0.0389048, tolerance());
-    /* <cos^2> as the text has it. */
+    /* <cos^2> has the number of physics.md. */
     ck_assert_double_eq_tol(integrate(ICE_scatter_hg, 0.9, 0.0).second, 0.8733333, tolerance());
     ck_assert_double_eq_tol(integrate(ICE_scatter_sl, 0.9, 0.0).second, 0.8190476, tolerance());
 }
 END_TEST
 
-/* Water: molecules with density 1 + 0.835 cos^2, particles by Henyey-Greenstein. */
+/* Water: molecules scatter with the density 1 + 0.835 cos^2, particles by Henyey-Greenstein. */
 START_TEST(molecules_and_particles)
 {
     const double b = 0.835, norm = 2.0 * (1.0 + b / 3.0);
@@ -141,7 +146,7 @@ START_TEST(molecules_and_particles)
         ck_assert_double_eq_tol(below, r * molecules + (1 - r) * particles, 2.0 * tolerance());
         stage_world_destroy(&world);
     }
-    /* Every number against the cubic that it solves. */
+    /* Every result solves its cubic equation. */
     for (int i = 0; i <= 100000; ++i) {
         const double u = i / 100000.0, c = 1.0 - (double)ice_rayleigh((float)u);
         ck_assert_double_eq_tol((c + b * c * c * c / 3.0 + 0.5 * norm) / norm, (float)u, 3e-7);
@@ -195,7 +200,7 @@ START_TEST(random_numbers_of_all_sizes)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
         const double g = pairs[i][0], f = pairs[i][1];
         const ice_scatter_constants constants = constants_of(g, f);
-        /* More of them for the default than for the others. */
+        /* The default variant is tried with more numbers than the others. */
         const uint32_t stride =
             (uint32_t)(values / test_scaled(i == 0 ? values / 4 : values / 32)) | 1u;
         double henyey = 0.0, liu = 0.0, outside = 0.0, mixture = 0.0;
@@ -210,7 +215,7 @@ START_TEST(random_numbers_of_all_sizes)
             const double exact = (double)u <= single_f
                                      ? exact_liu(g, (double)u / single_f)
                                      : exact_henyey(g, (1.0 - (double)u) / (1.0 - single_f));
-            /* The stretched number has the rounding errors of numbers near 1. */
+            /* u' has the rounding errors of numbers near 1. */
             mixture = fmax(mixture, fabs(mixed - exact) / (exact + 1e-3));
             outside = fmax(outside, fmax(-mixed, mixed - 2.0));
             outside = fmax(outside, fmax(-from_henyey, from_henyey - 2.0));
@@ -220,7 +225,7 @@ START_TEST(random_numbers_of_all_sizes)
         ck_assert_double_lt(henyey, 3e-6);
         ck_assert_double_lt(liu, 1e-6);
         ck_assert_double_lt(mixture, 1e-4);
-        /* ice_deflect cuts off what rounding leaves outside [0, 2]. */
+        /* Rounding may give a result outside [0, 2]; ice_deflect() limits it. */
         ck_assert_double_lt(outside, 1e-5);
     }
 }
@@ -253,7 +258,7 @@ START_TEST(ends)
     const ice_scatter_constants even = constants_of(0.0, 0.35);
     ck_assert_double_eq_tol(cosine(ICE_scatter_hg, &even, 0.25), -0.5, 1e-7);
     ck_assert_double_eq_tol(cosine(ICE_scatter_sl, &even, 0.25), -0.5, 3e-7);
-    /* A variant that is not one of the stage means the default. */
+    /* A number that is no variant of the stage means the default. */
     ck_assert(ice_scatter(ICE_VARIANT_COUNT, &constants, 0.3f) ==
               ice_scatter_hg_sl(&constants, 0.3f));
 }
@@ -261,8 +266,8 @@ END_TEST
 
 START_TEST(mean_cosine_after_many_scatters)
 {
-    /* <cos> after k scatters is g^k (physics.md 12.1): 4 sigma, 8 looks, false alarm 5e-4; fixed
-     * seed. */
+    /* <cos> after k scatters is g^k (physics.md 12.1). 8 comparisons at 4 sigma: false alarm 5e-4.
+     * The seed is fixed. */
     const ice_scatter_constants constants = constants_of(0.9, 0.35);
     const size_t count = test_scaled(200000);
     double sums[9] = {0}, squares[9] = {0};

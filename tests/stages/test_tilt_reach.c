@@ -1,6 +1,9 @@
 /* The reach bound in steeply tilted layers. Wherever the bound relies on the clearest ice of a row,
  * a photon finds no clearer ice within ICE_CLEAR_RANGE. Whole runs far outside the table of the
- * tilt, where the shift continues linearly without limit, give the same hits without the bound. */
+ * tilt, where the shift continues linearly without limit, give the same hits without the bound.
+ *
+ * How to join: a new kind of tilt joins in clear_ranges_hold and in runs_far_outside_are_the_same.
+ */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -12,8 +15,8 @@
 
 enum { LAYERS = 600, DEPTHS = 2, STATIONS = 2, NODES = 9, TABLES = 24 };
 
-/* Layers of 5 m, the clearest at the bottom or at the top, so that a photon which gets further down
- * or up than the bound thinks is always found out. */
+/* Makes layers of 5 m with the clearest ice at the bottom or at the top. If a photon gets further
+ * down or up than the bound assumes, it finds clearer ice, and the test fails. */
 static void fill_layers(ice_medium *medium, bool upwards)
 {
     for (int i = 0; i < LAYERS; ++i) {
@@ -31,7 +34,8 @@ static stage_world mixed_world(void)
     return stage_world_create(medium, world_detector_far(), world_light_line(400.0));
 }
 
-/* Two rows of shifts; the same in both (`is_plain`), they are steep across alone. */
+/* Makes two rows of random shifts of up to `most` (m). If `is_plain`, the rows are equal, so that
+ * the shift is steep only across. */
 static double *shifts_between(uint64_t *state, size_t count, double most, bool is_plain)
 {
     double *shifts = calloc(DEPTHS * count, sizeof *shifts);
@@ -56,7 +60,8 @@ static void set_line(ice_medium *medium, uint64_t *state, double most, bool is_p
     tilt->shifts = shifts_between(state, STATIONS, most, is_plain);
 }
 
-/* Axes at `angle` to each other: the nearer to 0, the flatter some corner's ray leaves an edge. */
+/* Sets a map with axes at `angle` (rad) to each other. If the angle is small, so is the angle
+ * between some edge and the ray from its corner. */
 static void set_map(ice_medium *medium, uint64_t *state, double most, bool is_plain, double angle)
 {
     ice_tilt *tilt = &medium->tilt;
@@ -66,7 +71,7 @@ static void set_map(ice_medium *medium, uint64_t *state, double most, bool is_pl
     tilt->axes[0] = (ice_tilt_axis){azimuth, -step, step, 3, 2};
     tilt->axes[1] = (ice_tilt_axis){azimuth + angle, -0.9 * step, 0.9 * step, 3, 2};
     tilt->shifts = shifts_between(state, NODES, most, is_plain);
-    /* Steep along one pair of edges, and no steeper anywhere inside. */
+    /* The shift is steep along one pair of edges, and not steeper anywhere inside. */
     for (size_t node = 0; node < NODES && is_plain; ++node) {
         tilt->shifts[node] = tilt->shifts[NODES + node] =
             0.01 * step * most * ((double)(node % 3) + (double)(node / 3) - 2.0);
@@ -78,7 +83,8 @@ static void set_map(ice_medium *medium, uint64_t *state, double most, bool is_pl
     }
 }
 
-/* The way of steepest height at a point, up or down (`sign`), or now and then any. */
+/* Returns the direction in which the height changes most at a point, upwards or downwards (`sign`).
+ * Now and then it returns any direction. */
 static void way(const ice_tables *tables, uint64_t *state, double sign, const double at[3],
                 double n[3])
 {
@@ -98,8 +104,8 @@ static void way(const ice_tables *tables, uint64_t *state, double sign, const do
     }
 }
 
-/* Photons here and there within and around the table, each over ICE_CLEAR_RANGE of way, in
- * segments. Returns how many of them the bound relies on its rows for. */
+/* Follows photons in and around the table, each over a path of ICE_CLEAR_RANGE in several segments.
+ * Returns the number of photons for which the bound relies on its rows. */
 static size_t expect_clear_ranges(stage_world *world, uint64_t *state, size_t photons)
 {
     const ice_tables *tables = stage_world_tables(world);
@@ -136,7 +142,8 @@ static size_t expect_clear_ranges(stage_world *world, uint64_t *state, size_t ph
     return known;
 }
 
-/* 0, 1: a line that goes on, and one that does not; 2 .. 4: maps, whose axes come nearer. */
+/* Case 0 is a line whose shift continues outside its stations, case 1 a line whose shift stays at
+ * its edge. Cases 2 to 4 are maps with smaller and smaller angles between their axes. */
 START_TEST(clear_ranges_hold)
 {
     static const double angles[] = {2.1, 1.0, 0.35};
@@ -162,7 +169,7 @@ START_TEST(clear_ranges_hold)
         fill_layers(world.medium, table % 2 == 1);
         known += expect_clear_ranges(&world, &state, photons);
     }
-    /* The bound is of use there: in the table itself, and all over one that goes on as its edge. */
+    /* The bound was used: inside the tables, and everywhere if the shift stays at its edge. */
     ck_assert_uint_gt(known, photons);
     ck_assert(_i != 1 || known == TABLES * photons);
     stage_world_destroy(&world);
@@ -238,7 +245,7 @@ START_TEST(runs_far_outside_are_the_same)
     ck_assert_uint_eq(results[1].arrivals.count, results[0].arrivals.count);
     ck_assert_mem_eq(results[1].arrivals.items, results[0].arrivals.items,
                      results[0].arrivals.count * sizeof(ice_arrival));
-    /* The bound did drop photons. */
+    /* The bound dropped photons. */
     ck_assert_uint_gt(results[1].account.left, 100);
     world_result_free(&results[0]);
     world_result_free(&results[1]);

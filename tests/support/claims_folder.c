@@ -51,6 +51,7 @@ bool claims_exists(const claims_folder *place, const char *name)
     return lstat(claims_path(place, name, path), &about) == 0;
 }
 
+/* The time of the last change (ns). */
 static int64_t changed_ns(const char *path)
 {
     struct stat about;
@@ -63,8 +64,9 @@ void claims_add(const claims_folder *place, const char *name, const char *text)
     char clock[SCRATCH_PATH], part[SCRATCH_PATH], path[CLAIMS_PATH];
     scratch_path(&place->folder, "clock", clock);
     scratch_path(&place->folder, "part", part);
-    /* Written before the old one goes, so that it gets no inode of one that is gone, and when the
-     * file system's clock, which ticks every few ms, has gone on. */
+    /* The new file is written before it replaces an old one, so that it cannot get the inode of the
+     * old one. It is written again until the clock of the file system, which advances every few ms,
+     * has another time. */
     scratch_write(clock, "", 0);
     const int64_t before = changed_ns(clock);
     do {
@@ -106,6 +108,13 @@ void claims_age_lease(const claims_folder *place, const char *worker, double sec
     times[0].tv_sec -= (time_t)seconds;
     times[1] = times[0];
     ck_assert_int_eq(utimensat(AT_FDCWD, claims_path(place, name, path), times, 0), 0);
+}
+
+int claims_put(const claims_folder *place, const ics_claims *claims, const char *file,
+               const char *name, icestream_error *error)
+{
+    char path[SCRATCH_PATH];
+    return ics_claims_put(claims, scratch_path(&place->folder, file, path), name, error);
 }
 
 /* ---- workers --------------------------------------------------------------------------------- */

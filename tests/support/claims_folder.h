@@ -23,12 +23,15 @@ void claims_folder_close(claims_folder *place);
 /* The path of something in the input folder. Returns path. */
 const char *claims_path(const claims_folder *place, const char *name, char path[CLAIMS_PATH]);
 bool claims_exists(const claims_folder *place, const char *name);
-/* Adds a file with this text. Its inode and its time of arrival differ from those of all files
- * before.
- */
+/* Adds a file with this text. Its inode and its time of arrival differ from those of all earlier
+ * files. */
 void claims_add(const claims_folder *place, const char *name, const char *text);
 /* Fails unless the file has this text. */
 void claims_assert_text(const claims_folder *place, const char *name, const char *text);
+/* Puts a file that lies next to the input folder into the input folder. Returns the status of
+ * ics_claims_put(). */
+int claims_put(const claims_folder *place, const ics_claims *claims, const char *file,
+               const char *name, icestream_error *error);
 /* Number of names in a folder below the input folder, without dot files; 0 if it is missing. */
 size_t claims_count(const claims_folder *place, const char *folder);
 /* Makes the last heartbeat of a worker `seconds` (s) old. */
@@ -45,8 +48,8 @@ bool claims_fail(const ics_claims *claims, ics_claim *claim, const char *reason)
 bool claims_give_back(const ics_claims *claims, ics_claim *claim);
 void claims_assert_counts(const ics_claims *claims, ics_claims_counts expected);
 
-/* From now on renames with RENAME_NOREPLACE fail in this process and in its children, as on NFS.
- * Returns false if the kernel has no such filters. */
+/* Makes renames with RENAME_NOREPLACE fail in this process and in its children, as on NFS, for
+ * ever. Returns false if the kernel has no such filters. */
 bool claims_forbid_noreplace(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the script does with its files. */
+/* How the script ends the claim of each of its files. */
 enum { KEPT, MOVED, DELETED, FAILED, GIVEN_BACK, ADOPTED };
 static const char *const script_names[CLAIMS_SCRIPT_FILES] = {
     "kept.npy", "moved.npy", "deleted.npy", "failed.npy", "given.npy", "adopted.npy"};
@@ -33,7 +33,8 @@ void claims_script_prepare(const claims_folder *place, char put_path[SCRATCH_PAT
     }
 }
 
-/* Counts what may be tried again; anything else, or too much, is the end. */
+/* Returns whether a failed call may be repeated, and counts it. Ends the process if no fault is
+ * left. */
 static bool again(int status, const icestream_error *error, unsigned *faults)
 {
     if (status == ICESTREAM_OK) {
@@ -77,7 +78,7 @@ void claims_script_run(claims_folder *place, const char *put_path, unsigned faul
     place->options.worker = "script";
     while (again(ics_claims_create(&place->options, &claims, &error), &error, &faults)) {
     }
-    /* What could not be taken at one look is there at the next. */
+    /* A file that could not be claimed in one scan can be claimed in the next. */
     size_t count = 0;
     for (unsigned looks = 0; looks < 3 && count < CLAIMS_SCRIPT_FILES; ++looks) {
         size_t more = 0;
@@ -124,7 +125,7 @@ void claims_script_finish(claims_folder *place, const claims_script *progress)
         }
         for (int i = 0; i < CLAIMS_SCRIPT_FILES; ++i) {
             ck_assert_msg(!progress->ended[i] || strcmp(claim.name, script_names[i]) != 0,
-                          "%s is done twice", claim.name);
+                          "%s is claimed after it was done", claim.name);
         }
         ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
     }

@@ -1,5 +1,5 @@
 /* For tests of crashes: a script that calls every function of claims.h in a process that is killed
- * or meets faults, and checks of what must be true afterwards. */
+ * or whose calls fail, and checks of what must be true afterwards. */
 #ifndef CLAIMS_SCRIPT_H
 #define CLAIMS_SCRIPT_H
 
@@ -10,7 +10,7 @@ enum { CLAIMS_SCRIPT_FILES = 6 };
 /* How far the script has come. */
 typedef struct claims_script {
     bool ended[CLAIMS_SCRIPT_FILES]; /* the call that ends the work has returned */
-    bool put;
+    bool put;                        /* ics_claims_put() has returned */
 } claims_script;
 
 /* Prepares six files, one of which a dead worker holds, and another file for ics_claims_put(),

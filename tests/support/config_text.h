@@ -7,8 +7,6 @@
 #include <check.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* Reads the text of a run file as if it were work/run.yaml. Fails the test on errors. */
 static inline icestream_config *load_with(const char *text, const char *const *sets,
                                           size_t set_count)

@@ -6,21 +6,12 @@
 #include "physics/detect/detect_pe.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/models.h"
+#include "tests/support/loaded_models.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
-
-/* The models of a configuration, which it destroys. */
-static inline ics_models *detection_load(icestream_config *config)
-{
-    ics_models *models = NULL;
-    icestream_error error = {0};
-    ck_assert_msg(ics_models_create(config, &models, &error) == ICESTREAM_OK, "%s", error.text);
-    icestream_config_destroy(config);
-    return models;
-}
 
 static inline uint32_t detection_module(const ics_models *models, uint16_t string, uint16_t number)
 {
@@ -37,7 +28,7 @@ static inline ics_models *detection_with_file(const char *key, const char *conte
     char path[MODEL_PATH], given[MODEL_PATH + 64];
     snprintf(given, sizeof given, "%s=%s", key,
              model_folder_write(&folder, "x.dat", content, path));
-    ics_models *models = detection_load(model_config("stages.detect=pe", given, set, NULL));
+    ics_models *models = models_load(model_config("stages.detect=pe", given, set, NULL));
     model_folder_remove(&folder);
     return models;
 }

@@ -1,4 +1,5 @@
-/* Values of JSON reports. Each function ends the test if the value is not there. */
+/* Values of JSON reports. Each function fails the test if the value is missing or has another type.
+ */
 #ifndef TESTS_SUPPORT_JSON_VALUES_H
 #define TESTS_SUPPORT_JSON_VALUES_H
 
@@ -10,7 +11,7 @@ double number_of(const json_t *object, const char *key);
 /* Borrowed from the object. */
 const char *text_of(const json_t *object, const char *key);
 
-/* The item of the list that stands at `key`; borrowed. */
+/* An item of the list at `key`. Borrowed from the object. */
 const json_t *item_of(const json_t *object, const char *key, size_t index);
 
 #endif

@@ -17,8 +17,7 @@
 
 enum { PATIENCE = 30000 };
 
-/* ---- what happens -----------------------------------------------------------------------------
- */
+/* ---- what happens --------------------------------------------------------------------------- */
 
 static void on_message(void *user, const ics_listener_message *message)
 {
@@ -53,8 +52,7 @@ static void on_finished(uv_async_t *async)
     (void)async; /* wakes the loop */
 }
 
-/* ---- life -------------------------------------------------------------------------------------
- */
+/* ---- life ----------------------------------------------------------------------------------- */
 
 listener_world *world_open(void)
 {
@@ -156,8 +154,7 @@ void world_expect_message(const listener_world *world, unsigned index, const voi
     free(file);
 }
 
-/* ---- clients ----------------------------------------------------------------------------------
- */
+/* ---- clients -------------------------------------------------------------------------------- */
 
 static int connect_client(const char *address)
 {

@@ -1,6 +1,6 @@
-/* For tests of the listener: a loop with a listener that records what happens, and clients that
- * talk to it from other threads. Every function fails the test on errors, and after 30 s of waiting
- * in vain. */
+/* For tests of the listener: a loop with a listener whose messages and reports are recorded, and
+ * clients on other threads. Every function fails the test on errors, and after 30 s of waiting in
+ * vain. */
 #ifndef LISTENER_WORLD_H
 #define LISTENER_WORLD_H
 
@@ -25,7 +25,7 @@ typedef struct listener_world {
     uv_timer_t patience;
     uv_async_t finished; /* a client's thread has ended */
     ics_listener *listener;
-    bool releases; /* every message is released when it comes */
+    bool releases; /* every message is released when it is delivered */
 
     struct {
         char *path;
@@ -36,20 +36,22 @@ typedef struct listener_world {
     unsigned report_count;
 } listener_world;
 
-/* With a Unix-domain socket, room for 16 clients and 4 messages of 1 MiB each; not listening yet.
- */
+/* Makes a loop with options for a Unix-domain socket, 16 clients and 4 messages of 1 MiB each. It
+ * does not listen yet. */
 listener_world *world_open(void);
 /* Starts to listen. Returns the status; `error` may be NULL. */
 int world_listen(listener_world *world, icestream_error *error);
 /* Closes the listener, runs the loop to its end, and removes the folder. */
 void world_close(listener_world *world);
 
-/* Run the loop until this number of things has happened; world_turn: once. */
+/* Runs the loop once. */
 void world_turn(listener_world *world);
+/* Runs the loop until this number of messages has been delivered. */
 void world_wait_messages(listener_world *world, unsigned count);
 /* Runs the loop until there is a report of this kind that contains this text. */
 const world_report *world_wait_report(listener_world *world, ics_listener_event event,
                                       const char *text);
+/* Runs the loop until exactly this number of clients is connected. */
 void world_wait_clients(listener_world *world, uint32_t clients);
 /* Number of files in the spool whose names end with this text. */
 unsigned world_files(const listener_world *world, const char *ending);
@@ -89,7 +91,7 @@ void client_talk_three(world_client *client);
 /* Sends three messages of 300 steps and closes the connection without reading the answers. */
 void client_talk_and_forget(world_client *client);
 
-/* A message with this number of good steps, in our layout. The caller frees it. */
+/* A message with this number of good steps, as the listener writes it. The caller frees it. */
 unsigned char *world_message(uint64_t event, uint32_t rows, size_t *size);
 
 #endif

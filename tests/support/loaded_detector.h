@@ -15,4 +15,9 @@ typedef struct loaded_detector {
 loaded_detector detector_load(icestream_config *config);
 void detector_unload(loaded_detector *result);
 
+/* Fails the test if the detector was refused. */
+void expect_detector(const loaded_detector *result);
+/* Fails the test if the detector was not refused with this message. */
+void expect_no_detector(const loaded_detector *result, const char *message);
+
 #endif

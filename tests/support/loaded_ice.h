@@ -19,8 +19,9 @@ void ice_unload(loaded_ice *ice);
 /* Whether a warning contains the text. */
 bool ice_warned(const loaded_ice *ice, const char *text);
 
-/* Fail the test if the ice was refused; if it was not refused with this message. */
+/* Fails the test if the ice was refused. */
 void expect_ice(const loaded_ice *ice);
+/* Fails the test if the ice was not refused with this message. */
 void expect_no_ice(const loaded_ice *ice, const char *message);
 
 #endif

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Kernels in the definitions, so that any embedded file can be the entry. `gpu_scatter`
- * calls the user's header if there is one. */
+/* The kernels are in the definitions, so that any embedded file can be the entry of a program. */
 static const char kernels[] =
     "#include \"stages/variants.h\"\n"
     "extern \"C\" __global__ void ics_small(float *x) { x[threadIdx.x] += 1.0f; }\n"
@@ -35,7 +34,7 @@ static const char kernels[] =
 const ics_program_options program_defaults = {
     .entry = "stages/variants.h", .definitions = kernels, .architecture = 90, .use_cache = true};
 
-/* The state of the running test; a fixture has no argument that could carry it. */
+/* The state of the running test. It is static because fixtures have no arguments. */
 static scratch place;
 static char cache[SCRATCH_PATH + 16];
 

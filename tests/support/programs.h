@@ -15,19 +15,19 @@ extern const ics_program_options program_defaults;
 void program_set_up(void);
 void program_tear_down(void);
 const scratch *program_place(void);
-/* The folder of the entries in that cache. */
+/* The folder of the entries of this cache. */
 const char *program_cache(void);
 
 /* Whether NVRTC can be loaded. Prints a message if it cannot. */
 bool program_has_nvrtc(void);
 
-/* Gets a program, compiled or from a cache. The caller destroys it. */
+/* Creates a program: compiles it or reads it from a cache. The caller destroys it. */
 ics_program *program_get(const ics_program_options *options);
-/* Checks that a program cannot be had, and returns the error. */
+/* Checks that a program cannot be created, and returns the error in `why`. */
 void program_get_none(const ics_program_options *options, icestream_error *why);
 /* The path of a program in the cache. */
 void program_entry_path(const ics_program *program, char path[2 * SCRATCH_PATH]);
-/* Number of files in a folder whose names end with this text. */
+/* The number of files in a folder whose names end with this text. */
 int program_count_files(const char *folder, const char *end);
 
 void program_assert_same(const ics_program *a, const ics_program *b);

@@ -29,10 +29,15 @@ const char *run_folder_path(const char *folder, const char *name, char path[2 * 
     return path;
 }
 
-bool run_folder_has_hits(const run_folder *place, const char *name)
+bool run_folder_exists(const char *folder, const char *name)
 {
     char path[2 * SCRATCH_PATH];
-    return access(run_folder_path(place->hits, name, path), F_OK) == 0;
+    return access(run_folder_path(folder, name, path), F_OK) == 0;
+}
+
+bool run_folder_has_hits(const run_folder *place, const char *name)
+{
+    return run_folder_exists(place->hits, name);
 }
 
 icestream_step run_folder_bright(uint32_t step_id, uint32_t photons)
@@ -96,6 +101,18 @@ int run_folder_run(run_folder *place, const char *const *sets)
     return status;
 }
 
+char *run_folder_log(run_folder *place, const char *const *sets)
+{
+    char *text = NULL;
+    size_t size = 0;
+    place->options.progress = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(place->options.progress);
+    ck_assert_msg(run_folder_run(place, sets) == ICESTREAM_OK, "%s", place->error.text);
+    fclose(place->options.progress);
+    place->options.progress = NULL;
+    return text;
+}
+
 icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count)
 {
     char path[2 * SCRATCH_PATH];
@@ -127,4 +144,12 @@ json_t *run_folder_summary(const run_folder *place)
 json_int_t run_folder_count(const json_t *summary, const char *group, const char *name)
 {
     return json_integer_value(json_object_get(json_object_get(summary, group), name));
+}
+
+json_int_t run_folder_files(const run_folder *place, const char *result)
+{
+    json_t *summary = run_folder_summary(place);
+    const json_int_t count = run_folder_count(summary, "file_counts", result);
+    json_decref(summary);
+    return count;
 }

@@ -2,9 +2,11 @@
 
 #include <check.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,9 +29,40 @@ static int remove_entry(const char *path, const struct stat *about, int type, st
     return remove(path);
 }
 
+bool scratch_create_elsewhere(const scratch *here, scratch *out)
+{
+    struct stat about, other;
+    *out = (scratch){.folder = "/dev/shm/icestream-XXXXXX"};
+    if (stat(here->folder, &about) != 0 || stat("/dev/shm", &other) != 0 ||
+        about.st_dev == other.st_dev || mkdtemp(out->folder) == NULL) {
+        printf("skipped: no other file system in /dev/shm\n");
+        return false;
+    }
+    return true;
+}
+
 void scratch_remove(const scratch *place)
 {
     nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void set_file_limit(rlim_t size)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+void scratch_limit_files(size_t size)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    set_file_limit((rlim_t)size);
+}
+
+void scratch_unlimit_files(void)
+{
+    set_file_limit(RLIM_INFINITY);
 }
 
 const char *scratch_path(const scratch *place, const char *name, char path[SCRATCH_PATH])
@@ -85,6 +118,14 @@ int scratch_python(const char *program, const char *first, const char *second)
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+FILE *scratch_full_disk(void)
+{
+    FILE *full = fopen("/dev/full", "w");
+    ck_assert_ptr_nonnull(full);
+    setvbuf(full, NULL, _IONBF, 0);
+    return full;
 }
 
 bool scratch_has_numpy(void)

@@ -13,7 +13,7 @@ typedef struct stage_world {
     ice_medium *medium;
     ice_detector *detector;
     ice_light *light;
-    ics_models *models; /* owner of the three if they come from a configuration; otherwise NULL */
+    ics_models *models; /* owner of the three parts if they come from a configuration, or NULL */
     ics_table_options options; /* seed 1, bounce limit 10000, reach cull on */
     ics_tables *tables;        /* NULL before stage_world_tables() */
 } stage_world;
@@ -43,13 +43,13 @@ ice_detector *world_detector_far(void);
 
 /* Modules in all directions around the origin. */
 typedef struct world_ring {
-    double radius;   /* m, of the modules from the origin */
+    double radius;   /* distance of the modules from the origin (m) */
     size_t modules;  /* spread evenly over the sphere of this radius */
     double expected; /* what the test expects per module: fraction of photons, or fluence (1/m^2) */
 } world_ring;
 
-/* The modules of all rings, WORLD_RING_MODULES at most. Modules do not shade each other: photons do
- * not end on hits. */
+/* A detector of the modules of all rings, WORLD_RING_MODULES at most. Photons do not end on hits,
+ * so modules do not shade each other. */
 enum { WORLD_RING_MODULES = 800 };
 ice_detector *world_detector_rings(const world_ring *rings, size_t count, double oversize);
 

@@ -1,8 +1,11 @@
-/* The main function of a suite, written once. */
+/* The main function of a suite, and the number of elements of a table of cases. */
 #ifndef TEST_MAIN_H
 #define TEST_MAIN_H
 
 #include <check.h>
+
+/* The number of elements of an array. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Begins the function that adds the test cases to `suite`, and defines a main() that runs them:
  *

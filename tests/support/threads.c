@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 size_t threads_named(const char *name)
 {
@@ -26,4 +27,13 @@ size_t threads_named(const char *name)
     }
     globfree(&found);
     return count;
+}
+
+bool threads_end(const char *name)
+{
+    enum { TRIES = 30000 };
+    for (int tries = 0; tries < TRIES && threads_named(name) != 0; ++tries) {
+        usleep(2000);
+    }
+    return threads_named(name) == 0;
 }

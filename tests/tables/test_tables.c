@@ -1,5 +1,8 @@
-/* Promise: the tables hold the numbers of the models, are one block, and models that they cannot
- * represent are refused. */
+/* Promise: the tables hold the numbers of the models and are one block of memory, and a model that
+ * they cannot represent is refused.
+ *
+ * How to join: a new table joins in one_block, a new reason to refuse a model in
+ * models_without_sense_are_refused. */
 #include "stages/optics.h"
 #include "stages/propagate_cumulative.h"
 #include "tables/tables.h"
@@ -40,7 +43,8 @@ START_TEST(what_a_run_sets)
               tables->modules[2].z == -9.0f);
     ck_assert(tables->modules[0].oversize == 5.0f && tables->modules[1].oversize == 1.0f);
     ck_assert(tables->absorbs[0] == 0 && tables->absorbs[1] == 1);
-    /* Heights of all modules with their reach. */
+    /* `low` and `high` are the heights of the lowest and of the highest module, with the widened
+     * radius. */
     ck_assert(tables->low <= -9.0f - 0.8255f && tables->low > -10.0f);
     ck_assert(tables->high >= 6.0f + 0.8255f && tables->high < 7.0f);
     stage_world_destroy(&world);
@@ -79,7 +83,7 @@ START_TEST(totals_of_the_built_in_ice)
     ck_assert_double_eq_tol(ice_absorption_between(tables, dust, 0, 171), 25.0364, 6e-5);
     ck_assert_double_eq_tol(ice_absorption_between(tables, ice, 0, 171), 1812.42, 6e-3);
     ck_assert_double_eq_tol(ice_scattering_between(tables, dust, 171, 0), -894.158, 6e-4);
-    /* Between neighbours it is a layer's coefficient times 10 m, to single precision. */
+    /* Neighbouring sums differ by the coefficient of a layer times 10 m, in single precision. */
     for (int32_t i = 0; i < 171; ++i) {
         const double depth = ice_scattering_between(tables, dust, i, i + 1);
         ck_assert_double_eq_tol(depth / (10.0 * (double)tables->layers[i].scattering), 1.0, 3e-7);
@@ -216,8 +220,7 @@ START_TEST(arrival_times)
 }
 END_TEST
 
-/* ---- what is refused --------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 static void expect_refused(stage_world *world, const char *sentence)
 {

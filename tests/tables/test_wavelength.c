@@ -1,6 +1,8 @@
 /* Promise: the create stage draws wavelengths as the exact inverse of the spectrum's distribution
  * in double precision does, within the bounds of stages/tables.h, and the spectra have the
- * quantiles of physics.md 3.3 and 3.4. */
+ * quantiles of physics.md 3.3 and 3.4.
+ *
+ * How to join: a new built-in spectrum joins in inverse_of_every_built_in_spectrum. */
 #include "pipeline/models/light/light.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
@@ -12,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cumulative distribution at the points of a spectrum that is linear between them. */
+/* Computes the cumulative distribution at the points of a spectrum, which is linear between them.
+ */
 typedef struct distribution {
     const ice_spectrum *spectrum;
     double *cumulative;
@@ -34,7 +37,7 @@ static distribution distribution_create(const ice_spectrum *spectrum)
     return result;
 }
 
-/* Probability of a wavelength below `wavelength`. */
+/* Returns the probability of a shorter wavelength. */
 static double probability_below(const distribution *d, double wavelength)
 {
     const ice_spectrum *s = d->spectrum;
@@ -84,7 +87,7 @@ static errors measure(const ice_tables *tables, uint32_t spectrum, const distrib
     size_t counted = 0;
     uint64_t state = 11;
     for (size_t i = 0; i < n; ++i) {
-        /* A third of the numbers in each tail, half of those in its last thousandth. */
+        /* A third of the numbers lies in each tail, and half of these in its last thousandth. */
         double u = test_uniform(&state);
         const size_t kind = i % 6;
         if (kind == 1 || kind == 3) {
@@ -155,8 +158,8 @@ END_TEST
 
 START_TEST(quantiles_of_the_standard_spectrum)
 {
-    /* physics.md 3.3; its numbers are those of the continuous spectrum, a 1 nm grid is within
-     * 0.005 nm of it, the look-up within 0.02 nm. */
+    /* physics.md 3.3 has the numbers of the continuous spectrum. A 1 nm grid is within 0.005 nm of
+     * them, and the look-up within 0.02 nm. */
     static const double rows[][2] = {{0.01, 316.52}, {0.05, 340.88}, {0.25, 379.19}, {0.50, 418.75},
                                      {0.75, 469.77}, {0.95, 549.31}, {0.99, 604.27}};
     stage_world world = standard_world();
@@ -174,7 +177,7 @@ START_TEST(quantiles_of_the_standard_spectrum)
 }
 END_TEST
 
-/* A spectrum on a 1 nm grid from 300 to 600 nm in place of the world's first. */
+/* Replaces the first spectrum of the world by one on a 1 nm grid from 300 to 600 nm. */
 static void put_spectrum(stage_world *world, double (*density)(double wavelength))
 {
     ice_spectrum *spectrum = &world->light->spectra[0];
@@ -260,7 +263,7 @@ START_TEST(nothing_is_drawn_where_there_is_no_light)
         dark += wavelength > 400.001 && wavelength < 499.999;
         low += wavelength < 450.0;
     }
-    /* Half of the light in each band. Interpolation bridges the gap within one knot at most. */
+    /* Half of the light is in each band. Interpolation crosses the gap within one knot. */
     ck_assert_double_eq_tol((double)low / n, 0.5, 1e-3);
     ck_assert_double_le((double)dark / n, 1.0 / ICE_WAVELENGTH_KNOTS);
     stage_world_destroy(&world);
@@ -284,7 +287,7 @@ START_TEST(wavelengths_rise_with_u)
         ck_assert(before <= (float)ICE_WAVELENGTH_MAX);
         ck_assert(ice_wavelength(tables, spectrum, 0.0f) >= (float)ICE_WAVELENGTH_MIN);
     }
-    /* The form for the host; a double just below 1 is not 1. */
+    /* The function for the host takes a double. A double just below 1 is not rounded to 1. */
     ck_assert_double_eq(ics_tables_wavelength(tables, 0, 0.5), ice_wavelength(tables, 0, 0.5f));
     ck_assert_double_eq(ics_tables_wavelength(tables, 6, 1.0 - 1e-12), 337.0);
     stage_world_destroy(&world);

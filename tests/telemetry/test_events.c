@@ -1,4 +1,5 @@
-/* Promises of the log: the lines for people and for programs of every event. */
+/* Promises of the log: the line for people and the JSON line for programs of every event, and of
+ * the progress. How to join: add an event and its text to the cases of lines_for_people. */
 #include "pipeline/telemetry/events.h"
 #include "tests/support/test_main.h"
 
@@ -13,6 +14,7 @@ static size_t memory_size;
 static FILE *out;
 static ics_events events;
 
+/* Begins a log in memory. */
 static void begin(ics_log_format format)
 {
     memory = NULL;
@@ -162,7 +164,7 @@ START_TEST(progress_for_people)
 }
 END_TEST
 
-START_TEST(silence)
+START_TEST(a_quiet_run_logs_nothing)
 {
     ics_events quiet = ics_events_begin(NULL, ICS_LOG_JSON, "w1");
     ics_events_report(&quiet, &(ics_event){.kind = ICS_EVENT_START});
@@ -180,6 +182,6 @@ ICS_TEST_MAIN("events")
     tcase_add_test(all, objects_for_programs);
     tcase_add_test(all, progress_for_people);
     tcase_add_test(all, progress_for_programs);
-    tcase_add_test(all, silence);
+    tcase_add_test(all, a_quiet_run_logs_nothing);
     suite_add_tcase(suite, all);
 }

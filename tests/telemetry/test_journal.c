@@ -1,5 +1,6 @@
 /* Promises of run.journal: the fields of lines, complete lines from several threads and processes,
- * and log rotation. */
+ * and log rotation. How to join: a test has an empty folder; append events with append() and read
+ * them with only_line() or summarise() (journal_place.h). */
 #include "base/clock.h"
 #include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
@@ -117,7 +118,7 @@ START_TEST(events_of_the_log_are_not_written)
 }
 END_TEST
 
-START_TEST(times_there_and_back)
+START_TEST(times_are_written_and_read_back)
 {
     static const char *const texts[] = {"1970-01-01T00:00:00.000Z", "2026-11-21T22:48:53.999Z",
                                         "2024-02-29T23:59:59.001Z", "2037-12-31T00:00:00.123Z"};
@@ -136,7 +137,7 @@ START_TEST(times_there_and_back)
                                         "2026-11-21T22:48:53.999",
                                         "2026-11-21T22:48:53.999Z "};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-        ck_assert_msg(!ics_event_time_of_text(wrong[i], &time), "took '%s'", wrong[i]);
+        ck_assert_msg(!ics_event_time_of_text(wrong[i], &time), "accepted '%s'", wrong[i]);
     }
 }
 END_TEST
@@ -160,7 +161,7 @@ static void *append_many(void *user)
     return NULL;
 }
 
-START_TEST(processes_and_threads_share)
+START_TEST(processes_and_threads_share_a_journal)
 {
     pid_t children[PROCESSES];
     for (int i = 0; i < PROCESSES; ++i) {
@@ -200,7 +201,7 @@ START_TEST(processes_and_threads_share)
 }
 END_TEST
 
-START_TEST(rotation)
+START_TEST(log_rotation)
 {
     char old[SCRATCH_PATH];
     scratch_path(&place, "run.journal.1", old);
@@ -217,7 +218,7 @@ START_TEST(rotation)
     ck_assert_ptr_nonnull(json_object_get(summary->open, "b"));
     ics_journal_summary_destroy(summary);
 
-    /* A folder has the name: the journal continues in the old file. */
+    /* If a folder has the name of the journal, the journal continues in the old file. */
     ck_assert_int_eq(rename(path, old), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
     ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_E_OUTPUT);
@@ -252,7 +253,7 @@ START_TEST(reopened_while_written)
 }
 END_TEST
 
-START_TEST(what_cannot_be_a_journal)
+START_TEST(paths_that_cannot_be_a_journal)
 {
     ics_journal *journal = NULL;
     icestream_error error = {0};
@@ -285,10 +286,10 @@ ICS_TEST_MAIN("journal")
     tcase_add_test(all, start_names_the_process);
     tcase_add_test(all, long_texts_are_cut);
     tcase_add_test(all, events_of_the_log_are_not_written);
-    tcase_add_test(all, times_there_and_back);
-    tcase_add_test(all, processes_and_threads_share);
-    tcase_add_test(all, rotation);
+    tcase_add_test(all, times_are_written_and_read_back);
+    tcase_add_test(all, processes_and_threads_share_a_journal);
+    tcase_add_test(all, log_rotation);
     tcase_add_test(all, reopened_while_written);
-    tcase_add_test(all, what_cannot_be_a_journal);
+    tcase_add_test(all, paths_that_cannot_be_a_journal);
     suite_add_tcase(suite, all);
 }

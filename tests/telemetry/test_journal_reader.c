@@ -1,21 +1,19 @@
-/* Promises of reading journals: incomplete and unknown lines are counted, and the summary of
- * several journals is right. */
+/* Promises of reading journals: incomplete and unknown lines are counted, and the summary is right.
+ * How to join: write lines with append_text() and read them with summarise() (journal_place.h). */
 #include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-/* ---- torn lines ------------------------------------------------------------------------------ */
+/* ---- incomplete lines ------------------------------------------------------------------------ */
 
 static const char half[] = "{\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"do";
 static const char whole[] =
     "{\"time\":\"2026-01-01T00:00:01.000Z\",\"event\":\"claimed\",\"worker\":\"w0\","
     "\"file\":\"b\"}\n";
 
-/* Counts lines that are JSON, without the reader. */
+/* Counts the lines of the journal that are JSON, without the reader that is tested. */
 static int whole_lines(void)
 {
     size_t size = 0;
@@ -31,7 +29,7 @@ static int whole_lines(void)
     return count;
 }
 
-START_TEST(torn_line_is_ended)
+START_TEST(an_incomplete_line_is_ended)
 {
     append_text(whole);
     append_text(half); /* the process that wrote it was killed */
@@ -49,7 +47,7 @@ START_TEST(torn_line_is_ended)
 }
 END_TEST
 
-START_TEST(line_behind_a_torn_one_is_found)
+START_TEST(a_line_after_an_incomplete_one_is_read)
 {
     /* Another process had opened the journal before the first one was killed. */
     append_text(half);
@@ -77,7 +75,8 @@ START_TEST(strange_lines_are_counted)
     append_text("no JSON\n");
     char zeros[64] = {0};
     int descriptor = open(path, O_WRONLY | O_APPEND);
-    ck_assert_int_eq(write(descriptor, zeros, sizeof zeros), sizeof zeros); /* a power cut */
+    ck_assert_int_eq(write(descriptor, zeros, sizeof zeros),
+                     sizeof zeros); /* as after a power cut */
     close(descriptor);
     ics_journal *journal = open_journal("w1");
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 5});
@@ -99,23 +98,18 @@ START_TEST(strange_lines_are_counted)
 }
 END_TEST
 
-START_TEST(full_disk_is_told_and_survived)
+START_TEST(a_full_disk_is_reported_and_survived)
 {
     ics_journal *journal = open_journal("w1");
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 1});
     struct stat about;
     ck_assert_int_eq(stat(path, &about), 0);
     /* The file can grow by half a line: one write is incomplete, the next one fails. */
-    signal(SIGXFSZ, SIG_IGN);
-    struct rlimit before, limit;
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
-    limit = before;
-    limit.rlim_cur = (rlim_t)about.st_size + 20;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    scratch_limit_files((size_t)about.st_size + 20);
     icestream_error error = {0};
     int status =
         ics_journal_append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"}, &error);
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    scratch_unlimit_files();
     ck_assert_int_eq(status, ICESTREAM_E_OUTPUT);
     ck_assert_msg(strstr(error.text, path) != NULL, "%s", error.text);
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "c", .photons = 2});
@@ -214,10 +208,10 @@ ICS_TEST_MAIN("journal reader")
     TCase *all = tcase_create("reader");
     tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
-    tcase_add_test(all, torn_line_is_ended);
-    tcase_add_test(all, line_behind_a_torn_one_is_found);
+    tcase_add_test(all, an_incomplete_line_is_ended);
+    tcase_add_test(all, a_line_after_an_incomplete_one_is_read);
     tcase_add_test(all, strange_lines_are_counted);
-    tcase_add_test(all, full_disk_is_told_and_survived);
+    tcase_add_test(all, a_full_disk_is_reported_and_survived);
     tcase_add_test(all, summary_of_a_run);
     tcase_add_test(all, many_workers_and_troubles);
     suite_add_tcase(suite, all);

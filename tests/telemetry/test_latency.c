@@ -1,4 +1,5 @@
-/* Promises of latency.h: percentiles of durations agree with those of sorted samples. */
+/* Promises of latency.h: percentiles of durations agree with those of sorted samples. How to join:
+ * add durations to empty() and compare with true_quantile(). */
 #include "pipeline/telemetry/latency.h"
 #include "tests/support/test_main.h"
 
@@ -12,7 +13,7 @@ enum { SAMPLES = 20000 };
 static const double shares[] = {0.0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0};
 enum { SHARES = sizeof shares / sizeof *shares };
 
-/* Log-uniform between 2 microseconds and 2 million seconds. */
+/* A random duration (s), log-uniform between 2e-6 s and 2e6 s. */
 static double sample(unsigned short state[3])
 {
     return 2e-6 * pow(1e12, erand48(state));
@@ -69,10 +70,9 @@ START_TEST(quantiles_are_within_a_hundredth)
 }
 END_TEST
 
-START_TEST(ends_of_buckets_stay_inside)
+START_TEST(quantiles_at_the_ends_of_buckets)
 {
-    /* Powers of two and the numbers just below them: there the relative width of buckets changes.
-     */
+    /* The relative width of buckets changes at powers of two. */
     for (int exponent = ICS_LATENCY_LOWEST; exponent < ICS_LATENCY_HIGHEST; ++exponent) {
         const double ends[] = {ldexp(1.0, exponent), nextafter(ldexp(1.0, exponent + 1), 0.0)};
         for (int i = 0; i < 2; ++i) {
@@ -90,7 +90,7 @@ START_TEST(ends_of_buckets_stay_inside)
 }
 END_TEST
 
-START_TEST(merged_is_as_if_added)
+START_TEST(merging_equals_adding)
 {
     ics_latency *all = empty(), *odd = empty(), *even = empty(), *none = empty();
     unsigned short state[3] = {4, 5, 6};
@@ -138,7 +138,7 @@ START_TEST(strange_values)
 }
 END_TEST
 
-START_TEST(json_has_all)
+START_TEST(json_has_all_fields)
 {
     ics_latency *latency = empty();
     for (int i = 1; i <= 100; ++i) {
@@ -160,9 +160,9 @@ ICS_TEST_MAIN("latency")
 {
     TCase *all = tcase_create("percentiles");
     tcase_add_test(all, quantiles_are_within_a_hundredth);
-    tcase_add_test(all, ends_of_buckets_stay_inside);
-    tcase_add_test(all, merged_is_as_if_added);
+    tcase_add_test(all, quantiles_at_the_ends_of_buckets);
+    tcase_add_test(all, merging_equals_adding);
     tcase_add_test(all, strange_values);
-    tcase_add_test(all, json_has_all);
+    tcase_add_test(all, json_has_all_fields);
     suite_add_tcase(suite, all);
 }

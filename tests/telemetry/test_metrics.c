@@ -1,5 +1,5 @@
-/* Promises of metrics.h: every line of the text has the form that Prometheus demands, and files are
- * complete. */
+/* Promises of metrics.h: every line of the text has the form that Prometheus expects, and files are
+ * complete. How to join: give a new metric a value in example() and its line in `values`. */
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics.h"
 #include "tests/support/scratch_files.h"
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Metrics in which every value is set; the caller frees them. */
 static ics_metrics *example(void)
 {
     ics_metrics *metrics = calloc(1, sizeof *metrics);
@@ -163,7 +164,7 @@ START_TEST(format)
 }
 END_TEST
 
-START_TEST(file_is_replaced_whole)
+START_TEST(a_file_is_replaced_as_a_whole)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
@@ -195,6 +196,6 @@ ICS_TEST_MAIN("metrics")
     TCase *all = tcase_create("text and file");
     tcase_add_test(all, values);
     tcase_add_test(all, format);
-    tcase_add_test(all, file_is_replaced_whole);
+    tcase_add_test(all, a_file_is_replaced_as_a_whole);
     suite_add_tcase(suite, all);
 }

@@ -1,5 +1,6 @@
 /* Promises of metrics_listener.h: metrics are served on this machine only, for GET /metrics only,
- * and no client can disturb the listener. */
+ * and no client can disturb the listener. How to join: start a listener with listen_on() and send
+ * requests with expect_status(). */
 #include "pipeline/telemetry/metrics_listener.h"
 #include "tests/support/test_main.h"
 
@@ -13,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE = 60 /* s */, ANSWER = 64 << 10 };
+enum { PATIENCE = 60 /* (s) */, ANSWER = 64 << 10 /* (B) */ };
 
 static ics_metrics_listener *listen_on(const char *address)
 {
@@ -37,13 +38,13 @@ static int connect_to(uint16_t port)
     return client;
 }
 
-static void say(int client, const char *text)
+static void send_text(int client, const char *text)
 {
     ck_assert_int_eq(send(client, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-/* Everything that the server sends until it closes the connection. */
-static char *hear(int client)
+/* Receives everything until the server closes the connection. The caller frees it. */
+static char *receive_all(int client)
 {
     char *answer = calloc(1, ANSWER);
     ck_assert_ptr_nonnull(answer);
@@ -63,8 +64,8 @@ static char *request(uint16_t port, const char *line, const char *rest)
     int client = connect_to(port);
     snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s", line,
              rest);
-    say(client, text);
-    return hear(client);
+    send_text(client, text);
+    return receive_all(client);
 }
 
 static void expect_status(uint16_t port, const char *line, const char *rest, const char *status)
@@ -101,7 +102,7 @@ START_TEST(metrics_are_served)
 }
 END_TEST
 
-START_TEST(nothing_else_is_there)
+START_TEST(other_paths_and_methods_are_refused)
 {
     ics_metrics_listener *listener = listen_on("localhost:0");
     uint16_t port = ics_metrics_listener_port(listener);
@@ -120,7 +121,7 @@ START_TEST(nothing_else_is_there)
 }
 END_TEST
 
-START_TEST(bad_clients_do_no_harm)
+START_TEST(bad_clients_do_not_stop_the_service)
 {
     enum { MANY = 40 };
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
@@ -131,7 +132,7 @@ START_TEST(bad_clients_do_no_harm)
     int clients[MANY];
     for (int i = 0; i < MANY; ++i) {
         clients[i] = connect_to(port); /* more clients than are served; none sends a request */
-        (void)send(clients[i], "GET /met", 8, MSG_NOSIGNAL); /* may be closed already */
+        (void)send(clients[i], "GET /met", 8, MSG_NOSIGNAL); /* the server may have closed it */
     }
     for (int i = 0; i < MANY; ++i) {
         close(clients[i]);
@@ -143,8 +144,8 @@ START_TEST(bad_clients_do_no_harm)
     }
     (void)send(garbage, noise, sizeof noise, MSG_NOSIGNAL);
     shutdown(garbage, SHUT_WR);
-    free(hear(garbage));
-    /* The server notices after some time that clients have gone. */
+    free(receive_all(garbage));
+    /* It takes the server some time to notice that clients have closed their connections. */
     char *answer = NULL;
     for (int i = 0; i < 1000 && (answer == NULL || strncmp(answer, "HTTP/1.1 200", 12) != 0); ++i) {
         free(answer);
@@ -152,7 +153,7 @@ START_TEST(bad_clients_do_no_harm)
         int client = connect_to(port);
         const char text[] = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         if (send(client, text, sizeof text - 1, MSG_NOSIGNAL) > 0) {
-            answer = hear(client);
+            answer = receive_all(client);
         } else {
             close(client);
         }
@@ -177,7 +178,7 @@ static void *publish_many(void *user)
     return NULL;
 }
 
-START_TEST(snapshots_are_whole)
+START_TEST(values_are_of_one_snapshot)
 {
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
     ics_metrics *metrics = calloc(1, sizeof *metrics);
@@ -224,7 +225,7 @@ START_TEST(addresses)
         ics_metrics_listener *listener = NULL;
         ck_assert_msg(ics_metrics_listener_create(wrong[i], &listener, &error) ==
                           ICESTREAM_E_CONFIG,
-                      "took '%s'", wrong[i]);
+                      "accepted '%s'", wrong[i]);
         ck_assert_ptr_null(listener);
         ck_assert_ptr_nonnull(strstr(error.text, "metrics.listen: found '"));
     }
@@ -252,9 +253,9 @@ ICS_TEST_MAIN("metrics listener")
     TCase *all = tcase_create("HTTP");
     tcase_set_timeout(all, 4 * PATIENCE);
     tcase_add_test(all, metrics_are_served);
-    tcase_add_test(all, nothing_else_is_there);
-    tcase_add_test(all, bad_clients_do_no_harm);
-    tcase_add_test(all, snapshots_are_whole);
+    tcase_add_test(all, other_paths_and_methods_are_refused);
+    tcase_add_test(all, bad_clients_do_not_stop_the_service);
+    tcase_add_test(all, values_are_of_one_snapshot);
     tcase_add_test(all, addresses);
     tcase_add_test(all, port_in_use);
     suite_add_tcase(suite, all);

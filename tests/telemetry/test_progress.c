@@ -1,5 +1,6 @@
-/* Promises of progress.h: rates, what the status line says about devices, files and queues, and
- * terminals that are too narrow for it. */
+/* Promises of progress.h: rates, what the status line shows of devices, files and queues, and
+ * terminals that are too narrow for it. How to join: fill an ics_progress_state and compare the
+ * text of its line. */
 #include "pipeline/telemetry/progress.h"
 #include "tests/support/test_main.h"
 
@@ -60,7 +61,7 @@ START_TEST(line_of_a_service)
 }
 END_TEST
 
-START_TEST(rates_follow)
+START_TEST(rates_follow_the_photons)
 {
     ics_progress progress = ics_progress_begin(NULL);
     ics_progress_figures figures;
@@ -105,7 +106,8 @@ START_TEST(more_devices_than_there_is_room_for)
 }
 END_TEST
 
-/* What is written to a terminal with this number of columns; 0: to a file. */
+/* Returns what is written to a terminal with this number of columns; 0: to a file. The caller frees
+ * it. */
 static char *shown(unsigned short columns, const ics_progress_state *state)
 {
     int master = -1, slave = -1;
@@ -131,7 +133,7 @@ static char *shown(unsigned short columns, const ics_progress_state *state)
     ics_progress_line(&progress, "a line");
     fclose(out);
     if (columns > 0) {
-        /* Text from a terminal arrives in pieces. When its other end is closed, an error follows.
+        /* Text from a terminal arrives in pieces. The end of the terminal is reported as an error.
          */
         ssize_t got = 0;
         while ((got = read(master, text + size, ICS_PROGRESS_TEXT - 1 - size)) > 0) {
@@ -152,7 +154,7 @@ START_TEST(terminals)
     char *text = shown(80, &state);
     ck_assert_str_eq(text, "\r\033[K0.0 %, 0 photons at 0/s, 3 hits\r\033[Ka line\n");
     free(text);
-    text = shown(12, &state); /* eleven characters: the last column would wrap */
+    text = shown(12, &state); /* 11 characters, because text in the last column would wrap */
     ck_assert_str_eq(text, "\r\033[K0.0 %, 0 ph\r\033[Ka line\n");
     free(text);
     text = shown(0, &state);
@@ -166,7 +168,7 @@ ICS_TEST_MAIN("progress")
     TCase *all = tcase_create("status line");
     tcase_add_test(all, line_of_a_plain_run);
     tcase_add_test(all, line_of_a_service);
-    tcase_add_test(all, rates_follow);
+    tcase_add_test(all, rates_follow_the_photons);
     tcase_add_test(all, more_devices_than_there_is_room_for);
     tcase_add_test(all, terminals);
     suite_add_tcase(suite, all);

@@ -26,15 +26,15 @@ typedef struct factory {
     uint32_t bad[2];     /* steps that cannot be made */
     uint32_t write_fault;
     uint32_t piece; /* length, at most */
-    /* as it goes along */
+    /* filled in during the work */
     uint32_t planned, blocks;
-    atomic_uint planning, writing; /* threads in there */
+    atomic_uint planning, writing; /* number of threads inside plan() and inside write_steps() */
     atomic_uint written;           /* steps */
-    uint32_t ahead;                /* steps planned and not written, at most */
-    uint32_t stall;                /* the first write waits until so many steps are planned */
+    uint32_t ahead;                /* largest number of steps that were planned and not written */
+    uint32_t stall;                /* the first write waits until this number of steps is planned */
     uint32_t others;               /* threads besides that of the caller, if the write waits */
     pthread_mutex_t lock;
-    uint64_t sum; /* of what was written */
+    uint64_t sum; /* of the numbers of the written steps */
 } factory;
 
 typedef struct numbered {
@@ -83,7 +83,7 @@ static int make(const void *user, const void *piece, icestream_step *out, icestr
     return ICESTREAM_OK;
 }
 
-/* Until the others have planned as far as they may. */
+/* Waits until the other threads have planned as far as they may. */
 static void wait_for_rest(factory *f)
 {
     enum { TRIES = 30000 };
@@ -109,7 +109,8 @@ static int write_steps(void *user, const icestream_step *steps, size_t count,
         wait_for_rest(f);
     }
     const uint32_t written = atomic_load(&f->written);
-    ck_assert_uint_eq(written, f->blocks * (uint32_t)BLOCK); /* only the last one may be shorter */
+    ck_assert_uint_eq(written,
+                      f->blocks * (uint32_t)BLOCK); /* only the last block may be shorter */
     ck_assert_uint_le(count, BLOCK);
     ++f->blocks;
     size_t wrong = 0;
@@ -136,16 +137,6 @@ static factory factory_of(uint32_t steps, uint32_t piece)
                      .lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
-/* The system may list a thread a moment longer than it lives. */
-static void await_threads(void)
-{
-    enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && threads_named("generate") != 0; ++tries) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    }
-    ck_assert_uint_eq(threads_named("generate"), 0);
-}
-
 static int assemble(factory *f, uint32_t threads, icestream_error *error)
 {
     const ics_assembly work = {.user = f,
@@ -156,7 +147,7 @@ static int assemble(factory *f, uint32_t threads, icestream_error *error)
     *error = (icestream_error){.status = ICESTREAM_OK};
     int status = ics_assembly_run(&work, threads, error);
     ck_assert_int_eq(error->status, status);
-    await_threads();
+    ck_assert(threads_end("generate"));
     return status;
 }
 
@@ -174,14 +165,14 @@ START_TEST(in_order)
             ck_assert_msg(assemble(&f, teams[k], &error) == ICESTREAM_OK, "%s", error.text);
             ck_assert_uint_eq(atomic_load(&f.written), steps);
             ck_assert_uint_eq(f.sum, (uint64_t)steps * (steps > 0 ? steps - 1 : 0) / 2);
-            /* An empty block only where there is nothing else. */
+            /* Only work without steps has an empty block. */
             ck_assert_uint_eq(f.blocks, steps == 0 ? 1 : (steps + BLOCK - 1) / BLOCK);
         }
     }
 }
 END_TEST
 
-/* The first one in the order of steps, whichever comes to pass first. */
+/* Of several errors, the error of the earliest step is returned, whichever happens first. */
 START_TEST(first_error)
 {
     icestream_error error;
@@ -205,7 +196,7 @@ START_TEST(first_error)
             ck_assert_str_eq(error.text, expected);
             ck_assert_uint_eq(atomic_load(&f.written), BLOCK);
 
-            /* What cannot be written hides what comes after it. */
+            /* An error of writing wins over errors of later steps. */
             f = factory_of(NEVER, 4096);
             f.write_fault = BLOCK + 1;
             f.bad[0] = 3 * BLOCK;
@@ -216,15 +207,15 @@ START_TEST(first_error)
 }
 END_TEST
 
-/* Where the reader does not read, the others stop. */
-START_TEST(back_pressure)
+/* While the writer waits, the other threads stop planning. */
+START_TEST(planning_waits_for_the_writer)
 {
     for (size_t k = 0; k < TEAMS; ++k) {
         icestream_error error;
         const uint32_t blocks = teams[k] == 1 ? 1 : 3 + teams[k] / 8;
         factory f = factory_of(7 * BLOCK, 100000);
         f.others = teams[k] - 1;
-        f.stall = blocks * BLOCK; /* they get that far meanwhile, */
+        f.stall = blocks * BLOCK; /* the other threads plan this far, */
         ck_assert_msg(assemble(&f, teams[k], &error) == ICESTREAM_OK, "%s", error.text);
         ck_assert_uint_eq(f.ahead, blocks * BLOCK); /* and not farther */
         ck_assert_uint_eq(atomic_load(&f.written), 7 * BLOCK);
@@ -238,6 +229,6 @@ ICS_TEST_MAIN("assembly")
     tcase_set_timeout(blocks, 120);
     tcase_add_test(blocks, in_order);
     tcase_add_test(blocks, first_error);
-    tcase_add_test(blocks, back_pressure);
+    tcase_add_test(blocks, planning_waits_for_the_writer);
     suite_add_tcase(suite, blocks);
 }

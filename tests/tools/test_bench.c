@@ -8,6 +8,7 @@
 #include "pipeline/tools/measure/rows.h"
 #include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -134,7 +135,8 @@ START_TEST(gpu_figures)
     ck_assert_double_eq_tol(number_of(json_object_get(gpu, "stage_shares"), "collide"), 0.3, 1e-12);
     json_decref(row);
 
-    /* A schedule whose photons are not in the pool while they fly has no traffic, not one of 0. */
+    /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which
+     * is not a traffic of 0. */
     ics_row persistent = rows[0];
     persistent.best.gpu.bytes_per_bounce = 0;
     row = ics_rows_json(&persistent);
@@ -177,7 +179,8 @@ START_TEST(one_schedule)
                      "monolithic");
     ck_assert_int_eq(whole_of(root, "best_of"), 3);
     json_decref(root);
-    /* --schedules wins; auto says what it chose. */
+    /* --schedules wins over graph.schedule. With auto, the row names the schedule that was chosen.
+     */
     root = bench_json(config, (icestream_bench_options){.repeats = 1, .schedules = "auto"});
     const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
     ck_assert_str_eq(text_of(row, "name"), "auto (wavefront)");
@@ -191,7 +194,7 @@ END_TEST
 START_TEST(reference_run)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/clsim", path)) {
+    if (model_shared("reference/clsim", path) == NULL) {
         return;
     }
     /* The published run had 7.08 hits per thousand photons at oversize 5, with tilt and anisotropy.
@@ -244,9 +247,7 @@ START_TEST(full_disk)
         model_config("device.backend=cpu", "workload.steps=1", "graph.schedule=monolithic", NULL);
     for (int json = 0; json < 2; ++json) {
         icestream_error error = {0};
-        FILE *out = fopen("/dev/full", "w");
-        ck_assert_ptr_nonnull(out);
-        setvbuf(out, NULL, _IONBF, 0);
+        FILE *out = scratch_full_disk();
         icestream_bench_options options = {.repeats = 1, .json = json};
         ck_assert_int_eq(icestream_bench(config, &options, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* 10 000 photons 2 m from a module of hex86, in clear uniform ice, hundreds of which
- * are seen. No step files: the pattern matches nothing here. */
+/* 10 000 photons start 2 m from a module of hex86 in uniform ice, and modules record hundreds of
+ * them. There are no step files, because the pattern matches nothing. */
 static const char *const common[] = {
     "source.files=[/nonexistent/*.steps.npy]",
     "device.backend=cpu",
@@ -121,10 +121,10 @@ START_TEST(schedules_are_identical)
 }
 END_TEST
 
-START_TEST(equal_physics_other_machinery)
+START_TEST(settings_of_the_machine_change_no_hits)
 {
-    /* Threads, batches, pool and the reach cull change nothing: identical is expected, and found.
-     */
+    /* Threads, batches, pool, instruction set and the reach cull change no hit, and the command
+     * expects identical hits. */
     icestream_config *config = load(NULL, NULL);
     static const char *const machinery[] = {"device.threads=1", "graph.batch=317", "graph.pool=64",
                                             "device.instruction_set=baseline",
@@ -319,7 +319,7 @@ ICS_TEST_MAIN("compare")
     TCase *tests = tcase_create("compare");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, schedules_are_identical);
-    tcase_add_test(tests, equal_physics_other_machinery);
+    tcase_add_test(tests, settings_of_the_machine_change_no_hits);
     tcase_add_test(tests, other_seed_is_compatible);
     tcase_add_test(tests, differences_are_named);
     tcase_add_test(tests, markdown_table);

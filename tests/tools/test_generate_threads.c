@@ -75,7 +75,8 @@ START_TEST(one_cascade)
 }
 END_TEST
 
-/* Hundreds in a block, hadrons with their fluctuations; some are in an event together. */
+/* A block of steps has hundreds of these particles. Hadrons fluctuate, and three particles share an
+ * event. */
 START_TEST(small_particles)
 {
     static const char *const types[] = {"e-", "pi+", "p", "gamma", "hadr"};
@@ -117,16 +118,6 @@ END_TEST
 
 /* ---- streams that end early ------------------------------------------------------------------ */
 
-/* The system may list a thread a moment longer than it lives. */
-static bool await_threads(void)
-{
-    enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && threads_named("generate") != 0; ++tries) {
-        usleep(2000);
-    }
-    return threads_named("generate") == 0;
-}
-
 /* Runs generate in a child process with `output` as its standard output, and stores the error in
  * the file "error". Returns the status of icestream_generate, or -99 if a thread is left. */
 static int generate_into(const char *text, uint32_t threads, int output)
@@ -143,7 +134,7 @@ static int generate_into(const char *text, uint32_t threads, int output)
         int status = icestream_generate(config, "-", false, &error);
         icestream_config_destroy(config);
         scratch_write(scratch_path(&place, "error", path), error.text, strlen(error.text));
-        _exit(await_threads() ? -status : 99);
+        _exit(threads_end("generate") ? -status : 99);
     }
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -172,7 +163,8 @@ static void expect_error(const char *text, int output, int status, const char *s
     }
 }
 
-/* A particle that cannot be, after enough light for two messages: these are written, whole. */
+/* A particle that cannot be simulated follows light for two messages. Both messages are written
+ * completely. */
 static void expect_messages_before(const char *bad, const char *says)
 {
     char path[SCRATCH_PATH], text[2048];
@@ -210,10 +202,10 @@ START_TEST(bad_particle)
 }
 END_TEST
 
-/* Light without an end in sight. */
+/* Many more steps than a test reads. */
 static const char endless[] = "particles: {list: [{type: e-, energy: 1e9, " HERE "}]}\n";
 
-START_TEST(reader_goes)
+START_TEST(reader_closes_the_stream)
 {
     int ends[2];
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
@@ -247,7 +239,7 @@ ICS_TEST_MAIN("generate on threads")
     tcase_set_timeout(ends, 120);
     tcase_add_checked_fixture(ends, setup, teardown);
     tcase_add_test(ends, bad_particle);
-    tcase_add_test(ends, reader_goes);
+    tcase_add_test(ends, reader_closes_the_stream);
     tcase_add_test(ends, full_disk);
     suite_add_tcase(suite, ends);
 }

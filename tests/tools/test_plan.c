@@ -8,6 +8,7 @@
 #include "pipeline/icestream.h"
 #include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -86,11 +87,10 @@ static json_t *plan_kernels(const char *schedule)
     return root;
 }
 
-/* What the plans of the schedules must show; a schedule that is not here is checked for the rest.
- */
+/* What the plan of each schedule must show. A schedule without a row is checked for the rest. */
 static const struct {
     size_t kernels;
-    bool traffic; /* with the pool, at every bounce or visit */
+    bool traffic; /* photons move between the pool and the kernel while they fly */
 } expected[ICS_SCHEDULE_COUNT] = {[ICS_SCHEDULE_WAVEFRONT] = {4, true},
                                   [ICS_SCHEDULE_FUSED] = {2, true},
                                   [ICS_SCHEDULE_MONOLITHIC] = {1, false},
@@ -157,7 +157,7 @@ START_TEST(every_schedule)
 }
 END_TEST
 
-START_TEST(traffic_in_words)
+START_TEST(text_describes_the_traffic)
 {
     json_t *root = plan_kernels("graph.schedule=monolithic");
     if (root == NULL) {
@@ -190,7 +190,8 @@ START_TEST(one_schedule)
     ck_assert_ptr_null(json_object_get(root, "cpu"));
     const json_t *schedules = json_object_get(json_object_get(root, "gpu"), "schedules");
     ck_assert_uint_eq(json_array_size(schedules), 1);
-    /* All of a photon is read and written once in so many bounces, and a word at its creation. */
+    /* The 48 bytes of a photon are read and written once in bounces_per_wave bounces, and one more
+     * word at its creation. */
     const json_t *fused = json_array_get(schedules, 0);
     ck_assert_double_ge(
         number_of(fused, "bytes_per_bounce") * (double)whole_of(fused, "bounces_per_wave"), 96);
@@ -230,9 +231,9 @@ START_TEST(blocks_of_warps_with_queues)
 }
 END_TEST
 
-START_TEST(without_a_wish)
+START_TEST(automatic_backend)
 {
-    /* Whatever this machine has, there is a plan of something. */
+    /* Every machine has a plan, of a GPU or of the CPU. */
     icestream_config *config = model_config("device.backend=auto", NULL);
     json_t *root = plan_json(config, 0);
     ck_assert(json_object_get(root, "cpu") != NULL || json_object_get(root, "gpu") != NULL);
@@ -246,9 +247,7 @@ START_TEST(full_disk)
     icestream_config *config = model_config("device.backend=cpu", NULL);
     for (int json = 0; json < 2; ++json) {
         icestream_error error = {0};
-        FILE *out = fopen("/dev/full", "w");
-        ck_assert_ptr_nonnull(out);
-        setvbuf(out, NULL, _IONBF, 0);
+        FILE *out = scratch_full_disk();
         icestream_plan_options options = {.json = json};
         ck_assert_int_eq(icestream_plan(config, &options, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);
@@ -263,10 +262,10 @@ ICS_TEST_MAIN("plan")
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, cpu_plan);
     tcase_add_test(tests, every_schedule);
-    tcase_add_test(tests, traffic_in_words);
+    tcase_add_test(tests, text_describes_the_traffic);
     tcase_add_test(tests, one_schedule);
     tcase_add_loop_test(tests, blocks_of_warps_with_queues, 0, 3);
-    tcase_add_test(tests, without_a_wish);
+    tcase_add_test(tests, automatic_backend);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
 }

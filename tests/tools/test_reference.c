@@ -105,7 +105,7 @@ static char *ice_of_the_script(void)
     static const char begin[] = "ICE = \"\"\"\\\n", end[] = "layers:\n";
     char *script = calloc(1, 100000), *tilt;
     FILE *file = fopen(ICS_SOURCE_DIRECTORY "/scripts/reference_clsim.py", "r");
-    ck_assert(script && file);
+    ck_assert(script != NULL && file != NULL);
     ck_assert_uint_gt(fread(script, 1, 99999, file), 1000);
     fclose(file);
     const char *first = strstr(script, begin);
@@ -245,7 +245,7 @@ static void check_folder(const char *ice, const char *light, const char *tilt, c
     ics_reference reference;
     icestream_error error = {0};
     int status = ics_reference_open(folder.path, &reference, &error);
-    ck_assert_int_eq(status, message ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
+    ck_assert_int_eq(status, message != NULL ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
     if (message != NULL) {
         ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
     }

@@ -6,6 +6,7 @@
  * stage.
  */
 #include "pipeline/icestream.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the issue that asked for the stages names, default first. */
+/* The stages, each with its variants, the default first. A stage may have more variants than these.
+ */
 static const char *const expected[][5] = {
     {"create", "cherenkov"},
     {"propagate", "cumulative", "layer-walk"},
@@ -126,9 +128,7 @@ START_TEST(full_disk)
 {
     for (int json = 0; json < 2; ++json) {
         icestream_error error = {0};
-        FILE *out = fopen("/dev/full", "w");
-        ck_assert_ptr_nonnull(out);
-        setvbuf(out, NULL, _IONBF, 0);
+        FILE *out = scratch_full_disk();
         ck_assert_int_eq(icestream_stages(json, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);
     }

@@ -7,19 +7,11 @@
  */
 #include "pipeline/tools/compare/statistics.h"
 #include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* xorshift64*: the tests' own, as good as it needs to be. */
-static double uniform(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (double)((*state * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
-}
 
 static int ascending(const void *left, const void *right)
 {
@@ -110,7 +102,7 @@ START_TEST(kolmogorov_by_hand)
     /* Twice the variance is half the sample. */
     ck_assert_double_eq_tol(ics_statistics_kolmogorov_two_sample(a, 4, b, 5, 2).size, 10.0 / 9,
                             1e-14);
-    /* Nothing is not the same as equal: size 0 says so. */
+    /* An empty sample is not an equal sample: the size of such a test is 0. */
     ck_assert_double_eq(ics_statistics_kolmogorov_two_sample(a, 4, b, 0, 1).size, 0);
     ck_assert_double_eq(ics_statistics_kolmogorov_two_sample(a, 0, b, 5, 1).probability, 1);
 
@@ -151,7 +143,7 @@ START_TEST(totals)
     ics_statistics_test test = ics_statistics_totals_test(10200, 1e6, 10000, 1e6, 1);
     ck_assert_double_eq_tol(test.statistic, 1.407195, 1e-6);
     ck_assert_double_eq_tol(test.probability, 0.159369, 1e-5);
-    /* Rates count, not numbers. */
+    /* The test compares rates, not numbers. */
     ck_assert_double_eq(ics_statistics_totals_test(100, 1e3, 400, 4e3, 1).statistic, 0);
     ck_assert_double_eq_tol(ics_statistics_totals_test(10200, 1e6, 10000, 1e6, 4).statistic,
                             0.7035975, 1e-6);
@@ -172,7 +164,7 @@ START_TEST(inflation)
     ck_assert_double_eq(ics_statistics_variance_inflation(hits, 4, false), 10.0 / 4);
     ck_assert_double_eq(ics_statistics_variance_inflation(hits + 2, 2, true), 1);
     ck_assert_double_eq(ics_statistics_variance_inflation(NULL, 0, true), 1);
-    /* Identity is all of event, step and photon. */
+    /* The identity of a photon is its event, its step and its number. */
     const icestream_hit others[] = {
         {.event_id = 1}, {.event_id = 2}, {.event_id = 2, .step_id = 1}};
     ck_assert_double_eq(ics_statistics_variance_inflation(others, 3, false), 1);
@@ -191,7 +183,7 @@ START_TEST(false_alarms)
         uint64_t counts[2][BINS] = {{0}};
         for (int side = 0; side < 2; ++side) {
             for (int i = 0; i < SAMPLE; ++i) {
-                sample[side][i] = uniform(&state);
+                sample[side][i] = test_uniform(&state);
                 ++counts[side][(size_t)(sample[side][i] * BINS)];
             }
             qsort(sample[side], SAMPLE, sizeof(double), ascending);
@@ -218,8 +210,8 @@ START_TEST(finds_differences)
     static double b[SAMPLE];
     uint64_t state = 7;
     for (int i = 0; i < SAMPLE; ++i) {
-        a[i] = uniform(&state);
-        b[i] = uniform(&state) + 0.03;
+        a[i] = test_uniform(&state);
+        b[i] = test_uniform(&state) + 0.03;
     }
     qsort(a, SAMPLE, sizeof *a, ascending);
     qsort(b, SAMPLE, sizeof *b, ascending);

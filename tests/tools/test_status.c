@@ -93,7 +93,8 @@ static json_t *status_json(void)
     return report;
 }
 
-/* "here.parts", "workers.0.state" and the like; numbers choose from arrays. */
+/* Returns the value at a path such as "here.parts" or "workers.0.state"; a number is an index of an
+ * array. Fails the test if there is none. */
 static const json_t *at(const json_t *value, const char *path)
 {
     char keys[128];
@@ -219,7 +220,7 @@ START_TEST(workers_and_claims)
         if (strcmp(workers[i], "killed") == 0) {
             pid_t child = fork();
             ck_assert_int_ge(child, 0);
-            if (child == 0) { /* its start names a process that is gone soon */
+            if (child == 0) { /* this event names a process that ends at once */
                 icestream_error error = {0};
                 const ics_event start = {.kind = ICS_EVENT_START};
                 _exit(ics_journal_append(journal, &start, &error) != ICESTREAM_OK);
@@ -291,7 +292,8 @@ START_TEST(rotated_journals)
     }
     append(journal, (ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a"}); /* it was forced */
     ics_journal_destroy(journal);
-    make_old("run.journal", 1000); /* the newest, whatever its time says */
+    make_old("run.journal", 1000); /* the newest journal is the one without a number, not the one
+                                      with the latest time */
     make("run.journal.3.gz", "not for us");
     make("run.journals", "nor this");
     json_t *report = status_json();
@@ -304,7 +306,7 @@ START_TEST(rotated_journals)
 }
 END_TEST
 
-START_TEST(troubles)
+START_TEST(problems_are_reported)
 {
     make("elsewhere/", NULL);
     make("elsewhere/b.steps.npy.reason", "b.steps.npy: odd");
@@ -344,13 +346,11 @@ START_TEST(what_cannot_be_read)
     ck_assert_int_eq(icestream_folder_status(scratch_path(&place, "file", path), true, out, &error),
                      ICESTREAM_E_INPUT);
     fclose(out);
-    out = fopen("/dev/full", "w");
-    ck_assert_ptr_nonnull(out);
-    setbuf(out, NULL);
+    out = scratch_full_disk();
     ck_assert_int_eq(icestream_folder_status(place.folder, false, out, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(icestream_folder_status(place.folder, true, out, &error), ICESTREAM_E_OUTPUT);
     fclose(out);
-    /* A journal that is a folder is not one; the report comes all the same. */
+    /* A folder with the name of a journal is not read, and the report is complete without it. */
     make("run.journal/", NULL);
     json_t *report = status_json();
     ck_assert_int_eq(whole(report, "journal.files"), 0);
@@ -358,7 +358,7 @@ START_TEST(what_cannot_be_read)
 }
 END_TEST
 
-START_TEST(while_it_is_written)
+START_TEST(journal_that_is_being_written)
 {
     ics_journal *journal = open_journal("w");
     append(journal, (ics_event){.kind = ICS_EVENT_START});
@@ -412,8 +412,8 @@ ICS_TEST_MAIN("status")
     tcase_add_test(all, many_reasons);
     tcase_add_test(all, workers_and_claims);
     tcase_add_test(all, rotated_journals);
-    tcase_add_test(all, troubles);
+    tcase_add_test(all, problems_are_reported);
     tcase_add_test(all, what_cannot_be_read);
-    tcase_add_test(all, while_it_is_written);
+    tcase_add_test(all, journal_that_is_being_written);
     suite_add_tcase(suite, all);
 }

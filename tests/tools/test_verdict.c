@@ -6,6 +6,7 @@
  */
 #include "pipeline/tools/compare/verdict.h"
 #include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
 
 #include <check.h>
 #include <math.h>
@@ -13,14 +14,6 @@
 #include <string.h>
 
 enum { HITS = 4000, PHOTONS = 100000 };
-
-static double uniform(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return (double)((*state * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
-}
 
 /* Hits of photons 0, 1, 2, ... on 50 modules, with exponential times from `delay` on. */
 static icestream_hit *make_hits(uint64_t seed, size_t count, double delay)
@@ -30,12 +23,12 @@ static icestream_hit *make_hits(uint64_t seed, size_t count, double delay)
     uint64_t state = seed;
     for (size_t i = 0; i < count; ++i) {
         hits[i].photon_id = (uint32_t)i;
-        hits[i].string = (uint16_t)(1 + 5 * uniform(&state));
-        hits[i].module = (uint16_t)(1 + 10 * uniform(&state));
-        hits[i].t = delay - 300 * log(1 - uniform(&state));
-        hits[i].wavelength = (float)(300 + 300 * uniform(&state));
-        hits[i].dz = (float)(2 * uniform(&state) - 1);
-        hits[i].scatters = (uint16_t)(20 * uniform(&state));
+        hits[i].string = (uint16_t)(1 + 5 * test_uniform(&state));
+        hits[i].module = (uint16_t)(1 + 10 * test_uniform(&state));
+        hits[i].t = delay - 300 * log(1 - test_uniform(&state));
+        hits[i].wavelength = (float)(300 + 300 * test_uniform(&state));
+        hits[i].dz = (float)(2 * test_uniform(&state) - 1);
+        hits[i].scatters = (uint16_t)(20 * test_uniform(&state));
     }
     return hits;
 }
@@ -76,7 +69,7 @@ START_TEST(identical)
     ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_uint_eq(verdict.first_difference, HITS - 1);
     ck_assert_uint_eq(verdict.shared, HITS);
-    /* So is a missing one. */
+    /* A missing hit is a difference, too. */
     verdict = judge(a, HITS - 1, a, HITS);
     ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_uint_eq(verdict.first_difference, HITS - 1);
@@ -101,7 +94,7 @@ START_TEST(nothing_against_something)
     ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
     ck_assert(!find_test(&verdict, "totals")->passed);
     ck_assert(!find_test(&verdict, "modules")->passed);
-    /* There is nothing to say about times, which does not make the other tests easier. */
+    /* Times cannot be compared with nothing, so only two tests share the rate of false alarms. */
     ck_assert_double_eq(find_test(&verdict, "time")->test.size, 0);
     ck_assert_double_eq_tol(verdict.level, 1e-3 / 2, 1e-15);
     free(a);
@@ -152,7 +145,7 @@ START_TEST(every_test_finds_its_difference)
         ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
         for (size_t j = 0; j < 6; ++j) {
             bool expected = i != j;
-            /* Where hits are missing altogether, the modules notice as well. */
+            /* Missing hits change the test of modules, too. */
             if (i == 0 && j == 1) {
                 continue;
             }
@@ -167,9 +160,9 @@ END_TEST
 
 START_TEST(repeated_hits)
 {
-    /* Every photon hits its module three times: variances are three times as large, and with that
-     * allowed for the samples are as compatible as they were. Without, they would not be: the
-     * fluctuation of totals would be counted three times over. */
+    /* Every photon hits its module three times, so variances are three times as large. The tests
+     * take this into account, and their results do not change. Without it the fluctuation of the
+     * totals would count three times. */
     enum { EACH = 3 };
     icestream_hit *once[2] = {make_hits(1, HITS, 0), make_hits(2, HITS + 180, 0)};
     size_t counts[2] = {HITS, HITS + 180};

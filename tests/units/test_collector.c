@@ -1,14 +1,15 @@
-/* Hits on their way to a file: order, memory, the temporary file. */
+/* Promises of collector.h: hits are merged into the order of hit files, within a budget of memory,
+ * with a temporary file for the rest. How to join: add pieces of hits with add_interleaved() and
+ * merge them into receive_counting(). */
 #include "pipeline/devices/batch.h"
 #include "pipeline/units/collector.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static icestream_hit hit(uint64_t event, uint32_t step, uint32_t photon, uint16_t string,
                          uint16_t module, double t)
@@ -24,7 +25,8 @@ static icestream_hit hit(uint64_t event, uint32_t step, uint32_t photon, uint16_
 
 START_TEST(test_order_is_by_identity_then_time_then_bytes)
 {
-    /* Each is before the next, by one field more significant than all that contradict it. */
+    /* Each hit is before the next one, because of one field that is compared before all others that
+     * differ. */
     icestream_hit ascending[] = {
         hit(1, 9, 9, 9, 9, 9.0),  hit(2, 1, 9, 9, 9, 9.0),          hit(2, 2, 1, 9, 9, 9.0),
         hit(2, 2, 2, 1, 9, 9.0),  hit(2, 2, 2, 2, 1, 9.0),          hit(2, 2, 2, 2, 2, -1.0),
@@ -84,13 +86,13 @@ static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t pieces)
     ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
     add_interleaved(collector, hits, pieces);
     ck_assert_uint_eq(ics_collector_count(collector), hits);
-    /* One piece may be on top of a full budget. */
+    /* One piece may exceed the budget. */
     ck_assert_uint_le(budget.used, budget_bytes + ((size_t)hits / pieces + 1) * 64);
     receiver all = {.count = 0};
     ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
                      ICESTREAM_OK);
     ck_assert_uint_eq(all.count, hits);
-    all.count = 0; /* once more, as after a disk that was full */
+    all.count = 0; /* merged again, as after a full disk */
     ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
                      ICESTREAM_OK);
     ck_assert_uint_eq(all.count, hits);
@@ -98,7 +100,7 @@ static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t pieces)
     ck_assert_uint_eq(budget.used, 0);
 }
 
-START_TEST(test_runs_in_memory_are_merged)
+START_TEST(test_pieces_in_memory_are_merged)
 {
     check_merge(1 << 20, 0, 1);
     check_merge(1 << 20, 1, 1);
@@ -107,7 +109,7 @@ START_TEST(test_runs_in_memory_are_merged)
 }
 END_TEST
 
-START_TEST(test_runs_beyond_the_budget_come_back_from_the_file)
+START_TEST(test_pieces_beyond_the_budget_are_read_from_the_file)
 {
     check_merge(64, 100, 100);           /* every second hit spills */
     check_merge(100 * 64, 20000, 500);   /* pieces shorter than a buffer */
@@ -167,7 +169,7 @@ START_TEST(test_errors_end_a_merge)
 }
 END_TEST
 
-START_TEST(test_no_place_for_the_temporary_file)
+START_TEST(test_no_folder_for_the_temporary_file)
 {
     ics_hit_budget budget = {.limit = 64};
     ics_collector *collector = NULL;
@@ -182,32 +184,34 @@ START_TEST(test_no_place_for_the_temporary_file)
 }
 END_TEST
 
-/* The process limits the size of files, which fails like a full disk: no hit may be lost. */
+/* Adds a thousand hits: the photons `first`, first + 4, ... Returns the status. */
+static int add_thousand(ics_collector *collector, uint32_t first, icestream_error *error)
+{
+    icestream_hit *items = calloc(1000, sizeof *items);
+    ck_assert_ptr_nonnull(items);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        items[i] = hit(7, 3, 4 * i + first, 1, 1, 0.5 * (4 * i + first));
+    }
+    return ics_collector_add(collector, items, 1000, error);
+}
+
+/* While the disk is full, hits stay in memory: no hit may be lost. */
 START_TEST(test_spill_that_failed_is_tried_again)
 {
     ics_hit_budget budget = {.limit = 1000 * 64};
     ics_collector *collector = NULL;
-    struct rlimit before, small;
     ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
-    signal(SIGXFSZ, SIG_IGN);
-    small = (struct rlimit){.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    scratch_limit_files((size_t)64 * 1024);
     icestream_error error = {0};
     for (uint32_t piece = 0; piece < 4; ++piece) {
-        icestream_hit *items = calloc(1000, sizeof *items);
-        ck_assert_ptr_nonnull(items);
-        for (uint32_t i = 0; i < 1000; ++i) {
-            items[i] = hit(7, 3, 4 * i + piece, 1, 1, 0.5 * (4 * i + piece));
-        }
-        /* The first is within the budget; two thousand hits do not fit into the file. */
-        ck_assert_int_eq(ics_collector_add(collector, items, 1000, &error),
+        /* The first thousand hits are within the budget; two thousand do not fit into the file. */
+        ck_assert_int_eq(add_thousand(collector, piece, &error),
                          piece == 0 ? ICESTREAM_OK : ICESTREAM_E_OUTPUT);
         ck_assert(piece == 0 || errno == EFBIG);
     }
     ck_assert_int_eq(ics_collector_add(collector, NULL, 0, &error), ICESTREAM_E_OUTPUT);
     ck_assert_uint_eq(budget.used, 4000 * 64);
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    scratch_unlimit_files();
     ck_assert_int_eq(ics_collector_add(collector, NULL, 0, &error), ICESTREAM_OK);
     ck_assert_uint_eq(budget.used, 0);
     receiver all = {.answer = ICESTREAM_OK};
@@ -218,39 +222,24 @@ START_TEST(test_spill_that_failed_is_tried_again)
 }
 END_TEST
 
-/* A thousand hits, those of `first` and every fourth photon after it. */
-static void add_thousand(ics_collector *collector, uint32_t first)
-{
-    icestream_hit *items = calloc(1000, sizeof *items);
-    ck_assert_ptr_nonnull(items);
-    for (uint32_t i = 0; i < 1000; ++i) {
-        items[i] = hit(7, 3, 4 * i + first, 1, 1, 0.5 * (4 * i + first));
-    }
-    ck_assert_int_eq(ics_collector_add(collector, items, 1000, NULL), ICESTREAM_OK);
-}
-
-START_TEST(test_one_takes_what_another_has)
+START_TEST(test_a_collector_takes_the_hits_of_another)
 {
     ics_hit_budget budget = {.limit = 1500 * 64};
     ics_collector *to = NULL, *from = NULL;
-    struct rlimit before, small;
     ck_assert_int_eq(ics_collector_create(&budget, NULL, &to, NULL), ICESTREAM_OK);
     ck_assert_int_eq(ics_collector_create(&budget, NULL, &from, NULL), ICESTREAM_OK);
-    add_thousand(to, 0);
-    add_thousand(from, 1); /* goes to its file, */
-    add_thousand(from, 2); /* this one as well, */
+    ck_assert_int_eq(add_thousand(to, 0, NULL), ICESTREAM_OK);
+    ck_assert_int_eq(add_thousand(from, 1, NULL), ICESTREAM_OK); /* in a temporary file */
+    ck_assert_int_eq(add_thousand(from, 2, NULL), ICESTREAM_OK); /* in the temporary file */
     budget.limit = 4000 * 64;
-    add_thousand(from, 3); /* and this one not */
+    ck_assert_int_eq(add_thousand(from, 3, NULL), ICESTREAM_OK); /* in memory */
 
     /* Without room for the files nothing changes. */
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
-    signal(SIGXFSZ, SIG_IGN);
-    small = (struct rlimit){.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    scratch_limit_files((size_t)64 * 1024);
     icestream_error error = {.status = ICESTREAM_OK};
     ck_assert_int_eq(ics_collector_take(to, from, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EFBIG);
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    scratch_unlimit_files();
     ck_assert_uint_eq(ics_collector_count(to), 1000);
     ck_assert_uint_eq(ics_collector_count(from), 3000);
 
@@ -274,12 +263,12 @@ ICS_TEST_MAIN("collector")
     TCase *tests = tcase_create("collector");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_order_is_by_identity_then_time_then_bytes);
-    tcase_add_test(tests, test_runs_in_memory_are_merged);
-    tcase_add_test(tests, test_runs_beyond_the_budget_come_back_from_the_file);
+    tcase_add_test(tests, test_pieces_in_memory_are_merged);
+    tcase_add_test(tests, test_pieces_beyond_the_budget_are_read_from_the_file);
     tcase_add_test(tests, test_two_files_share_a_budget);
     tcase_add_test(tests, test_errors_end_a_merge);
-    tcase_add_test(tests, test_no_place_for_the_temporary_file);
+    tcase_add_test(tests, test_no_folder_for_the_temporary_file);
     tcase_add_test(tests, test_spill_that_failed_is_tried_again);
-    tcase_add_test(tests, test_one_takes_what_another_has);
+    tcase_add_test(tests, test_a_collector_takes_the_hits_of_another);
     suite_add_tcase(suite, tests);
 }

@@ -1,5 +1,6 @@
-/* What hits are traced back to: settings that decide about hits change the digest, others do not.
- */
+/* Promises of origin.h: settings on which hits depend change the digest of the configuration, other
+ * settings do not. How to join: add a setting to `others` or to `alike`. test_origin_keys.c tests
+ * the digests of all keys. */
 #include "pipeline/files/digest.h"
 #include "pipeline/units/origin.h"
 #include "tests/support/config_text.h"
@@ -62,7 +63,7 @@ static ics_origin with_header(const scratch *place, const char *stage, const cha
     return origin_with(set);
 }
 
-START_TEST(headers_count_by_what_is_in_them)
+START_TEST(headers_are_digested_by_their_content)
 {
     const scratch place = scratch_create();
     const ics_origin first = with_header(&place, "scatter", "a.h", "one\n");
@@ -88,6 +89,6 @@ ICS_TEST_MAIN("origin")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, settings_are_digested);
-    tcase_add_test(all, headers_count_by_what_is_in_them);
+    tcase_add_test(all, headers_are_digested_by_their_content);
     suite_add_tcase(suite, all);
 }

@@ -1,6 +1,6 @@
-/* Every key of a run file changes the digests of what hits depend on exactly if config_keys.def
- * says so. If this fails for a new key, its column `hits` is wrong or, for TABLES, `table_keys`
- * below lacks a value of it. */
+/* Promise: a key of a run file changes the digests of the origin if, and only if, config_keys.def
+ * says that hits depend on the key. If this fails for a new key, its column `hits` is wrong, or,
+ * for TABLES, the key needs a row in `table_keys` below. */
 #include "pipeline/config/config_keys.h"
 #include "pipeline/units/origin.h"
 #include "tests/support/config_text.h"
@@ -13,14 +13,14 @@
 /* ---- a world in which every key matters ------------------------------------------------------ */
 
 /* Ice, and a detector of four modules on two strings. */
-#define BUILT_IN  "ice: {model: south-pole-like}\n"
-#define ALL_OF_IT "ice: {directory: FOLDER}\n"
+#define BUILT_IN "ice: {model: south-pole-like}\n"
+#define ALL_ICE  "ice: {directory: FOLDER}\n"
 #define FEW                                                                                        \
     "detector: {file: FOLDER/few.csv, cables: FOLDER/cables.txt, efficiencies: "                   \
     "FOLDER/efficiencies.txt}\n"
 #define PLAIN_FEW "detector: {file: FOLDER/few.csv}\n"
 #define DETECTING "stages: {detect: pe}\n"
-#define RICH      ALL_OF_IT FEW DETECTING
+#define RICH      ALL_ICE FEW DETECTING
 
 static model_folder create_folder(void)
 {
@@ -95,11 +95,10 @@ static bool are_equal(const ics_origin *a, const ics_origin *b)
            strcmp(a->detector, b->detector) == 0;
 }
 
-/* ---- keys that need certain values ------------------------------------------------------------
- */
+/* ---- keys that need certain values ---------------------------------------------------------- */
 
-/* Keys for TABLES that matter only in a certain run file or with a certain value. All others are
- * tried in the rich world with a value from the schema. */
+/* Keys for TABLES that change the tables only in a certain run file or with a certain value. All
+ * other keys are tried in the run file RICH with a value from the schema. */
 static const struct {
     const char *text, *key, *value;
 } table_keys[] = {
@@ -148,7 +147,8 @@ static const char *another_choice(const ics_schema_field *field)
     return NULL;
 }
 
-/* Writes a valid value of a field that is not its default. False: there is only one value. */
+/* Writes a valid value of a field that is not its default. Returns false if there is only one
+ * value. */
 static bool another_value(const ics_schema_field *field, char *out, size_t size)
 {
     const char *standard = field->fallback != NULL ? field->fallback : "";
@@ -193,7 +193,7 @@ static bool another_value(const ics_schema_field *field, char *out, size_t size)
     return value != NULL;
 }
 
-START_TEST(keys_change_digests_as_they_say)
+START_TEST(keys_change_digests_as_declared)
 {
     model_folder folder = create_folder();
     char text[2048], value[256];
@@ -241,7 +241,7 @@ START_TEST(rows_are_for_table_keys)
 }
 END_TEST
 
-/* Files count by their content, which names cannot show. */
+/* The content of a file is digested, not its name. */
 START_TEST(no_name_of_a_file_is_digested)
 {
     for (size_t i = 0; i < ics_config_key_count; ++i) {
@@ -254,12 +254,12 @@ START_TEST(no_name_of_a_file_is_digested)
 }
 END_TEST
 
-/* What no module has does not count. */
-START_TEST(cables_that_are_not_there)
+/* Keys for cables change nothing if no module has a cable. */
+START_TEST(keys_of_cables_without_cables)
 {
     model_folder folder = create_folder();
     char text[2048];
-    insert_folder(&folder, ALL_OF_IT PLAIN_FEW DETECTING, text, sizeof text);
+    insert_folder(&folder, ALL_ICE PLAIN_FEW DETECTING, text, sizeof text);
     const ics_origin first = origin_with(text, NULL, NULL);
     const ics_origin thick = origin_with(text, "detector.cable_radius", "0.03");
     const ics_origin cut = origin_with(text, "detector.cable_length", "1");
@@ -271,10 +271,10 @@ END_TEST
 ICS_TEST_MAIN("origin keys")
 {
     TCase *all = tcase_create("all");
-    tcase_add_test(all, keys_change_digests_as_they_say);
+    tcase_add_test(all, keys_change_digests_as_declared);
     tcase_add_loop_test(all, table_keys_change_digests, 0, COUNT(table_keys));
     tcase_add_test(all, rows_are_for_table_keys);
     tcase_add_test(all, no_name_of_a_file_is_digested);
-    tcase_add_test(all, cables_that_are_not_there);
+    tcase_add_test(all, keys_of_cables_without_cables);
     suite_add_tcase(suite, all);
 }

@@ -1,9 +1,14 @@
-/* The table of a unit's life, driven by random events. The model below stands for the run: it knows
- * which jobs of one unit are out, and which events can happen next. Each sequence ends when the
- * model has nothing left to do. tests/run/test_run_model.c drives the run itself.
+/* Promise: whatever happens to a unit, the table of its life has a rule for it, nothing is lost or
+ * finished twice, and every sequence of events ends.
+ *
+ * The table is driven by random events. The model below replaces the run: it knows which jobs of
+ * one unit are out and which events can happen next. A sequence ends when the model has nothing
+ * left to do. tests/run/test_run_model.c drives the run itself. How to join: a new event or job
+ * needs a place in begin() or deliver().
  *
  *   ICS_REWRITE=1 tests/test_unit_rules     writes docs/unit-life.md again */
 #include "pipeline/units/unit_rules.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdint.h>
@@ -127,7 +132,7 @@ static void end_fill(model *at)
         at->made++;
     }
     if (what == 7 && !reading) {
-        return; /* an error that means nothing any more */
+        return; /* the unit has another result already, so this error is ignored */
     }
     if (what == 7 && draw(at, 2) == 0) {
         happen(at, ICS_ON_BAD_INPUT);
@@ -205,7 +210,8 @@ static void end_claim(model *at)
     }
 }
 
-/* ---- what the run begins --------------------------------------------------------------------- */
+/* ---- jobs that the run begins -----------------------------------------------------------------
+ */
 
 static void leave_volume(model *at)
 {
@@ -245,14 +251,14 @@ static bool begin_writer(model *at, ics_unit_event event)
 {
     if (at->cancelled || is_out(at) ||
         (at->stopping && at->state == ICS_UNIT_READ_TO_END && at->troubles > 0)) {
-        return false; /* while a run stops nothing is tried again */
+        return false; /* a run that stops tries nothing again */
     }
     happen(at, event);
     at->writer = true;
     return true;
 }
 
-/* The run does what the state of the unit allows. False: nothing. */
+/* The run begins what the state of the unit allows. Returns false if that is nothing. */
 static bool begin(model *at)
 {
     switch (at->state) {
@@ -296,7 +302,7 @@ static bool begin(model *at)
     }
 }
 
-/* One job comes back. False: none is out. */
+/* One job comes back. Returns false if no job is out. */
 static bool deliver(model *at)
 {
     if (at->batches > 0 && (draw(at, 2) == 0 || !(at->reader || at->spilling))) {
@@ -331,7 +337,7 @@ static bool give_back(model *at)
     return true;
 }
 
-/* One turn of the run. False: nothing is left to do. */
+/* One turn of the run. Returns false if nothing is left to do. */
 static bool turn(model *at)
 {
     if (!at->stopping && draw(at, 64) == 0) {
@@ -358,7 +364,7 @@ static void check_end(const model *at)
         MUST(at->written == done, "the result is %s, and the hits were written %u times",
              ics_unit_rules_result_text(at->result), at->written);
     } else {
-        /* Only a run that stops may leave a unit, or one whose error ended the run. */
+        /* A unit may be left only if the run stops, or if an error of the unit ended the run. */
         MUST(at->stopping || at->troubles > TROUBLES || at->state == ICS_UNIT_STOPPED ||
                  at->state == ICS_UNIT_LEFT,
              "left in %s", ics_unit_rules_state_name(at->state));
@@ -381,7 +387,8 @@ START_TEST(every_sequence_of_events_ends_well)
                      .refused_by_intake = kind == 15};
         int steps = 0;
         while (turn(&at)) {
-            MUST(++steps < STEPS, "no end in sight in %s", ics_unit_rules_state_name(at.state));
+            MUST(++steps < STEPS, "no end after the limit of steps, in %s",
+                 ics_unit_rules_state_name(at.state));
         }
         check_end(&at);
     }
@@ -434,17 +441,11 @@ START_TEST(document_is_the_table)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("unit rules")
 {
-    Suite *suite = suite_create("unit rules");
     TCase *all = tcase_create("all");
     tcase_add_test(all, every_sequence_of_events_ends_well);
     tcase_add_test(all, impossible_pairs_have_no_rule);
     tcase_add_test(all, document_is_the_table);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

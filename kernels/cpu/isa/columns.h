@@ -1,5 +1,5 @@
-/* What the vector loops load from a wave and store in it. The columns `angle` and `azimuth`,
- * `length` and `absorption`, `height` and `flags` hold the ice_bounce of a slot. */
+/* How the vector loops load photons and bounces from a wave and store them. The columns `angle`,
+ * `azimuth`, `length`, `absorption`, `height` and `flags` hold the ice_bounce of a slot. */
 #ifndef ICS_KERNELS_CPU_ISA_COLUMNS_H
 #define ICS_KERNELS_CPU_ISA_COLUMNS_H
 
@@ -17,12 +17,12 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 
 /* Bits of the column `flags`. */
 enum {
-    ICS_FLAG_LEAVES_LAYER = 1, /* only within propagate */
+    ICS_FLAG_LEAVES_LAYER = 1, /* used only within propagate */
     ICS_FLAG_LEAVES_WORLD = 2,
     ICS_FLAG_MAY_COLLIDE = 4
 };
 
-/* A loop pays only for the members of the photon that it reads. */
+/* Loads a photon. The compiler leaves out the members that a loop does not read. */
 ICE_FN ice_photon ics_load_photon(const ics_wave *wave, uint32_t i)
 {
     ice_photon photon;
@@ -39,7 +39,7 @@ ICE_FN void ics_store_photon(const ics_wave *wave, uint32_t i, const ice_photon 
 #undef X
 }
 
-/* With the path. */
+/* Stores the position and the path. */
 ICE_FN void ics_store_position(const ics_wave *wave, uint32_t i, const ice_photon *photon)
 {
 #define X(type, name) wave->name[i] = photon->name;
@@ -61,7 +61,7 @@ ICE_FN ice_optics ics_load_optics(const ics_wave *wave, uint32_t i)
     return optics;
 }
 
-/* The heights of the photons among the layers (m). */
+/* Returns the column with the heights of the photons among the layers (m). */
 static const float *ics_heights(const ice_tables *tables, const ics_wave *wave)
 {
     return tables->features & ICE_HAS_TILT ? wave->height : wave->z;
@@ -73,7 +73,8 @@ ICE_FN uint32_t ics_flags_pack(const ice_bounce *bounce)
            (bounce->may_collide ? ICS_FLAG_MAY_COLLIDE : 0u);
 }
 
-/* The bounce of a slot between collide and scatter, without the height of its start. */
+/* Loads the bounce of a slot, as it is between collide and scatter, without `height` and the random
+ * numbers of birefringence. */
 ICE_FN ice_bounce ics_load_bounce(const ice_tables *tables, const ics_wave *wave, uint32_t i)
 {
     ice_bounce bounce = {.length = wave->length[i],

@@ -2,8 +2,9 @@
  * target options and with other definitions of ICS_KERNELS_SYMBOL and ICS_KERNELS_NAME
  * (cmake/CpuKernels.cmake).
  *
- * The loops over a wave are written for the vectoriser: columns, straight-line parts of stages, no
- * calls. What branches (leaving a layer, reaching a module) is queued and done photon by photon.
+ * The loops over a wave are written so that the compiler can vectorise them: they read and write
+ * columns, and the parts of stages in them have no branches and are inlined. Photons that need
+ * branches, because they leave a layer or may reach a module, are queued and computed one by one.
  * bench/vectorisation.sh shows which loops the compiler vectorised.
  */
 #include "kernels/cpu/isa/scatter.h"
@@ -12,8 +13,8 @@ extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 
 /* ---- create --------------------------------------------------------------------------------- */
 
-/* Inlined with constants for `variant` and for those of the features that matter here, so that
- * there is one loop for each. */
+/* The callers pass constants for `variant` and for the features that matter here, so that there is
+ * one loop for each of their combinations. */
 ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables *tables,
                         const ice_emission *emissions, ics_wave *wave, uint32_t count)
 {
@@ -91,7 +92,7 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
 
 static void compact(ice_variant variant, ics_wave *wave, ice_account *account)
 {
-    (void)variant; /* there is one */
+    (void)variant; /* there is only one variant */
     const ics_wave w = *wave;
     uint32_t absorbed = 0, detected = 0, left = 0, stopped = 0;
     _Pragma("omp simd reduction(+ : absorbed, detected, left, stopped)") for (uint32_t i = 0;
@@ -141,12 +142,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
 
 /* ---- one vector loop for every variant of create and scatter --------------------------------- */
 
-#define ICE_VARIANT(stage, name, yaml, text) LOOP_##stage(name)
-#define LOOP_propagate(name)
-#define LOOP_collide(name)
-#define LOOP_compact(name)
-
-#define LOOP_create(name)                                                                          \
+#define CREATE_LOOP(stage, name, yaml, text)                                                       \
     static void create_##name(const ice_tables *tables, const ice_emission *emissions,             \
                               ics_wave *wave, uint32_t count)                                      \
     {                                                                                              \
@@ -156,7 +152,22 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         else                                                                                       \
             create_with(ICE_create_##name, 0, tables, emissions, wave, count);                     \
     }
-#define LOOP_scatter(name)                                                                         \
+ICE_CREATE_COMPILED(CREATE_LOOP)
+
+#define CREATE_CASE(stage, name, yaml, text)                                                       \
+    case ICE_create_##name:                                                                        \
+        create_##name(tables, emissions, wave, count);                                             \
+        break;
+static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
+                   ics_wave *wave, uint32_t count)
+{
+    switch (variant) {
+    default:
+        ICE_CREATE_COMPILED(CREATE_CASE)
+    }
+}
+
+#define SCATTER_LOOP(stage, name, yaml, text)                                                      \
     static void scatter_##name(const ice_tables *tables, const ics_wave *wave, bool advances)      \
     {                                                                                              \
         if (advances)                                                                              \
@@ -164,40 +175,19 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         else                                                                                       \
             ics_scatter_with(ICE_scatter_##name, false, tables, wave);                             \
     }
-#include "stages/compiled.def"
-#undef LOOP_create
-#undef LOOP_scatter
+ICE_SCATTER_COMPILED(SCATTER_LOOP)
 
-static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
-                   ics_wave *wave, uint32_t count)
-{
-#define LOOP_create(name)                                                                          \
-    case ICE_create_##name:                                                                        \
-        create_##name(tables, emissions, wave, count);                                             \
-        break;
-#define LOOP_scatter(name)
-    switch (variant) {
-    default:
-#include "stages/compiled.def"
-    }
-#undef LOOP_create
-#undef LOOP_scatter
-}
-
-static void change_directions(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
-                              bool advances)
-{
-#define LOOP_create(name)
-#define LOOP_scatter(name)                                                                         \
+#define SCATTER_CASE(stage, name, yaml, text)                                                      \
     case ICE_scatter_##name:                                                                       \
         scatter_##name(tables, wave, advances);                                                    \
         break;
+static void change_directions(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
+                              bool advances)
+{
     switch (variant) {
     default:
-#include "stages/compiled.def"
+        ICE_SCATTER_COMPILED(SCATTER_CASE)
     }
-#undef LOOP_create
-#undef LOOP_scatter
 }
 
 static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wave)

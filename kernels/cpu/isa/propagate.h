@@ -1,4 +1,4 @@
-/* propagate of a wave: the parts of ice_start_bounce(), each as a loop over photons. */
+/* The stage propagate of a wave: the parts of ice_start_bounce(), each as a loop over photons. */
 #ifndef ICS_KERNELS_CPU_ISA_PROPAGATE_H
 #define ICS_KERNELS_CPU_ISA_PROPAGATE_H
 
@@ -42,7 +42,7 @@ static void ics_draw(const ice_tables *tables, const ics_wave *wave)
     }
 }
 
-/* Heights among tilted layers. */
+/* Computes the heights of the photons among tilted layers. */
 static void ics_find_heights(const ice_tables *tables, const ics_wave *wave)
 {
     const ics_wave w = *wave;
@@ -72,6 +72,7 @@ static void ics_find_heights(const ice_tables *tables, const ics_wave *wave)
     }
 }
 
+/* Ends photons that cannot reach a module any more, and sets the column `clearance`. */
 static void ics_drop(const ice_tables *tables, const ics_wave *wave, const float *heights)
 {
     const ics_wave w = *wave;
@@ -95,8 +96,9 @@ ICE_FN ice_segment_start ics_load_start(const ics_wave *wave, const float *heigh
     return ice_segment_start_of(&photon, heights[i], wave->depth[i], ics_load_optics(wave, i));
 }
 
-/* Where absorption depends on the direction: the factors, and the absorption depths in units of the
- * tables. `features`, a constant, keeps only the kinds of anisotropy that the ice has. */
+/* Divides the absorption depths by the factors of the direction, for ice in which absorption
+ * depends on direction. `features` is a constant, so that the loop contains only the kinds of
+ * anisotropy that the ice has. */
 ICE_FN void ics_scale_absorption_with(const ice_tables *tables, const ics_wave *wave,
                                       const float *heights, uint32_t features)
 {
@@ -125,6 +127,7 @@ static void ics_scale_absorption(const ice_tables *tables, const ics_wave *wave,
     }
 }
 
+/* Multiplies the absorption depths by the factors again. */
 static void ics_unscale_absorption(const ics_wave *wave)
 {
     const ics_wave w = *wave;
@@ -134,7 +137,7 @@ static void ics_unscale_absorption(const ics_wave *wave)
     }
 }
 
-/* Hole ice: photon by photon. */
+/* Finds the segments in ice with columns of hole ice, photon by photon. */
 static void ics_find_segments_in_holes(ice_variant variant, const ice_tables *tables,
                                        const ics_wave *wave, const float *heights)
 {
@@ -151,8 +154,8 @@ static void ics_find_segments_in_holes(ice_variant variant, const ice_tables *ta
     }
 }
 
-/* All segments as if they ended in their first layer; those that do not are then queued and done
- * one by one. */
+/* Finds the segments in ice without columns. A vector loop computes every segment as if it ended in
+ * its first layer. Segments that leave this layer are queued, and computed one by one. */
 static void ics_find_segments(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
                               const float *heights)
 {

@@ -1,8 +1,8 @@
-/* scatter of a wave: the parts of ice_end_bounce(), each as a loop over photons.
+/* The stage scatter of a wave: the parts of ice_end_bounce(), each as a loop over photons.
  *
- * Ice that is the same in all directions needs one loop. Birefringent or anisotropic ice takes the
- * photons to the ends of their segments first, and stretches their directions before the scatter
- * and after it.
+ * Ice that is the same in all directions needs one loop. In birefringent or anisotropic ice,
+ * separate loops move the photons to the ends of their segments, and stretch their directions
+ * before and after the scatter.
  */
 #ifndef ICS_KERNELS_CPU_ISA_SCATTER_H
 #define ICS_KERNELS_CPU_ISA_SCATTER_H
@@ -11,7 +11,8 @@
 
 /* ---- to the ends of the segments ------------------------------------------------------------- */
 
-/* These loops change the column `height`: from now on it is that of the end of the segment. */
+/* The loops that move photons also change the column `height`, which holds the height of the end of
+ * the segment from here on. */
 static void ics_advance_straight(const ics_wave *wave, const float *heights)
 {
     const ics_wave w = *wave;
@@ -25,7 +26,8 @@ static void ics_advance_straight(const ics_wave *wave, const float *heights)
     }
 }
 
-/* Into the columns `depth` and `factor`, which are free by now: diffusion and mean. */
+/* Stores the integrals of the diffusion and of the mean deflection in the columns `depth` and
+ * `factor`, which are free by now. */
 ICE_FN void ics_find_birefringence_with(const ice_tables *tables, const ics_wave *wave,
                                         const float *heights, uint32_t features)
 {
@@ -110,7 +112,8 @@ static void ics_stretch_out(const ice_tables *tables, const ics_wave *wave)
     ics_stretch_with(tables, wave, true);
 }
 
-/* `advances`: the photons are still at the starts of their segments. Inlined with constants. */
+/* Scatters the photons. If `advances` is true, they are still at the starts of their segments, and
+ * the loop also moves them. The callers pass constants, so that there is one loop for each case. */
 ICE_FN void ics_scatter_with(ice_variant variant, bool advances, const ice_tables *tables,
                              const ics_wave *wave)
 {
@@ -134,7 +137,7 @@ ICE_FN void ics_scatter_with(ice_variant variant, bool advances, const ice_table
     }
 }
 
-/* Hole ice: photon by photon. */
+/* Computes the stage in ice with columns of hole ice, photon by photon. */
 static void ics_scatter_in_holes(ice_variant variant, const ice_tables *tables,
                                  const ics_wave *wave)
 {

@@ -9,15 +9,6 @@
 
 /* ---- the declarations ------------------------------------------------------------------------ */
 
-/* The registry calls SCATTER(name, yaml) for scatter variants, and nothing for those of other
- * stages. */
-#define OF_create(name, yaml)
-#define OF_propagate(name, yaml)
-#define OF_collide(name, yaml)
-#define OF_compact(name, yaml)
-#define OF_scatter(name, yaml)               SCATTER(name, yaml)
-#define ICE_VARIANT(stage, name, yaml, text) OF_##stage(name, yaml)
-
 #define PARAMETER(variant, parameter, from, to, number, of_unit, text)                             \
     {.name = #parameter,                                                                           \
      .key = "scattering." #parameter,                                                              \
@@ -26,27 +17,20 @@
      .fallback = #number,                                                                          \
      .unit = (of_unit),                                                                            \
      .help = (text)},
-#define SCATTER(variant, yaml)                                                                     \
+#define PARAMETERS_OF(stage, variant, yaml, text)                                                  \
     static const ics_scatter_parameter parameters_of_##variant[] = {                               \
         ICE_DECLARE_scatter_##variant(PARAMETER){.name = NULL}};                                   \
     _Static_assert(sizeof parameters_of_##variant / sizeof *parameters_of_##variant <=             \
                        ICE_PARAMETERS_MAX + 1,                                                     \
                    "a variant has at most ICE_PARAMETERS_MAX parameters");
-#include "stages/registry.def"
-#undef SCATTER
+ICE_SCATTER_VARIANTS(PARAMETERS_OF)
 
-#define SCATTER(variant, yaml) {(yaml), parameters_of_##variant},
-static const ics_scatter_variant variants[] = {
-#include "stages/registry.def"
-    {.name = NULL}};
-#undef SCATTER
-#undef ICE_VARIANT
+#define VARIANT(stage, variant, yaml, text) {(yaml), parameters_of_##variant},
+static const ics_scatter_variant variants[] = {ICE_SCATTER_VARIANTS(VARIANT){.name = NULL}};
 
-#define SCATTER(variant, yaml)               +sizeof parameters_of_##variant / sizeof *parameters_of_##variant - 1
-#define ICE_VARIANT(stage, name, yaml, text) OF_##stage(name, yaml)
-_Static_assert(0
-#include "stages/registry.def"
-                   <= ICS_ICE_SCATTER_MAX,
+#define PLUS_COUNT_OF(stage, variant, yaml, text)                                                  \
+    +sizeof parameters_of_##variant / sizeof *parameters_of_##variant - 1
+_Static_assert(0 ICE_SCATTER_VARIANTS(PLUS_COUNT_OF) <= ICS_ICE_SCATTER_MAX,
                "all variants together have at most ICS_ICE_SCATTER_MAX parameters");
 
 enum { VARIANTS = sizeof variants / sizeof *variants - 1 };

@@ -125,7 +125,7 @@ static int put_end(walk *w, const ice_bounce *bounce)
                                 : w->fate == ICE_LEFT     ? ICS_TRACE_LEFT
                                                           : ICS_TRACE_STOPPED;
     if (kind != ICS_TRACE_SCATTER) {
-        /* ice_turn counted a scatter and turned the photon, but the photon ended before that. */
+        /* ice_end_bounce() counted a scatter and turned the photon, which ended before that. */
         w->photon.scatters -= 1;
         w->photon.dx = n.x;
         w->photon.dy = n.y;

@@ -11,17 +11,17 @@ const ice_tables *grid_tables;
 uint32_t grid_refill = 5;
 
 /* A barrier of `size` threads. */
-typedef struct meeting {
+typedef struct barrier {
     uint32_t size, arrived, generation;
     uint64_t values[GRID_THREADS_MAX], results[GRID_THREADS_MAX];
-} meeting;
+} barrier;
 
 static struct {
     ucontext_t scheduler, threads[GRID_THREADS_MAX];
     bool done[GRID_THREADS_MAX];
     void (*function)(void *argument);
     void *argument;
-    meeting warps[WARPS_MAX], block;
+    barrier warps[WARPS_MAX], block;
     uint64_t events; /* barriers that all threads reached, threads that ended */
 } grid;
 
@@ -32,7 +32,7 @@ static void switch_over(void)
     grid_thread.x = self;
 }
 
-static const uint64_t *meet(meeting *place, uint32_t number, uint64_t value)
+static const uint64_t *wait_for_all(barrier *place, uint32_t number, uint64_t value)
 {
     const uint32_t generation = place->generation;
     place->values[number] = value;
@@ -49,14 +49,14 @@ static const uint64_t *meet(meeting *place, uint32_t number, uint64_t value)
     return place->results;
 }
 
-static const uint64_t *meet_warp(uint64_t value)
+static const uint64_t *wait_for_warp(uint64_t value)
 {
-    return meet(&grid.warps[grid_thread.x / 32], grid_thread.x % 32, value);
+    return wait_for_all(&grid.warps[grid_thread.x / 32], grid_thread.x % 32, value);
 }
 
 uint32_t grid_ballot(bool predicate)
 {
-    const uint64_t *votes = meet_warp(predicate);
+    const uint64_t *votes = wait_for_warp(predicate);
     uint32_t word = 0;
     for (uint32_t lane = 0; lane < 32; ++lane) {
         word |= votes[lane] ? 1u << lane : 0;
@@ -66,12 +66,12 @@ uint32_t grid_ballot(bool predicate)
 
 uint64_t grid_shuffle(uint64_t value, uint32_t lane)
 {
-    return meet_warp(value)[lane];
+    return wait_for_warp(value)[lane];
 }
 
 int grid_sync_count(bool predicate)
 {
-    const uint64_t *votes = meet(&grid.block, grid_thread.x, predicate);
+    const uint64_t *votes = wait_for_all(&grid.block, grid_thread.x, predicate);
     int count = 0;
     for (uint32_t i = 0; i < grid_threads.x; ++i) {
         count += votes[i] != 0;
@@ -121,9 +121,9 @@ void grid_run(uint32_t blocks, uint32_t threads, void (*thread)(void *argument),
     grid.argument = argument;
     grid_threads.x = threads;
     grid_blocks.x = blocks;
-    grid.block = (meeting){.size = threads};
+    grid.block = (barrier){.size = threads};
     for (uint32_t i = 0; i < threads / 32; ++i) {
-        grid.warps[i] = (meeting){.size = 32};
+        grid.warps[i] = (barrier){.size = 32};
     }
     for (grid_block.x = 0; grid_block.x < blocks; ++grid_block.x) {
         run_block(stacks);

@@ -16,12 +16,11 @@
 
 enum { GRID_THREADS_MAX = 128 }; /* of a block, a multiple of 32 */
 
-/* Runs `thread` on every thread of a grid; fails the test if threads wait for each other for ever.
+/* Runs `thread` on every thread of a grid. Fails the test if threads wait for each other for ever.
  */
 void grid_run(uint32_t blocks, uint32_t threads, void (*thread)(void *argument), void *argument);
 
-/* ---- what the kernels call --------------------------------------------------------------------
- */
+/* ---- what the kernels call ------------------------------------------------------------------- */
 
 typedef struct grid_index {
     uint32_t x;
@@ -32,7 +31,7 @@ extern grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 #define blockDim  grid_threads
 #define gridDim   grid_blocks
 
-/* All threads of the warp or block call the same one of these. */
+/* All threads of a warp, or of a block, must call the same one of these functions. */
 uint32_t grid_ballot(bool predicate);
 uint64_t grid_shuffle(uint64_t value, uint32_t lane);
 int grid_sync_count(bool predicate);
@@ -113,11 +112,10 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 #define atomicMax(to, value) ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
 #define atomicAnd(to, value) ((void)(*(to) &= (value)))
 
-/* ---- what this run's kernels are specialised for -----------------------------------------------
- */
+/* ---- what this run's kernels are specialised for --------------------------------------------- */
 
 enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
-extern const ice_tables *grid_tables; /* whose sizes count */
+extern const ice_tables *grid_tables; /* the kernels are specialised for their sizes */
 extern uint32_t grid_refill;
 
 #define GPU_SPECIAL_BLOCK            GRID_BLOCK
@@ -142,8 +140,7 @@ extern uint32_t grid_refill;
 #define GPU_SPECIAL_TILT_V           grid_tables->tilt.nodes_v
 #define GPU_SPECIAL_TILT_CLAMP       grid_tables->tilt.clamp
 
-/* ---- the schedules -----------------------------------------------------------------------------
- */
+/* ---- the schedules --------------------------------------------------------------------------- */
 
 typedef struct grid_arguments {
     const ice_tables *tables;
@@ -152,7 +149,7 @@ typedef struct grid_arguments {
 } grid_arguments;
 
 /* The kernels of a schedule as thread functions, in the order of its row in graphs/schedule.c,
- * which says everything else. The file emulated/WORD.c defines grid_WORD for every schedule of
+ * which has all other facts. The file emulated/WORD.c defines grid_WORD for every schedule of
  * ICS_SCHEDULE_LIST. */
 typedef struct grid_schedule {
     void (*threads[ICS_SCHEDULE_KERNELS])(void *arguments); /* NULL: end */
@@ -162,7 +159,8 @@ typedef struct grid_schedule {
 ICS_SCHEDULE_LIST(X)
 #undef X
 
-/* Defines run_NAME(), the thread function of kernel gpu_NAME; CHAIN: of a kernel in a loop. */
+/* Both define run_NAME(), the thread function of kernel gpu_NAME. GRID_CHAIN_KERNEL is for kernels
+ * of a loop. */
 #define GRID_KERNEL(name)                                                                          \
     static void run_##name(void *user)                                                             \
     {                                                                                              \

@@ -1,3 +1,4 @@
+/* The kernels of schedule job-queue as thread functions of the emulated grid. */
 #include "tests/kernels/emulated/grid.h"
 
 #include "kernels/cuda/device/job_queue.h"

@@ -1,3 +1,4 @@
+/* The kernels of schedule thread-per-step as thread functions of the emulated grid. */
 #include "tests/kernels/emulated/grid.h"
 
 #include "kernels/cuda/device/thread_per_step.h"

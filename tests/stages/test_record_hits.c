@@ -1,5 +1,7 @@
 /* If the hits of a segment do not all fit into a buffer, a later call records the rest: no hit is
- * recorded twice and none is lost (stages/bounce.h, ice_record_hits). */
+ * recorded twice and none is lost (stages/bounce.h, ice_record_hits).
+ *
+ * How to join: add one test for each new state in which a photon waits for room. */
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
@@ -24,7 +26,8 @@ static int put_arrival(void *user, const ice_arrival *arrival)
 #define ICE_PUT_ARRIVAL(sink, arrival) put_arrival(sink, arrival)
 #include "stages/bounce.h"
 
-/* Four modules in a row, 10 m apart; light flies along them and goes on after a hit. */
+/* Makes four modules in a row, 10 m apart. Light flies along the row, and continues after a hit if
+ * `go_on` is true. */
 static stage_world world_of_four(bool go_on)
 {
     static const double positions[][3] = {{10, 0, 0}, {20, 0, 0}, {30, 0, 0}, {40, 0, 0}};
@@ -43,8 +46,8 @@ static ice_photon photon_along_x(void)
     return photon;
 }
 
-static int32_t meet(const stage_world *world, float length, small_buffer *buffer, uint32_t *fate,
-                    uint32_t *recorded)
+static int32_t record_hits(const stage_world *world, float length, small_buffer *buffer,
+                           uint32_t *fate, uint32_t *recorded)
 {
     const ice_photon photon = photon_along_x();
     return ice_record_hits(ICE_collide_string_grid, &world->tables->device, length, &photon, buffer,
@@ -56,17 +59,17 @@ START_TEST(a_buffer_of_any_size_gets_every_hit_once)
     stage_world world = world_of_four(true);
     small_buffer whole = {.capacity = 8};
     uint32_t fate = ICE_ALIVE, recorded = 0;
-    ck_assert_int_eq(meet(&world, 45.0f, &whole, &fate, &recorded), 4);
+    ck_assert_int_eq(record_hits(&world, 45.0f, &whole, &fate, &recorded), 4);
     ck_assert_uint_eq(recorded, 0);
 
-    /* As often as it takes, with room for _i hits each time. */
+    /* Record again until all hits are recorded, with room for _i hits each time. */
     small_buffer parts = {.capacity = 0};
     int32_t result = -1;
     int calls = 0;
     for (; result < 0; ++calls) {
         ck_assert_int_lt(calls, 8);
         parts.capacity += (uint32_t)_i;
-        result = meet(&world, 45.0f, &parts, &fate, &recorded);
+        result = record_hits(&world, 45.0f, &parts, &fate, &recorded);
         ck_assert_uint_eq(recorded, result < 0 ? parts.count : 0);
     }
     ck_assert_int_eq(calls, (4 + _i - 1) / _i);
@@ -82,11 +85,11 @@ START_TEST(a_photon_that_ends_on_a_hit_waits_for_its_place)
     stage_world world = world_of_four(false);
     small_buffer full = {.capacity = 0};
     uint32_t fate = ICE_ALIVE, recorded = 0;
-    ck_assert_int_lt(meet(&world, 45.0f, &full, &fate, &recorded), 0);
+    ck_assert_int_lt(record_hits(&world, 45.0f, &full, &fate, &recorded), 0);
     ck_assert_uint_eq(recorded, 0);
     ck_assert_uint_eq(fate, ICE_ALIVE);
     full.capacity = 1;
-    ck_assert_int_eq(meet(&world, 45.0f, &full, &fate, &recorded), 1);
+    ck_assert_int_eq(record_hits(&world, 45.0f, &full, &fate, &recorded), 1);
     ck_assert_uint_eq(fate, ICE_DETECTED);
     ck_assert_uint_eq(full.items[0].module, 0);
     stage_world_destroy(&world);
@@ -128,7 +131,7 @@ START_TEST(a_bounce_can_be_done_again)
 }
 END_TEST
 
-ICS_TEST_MAIN("meet")
+ICS_TEST_MAIN("record hits")
 {
     TCase *tests = tcase_create("full buffers");
     tcase_add_loop_test(tests, a_buffer_of_any_size_gets_every_hit_once, 1, 5);

@@ -1,5 +1,6 @@
-/* Means with their statistical errors, and the comparisons of physics.md 12: every one is printed
- * and fails beyond 4 standard deviations (a correct program: 1 in 16 000), p-values below 1e-4. */
+/* Means with their statistical errors, and the comparisons of physics.md 12. Every comparison is
+ * printed. It fails the test beyond 4 standard deviations, or if its p-value is below 1e-4. For a
+ * correct program this happens in 1 of 16 000, or in 1 of 10 000 comparisons. */
 #ifndef MOMENTS_H
 #define MOMENTS_H
 
@@ -42,13 +43,14 @@ static inline double moment_variance(const moment *m)
     return m->squares / m->count - mean * mean;
 }
 
-/* Standard deviation of the mean. */
+/* Returns the standard deviation of the mean. */
 static inline double moment_error(const moment *m)
 {
     return sqrt(moment_variance(m) / m->count);
 }
 
-/* `slack`: what the expectation or the comparison is uncertain by, such as half its last digit. */
+/* Compares a value, which has a statistical error, with the expected value. `slack` is the
+ * uncertainty of the expectation or of the comparison, such as half of the last digit. */
 static inline void expect_value(const char *what, double value, double error, double expected,
                                 double slack)
 {
@@ -73,7 +75,7 @@ static inline void expect_probability(const char *what, ics_statistics_test test
     ck_assert_msg(test.probability > PHYSICS_LEVEL, "%s: p = %.3g", what, test.probability);
 }
 
-/* A share of `total` independent trials against its probability. */
+/* Compares a share of `total` independent trials with its probability. */
 static inline void expect_share(const char *what, double successes, double total,
                                 double probability, double slack)
 {
@@ -87,7 +89,7 @@ static inline int moment_order(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Kolmogorov-Smirnov against a distribution function; sorts the sample. */
+/* Compares a sample with a distribution function (Kolmogorov-Smirnov). Sorts the sample. */
 static inline void expect_distribution(const char *what, double *sample, size_t count,
                                        double (*distribution)(double value, void *user), void *user)
 {
@@ -126,7 +128,7 @@ static inline double histogram_total(const double *bins, int count)
     return sum;
 }
 
-/* The position, in bins, below which this share of the total lies. */
+/* Returns the position, in bins, below which this share of the total lies. */
 static inline double histogram_quantile(const double *bins, int count, double share)
 {
     double left = share * histogram_total(bins, count);
@@ -135,6 +137,24 @@ static inline double histogram_quantile(const double *bins, int count, double sh
         left -= bins[i++];
     }
     return i + left / bins[i];
+}
+
+/* Compares counts of n = 0, 1, 2, ... with P(n) = p (1 - p)^n. There is one bin for every n with 10
+ * or more expected, and one for the rest. The last of the `count` bins also has all larger n. */
+static inline ics_statistics_test histogram_geometric_test(const double *bins, int count, double p)
+{
+    const double total = histogram_total(bins, count);
+    double chi_square = 0.0, left = total;
+    int n = 0;
+    for (; n < count - 1 && total * p * pow(1.0 - p, n) >= 10.0; ++n) {
+        const double expected = total * p * pow(1.0 - p, n);
+        chi_square += (bins[n] - expected) * (bins[n] - expected) / expected;
+        left -= bins[n];
+    }
+    const double rest = total * pow(1.0 - p, n);
+    chi_square += (left - rest) * (left - rest) / rest;
+    return (ics_statistics_test){chi_square, n + 1,
+                                 ics_statistics_chi_square_probability(chi_square, n)};
 }
 
 #endif

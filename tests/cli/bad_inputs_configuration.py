@@ -1,0 +1,251 @@
+"""Cases for bad_inputs.py: run files. To join: one more configuration(name, text, message), or a case() if
+the fault is that of the file and not of its text."""
+
+from bad_inputs_files import case, folder, link, locked, npy, pipe, sparse, step
+
+
+def configuration(name, text, says, exit_status=2):
+    data = text.encode() if isinstance(text, str) else text
+    case("configuration", name, "validate run.yaml", exit_status, says, {"run.yaml": data})
+
+
+def configuration_cases():
+    configuration(
+        "a mapping that does not end",
+        "run: {seed: 1",
+        ["run.yaml:2:1: error: did not find expected ',' or '}'"],
+    )
+    configuration(
+        "a list at the top", "[1, 2]", ["run.yaml:1:1: error:", "found a list", "mapping"]
+    )
+    configuration("a word at the top", "hello", ["run.yaml:1:1: error:", "'hello'"])
+    configuration("tabs as indentation", "run:\n\tseed: 1\n", ["run.yaml:2:1: error:", "tabs"])
+    configuration(
+        "a tag", "run: {seed: !!int 1}", ["run.yaml:1:13: error:", "tags are not supported"]
+    )
+    configuration(
+        "two documents",
+        "run: {seed: 1}\n---\nrun: {seed: 2}\n",
+        ["run.yaml:2:1: error:", "second document"],
+    )
+    configuration(
+        "an unknown key",
+        "graph: {scedule: auto}",
+        ["run.yaml:1:9: error:", "graph.scedule", "did you mean 'graph.schedule'?"],
+    )
+    configuration(
+        "a key twice",
+        "run: {seed: 1, seed: 2}",
+        ["run.yaml:1:16: error:", "'seed' is given twice, first at run.yaml:1:7"],
+    )
+    configuration(
+        "a section twice",
+        "run: {seed: 1}\nrun: {seed: 2}\n",
+        ["run.yaml:2:1: error:", "'run' is given twice"],
+    )
+    configuration(
+        "a key with a dot", "graph.schedule: auto", ["run.yaml:1:1: error:", "graph: {schedule"]
+    )
+    configuration(
+        "a list as a key", "? [a, b]\n: 1\n", ["run.yaml:1:3: error:", "a key must be a word"]
+    )
+    configuration(
+        "a merge key",
+        "run: &a {seed: 1}\ngraph: {<<: *a}\n",
+        ["run.yaml:2:9: error:", "merge keys"],
+    )
+    configuration(
+        "text for a number",
+        "run: {seed: one}",
+        ["run.yaml:1:13: error:", "run.seed: found 'one', expected a whole number"],
+    )
+    configuration("a negative seed", "run: {seed: -1}", ["run.seed: found '-1', expected"])
+    configuration(
+        "a seed beyond 64 bits",
+        "run: {seed: 18446744073709551616}",
+        ["run.seed: found '18446744073709551616', expected"],
+    )
+    configuration(
+        "an exponent without end",
+        "run: {seed: 1e999999999999999999999}",
+        ["run.seed: found '1e999999999999999999999'"],
+    )
+    configuration(
+        "a fraction for a whole number", "graph: {pool: 1000.5}", ["graph.pool: found '1000.5'"]
+    )
+    configuration(
+        "a quoted number", "run: {seed: '1'}", ["run.seed: found", "expected a whole number"]
+    )
+    configuration(
+        "a pool of 2^29",
+        "graph: {pool: 536870912}",
+        ["graph.pool: found '536870912', expected a whole number from 16 to 268435456"],
+    )
+    configuration("no threads", "device: {threads: 0}", ["device.threads: found '0', expected"])
+    configuration("oversize NaN", "detector: {oversize: .nan}", ["detector.oversize: found '.nan'"])
+    configuration(
+        "oversize infinite", "detector: {oversize: 1e400}", ["detector.oversize: found '1e400'"]
+    )
+    configuration(
+        "a radius of zero", "detector: {radius: 0}", ["detector.radius: found '0', expected"]
+    )
+    configuration(
+        "a scalar for a section", "graph: fast", ["run.yaml:1:8: error:", "graph: found 'fast'"]
+    )
+    configuration("a mapping for a scalar", "run: {seed: {a: 1}}", ["run.seed: found a mapping"])
+    configuration(
+        "two kinds of ice",
+        "ice: {model: uniform, file: a.yaml}",
+        ["only one of", "ice.file", "ice.model"],
+    )
+    configuration(
+        "absorbing planes upside down",
+        "ice: {absorb_above: -10, absorb_below: 10}",
+        ["ice.absorb_above", "expected it above ice.absorb_below"],
+    )
+    configuration(
+        "an excluded module that is not there",
+        "detector: {excluded: [[87, 1]]}",
+        ["detector.excluded: found [87, 1], expected a module of hex86"],
+    )
+    configuration(
+        "an excluded module of three numbers",
+        "detector: {excluded: [[1, 2, 3]]}",
+        ["detector.excluded: found", "expected [string, module]"],
+    )
+    configuration(
+        "a spectrum without light",
+        "light: {spectra: [{}]}",
+        ["run.yaml:1:19: error: the key 'line' is missing"],
+    )
+    configuration(
+        "a line outside the band", "light: {spectra: [{line: 800}]}", ["line: found '800'"]
+    )
+    configuration(
+        "250 spectra",
+        "light: {spectra: [%s]}" % ", ".join(["{line: 400}"] * 250),
+        ["light.spectra", "at most 249"],
+    )
+    configuration(
+        "standard input twice", 'source: {files: ["-", "-"]}', ["source.files", "only once"]
+    )
+    configuration(
+        "no source", "source: {files: []}", ["source.files: found", "expected a list of paths"]
+    )
+    configuration(
+        "a GPU schedule on the CPU",
+        "device: {backend: cpu}\ngraph: {schedule: fused}\n",
+        ["graph.schedule: 'fused' needs a GPU"],
+    )
+    configuration(
+        "an unknown anchor", "run: {seed: *a}", ["run.yaml:1:13: error:", "unknown anchor '*a'"]
+    )
+    configuration("an anchor in itself", "source: &a {files: [*a]}", ["contains itself"])
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+    for i in range(1, 12):
+        bomb += "a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 10))
+    configuration("an alias bomb", bomb, ["run.yaml:", "too many values"])
+    configuration(
+        "2000 anchors", "".join("k%d: &k%d 1\n" % (i, i) for i in range(2000)), ["anchors"]
+    )
+    configuration(
+        "brackets without end", "[" * 1000000, ["run.yaml:1:33: error:", "nested deeper than 32"]
+    )
+    configuration("mappings inside each other", "{a: " * 100000, ["nested deeper than 32 levels"])
+    configuration("a word of 8 MiB", "x" * (8 << 20), ["run.yaml:1:1: error:"])
+    configuration("a key of 100 000 letters", "k" * 100000 + ": 1\n", ["run.yaml:1"])
+    configuration("1 000 001 values", "[" + "1," * 1000001 + "]", ["run.yaml:", "too many values"])
+    configuration(
+        "300 000 %TAG directives",
+        "".join("%%TAG !%x! x\n" % i for i in range(300000)) + "--- {}\n",
+        ["run.yaml:1:1: error:", "%TAG"],
+    )
+    configuration(
+        "200 000 unknown keys",
+        "".join("%040d: 1\n" % i for i in range(200000)),
+        ["run.yaml:1:1: error: unknown key", "more errors"],
+    )
+    configuration("a NUL", b"run: {seed: 1}\n\0", ["run.yaml:2:1: error:", "0x00"])
+    configuration("an escaped NUL", 'ice: {file: "a\\0b"}', ["run.yaml:1:13: error:", "NUL"])
+    configuration(
+        "not UTF-8",
+        b"run: {seed: \xff\xfe}\n",
+        ["run.yaml:1:13: error:", "not valid UTF-8", "0xFF"],
+    )
+    configuration(
+        "UTF-16", "run: {seed: 1}".encode("utf-16"), ["run.yaml:1:1: error:", "not valid UTF-8"]
+    )
+    configuration("binary junk", bytes(range(256)) * 16, ["run.yaml:1:1: error:"])
+    case(
+        "configuration",
+        "a word that is a .npy file",
+        "validate run.yaml",
+        2,
+        ["run.yaml:1:1: error:"],
+        {"run.yaml": npy(step())},
+    )
+    case(
+        "configuration",
+        "not there",
+        "run run.yaml",
+        2,
+        "run.yaml: error: cannot open the file: No such file",
+    )
+    case(
+        "configuration",
+        "a folder",
+        "run run.yaml",
+        2,
+        "run.yaml: error: found a folder",
+        {"run.yaml": folder()},
+    )
+    case(
+        "configuration",
+        "a pipe",
+        "run run.yaml",
+        2,
+        "run.yaml: error: found a pipe",
+        {"run.yaml": pipe()},
+    )
+    case(
+        "configuration",
+        "a device without end",
+        "run run.yaml",
+        2,
+        "run.yaml: error: found a pipe",
+        {"run.yaml": link("/dev/zero")},
+    )
+    case(
+        "configuration",
+        "a link to itself",
+        "run run.yaml",
+        2,
+        "run.yaml: error: cannot open the file: Too many levels",
+        {"run.yaml": link("run.yaml")},
+    )
+    case(
+        "configuration",
+        "unreadable",
+        "run run.yaml",
+        2,
+        "run.yaml: error: cannot open the file: Permission denied",
+        {"run.yaml": locked(b"run: {seed: 1}")},
+        unprivileged=True,
+    )
+    case(
+        "configuration",
+        "17 MiB",
+        "run run.yaml",
+        2,
+        "expected at most 16777216",
+        {"run.yaml": sparse(b"run: {}\n", 17 << 20)},
+    )
+    # The empty file is a run with all defaults: it fails for want of steps.
+    case(
+        "configuration",
+        "empty",
+        "run run.yaml",
+        2,
+        "steps/*.steps.npy: found no file of that pattern",
+        {"run.yaml": b""},
+    )

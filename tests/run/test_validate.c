@@ -1,0 +1,151 @@
+/* icestream_validate: what it reports about models, birefringence, density and particles. How to
+ * join: call validated() with the settings and look for the line in the text. */
+#include "pipeline/icestream.h"
+#include "tests/support/model_files.h"
+#include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+START_TEST(test_validate_describes)
+{
+    icestream_config *config = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &config, &error), ICESTREAM_OK);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *report = open_memstream(&text, &size);
+    ck_assert_int_eq(icestream_validate(config, report, &error), ICESTREAM_OK);
+    fclose(report);
+    ck_assert_ptr_nonnull(strstr(text, "hex86"));
+    ck_assert_ptr_nonnull(strstr(text, "schedule:"));
+    ck_assert_int_eq(icestream_validate(config, NULL, &error), ICESTREAM_OK);
+    free(text);
+    icestream_config_destroy(config);
+}
+END_TEST
+
+/* The text of icestream_validate for a configuration; the caller frees it. */
+static char *validated(const char *const *sets, size_t count, int expected, icestream_error *error)
+{
+    icestream_config *config = NULL;
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    ck_assert_msg(icestream_config_load(NULL, sets, count, &config, error) == ICESTREAM_OK, "%s",
+                  error->text);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *report = open_memstream(&text, &size);
+    ck_assert_int_eq(icestream_validate(config, report, error), expected);
+    fclose(report);
+    icestream_config_destroy(config);
+    return text;
+}
+
+static void expect_text(const char *text, const char *expected)
+{
+    ck_assert_msg(strstr(text, expected) != NULL, "'%s' is not in: %s", expected, text);
+}
+
+/* Shows which subtraction is used: that of the ice folder or that of the user, but never "auto". */
+START_TEST(test_validate_shows_the_subtraction)
+{
+    static const struct {
+        const char *set, *shows;
+    } cases[] = {{"ice.birefringence_subtraction=auto", "(constant)\n"},
+                 {"ice.birefringence_subtraction=constant", "(constant)\n"},
+                 {"ice.birefringence_subtraction=scaled", "(scaled)\n"},
+                 {"ice.birefringence_subtraction=none", "nothing (none)\n"},
+                 {"ice.birefringence=false", NULL}};
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
+        return;
+    }
+    snprintf(set, sizeof set, "ice.directory=%s", path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        icestream_error error;
+        const char *const sets[] = {set, cases[i].set, "device.threads=1"};
+        char *text = validated(sets, 3, ICESTREAM_OK, &error);
+        const char *shown = strstr(text, "subtracted from the scattering for it: ");
+        ck_assert_msg((shown == NULL) == (cases[i].shows == NULL), "%s", text);
+        if (shown != NULL) {
+            expect_text(strchr(shown, ':'), cases[i].shows);
+        }
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(test_validate_shows_the_density)
+{
+    static const char *const sets[] = {
+        "ice.file=" ICS_SOURCE_DIRECTORY "/configs/media/lake-water.yaml", "device.threads=1"};
+    icestream_error error;
+    char *text = validated(sets, 2, ICESTREAM_OK, &error);
+    expect_text(text, "  density  1 g/cm3\n");
+    free(text);
+    static const char bare[] =
+        "optics: {table: [[wavelength_nm, absorption_per_m, scattering_per_m], [250, 0.02, 0.02], "
+        "[700, 0.02, 0.02]]}\nscattering: {mean_cosine: 0.9}\n"
+        "index: {salinity: 35, temperature: 10, pressure: 0}\n";
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32];
+    scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
+    snprintf(set, sizeof set, "ice.file=%s", path);
+    text = validated((const char *const[]){set, "device.threads=1"}, 2, ICESTREAM_OK, &error);
+    expect_text(text,
+                "  density  not given: particles make as much light as in ice of 0.9216 g/cm3");
+    free(text);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(test_validate_reads_particles)
+{
+#define COLUMNS "type,event,x,y,z,zenith,azimuth,photons,spectrum\n"
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32], broken[SCRATCH_PATH];
+    icestream_error error;
+    static const char good[] = COLUMNS "ph,1,0,0,0,0,0,1000,2\nph,1,0,0,0,0,0,150,2\n"
+                                       "ph,7,0,0,0,0,0,401,2\n";
+    static const char bad[] = COLUMNS "ph,1,0,0,0,0,0,1000,2\nph,1,0,0,0,0,0,150,99\n";
+    scratch_write(scratch_path(&place, "p.csv", path), good, strlen(good));
+    scratch_write(scratch_path(&place, "bad.csv", broken), bad, strlen(bad));
+    snprintf(set, sizeof set, "particles.file=%s", path);
+    const char *const sets[] = {set, "device.threads=1"};
+    char *text = validated(sets, 2, ICESTREAM_OK, &error);
+    expect_text(text, "particles  3 in 2 events of ");
+    expect_text(text, "about 1551 photons in 9 steps\n");
+    free(text);
+    /* An error names the line of the file, as generate does. */
+    snprintf(set, sizeof set, "particles.file=%s", broken);
+    text = validated(sets, 2, ICESTREAM_E_CONFIG, &error);
+    expect_text(error.text, "bad.csv:3: error: spectrum: found 99");
+    free(text);
+    /* validate reads nothing from a stream. */
+    snprintf(set, sizeof set, "particles.file=-");
+    const char *const streams[] = {set, "particles.format=csv", "device.threads=1"};
+    text = validated(streams, 3, ICESTREAM_OK, &error);
+    expect_text(text, "particles  from a stream, -, which validate does not read\n");
+    free(text);
+    static const char *const none[] = {"device.threads=1"};
+    text = validated(none, 1, ICESTREAM_OK, &error);
+    ck_assert_ptr_null(strstr(text, "particles  "));
+    free(text);
+    scratch_remove(&place);
+#undef COLUMNS
+}
+END_TEST
+
+ICS_TEST_MAIN("validate")
+{
+    TCase *tests = tcase_create("validate");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, test_validate_describes);
+    tcase_add_test(tests, test_validate_shows_the_subtraction);
+    tcase_add_test(tests, test_validate_shows_the_density);
+    tcase_add_test(tests, test_validate_reads_particles);
+    suite_add_tcase(suite, tests);
+}

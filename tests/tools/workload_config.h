@@ -1,0 +1,37 @@
+/* Workloads from a configuration in memory, for tests. Every function fails the test on errors. */
+#ifndef WORKLOAD_CONFIG_H
+#define WORKLOAD_CONFIG_H
+
+#include "pipeline/config/config.h"
+#include "pipeline/tools/measure/workload.h"
+
+#include <check.h>
+
+/* A workload of `steps` steps with 200 photons each. */
+static inline icestream_config make_config(ics_workload_kind kind, uint32_t steps)
+{
+    icestream_config config = {0};
+    config.workload.kind = kind;
+    config.workload.steps = steps;
+    config.workload.photons_per_step = 200;
+    return config;
+}
+
+/* The caller destroys the workload. */
+static inline ics_workload *make_workload(const icestream_config *config)
+{
+    icestream_error error = {0};
+    ics_workload *workload = NULL;
+    ck_assert_msg(ics_workload_create(config, &workload, &error) == ICESTREAM_OK, "%s", error.text);
+    return workload;
+}
+
+/* One step of the workload. */
+static inline icestream_step make_step(const ics_workload *workload, uint64_t number)
+{
+    icestream_step step;
+    ics_workload_fill(workload, number, 1, &step);
+    return step;
+}
+
+#endif
