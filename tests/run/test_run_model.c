@@ -23,6 +23,7 @@
 #include "pipeline/run/turn.h"
 #include "pipeline/run/write.h"
 #include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
 
 #include <check.h>
 #include <errno.h>
@@ -599,7 +600,7 @@ START_TEST(test_every_sequence_of_jobs_ends_well)
     /* Otherwise memory goes back to the system, and is fetched again, in each sequence. */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     mallopt(M_MMAP_THRESHOLD, 1 << 24);
-    for (int i = 0; i < SEQUENCES; ++i) {
+    for (size_t i = test_scaled(SEQUENCES); i > 0; --i) {
         const uint32_t stops = draw(2) == 0 ? 40 : UINT32_MAX;
         begin_run(draw(16));
         int turns = 0;
