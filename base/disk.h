@@ -1,7 +1,8 @@
-/* Folders on a disk. Any thread; every function waits for the file system. */
+/* Folders and files on a disk. Any thread; every function waits for the file system. */
 #ifndef ICS_BASE_DISK_H
 #define ICS_BASE_DISK_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Creates a folder with these permissions (less the umask) unless it exists already; the folder
@@ -16,5 +17,21 @@ int ics_disk_make_folders(const char *path, mode_t permissions);
  * in it. A file system that cannot do this for folders has nothing to wait for. Returns 0, or -1
  * with errno. */
 int ics_disk_sync_folder(const char *path);
+
+/* Bytes of a file. */
+typedef struct ics_disk_part {
+    const void *bytes;
+    size_t size;
+} ics_disk_part;
+
+/* Writes the parts, one after another, to the file `path`, whole or not at all. They first go to a
+ * new file `path`.PROCESS-NUMBER.part in the same folder; when all bytes are on the disk, the file
+ * is renamed to `path` and replaces an older file. So a process that opens `path` at any moment,
+ * also after the machine has stopped, finds either file whole. Any number of threads and processes
+ * may write the same path; the last rename counts. The umask decides who may read the file. The
+ * folder is not synchronised: after a stop of the machine the older file may be there again.
+ * Returns 0, or -1 with errno; then `path` is as before and the new file is removed. Only a killed
+ * process leaves a .part file. */
+int ics_disk_write_whole(const char *path, const ics_disk_part *parts, size_t count);
 
 #endif

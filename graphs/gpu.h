@@ -23,36 +23,43 @@
 #include "graphs/options.h"
 #include "kernels/cuda/program.h"
 
+/* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
+ * them as members, and a remembered choice of schedule AUTO depends on all of them
+ * (graphs/cuda/choice.c). */
+#define ICS_GPU_SPEED_OPTIONS(X)                                                                   \
+    X(ics_math, math) /* AUTO: fast */                                                             \
+    /* 0: the default of the schedule; with schedule AUTO, the best candidate. */                  \
+    X(uint32_t, pool)                 /* photon slots, of all lanes together */                    \
+    X(uint32_t, bounces_per_wave)     /* fused: bounces between two refills */                     \
+    X(uint32_t, block)                /* threads of a block, a multiple of 32 */                   \
+    X(uint32_t, blocks_per_processor) /* registers are limited so that this many blocks fit */     \
+    X(uint32_t, refill) /* monolithic, fused: idle threads after which a warp gets new photons */  \
+    X(uint32_t, lanes)                                                                             \
+    X(uint32_t, chains)          /* of one lane, for schedules that loop */                        \
+    X(uint32_t, hits)            /* capacity of a hit buffer, >= 64 */                             \
+    X(uint32_t, batch_emissions) /* at most in one batch */                                        \
+    X(uint32_t, batch_photons)   /* at most in one batch */                                        \
+    /* Compaction, memory, and how loops run. */                                                   \
+    X(ics_compact_sort, sort)                                                                      \
+    X(ics_compact_when, when)                                                                      \
+    X(uint32_t, every)        /* waves between two compactions, for ICS_COMPACT_EVERY */           \
+    X(uint64_t, memory_limit) /* bytes of device memory, 0: what is free */                        \
+    /* Schedules that loop: time every stage (slower, with one chain). */                          \
+    X(bool, profile)                                                                               \
+    /* Schedules that loop: the host waits for every trip and launches the next one (slower; for   \
+     * profilers and sanitizers, which do not see into the body of a conditional node). */         \
+    X(bool, host_loop)
+
 typedef struct ics_gpu_options {
     int ordinal; /* number of the device, 0 .. ics_gpu_count() - 1 */
     ics_schedule schedule;
     ice_variants variants;
     const char *custom[ICS_STAGES]; /* the user's stage headers, NULL: a built-in variant */
-    ics_math math;                  /* AUTO: fast */
-
-    /* 0: the default of the schedule; with schedule AUTO, the best candidate. */
-    uint32_t pool;                 /* photon slots, of all lanes together */
-    uint32_t bounces_per_wave;     /* fused: bounces between two refills */
-    uint32_t block;                /* threads of a block, a multiple of 32 */
-    uint32_t blocks_per_processor; /* the compiler limits registers so that this many blocks fit */
-    /* monolithic, fused: a warp gets new photons when this many of its threads are idle. */
-    uint32_t refill;
-    uint32_t lanes;
-    uint32_t chains;          /* of one lane, for schedules that loop */
-    uint32_t hits;            /* capacity of a hit buffer, >= 64 */
-    uint32_t batch_emissions; /* at most in one batch */
-    uint32_t batch_photons;   /* at most in one batch */
-
-    ics_compact_sort sort;
-    ics_compact_when when;
-    uint32_t every;        /* waves between two compactions, for ICS_COMPACT_EVERY */
-    uint64_t memory_limit; /* bytes of device memory, 0: what is free */
-    double watchdog;       /* a launch without progress for this time (s) counts as stuck */
-    bool profile;          /* schedules that loop: time every stage (slower, with one chain) */
-    bool host_loop; /* schedules that loop: the host waits for every trip and launches the next one
-                       (slower; for profilers and sanitizers, which do not see into the body of a
-                       conditional node) */
-    bool use_cache; /* for programs and choices */
+#define X(type, name) type name;
+    ICS_GPU_SPEED_OPTIONS(X)
+#undef X
+    double watchdog; /* a launch without progress for this time (s) counts as stuck */
+    bool use_cache;  /* for programs and choices */
 } ics_gpu_options;
 
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */

@@ -6,7 +6,8 @@
  *   graph.h     a graph on the CPU: graph.c makes it, cpu_wavefront.c and cpu_monolithic.c run it
  *   gpu.h       a graph on a GPU: cuda/gpu.c (a device and its lanes), cuda/lane.h (one lane),
  *               cuda/loop.c (the CUDA graph of a loop; read its head first), cuda/settings.h
- *               (defaults), cuda/choose.c (auto), cuda/plan.c (plan), cuda/store.c (installation)
+ *               (defaults), cuda/choose.c (auto), cuda/choice.h (the earlier choices of auto),
+ *               cuda/plan.c (plan), cuda/store.c (installation)
  *   gpu_none.c  the same interface in a build without CUDA: there is no device
  *   schedule.h  a row for each schedule of a GPU
  *

@@ -1,20 +1,29 @@
+#include "base/error.h"
 #include "stages/create_cherenkov.h"
 #include "tables/tables_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+
+static int build(ics_table_builder *builder, const ice_medium *medium, const ice_detector *detector,
+                 const ice_light *light, ics_tables *out)
+{
+    ICS_TRY(ics_tables_build_ice(builder, medium));
+    ICS_TRY(ics_tables_build_light(builder, light));
+    ICS_TRY(ics_tables_build_detector(builder, detector));
+    ICS_TRY(ics_tables_build_features(builder, medium, detector));
+    return ics_tables_pack(builder, out);
+}
 
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
-                      char *why, size_t why_size)
+                      icestream_error *error)
 {
     *out = NULL;
     ics_tables *result = calloc(1, sizeof *result);
     if (result == NULL) {
-        snprintf(why, why_size, "out of memory for tables");
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for tables");
     }
-    ics_table_builder builder = {.tables = &result->device, .why = why, .why_size = why_size};
+    ics_table_builder builder = {.tables = &result->device, .error = error};
     ice_tables *tables = &result->device;
     tables->seed_low = (uint32_t)options->seed;
     tables->seed_high = (uint32_t)(options->seed >> 32);
@@ -23,19 +32,16 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
     }
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
-    int failed =
-        ics_tables_build_ice(&builder, medium) || ics_tables_build_light(&builder, light) ||
-        ics_tables_build_detector(&builder, detector) ||
-        ics_tables_build_features(&builder, medium, detector) || ics_tables_pack(&builder, result);
+    const int status = build(&builder, medium, detector, light, result);
     for (size_t i = 0; i < builder.array_count; ++i) {
         free(builder.arrays[i].data);
     }
-    if (failed) {
+    if (status != ICESTREAM_OK) {
         free(result);
-        return -1;
+        return status;
     }
     *out = result;
-    return 0;
+    return ICESTREAM_OK;
 }
 
 void ics_tables_destroy(ics_tables *tables)

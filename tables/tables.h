@@ -2,6 +2,7 @@
 #ifndef ICS_TABLES_TABLES_H
 #define ICS_TABLES_TABLES_H
 
+#include "base/icestream_error.h"
 #include "physics/model.h"
 #include "stages/photon.h"
 #include "stages/tables.h"
@@ -24,12 +25,13 @@ typedef struct ics_tables {
     size_t pointer_count;
 } ics_tables;
 
-/* Builds all tables of a run; the caller owns *out. Returns 0, or -1 with the reason in `why`:
- * there is no memory, or the tables cannot represent the model, for example because a layer does
- * not scatter or absorb, or because a spectrum has no light. */
+/* Builds all tables of a run; the caller owns *out. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or
+ * ICESTREAM_E_CONFIG: the tables cannot represent the model. That happens if ice or water does not
+ * scatter or absorb, if the density of a spectrum is zero everywhere, if anisotropy leaves no
+ * absorption in some direction, or if the detector has no modules. *out is NULL then. */
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
-                      char *why, size_t why_size);
+                      icestream_error *error);
 /* Accepts NULL. */
 void ics_tables_destroy(ics_tables *tables);
 

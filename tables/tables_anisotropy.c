@@ -60,7 +60,7 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
     ice_absorption_row *absorption_rows = ics_tables_array(
         builder, &tables->absorption_rows, medium->layer_count, sizeof *absorption_rows);
     if (rows == NULL || absorption_rows == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     for (size_t i = 0; i < medium->layer_count; ++i) {
         const double m1 = medium->layers[i].anisotropy_along;
@@ -77,7 +77,7 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
         tables->even_absorption = absorption_rows[0];
         tables->features |= ICE_HAS_EVEN_ANISOTROPY;
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 /* Returns the smallest factor of absorption that belongs to the scattering anisotropy, over all
@@ -136,5 +136,5 @@ int ics_tables_build_absorption(ics_table_builder *builder, const ice_medium *me
     if (found & ICE_HAS_ABSORPTION_ANISOTROPY) {
         tables->absorption_form = form(exp(2 * k[0]), exp(2 * k[1]), exp(2 * k[2]));
     }
-    return 0;
+    return ICESTREAM_OK;
 }

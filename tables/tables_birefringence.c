@@ -1,4 +1,5 @@
 /* Tables of birefringence: its strength by depth and the deflection by direction. */
+#include "base/error.h"
 #include "stages/birefringence.h"
 #include "tables/tables_internal.h"
 
@@ -49,7 +50,7 @@ static int build_strengths(ics_table_builder *builder, const ice_medium *medium,
     ice_birefringence_row *rows =
         ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
     if (rows == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     double sum = 0.0; /* m */
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -60,7 +61,7 @@ static int build_strengths(ics_table_builder *builder, const ice_medium *medium,
         rows[i].sum = ics_tables_split_sum(sum);
         sum += medium->thickness * strength;
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 /* Fills the table of deflections. `share` multiplies the mean deflection: the tables of the layers
@@ -101,13 +102,14 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     const double share = mean_share(medium);
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
-    if (rows == NULL || build_strengths(builder, medium, offsetof(ice_layer, birefringence),
-                                        &tables->birefringence) != 0) {
-        return -1;
+    if (rows == NULL) {
+        return ICESTREAM_E_MEMORY;
     }
+    ICS_TRY(build_strengths(builder, medium, offsetof(ice_layer, birefringence),
+                            &tables->birefringence));
     fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);
     if (!isnan(share)) {
-        return 0;
+        return ICESTREAM_OK;
     }
     tables->features |= ICE_HAS_MEAN_BIREFRINGENCE;
     return build_strengths(builder, medium, offsetof(ice_layer, birefringence_mean),

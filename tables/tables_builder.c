@@ -1,8 +1,8 @@
 /* What the builders of all tables share: the arrays and the block that they move to, and the
  * constants of scattering. */
+#include "base/error.h"
 #include "tables/tables_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@ void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, 
 {
     void *data = calloc(count ? count : 1, size);
     if (data == NULL) {
-        snprintf(builder->why, builder->why_size, "out of memory for a table of %zu entries",
-                 count);
+        (void)ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                            "out of memory for a table of %zu entries", count);
         return NULL;
     }
     memcpy(pointer, &data, sizeof data);
@@ -35,8 +35,8 @@ int ics_tables_pack(ics_table_builder *builder, ics_tables *out)
     }
     char *block = aligned_alloc(64, total);
     if (block == NULL) {
-        snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
-        return -1;
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                             "out of memory for %zu bytes of tables", total);
     }
     memset(block, 0, total); /* the gaps between arrays, too: ics_tables_visit() shows them */
     out->memory = block;
@@ -48,7 +48,7 @@ int ics_tables_pack(ics_table_builder *builder, ics_tables *out)
         out->pointers[i] = (size_t)((char *)builder->arrays[i].pointer - (char *)&out->device);
         block += aligned(builder->arrays[i].bytes);
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 ice_sum ics_tables_split_sum(double value)

@@ -1,7 +1,7 @@
 /* The clearance map: how far every horizontal position is from the nearest modules. */
+#include "base/error.h"
 #include "tables/tables_geometry.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Horizontal margin of the map around the modules, m. */
@@ -93,8 +93,8 @@ int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *d
     ice_tables *tables = builder->tables;
     point *points = malloc(detector->module_count * sizeof *points);
     if (points == NULL) {
-        snprintf(builder->why, builder->why_size, "out of memory for the clearance map");
-        return -1;
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                             "out of memory for the clearance map");
     }
     const size_t point_count = merge_positions(tables, detector, points);
     const double size_x = bounds->high[0] - bounds->low[0] + 2.0 * MAP_MARGIN;
@@ -109,7 +109,7 @@ int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *d
     ice_near_row *near = ics_tables_array(builder, &tables->nearest, cells, sizeof *near);
     if (clearance == NULL || near == NULL) {
         free(points);
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     const double x0 = bounds->low[0] - MAP_MARGIN, y0 = bounds->low[1] - MAP_MARGIN;
     /* A distance to a position is too long by up to the merging of positions, the radius of an
@@ -131,5 +131,5 @@ int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *d
     tables->clearance_nx = nx;
     tables->clearance_ny = ny;
     free(points);
-    return 0;
+    return ICESTREAM_OK;
 }

@@ -1,7 +1,7 @@
 /* Tables of the detector: modules, strings, and the grids that find them. */
+#include "base/error.h"
 #include "tables/tables_geometry.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The largest sizes of the two grids: cells along a side, and cells in all. */
@@ -197,7 +197,7 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
     uint32_t *modules = ics_tables_array(builder, &tables->string_modules, count, sizeof *modules);
     float *heights = ics_tables_array(builder, &tables->string_heights, count, sizeof *heights);
     if (modules == NULL || heights == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     uint32_t string_count = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -210,7 +210,7 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
     uint32_t *buckets = ics_tables_array(builder, &tables->string_buckets,
                                          ICE_STRING_BUCKETS * count, sizeof *buckets);
     if (strings == NULL || buckets == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     tables->string_count = string_count;
     uint32_t first = 0;
@@ -223,7 +223,7 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
         fill_buckets(&strings[s], heights, buckets);
         first = end;
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 static int build_string_grid(ics_table_builder *builder, const ice_detector *detector,
@@ -248,13 +248,12 @@ static int build_strings(ics_table_builder *builder, const ice_detector *detecto
 {
     sorted_module *order = sort_modules(detector);
     if (order == NULL) {
-        snprintf(builder->why, builder->why_size, "out of memory for %zu modules",
-                 detector->module_count);
-        return -1;
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY, "out of memory for %zu modules",
+                             detector->module_count);
     }
-    const int failed = fill_strings(builder, detector, order);
+    const int status = fill_strings(builder, detector, order);
     free(order);
-    return failed ? -1 : build_string_grid(builder, detector, bounds);
+    return status == ICESTREAM_OK ? build_string_grid(builder, detector, bounds) : status;
 }
 
 int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *detector)
@@ -262,13 +261,12 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     ice_tables *tables = builder->tables;
     const size_t count = detector->module_count;
     if (count == 0) {
-        snprintf(builder->why, builder->why_size, "a detector without modules");
-        return -1;
+        return ics_error_set(builder->error, ICESTREAM_E_CONFIG, "a detector without modules");
     }
     ice_sphere *modules = ics_tables_array(builder, &tables->modules, count, sizeof *modules);
     uint8_t *absorbs = ics_tables_array(builder, &tables->absorbs, count, sizeof *absorbs);
     if (modules == NULL || absorbs == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     for (size_t i = 0; i < count; ++i) {
         const ice_module *module = &detector->modules[i];
@@ -284,9 +282,7 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     const ics_box bounds = bounds_of(detector);
     tables->low = (float)(bounds.low[2] - ics_tables_widest(detector) - ICS_GRID_MARGIN);
     tables->high = (float)(bounds.high[2] + ics_tables_widest(detector) + ICS_GRID_MARGIN);
-    return build_strings(builder, detector, bounds) ||
-                   ics_tables_build_clearance(builder, detector, &bounds) ||
-                   build_cell_grid(builder, detector, bounds)
-               ? -1
-               : 0;
+    ICS_TRY(build_strings(builder, detector, bounds));
+    ICS_TRY(ics_tables_build_clearance(builder, detector, &bounds));
+    return build_cell_grid(builder, detector, bounds);
 }

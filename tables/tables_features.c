@@ -1,8 +1,8 @@
 /* The features of the ice as rows, one for each line of ICE_FEATURES (stages/tables.h). */
+#include "base/error.h"
 #include "tables/tables_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 
 typedef struct feature_row {
     uint32_t (*find)(const ice_medium *medium);
@@ -33,13 +33,12 @@ static int set_least_absorption(ics_table_builder *builder, const ice_medium *me
     const double least = ics_tables_least_absorption(medium);
     builder->tables->least_absorption = (float)least;
     if (isnormal((float)least) && least > 0.0) {
-        return 0;
+        return ICESTREAM_OK;
     }
-    snprintf(
-        builder->why, builder->why_size,
+    return ics_error_set(
+        builder->error, ICESTREAM_E_CONFIG,
         "anisotropy: found a factor of absorption of %g, expected more than 0 in all directions",
         least);
-    return -1;
 }
 
 int ics_tables_build_features(ics_table_builder *builder, const ice_medium *medium,
@@ -51,8 +50,8 @@ int ics_tables_build_features(ics_table_builder *builder, const ice_medium *medi
     for (size_t i = 0; i < ROWS; ++i) {
         const uint32_t found = rows[i].find(medium);
         tables->features |= found;
-        if (found != 0 && rows[i].build(builder, medium, detector) != 0) {
-            return -1;
+        if (found != 0) {
+            ICS_TRY(rows[i].build(builder, medium, detector));
         }
     }
     return set_least_absorption(builder, medium);

@@ -21,7 +21,7 @@ static inline double ics_tables_widest(const ice_detector *detector)
 }
 
 /* Builds the clearance map. `bounds` contains the centres of all modules. The tables of the strings
- * must be complete. Returns 0, or -1 with `why` filled. */
+ * must be complete. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *detector,
                                const ics_box *bounds);
 
@@ -32,7 +32,7 @@ typedef void (*ics_table_place)(const ics_table_builder *builder, size_t index, 
 
 /* Builds a grid of cells with edge `cell` (m) over a box and lists every object, 0 .. count - 1, in
  * every cell that it touches. A flat grid has one cell in height. Cells are made larger while the
- * lists are too long. Returns 0, or -1 with `why` filled. */
+ * lists are too long. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_tables_fill_grid(ics_table_builder *builder, ice_grid *grid, const ics_box *bounds,
                          double cell, bool flat, size_t count, ics_table_place place);
 

@@ -123,8 +123,8 @@ int ics_tables_fill_grid(ics_table_builder *builder, ice_grid *grid, const ics_b
                                                          sizeof *items)
                                       : NULL;
     if (items == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     sort_items(builder, grid, count, place, offsets, items);
-    return 0;
+    return ICESTREAM_OK;
 }

@@ -1,8 +1,8 @@
 /* Tables of hole ice: the refrozen columns around the strings. */
+#include "base/error.h"
 #include "tables/tables_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Orders modules by string, so that the modules of one string stand together. */
@@ -62,7 +62,7 @@ static int build_near_columns(ics_table_builder *builder, const ice_column *colu
     ice_near_row *near =
         ics_tables_array(builder, &tables->near_columns, (size_t)nx * (size_t)ny, sizeof *near);
     if (near == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     const double side = 1.0 / (double)tables->clearance_inverse_cell;
     /* The cell is made a little larger, because rounding decides to which cell a position at an
@@ -76,7 +76,7 @@ static int build_near_columns(ics_table_builder *builder, const ice_column *colu
             near[(size_t)j * (size_t)nx + (size_t)i] = near_column(tables, columns, cell);
         }
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 uint32_t ics_tables_find_hole(const ice_medium *medium)
@@ -94,8 +94,8 @@ int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
     ice_column *columns = ics_tables_array(builder, &tables->columns, count, sizeof *columns);
     if (order == NULL || columns == NULL) {
         free(order);
-        snprintf(builder->why, builder->why_size, "out of memory for columns of hole ice");
-        return -1;
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                             "out of memory for columns of hole ice");
     }
     for (size_t i = 0; i < count; ++i) {
         order[i] = &detector->modules[i];

@@ -1,22 +1,22 @@
 /* Tables of the layers: their coefficients, and the integrals of these over depth. */
+#include "base/error.h"
 #include "stages/optics.h"
 #include "tables/tables_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static int check_layer(const ics_table_builder *builder, const ice_layer *layer, size_t index)
 {
     const double scattering = layer->effective_scattering + layer->bubbles;
     const double ice = 1.0 + 0.01 * layer->delta_tau;
     if (scattering > 0.0 && layer->dust_absorption >= 0.0 && ice > 0.0) {
-        return 0;
+        return ICESTREAM_OK;
     }
-    snprintf(builder->why, builder->why_size,
-             "layer %zu from below: scattering %g 1/m, dust absorption %g 1/m, temperature factor "
-             "%g: expected all positive",
-             index, scattering, layer->dust_absorption, ice);
-    return -1;
+    return ics_error_set(
+        builder->error, ICESTREAM_E_CONFIG,
+        "layer %zu from below: scattering %g 1/m, dust absorption %g 1/m, temperature factor "
+        "%g: expected all positive",
+        index, scattering, layer->dust_absorption, ice);
 }
 
 /* Computes the integrals over depth at the faces of the layers (physics.md 5.3). */
@@ -68,7 +68,7 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     ice_depth_row *cumulative =
         ics_tables_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
     if (layers == NULL || cumulative == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
 
     tables->layer_count = (int32_t)count;
@@ -88,9 +88,7 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     tables->clearest_dust = tables->clearest_ice = INFINITY;
     for (size_t i = 0; i < count; ++i) {
         const ice_layer *layer = &medium->layers[i];
-        if (check_layer(builder, layer, i)) {
-            return -1;
-        }
+        ICS_TRY(check_layer(builder, layer, i));
         layers[i].scattering = (float)(layer->effective_scattering * geometric);
         layers[i].bubbles = (float)(layer->bubbles * geometric);
         layers[i].dust = (float)layer->dust_absorption;
@@ -108,5 +106,5 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
 
     tables->scatter = ics_tables_scatter_constants(medium, medium->mean_cosine,
                                                    medium->liu_fraction, medium->rayleigh_fraction);
-    return 0;
+    return ICESTREAM_OK;
 }

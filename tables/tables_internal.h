@@ -14,15 +14,14 @@ typedef struct ics_table_builder {
         size_t bytes;
     } arrays[ICS_TABLE_ARRAYS_MAX];
     size_t array_count;
-    char *why; /* [why_size] the reason of a failure, for ics_tables_create() */
-    size_t why_size;
+    icestream_error *error; /* for the reason of a failure, may be NULL */
 } ics_table_builder;
 
-/* Returns a zeroed array of `count` items, which belongs to the builder, or NULL with `why` filled
+/* Returns a zeroed array of `count` items, which belongs to the builder, or NULL with the error set
  * when there is no memory. `pointer` is the address of a member of ice_tables (a pointer to const
  * items): the function sets the member to the array, and ics_tables_pack() sets it again. */
 void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size);
-/* Moves all arrays into one block, which `out` owns. Returns 0, or -1 with `why` filled. */
+/* Moves all arrays into one block, which `out` owns. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
 
 /* Returns the constants of the scattering functions for a mean cosine g, a share f of the
@@ -41,7 +40,8 @@ double ics_tables_clear_range(const ice_medium *medium);
 double ics_tables_least_absorption(const ice_medium *medium);
 
 /* Build the tables of the layers, of light, of all features, and of the detector. The detector
- * comes before the features. Return 0, or -1 with `why` filled. */
+ * comes before the features. Return ICESTREAM_OK, ICESTREAM_E_MEMORY or
+ * ICESTREAM_E_CONFIG. */
 int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium);
 int ics_tables_build_light(ics_table_builder *builder, const ice_light *light);
 int ics_tables_build_features(ics_table_builder *builder, const ice_medium *medium,
@@ -51,8 +51,8 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
 /* Two functions for each feature NAME in ICE_FEATURES (stages/tables.h), defined in
  * tables/tables_NAME.c. ics_tables_find_NAME() returns those of the feature's bits that a medium
  * has, 0 if the medium is without the feature. ics_tables_build_NAME() builds the tables of a
- * medium that has the feature; it may add bits to ice_tables.features. It returns 0, or -1 with
- * `why` filled. */
+ * medium that has the feature; it may add bits to ice_tables.features. It returns ICESTREAM_OK,
+ * ICESTREAM_E_MEMORY or ICESTREAM_E_CONFIG. */
 #define ICS_TABLES_FEATURE(name, bits)                                                             \
     uint32_t ics_tables_find_##name(const ice_medium *medium);                                     \
     int ics_tables_build_##name(ics_table_builder *builder, const ice_medium *medium,              \

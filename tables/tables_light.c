@@ -1,8 +1,8 @@
 /* Tables of light: wavelengths by the cumulative distribution of each spectrum. */
+#include "base/error.h"
 #include "tables/tables_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Computes the cumulative distribution at the points of a spectrum by the trapezoid rule,
@@ -58,16 +58,17 @@ static int fill_spectrum(ics_table_builder *builder, const ice_spectrum *spectru
         for (size_t i = 0; i < ICE_WAVELENGTH_TABLE; ++i) {
             table[i] = (float)spectrum->wavelength[0];
         }
-        return 0;
+        return ICESTREAM_OK;
     }
     double *cumulative = malloc(spectrum->count * sizeof *cumulative);
-    if (cumulative == NULL || !integrate(spectrum, cumulative)) {
-        snprintf(builder->why, builder->why_size,
-                 cumulative != NULL ? "spectrum %s: its density is zero everywhere"
-                                    : "out of memory for spectrum %s",
-                 spectrum->name);
+    if (cumulative == NULL) {
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY, "out of memory for spectrum %s",
+                             spectrum->name);
+    }
+    if (!integrate(spectrum, cumulative)) {
         free(cumulative);
-        return -1;
+        return ics_error_set(builder->error, ICESTREAM_E_CONFIG,
+                             "spectrum %s: its density is zero everywhere", spectrum->name);
     }
     const double tail = ICE_WAVELENGTH_TAIL;
     const double starts[3] = {0.0, 0.0, 1.0 - tail};
@@ -81,7 +82,7 @@ static int fill_spectrum(ics_table_builder *builder, const ice_spectrum *spectru
         }
     }
     free(cumulative);
-    return 0;
+    return ICESTREAM_OK;
 }
 
 int ics_tables_build_light(ics_table_builder *builder, const ice_light *light)
@@ -90,13 +91,11 @@ int ics_tables_build_light(ics_table_builder *builder, const ice_light *light)
     float *wavelengths = ics_tables_array(builder, &tables->wavelengths,
                                           light->count * ICE_WAVELENGTH_TABLE, sizeof *wavelengths);
     if (wavelengths == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     tables->spectrum_count = (uint32_t)light->count;
     for (size_t i = 0; i < light->count; ++i) {
-        if (fill_spectrum(builder, &light->spectra[i], wavelengths + i * ICE_WAVELENGTH_TABLE)) {
-            return -1;
-        }
+        ICS_TRY(fill_spectrum(builder, &light->spectra[i], wavelengths + i * ICE_WAVELENGTH_TABLE));
     }
-    return 0;
+    return ICESTREAM_OK;
 }

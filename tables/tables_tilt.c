@@ -238,7 +238,7 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
         ics_tables_array(builder, &table->cells, rows * stretches, sizeof *cells);
     ice_tilt_stretch *all = ics_tables_array(builder, &table->stretches, stretches, sizeof *all);
     if (cells == NULL || all == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     for (size_t row = 0; row < rows; ++row) {
         for (size_t k = 0; k < stretches; ++k) {
@@ -260,7 +260,7 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
         }
     }
     set_line_axis(table, tilt);
-    return 0;
+    return ICESTREAM_OK;
 }
 
 static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
@@ -270,7 +270,7 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
     ice_tilt_node *shifts =
         ics_tables_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
     if (shifts == NULL) {
-        return -1;
+        return ICESTREAM_E_MEMORY;
     }
     for (size_t row = 0; row < tilt->depth_count; ++row) {
         for (size_t k = 0; k < nodes; ++k) {
@@ -281,7 +281,7 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
         }
     }
     set_map_axes(table, tilt);
-    return 0;
+    return ICESTREAM_OK;
 }
 
 uint32_t ics_tables_find_tilt(const ice_medium *medium)

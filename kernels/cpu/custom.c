@@ -200,29 +200,23 @@ static bool is_sound(const char *path)
     return sound;
 }
 
-/* Appends the digest to the file `object` and renames the file to `path`. fsync comes before the
- * rename, so that the entry is complete even if the machine stops. */
+/* Writes the entry `path`: the object and its digest. */
 static int store(const char *object, const char *path, icestream_error *error)
 {
     char key[KEY_DIGITS + 1];
     char *bytes = NULL;
     size_t size = 0;
     ICS_TRY(ics_cache_read(object, &bytes, &size, error));
-    const ics_cache_part part = {bytes, size};
-    const int result = ics_cache_key(&part, 1, key);
+    const ics_cache_part digested = {bytes, size};
+    const ics_disk_part parts[] = {{bytes, size}, {key, KEY_DIGITS}};
+    int status = ICESTREAM_OK;
+    if (ics_cache_key(&digested, 1, key) != 0) {
+        status = out_of_memory(error);
+    } else if (ics_disk_write_whole(path, parts, sizeof parts / sizeof *parts) != 0) {
+        status = cannot_write(path, error);
+    }
     free(bytes);
-    if (result != 0) {
-        return out_of_memory(error);
-    }
-    FILE *file = fopen(object, "a");
-    if (file == NULL) {
-        return cannot_write(object, error);
-    }
-    const bool good = fputs(key, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    if (fclose(file) != 0 || !good || rename(object, path) != 0) {
-        return cannot_write(path, error);
-    }
-    return 0;
+    return status;
 }
 
 static int load(const char *path, ics_custom_kernels *out, icestream_error *error)
@@ -340,8 +334,7 @@ static int compile(const recipe *made, const char *folder, const char *object,
     return status;
 }
 
-/* Makes the cache entry `path`. The temporary folder is inside the cache, so that a rename can move
- * the entry. */
+/* Compiles in a temporary folder inside the cache, and makes the cache entry `path`. */
 static int build(const recipe *made, const char *directory, const char *path,
                  icestream_error *error)
 {

@@ -304,6 +304,22 @@ int ics_program_create(const ics_program_options *options, ics_program **out,
     return ICESTREAM_OK;
 }
 
+int ics_program_digest(const ics_program_options *options, char digest[65], icestream_error *error)
+{
+    ics_nvrtc *nvrtc = NULL; /* stays NULL if the library is missing */
+    (void)ics_nvrtc_create(&nvrtc, NULL);
+    ics_recipe recipe;
+    int status = ics_recipe_make(options, &recipe, error);
+    if (status == ICESTREAM_OK &&
+        ics_recipe_key(&recipe, nvrtc != NULL ? ics_nvrtc_version(nvrtc) : "no compiler",
+                       options->architecture, false, digest) != 0) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    }
+    ics_recipe_free(&recipe);
+    ics_nvrtc_destroy(nvrtc);
+    return status;
+}
+
 void ics_program_destroy(ics_program *program)
 {
     if (program == NULL) {

@@ -66,6 +66,11 @@ int ics_program_create(const ics_program_options *options, ics_program **out,
 /* Accepts NULL. */
 void ics_program_destroy(ics_program *program);
 
+/* Writes a digest of everything that ics_program_create makes a program from: the recipe, the
+ * architecture, and the version of NVRTC (none if NVRTC cannot be loaded). Compiles nothing. Errors
+ * are ICESTREAM_E_MEMORY, and ICESTREAM_E_CONFIG: a header cannot be used. */
+int ics_program_digest(const ics_program_options *options, char digest[65], icestream_error *error);
+
 /* A kernel's resources by name, NULL: no such kernel. */
 const ics_kernel_resources *ics_program_kernel(const ics_program *program, const char *name);
 

@@ -1,7 +1,8 @@
 #include "kernels/cuda/program_cache.h"
 
+#include "base/disk.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,59 +88,6 @@ int ics_program_cache_read(const char *directory, const char key[65], ics_progra
     return sound ? 0 : -1;
 }
 
-/* ---- writing files -------------------------------------------------------------------------- */
-
-/* Opens a new file that no other process writes. The umask decides who may read it. */
-static FILE *open_scratch(const char *path, char *scratch, size_t size)
-{
-    for (unsigned attempt = 0; attempt < 1000; ++attempt) {
-        const int length = snprintf(scratch, size, "%s.%ld-%u.part", path, (long)getpid(), attempt);
-        if (length < 0 || (size_t)length >= size) {
-            errno = ENAMETOOLONG;
-            return NULL;
-        }
-        const int file = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file >= 0) {
-            FILE *stream = fdopen(file, "wb");
-            if (stream == NULL) {
-                close(file);
-            }
-            return stream;
-        }
-        if (errno != EEXIST) {
-            break;
-        }
-    }
-    return NULL;
-}
-
-static int write_parts(const char *path, const ics_cache_part *parts, size_t count)
-{
-    char scratch[4096];
-    FILE *file = open_scratch(path, scratch, sizeof scratch);
-    if (file == NULL) {
-        return -1;
-    }
-    bool good = true;
-    for (size_t i = 0; i < count && good; ++i) {
-        good = fwrite(parts[i].bytes, 1, parts[i].size, file) == parts[i].size;
-    }
-    int problem = good ? 0 : errno;
-    if (fclose(file) != 0 && good) {
-        problem = errno;
-        good = false;
-    }
-    if (good && rename(scratch, path) != 0) {
-        problem = errno;
-        good = false;
-    }
-    if (!good) {
-        unlink(scratch);
-        errno = problem;
-    }
-    return good ? 0 : -1;
-}
-
 int ics_program_cache_write(const char *directory, const ics_program *program)
 {
     char path[4096];
@@ -154,12 +102,12 @@ int ics_program_cache_write(const char *directory, const ics_program *program)
         return -1;
     }
     memcpy(head.digest, digest, sizeof digest);
-    const ics_cache_part parts[] = {
+    const ics_disk_part parts[] = {
         {&head, sizeof head},
         {program->kernels, program->kernel_count * sizeof *program->kernels},
         {program->image, program->bytes},
     };
-    return write_parts(path, parts, sizeof parts / sizeof *parts);
+    return ics_disk_write_whole(path, parts, sizeof parts / sizeof *parts);
 }
 
 /* ---- compilers ------------------------------------------------------------------------------ */
@@ -192,8 +140,8 @@ int ics_program_cache_write_compiler(const char *directory, const char *text)
         errno = ENAMETOOLONG;
         return -1;
     }
-    const ics_cache_part part = ics_cache_text(text);
-    return write_parts(path, &part, 1);
+    const ics_disk_part part = {text, strlen(text)};
+    return ics_disk_write_whole(path, &part, 1);
 }
 
 /* ---- the installation ----------------------------------------------------------------------- */

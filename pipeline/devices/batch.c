@@ -54,6 +54,13 @@ void ics_batch_clear_results(ics_batch *batch)
     batch->seconds = 0.0;
 }
 
+void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure)
+{
+    icestream_error error;
+    ics_error_copy_kept(&error, failure);
+    ics_error_keep(&batch->error, &error);
+}
+
 void ics_batch_destroy(ics_batch *batch)
 {
     if (batch != NULL) {

@@ -75,6 +75,9 @@ int ics_batch_create(const ics_batch_limits *limits, uint64_t photons, ics_batch
 void ics_batch_reset(ics_batch *batch, const ics_batch_limits *limits, uint64_t photons);
 /* Removes all results of a device, so that the batch can be computed again. */
 void ics_batch_clear_results(ics_batch *batch);
+/* Sets the error of a batch that was not computed to a copy of `failure`, which no other thread
+ * changes during this call. */
+void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure);
 /* Accepts NULL. */
 void ics_batch_destroy(ics_batch *batch);
 

@@ -62,9 +62,7 @@ static ics_batch *take_waiting(gpu_device *device)
 
 static void post_failed(gpu_device *device, ics_batch *batch)
 {
-    icestream_error failure;
-    ics_error_copy_kept(&failure, &device->failure);
-    ics_error_keep(&batch->error, &failure);
+    ics_batch_fail(batch, &device->failure);
     device->parts.finished.post(device->parts.finished.user, &batch->job);
 }
 

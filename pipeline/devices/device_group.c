@@ -97,9 +97,7 @@ static void post_batch(ics_device_group *group, ics_batch *batch)
 /* Only after group->failed is set: `failure` does not change any more. */
 static void post_failed(ics_device_group *group, ics_batch *batch)
 {
-    icestream_error failure;
-    ics_error_copy_kept(&failure, &group->failure);
-    ics_error_keep(&batch->error, &failure);
+    ics_batch_fail(batch, &group->failure);
     post_batch(group, batch);
 }
 

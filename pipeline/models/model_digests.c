@@ -61,10 +61,7 @@ static int add_tables(ics_digest *digest, const ice_medium *medium, const ice_de
 {
     const ics_table_options options = {.seed = 0, .bounce_limit = 1, .reach_cull = false};
     ics_tables *tables = NULL;
-    char why[512] = "";
-    if (ics_tables_create(medium, detector, light, &options, &tables, why, sizeof why) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s", why);
-    }
+    ICS_TRY(ics_tables_create(medium, detector, light, &options, &tables, error));
     ics_tables_visit(tables, add_words, digest);
     ics_tables_destroy(tables);
     return ICESTREAM_OK;

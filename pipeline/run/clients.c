@@ -90,7 +90,9 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Makes and locks the folder: two runs with the same folder would answer each other's clients. */
+/* Makes and locks the folder: two runs with the same folder would answer each other's clients. A
+ * folder that cannot be locked is a warning: NFS locks files but no folders, and all else works
+ * there. */
 static int own_folder(ics_run_state *run, const char *folder, icestream_error *error)
 {
     /* If something else has this name (ENOTDIR), open() reports it. */
@@ -103,11 +105,18 @@ static int own_folder(ics_run_state *run, const char *folder, icestream_error *e
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot open the folder: %s", folder, strerror(errno));
     }
-    if (flock(run->clients.lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    const bool locked = flock(run->clients.lock, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno == EWOULDBLOCK) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "%s: found another icestream that receives messages into it, expected "
                              "to be the only one; give one of them another sink.directory",
                              folder);
+    }
+    if (!locked) {
+        ics_run_log_text(run, ICS_EVENT_WARNING,
+                         "%s: cannot lock the folder: %s; a second icestream that receives "
+                         "messages into it would not be noticed",
+                         folder, strerror(errno));
     }
     return ICESTREAM_OK;
 }

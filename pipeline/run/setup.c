@@ -168,12 +168,8 @@ static int load_world(ics_run_state *run, icestream_error *error)
     const ics_table_options options = {.seed = run->config->run.seed,
                                        .bounce_limit = run->config->run.bounce_limit,
                                        .reach_cull = run->config->graph.reach_cull};
-    char why[512] = "";
-    if (ics_tables_create(models->medium, models->detector, models->light, &options, &run->tables,
-                          why, sizeof why) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s", why);
-    }
-    return ICESTREAM_OK;
+    return ics_tables_create(models->medium, models->detector, models->light, &options,
+                             &run->tables, error);
 }
 
 /* With a CPU as the device, one thread checks the next file while another one cuts this file into

@@ -1,6 +1,6 @@
 /* Promises of base/disk.h, base/host_port.h and base/clock.h: a folder is made once and with all
- * folders above it, HOST:PORT is split in the same way for every key, and clocks and deadlines
- * agree.
+ * folders above it, a file is written whole or not at all, HOST:PORT is split in the same way for
+ * every key, and clocks and deadlines agree.
  *
  * How to join: add one test for each new promise of the three headers. */
 #include "base/clock.h"
@@ -10,10 +10,17 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 START_TEST(folders_are_made)
 {
@@ -41,6 +48,128 @@ START_TEST(folders_are_made)
     longest[PATH_MAX] = 0;
     ck_assert_int_eq(ics_disk_make_folders(longest, 0700), -1);
     ck_assert_int_eq(errno, ENAMETOOLONG);
+    scratch_remove(&place);
+}
+END_TEST
+
+static void expect_content(const char *path, const char *expected)
+{
+    size_t size = 0;
+    unsigned char *bytes = scratch_read(path, &size);
+    ck_assert_uint_eq(size, strlen(expected));
+    ck_assert_mem_eq(bytes, expected, size);
+    free(bytes);
+}
+
+static unsigned count_files(const char *folder)
+{
+    DIR *open_folder = opendir(folder);
+    ck_assert_ptr_nonnull(open_folder);
+    unsigned count = 0;
+    for (const struct dirent *entry; (entry = readdir(open_folder)) != NULL;) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(open_folder);
+    return count;
+}
+
+START_TEST(files_are_written_whole)
+{
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH], left[SCRATCH_PATH], name[64];
+    struct stat about;
+    scratch_path(&place, "file", path);
+    const ics_disk_part first[] = {{"one ", 4}, {NULL, 0}, {"two", 3}}, second[] = {{"three", 5}};
+    const mode_t mask = umask(027);
+    ck_assert_int_eq(ics_disk_write_whole(path, first, 3), 0);
+    umask(mask);
+    expect_content(path, "one two");
+    ck_assert_int_eq(stat(path, &about), 0);
+    ck_assert_uint_eq(about.st_mode & 0777, 0640);
+
+    /* A killed process of the same number has left a file. */
+    snprintf(name, sizeof name, "file.%ld-0.part", (long)getpid());
+    scratch_write(scratch_path(&place, name, left), "left", 4);
+    ck_assert_int_eq(ics_disk_write_whole(path, second, 1), 0);
+    expect_content(path, "three");
+    expect_content(left, "left");
+    ck_assert_int_eq(ics_disk_write_whole(path, NULL, 0), 0);
+    expect_content(path, "");
+    ck_assert_uint_eq(count_files(place.folder), 2);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(errors_leave_the_older_file)
+{
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH], folder[SCRATCH_PATH], longest[PATH_MAX];
+    const ics_disk_part part = {"new content", 11};
+    scratch_write(scratch_path(&place, "file", path), "old", 3);
+
+    struct rlimit before, small;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 5;
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int result = ics_disk_write_whole(path, &part, 1), cause = errno;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(result, -1);
+    ck_assert_int_eq(cause, EFBIG);
+    expect_content(path, "old");
+
+    ck_assert_int_eq(mkdir(scratch_path(&place, "folder", folder), 0700), 0);
+    ck_assert_int_eq(ics_disk_write_whole(folder, &part, 1), -1);
+    ck_assert_int_eq(errno, EISDIR);
+    ck_assert_uint_eq(count_files(place.folder), 2); /* no .part is left */
+
+    ck_assert_int_eq(ics_disk_write_whole(scratch_path(&place, "a/b", folder), &part, 1), -1);
+    ck_assert_int_eq(errno, ENOENT);
+    memset(longest, 'x', sizeof longest);
+    longest[PATH_MAX - 1] = 0;
+    ck_assert_int_eq(ics_disk_write_whole(longest, &part, 1), -1);
+    ck_assert_int_eq(errno, ENAMETOOLONG);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* Several processes write the same path, each its own letter, while this process reads. */
+START_TEST(readers_find_whole_files)
+{
+    enum { WRITERS = 3, TIMES = 40, SIZE = 20000 };
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    static char content[SIZE];
+    scratch_write(scratch_path(&place, "file", path), content, SIZE);
+    for (int child = 0; child < WRITERS; ++child) {
+        const pid_t process = fork();
+        ck_assert_int_ge(process, 0);
+        if (process == 0) {
+            memset(content, 'a' + child, SIZE);
+            const ics_disk_part parts[] = {{content, SIZE / 2}, {content + SIZE / 2, SIZE / 2}};
+            int failures = 0;
+            for (int i = 0; i < TIMES; ++i) {
+                failures += ics_disk_write_whole(path, parts, 2) != 0;
+            }
+            _exit(failures > 0);
+        }
+    }
+    for (int ended = 0; ended < WRITERS;) {
+        size_t size = 0;
+        unsigned char *bytes = scratch_read(path, &size);
+        ck_assert_uint_eq(size, SIZE);
+        for (size_t i = 1; i < size; ++i) {
+            ck_assert(bytes[i] == bytes[0]);
+        }
+        free(bytes);
+        int status = 0;
+        if (waitpid(-1, &status, WNOHANG) > 0) {
+            ck_assert_int_eq(status, 0);
+            ++ended;
+        }
+    }
+    ck_assert_uint_eq(count_files(place.folder), 1);
     scratch_remove(&place);
 }
 END_TEST
@@ -111,6 +240,9 @@ ICS_TEST_MAIN("disk, addresses and clocks")
 {
     TCase *tests = tcase_create("base");
     tcase_add_test(tests, folders_are_made);
+    tcase_add_test(tests, files_are_written_whole);
+    tcase_add_test(tests, errors_leave_the_older_file);
+    tcase_add_test(tests, readers_find_whole_files);
     tcase_add_loop_test(tests, addresses_are_split, 0, sizeof addresses / sizeof *addresses);
     tcase_add_test(tests, long_host);
     tcase_add_test(tests, clocks);

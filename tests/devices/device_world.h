@@ -31,10 +31,9 @@ static inline device_world open_device_world(const char *const *sets, size_t cou
     ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
                      ICESTREAM_OK);
     const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
-    char why[512];
     ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
-                                       made.models->light, &options, &made.tables, why, sizeof why),
-                     0);
+                                       made.models->light, &options, &made.tables, &error),
+                     ICESTREAM_OK);
     made.hit_models = (ics_hit_models){.tables = &made.tables->device,
                                        .detector = made.models->detector,
                                        .light = made.models->light};

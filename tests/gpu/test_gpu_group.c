@@ -33,11 +33,9 @@ static world open_world(const char *const *sets, const ics_device_loss *loss)
                   "%s", error.text);
     ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
     const ics_table_options table_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
-    char why[512];
     ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
-                                       made.models->light, &table_options, &made.tables, why,
-                                       sizeof why),
-                     0);
+                                       made.models->light, &table_options, &made.tables, &error),
+                     ICESTREAM_OK);
     ics_device_options options;
     ck_assert_msg(ics_device_options_from_config(made.config, &options, &error) == ICESTREAM_OK,
                   "%s", error.text);

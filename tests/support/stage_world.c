@@ -262,12 +262,12 @@ void stage_world_set_light(stage_world *world, ice_light *light)
 
 const ice_tables *stage_world_tables(stage_world *world)
 {
-    char why[256] = "";
+    icestream_error error = {.status = ICESTREAM_OK};
     ics_tables_destroy(world->tables);
     world->tables = NULL;
     ics_tables_create(world->medium, world->detector, world->light, &world->options, &world->tables,
-                      why, sizeof why);
-    ck_assert_msg(world->tables != NULL, "%s", why);
+                      &error);
+    ck_assert_msg(world->tables != NULL, "%s", error.text);
     return &world->tables->device;
 }
 

@@ -224,13 +224,14 @@ END_TEST
 
 static void expect_refused(stage_world *world, const char *sentence)
 {
-    char why[256] = "";
+    icestream_error error = {.status = ICESTREAM_OK};
     ics_tables *tables = NULL;
     ck_assert_int_eq(ics_tables_create(world->medium, world->detector, world->light,
-                                       &world->options, &tables, why, sizeof why),
-                     -1);
+                                       &world->options, &tables, &error),
+                     ICESTREAM_E_CONFIG);
+    ck_assert_int_eq(error.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(tables);
-    ck_assert_msg(strstr(why, sentence) != NULL, "said: %s", why);
+    ck_assert_msg(strstr(error.text, sentence) != NULL, "said: %s", error.text);
     stage_world_destroy(world);
 }
 

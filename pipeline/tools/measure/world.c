@@ -1,19 +1,12 @@
 #include "pipeline/tools/measure/world.h"
 
-#include "base/error.h"
-
 int ics_world_create_tables(const icestream_config *config, const ics_models *models,
                             ics_tables **out, icestream_error *error)
 {
     const ics_table_options options = {.seed = config->run.seed,
                                        .bounce_limit = config->run.bounce_limit,
                                        .reach_cull = config->graph.reach_cull};
-    char why[512] = "";
-    if (ics_tables_create(models->medium, models->detector, models->light, &options, out, why,
-                          sizeof why) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s", why);
-    }
-    return ICESTREAM_OK;
+    return ics_tables_create(models->medium, models->detector, models->light, &options, out, error);
 }
 
 int ics_world_create(const icestream_config *config, ics_world *out, icestream_error *error)

@@ -1,0 +1,172 @@
+/* A choice of schedule AUTO is remembered for the settings that it was measured with, and for no
+ * others: every option that can change the speed of a schedule changes the name of the choice. The
+ * tests need no GPU.
+ *
+ * How to join: a new option in ICS_GPU_SPEED_OPTIONS (graphs/gpu.h) is tested without a change of
+ * this file. */
+#include "graphs/cuda/choice.h"
+#include "tests/support/scratch_files.h"
+#include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the user has fixed. No value is at a limit, so that twice the value is another setting. */
+static ics_gpu_options fixed_options(void)
+{
+    return (ics_gpu_options){.variants = world_variants(),
+                             .math = ICS_MATH_FAST,
+                             .pool = 1u << 15,
+                             .bounces_per_wave = 64,
+                             .block = 64,
+                             .blocks_per_processor = 8,
+                             .refill = 4,
+                             .lanes = 2,
+                             .chains = 2,
+                             .hits = 1u << 16,
+                             .batch_emissions = 1u << 14,
+                             .batch_photons = 1u << 20,
+                             .sort = ICS_SORT_DEPTH,
+                             .when = ICS_COMPACT_ALWAYS,
+                             .every = 8,
+                             .memory_limit = (uint64_t)1 << 32,
+                             .watchdog = 30};
+}
+
+static ics_choice_request request_for(const ics_gpu_options *options, const stage_world *world)
+{
+    ics_choice_request request = {.options = options, .tables = world->tables};
+    memset(&request.device, 0, sizeof request.device);
+    strcpy(request.device.name, "a GPU");
+    request.device.architecture = 90;
+    request.device.processors = 132;
+    return request;
+}
+
+typedef struct key_text {
+    char text[65];
+} key_text;
+
+static key_text key_of(const ics_choice_request *request)
+{
+    key_text key;
+    ck_assert_int_eq(ics_choice_key(request, key.text), 0);
+    ck_assert_uint_eq(strlen(key.text), 64);
+    return key;
+}
+
+static void expect_other_key(const ics_choice_request *request, const char *base, const char *name)
+{
+    ck_assert_msg(strcmp(key_of(request).text, base) != 0, "%s does not change the key", name);
+}
+
+START_TEST(every_option_changes_the_key)
+{
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    const ics_gpu_options options = fixed_options();
+    const ics_choice_request base_request = request_for(&options, &world);
+    const key_text base = key_of(&base_request);
+    ck_assert_str_eq(key_of(&base_request).text, base.text);
+    ics_gpu_options other;
+    const ics_choice_request request = request_for(&other, &world);
+#define X(type, name)                                                                              \
+    other = options;                                                                               \
+    other.name = (type)(options.name ? 2 * options.name : 1);                                      \
+    expect_other_key(&request, base.text, #name);
+    ICS_GPU_SPEED_OPTIONS(X)
+#undef X
+    other = options;
+    other.custom[ICS_STAGE_SCATTER] = ICS_SOURCE_DIRECTORY "/configs/stages/rayleigh.h";
+    expect_other_key(&request, base.text, "a header of the user");
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(device_and_world_change_the_key)
+{
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    const ics_gpu_options options = fixed_options();
+    ics_choice_request request = request_for(&options, &world);
+    const key_text base = key_of(&request);
+    strcpy(request.device.name, "another GPU");
+    expect_other_key(&request, base.text, "the name of the device");
+    request = request_for(&options, &world);
+    request.device.processors = 66;
+    expect_other_key(&request, base.text, "the number of processors");
+
+    /* A number of the tables that is in no array. */
+    world.options.bounce_limit /= 2;
+    stage_world_tables(&world);
+    request = request_for(&options, &world);
+    expect_other_key(&request, base.text, "the bounce limit");
+
+    stage_world small =
+        stage_world_from_config(NULL, "ice.model=uniform", "detector.oversize=1", NULL);
+    stage_world_tables(&small);
+    request = request_for(&options, &small);
+    expect_other_key(&request, base.text, "detector.oversize");
+    stage_world_destroy(&small);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* Another device of the same kind, another seed, and options that cannot change the speed, find the
+ * choice. */
+START_TEST(equal_measurements_share_a_choice)
+{
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    ics_gpu_options options = fixed_options();
+    ics_choice_request request = request_for(&options, &world);
+    const key_text base = key_of(&request);
+    options.ordinal = 3;
+    options.watchdog = 7;
+    options.use_cache = true;
+    options.math = ICS_MATH_AUTO; /* fast */
+    world.options.seed += ((uint64_t)1 << 32) + 1;
+    stage_world_tables(&world);
+    request = request_for(&options, &world);
+    ck_assert_str_eq(key_of(&request).text, base.text);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(choices_are_remembered)
+{
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    const scratch place = scratch_create();
+    char path[4200], cache[SCRATCH_PATH];
+    ck_assert_int_eq(setenv("XDG_CACHE_HOME", scratch_path(&place, "cache", cache), 1), 0);
+    ics_gpu_options options = fixed_options();
+    const ics_choice_request request = request_for(&options, &world);
+    ck_assert_int_eq(ics_choice_path(&request, path, sizeof path), -1); /* caches are off */
+    options.use_cache = true;
+    ck_assert_int_eq(ics_choice_path(&request, path, sizeof path), 0);
+    ck_assert_int_eq(ics_choice_read(path), -1);
+    ics_choice_write(path, 3);
+    ck_assert_int_eq(ics_choice_read(path), 3);
+    ics_choice_write(path, 0);
+    ck_assert_int_eq(ics_choice_read(path), 0);
+    scratch_write(path, "candidate 99\n", 13);
+    ck_assert_int_eq(ics_choice_read(path), -1);
+    scratch_write(path, "nothing\n", 8);
+    ck_assert_int_eq(ics_choice_read(path), -1);
+    scratch_remove(&place);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+ICS_TEST_MAIN("choice")
+{
+    TCase *tests = tcase_create("choice");
+    tcase_add_test(tests, every_option_changes_the_key);
+    tcase_add_test(tests, device_and_world_change_the_key);
+    tcase_add_test(tests, equal_measurements_share_a_choice);
+    tcase_add_test(tests, choices_are_remembered);
+    suite_add_tcase(suite, tests);
+}
