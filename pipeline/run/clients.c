@@ -39,7 +39,7 @@ static void on_message(void *user, const ics_listener_message *message)
         sent->next = run->clients.messages;
         run->clients.messages = sent;
     }
-    run->intake.look = true;
+    run->clients.received++;
 }
 
 static void on_report(void *user, ics_listener_event event, uint64_t client, uint64_t message,
@@ -166,8 +166,23 @@ static void close_listener(ics_run_state *run)
     run->clients.listener = NULL;
 }
 
-const ics_run_step ics_run_clients_step = {
+const ics_run_part ics_run_clients_part = {
     .name = "clients", .offer = offer, .close = close_listener};
+
+const char *ics_run_clients_folder(const ics_run_state *run)
+{
+    return run->clients.folder;
+}
+
+uint64_t ics_run_clients_received(const ics_run_state *run)
+{
+    return run->clients.received;
+}
+
+bool ics_run_clients_are_waiting(const ics_run_state *run)
+{
+    return run->clients.messages != NULL;
+}
 
 void ics_run_clients_destroy(ics_run_state *run)
 {

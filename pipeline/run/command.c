@@ -115,7 +115,7 @@ static bool has_command(const ics_run_state *run, const ics_unit *unit)
     return run->config->sink.command_count > 0 && unit->output != NULL && fresh;
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 static void stop_programs(ics_run_commands *commands)
 {
@@ -143,7 +143,7 @@ static void offer(ics_run_state *run)
         ics_unit *unit = ICS_QUEUE_TAKE(complete, queued);
         if (wanted && ics_run_is_cancelled(run)) {
             end_command(run, unit);
-        } else if (wanted && !(run->rotation.volume != NULL && was_started(run, unit->output))) {
+        } else if (wanted && !(run->common.volume != NULL && was_started(run, unit->output))) {
             start(run, unit);
         } else {
             ics_run_life_event(run, unit, ICS_ON_COMMAND_ENDED);
@@ -156,7 +156,7 @@ static bool waits(const ics_run_state *run)
     return run->commands.running > 0;
 }
 
-const ics_run_step ics_run_command_step = {.name = "command", .offer = offer, .waits = waits};
+const ics_run_part ics_run_command_part = {.name = "command", .offer = offer, .waits = waits};
 
 void ics_run_command_destroy(ics_run_state *run)
 {

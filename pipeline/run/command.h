@@ -10,6 +10,6 @@
 /* Frees the list of started commands. Call it after the loop has ended. */
 void ics_run_command_destroy(ics_run_state *run);
 
-extern const ics_run_step ics_run_command_step;
+extern const ics_run_part ics_run_command_part;
 
 #endif

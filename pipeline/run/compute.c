@@ -23,7 +23,6 @@ static void return_batch(ics_run_state *run, ics_batch *batch)
     ics_unit *unit = batch->owner;
     icestream_error error;
     ics_error_copy_kept(&error, &batch->error);
-    unit->out.batches--;
     if (error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&error) &&
         !run->options->fail_fast) {
         ics_run_room_wanted(run, unit, &error); /* the hits are still in memory */
@@ -65,20 +64,17 @@ static void compute_done(ics_job *job)
     unit->maths |= batch->maths;
     unit->seconds += batch->seconds;
     run->batches.seconds += batch->seconds;
-    ics_run_send_job(run, run->jobs.writers[unit->writer], &batch->job, ics_unit_store, store_done);
+    if (!ics_run_send_job(run, run->jobs.writers[unit->writer], &batch->job, &unit->jobs_out,
+                          ics_unit_store, store_done)) {
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
+        return_batch(run, batch);
+    }
 }
 
 static void offer(ics_run_state *run)
 {
-    ics_run_batches *batches = &run->batches;
-    for (ics_job *job; (job = STAILQ_FIRST(&batches->ready)) != NULL;) {
-        STAILQ_REMOVE_HEAD(&batches->ready, link);
-        if (!ics_run_submit_batch(run, ics_batch_of_job(job), compute_done)) {
-            STAILQ_INSERT_HEAD(&batches->ready, job, link);
-            return;
-        }
-        batches->ready_count--;
+    while (ics_run_submit_batch(run, compute_done)) {
     }
 }
 
-const ics_run_step ics_run_compute_step = {.name = "compute", .offer = offer};
+const ics_run_part ics_run_compute_part = {.name = "compute", .offer = offer};

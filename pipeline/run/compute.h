@@ -4,6 +4,6 @@
 
 #include "pipeline/run/state.h"
 
-extern const ics_run_step ics_run_compute_step;
+extern const ics_run_part ics_run_compute_part;
 
 #endif

@@ -21,7 +21,6 @@ static void end_claim_done(ics_job *job)
     ics_run_ending *ending = ICS_CONTAINER_OF(job, ics_run_ending, job);
     ics_unit *unit = ending->unit;
     ics_run_state *run = unit->run;
-    ending->out = unit->out.io = false;
     if (ending->error.status != ICESTREAM_OK) {
         ics_run_life_trouble(run, unit, ICS_RETRY_CLAIM, &ending->error);
         if (ics_unit_rules_is_last(unit->state)) {
@@ -33,7 +32,7 @@ static void end_claim_done(ics_job *job)
      * now. That worker will report its state. */
     bool lost = unit->result == ICS_RESULT_QUARANTINED && !ending->held;
     ending->unit = NULL;
-    run->intake.ended = true;
+    run->endings.ended++;
     ics_run_life_succeeded(run, unit);
     ics_run_life_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_CLAIM_ENDED);
 }
@@ -66,13 +65,18 @@ static void offer(ics_run_state *run)
         if (ending->unit == NULL) {
             continue;
         }
-        if (ending->out || !ics_run_retry_is_due(run, &ending->unit->retry)) {
+        if (ending->job.out || !ics_run_retry_is_due(run, &ending->unit->retry)) {
             continue;
         }
         ics_run_retry_begin(run, &ending->unit->retry);
-        ending->unit->out.io = ending->out =
-            ics_run_send_job(run, run->jobs.io, &ending->job, end_claim, end_claim_done);
+        ics_run_send_job(run, run->jobs.io, &ending->job, &ending->unit->jobs_out, end_claim,
+                         end_claim_done);
     }
 }
 
-const ics_run_step ics_run_ending_step = {.name = "ending", .offer = offer};
+uint64_t ics_run_ending_count(const ics_run_state *run)
+{
+    return run->endings.ended;
+}
+
+const ics_run_part ics_run_ending_part = {.name = "ending", .offer = offer};

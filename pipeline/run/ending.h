@@ -1,10 +1,13 @@
-/* The last step of a unit: its claim is ended or given back, on the I/O thread. A unit without a
+/* The last part for a unit: its claim is ended or given back, on the I/O thread. A unit without a
  * claim only gets its line in the journal there, if it needs one. */
 #ifndef ICS_RUN_ENDING_H
 #define ICS_RUN_ENDING_H
 
 #include "pipeline/run/state.h"
 
-extern const ics_run_step ics_run_ending_step;
+/* How many claims this run has ended or given back. */
+uint64_t ics_run_ending_count(const ics_run_state *run);
+
+extern const ics_run_part ics_run_ending_part;
 
 #endif

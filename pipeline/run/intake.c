@@ -4,10 +4,14 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/clients.h"
+#include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/rotate.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/spool/claims.h"
 
@@ -115,7 +119,6 @@ static void claim_done(ics_job *job)
 {
     ics_run_state *run = run_of_claim_job(job);
     ics_run_intake *intake = &run->intake;
-    intake->claiming = false;
     log_notes(run);
     for (size_t i = 0; i < intake->claimed_count; ++i) {
         append_claim(run, &intake->claimed[i]);
@@ -145,6 +148,11 @@ static uint32_t room_for_claims(const ics_run_state *run, uint32_t *waiting)
     return units->open_limit > used ? units->open_limit - used : 0;
 }
 
+static bool has_reason_to_look(const ics_run_state *run)
+{
+    return run->intake.look || ics_run_clients_received(run) > run->intake.received;
+}
+
 /* Whether the time has come for a look that something asked for. */
 static bool is_time_to_look(ics_run_state *run)
 {
@@ -166,27 +174,29 @@ static bool is_time_to_look(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
-    if (run->claims.self == NULL || intake->claiming || run->room.paused ||
+    if (run->claims.self == NULL || intake->claim_job.out || ics_run_room_is_paused(run) ||
         ics_run_is_stopping(run)) {
         return;
     }
     uint32_t waiting = 0, room = room_for_claims(run, &waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
-    intake->look = intake->look || (intake->ended && run->units.open + waiting == 0);
+    bool any_ended = ics_run_ending_count(run) > intake->ended;
+    intake->look = has_reason_to_look(run) || (any_ended && run->units.open + waiting == 0);
     if (!is_time_to_look(run) || room == 0) {
         return;
     }
-    intake->look = intake->ended = false;
+    intake->look = false;
+    intake->received = ics_run_clients_received(run);
+    intake->ended = ics_run_ending_count(run);
     intake->wanted = room < ICS_RUN_CLAIMS ? room : ICS_RUN_CLAIMS;
-    intake->claiming =
-        ics_run_send_job(run, run->jobs.io, &intake->claim_job, claim_files, claim_done);
+    ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
 
 bool ics_run_intake_expects_files(const ics_run_state *run)
 {
     const ics_run_intake *intake = &run->intake;
-    return intake->watching || intake->look || intake->retry.what != ICS_RETRY_NOTHING;
+    return intake->watching || has_reason_to_look(run) || intake->retry.what != ICS_RETRY_NOTHING;
 }
 
 /* While a client waits for an answer and the volume has hits, the run must not wait for more files:
@@ -194,7 +204,7 @@ bool ics_run_intake_expects_files(const ics_run_state *run)
  * committed. */
 static bool waits(const ics_run_state *run)
 {
-    bool client_waits = run->clients.messages != NULL && run->rotation.unit_count > 0;
+    bool client_waits = ics_run_clients_are_waiting(run) && ics_run_rotate_has_units(run);
     return !ics_run_is_stopping(run) && run->claims.self != NULL && !client_waits &&
            ics_run_intake_expects_files(run);
 }
@@ -218,7 +228,6 @@ static void beat(ics_job *job, void *thread_state)
 static void beat_done(ics_job *job)
 {
     ics_run_state *run = run_of_beat_job(job);
-    run->intake.beating = false;
     if (run->intake.beat_error.status != ICESTREAM_OK) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "no heartbeat could be written: %s",
                          run->intake.beat_error.text);
@@ -234,9 +243,8 @@ static void beat_done(ics_job *job)
 static void on_heartbeat(uv_timer_t *timer)
 {
     ics_run_state *run = timer->data;
-    if (!run->intake.beating) {
-        run->intake.beating =
-            ics_run_send_job(run, run->jobs.io, &run->intake.beat_job, beat, beat_done);
+    if (!run->intake.beat_job.out) {
+        ics_run_send_job(run, run->jobs.io, &run->intake.beat_job, NULL, beat, beat_done);
     }
 }
 
@@ -246,7 +254,7 @@ static void on_heartbeat(uv_timer_t *timer)
  * in a committed volume: only a worker that finds an expired claim looks for hits there. */
 static bool goes_back(const ics_run_state *run, const ics_unit *unit)
 {
-    bool in_volume = run->rotation.volume != NULL && unit->output != NULL;
+    bool in_volume = run->common.volume != NULL && unit->output != NULL;
     return ics_run_life_holds_claim(unit) && !in_volume &&
            ics_unit_rules_find(unit->state, ICS_ON_RUN_ENDS) != NULL;
 }
@@ -270,7 +278,7 @@ static bool give_back(ics_run_state *run)
 static bool has_results(void *user, const char *name)
 {
     const ics_run_state *run = user;
-    if (run->common.to_stdout || run->rotation.volume != NULL) {
+    if (run->common.to_stdout || run->common.volume != NULL) {
         return true;
     }
     char *output = ics_inputs_output(run->config->sink.directory, name);
@@ -319,8 +327,8 @@ static int open_claims(ics_run_state *run, icestream_error *error)
     const ics_claims_options options = {.directory = folder,
                                         .pattern = config->source.pattern,
                                         .spool = run->intake.spool,
-                                        .worker =
-                                            run->clients.folder != NULL ? "receiver" : run->worker,
+                                        .worker = ics_run_clients_folder(run) != NULL ? "receiver"
+                                                                                      : run->worker,
                                         .quarantine = run->common.quarantine,
                                         .lease = config->source.lease,
                                         .attempts = ATTEMPTS,
@@ -335,9 +343,9 @@ static int open_claims(ics_run_state *run, icestream_error *error)
 int ics_run_intake_open(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
-    bool clients = run->clients.folder != NULL;
+    const char *received = ics_run_clients_folder(run);
     run->common.intake_folder =
-        config->source.directory != NULL ? config->source.directory : run->clients.folder;
+        config->source.directory != NULL ? config->source.directory : received;
     if (run->common.intake_folder == NULL) {
         return ICESTREAM_OK;
     }
@@ -348,9 +356,9 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
         ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error));
     }
     run->common.claims = &run->claims;
-    run->common.after = clients ? ICS_AFTER_DELETE : config->source.after;
+    run->common.after = received != NULL ? ICS_AFTER_DELETE : config->source.after;
     run->units.forgets = run->streaming = true;
-    run->intake.watching = config->source.watch || clients;
+    run->intake.watching = config->source.watch || received != NULL;
     return config->source.watch ? open_watch(run, error) : ICESTREAM_OK;
 }
 
@@ -376,7 +384,7 @@ static void close_handles(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_intake_step = {
+const ics_run_part ics_run_intake_part = {
     .name = "intake", .offer = offer, .waits = waits, .last = give_back, .close = close_handles};
 
 void ics_run_intake_destroy(ics_run_state *run)

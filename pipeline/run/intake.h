@@ -17,6 +17,6 @@ bool ics_run_intake_expects_files(const ics_run_state *run);
 /* Frees everything. Call it after the last job of the I/O thread. */
 void ics_run_intake_destroy(ics_run_state *run);
 
-extern const ics_run_step ics_run_intake_step;
+extern const ics_run_part ics_run_intake_part;
 
 #endif

@@ -3,13 +3,34 @@
 #include "base/error.h"
 #include "pipeline/run/stop.h"
 
-bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
+static void count_out(ics_run_state *run, ics_job *job, uint32_t *counter)
+{
+    job->out = true;
+    job->counter = counter;
+    run->jobs.out++;
+    if (counter != NULL) {
+        ++*counter;
+    }
+}
+
+static void count_back(ics_run_state *run, ics_job *job)
+{
+    uint32_t *counter = job->counter;
+    job->out = false;
+    job->counter = NULL;
+    run->jobs.out--;
+    if (counter != NULL) {
+        --*counter;
+    }
+}
+
+bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job, uint32_t *counter,
                       void (*work)(ics_job *job, void *thread_state), void (*done)(ics_job *job))
 {
     job->run = work;
     job->done = done;
     if (ics_workers_submit(workers, job)) {
-        run->jobs.out++;
+        count_out(run, job, counter);
         return true;
     }
     icestream_error full = {.status = ICESTREAM_OK};
@@ -18,18 +39,32 @@ bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
     return false;
 }
 
-bool ics_run_submit_batch(ics_run_state *run, ics_batch *batch, void (*done)(ics_job *job))
+void ics_run_queue_batch(ics_run_state *run, ics_batch *batch, uint32_t *counter)
 {
-    batch->job.done = done;
-    bool accepted = ics_device_submit(run->device, batch);
-    run->jobs.out += accepted;
-    return accepted;
+    STAILQ_INSERT_TAIL(&run->jobs.batches, &batch->job, link);
+    run->jobs.batches_queued++;
+    count_out(run, &batch->job, counter);
+}
+
+bool ics_run_submit_batch(ics_run_state *run, void (*done)(ics_job *job))
+{
+    ics_job *job = ICS_QUEUE_TAKE(&run->jobs.batches, link);
+    if (job == NULL) {
+        return false;
+    }
+    job->done = done;
+    if (!ics_device_submit(run->device, ics_batch_of_job(job))) {
+        STAILQ_INSERT_HEAD(&run->jobs.batches, job, link);
+        return false;
+    }
+    run->jobs.batches_queued--;
+    return true;
 }
 
 void ics_run_deliver_job(void *user, ics_job *job)
 {
     ics_run_state *run = user;
-    run->jobs.out--;
+    count_back(run, job);
     job->done(job);
 }
 

@@ -1,23 +1,30 @@
-/* The jobs of a run. This file alone counts the jobs that are out, so that no step can forget one:
- * sending a job counts it, and its delivery, before job->done is called, counts it back. */
+/* The jobs of a run. Only this file counts the jobs that are out, so that no part can forget one.
+ * A job that is sent sets job->out, and is counted in jobs.out of the run and in the counter of its
+ * sender. When the job is delivered, all three go back before job->done is called. Other files only
+ * read job->out and the counters.
+ *
+ * `counter`: number of the sender's jobs that are out; NULL if the sender needs no number. It must
+ * exist until the job is delivered. */
 #ifndef ICS_RUN_JOBS_H
 #define ICS_RUN_JOBS_H
 
 #include "pipeline/run/state.h"
 
 /* Gives a job to threads. `work` is called on a thread, then `done` on the loop. False: the queue
- * of these threads is too short, which is an internal error that ends the run; `done` is not
- * called. */
-bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
+ * of these threads is too short, which is an internal error that ends the run; the job is not out,
+ * and `done` is not called. */
+bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job, uint32_t *counter,
                       void (*work)(ics_job *job, void *thread_state), void (*done)(ics_job *job));
-/* Gives a batch to the device. `done` is called on the loop. False: the device accepts no batch at
- * the moment. */
-bool ics_run_submit_batch(ics_run_state *run, ics_batch *batch, void (*done)(ics_job *job));
+/* Queues a batch for the device. The batch is out from now on. */
+void ics_run_queue_batch(ics_run_state *run, ics_batch *batch, uint32_t *counter);
+/* Gives the first queued batch to the device. `done` is called on the loop. False: no batch is
+ * queued, or the device accepts none at the moment. */
+bool ics_run_submit_batch(ics_run_state *run, void (*done)(ics_job *job));
 /* Called by the mailbox on the loop for each job that came back; `run` is the run. */
 void ics_run_deliver_job(void *run, ics_job *job);
 
 /* Makes the loop turn again at `due`, a time of ics_clock_seconds() (s). Each turn forgets the
- * earlier requests, so a step asks for its time in each turn. */
+ * earlier requests, so a part asks for its time in each turn. */
 void ics_run_wake_at(ics_run_state *run, double due);
 
 #endif

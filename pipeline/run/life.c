@@ -42,7 +42,7 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
     return ics_run_life_open(run, unit, error);
 }
 
-/* Whether the steps from reading to writing have nothing more to do for the unit. */
+/* Whether the parts from reading to writing have nothing more to do for the unit. */
 static bool is_past(const ics_unit *unit)
 {
     return unit->work == NULL && unit->state != ICS_UNIT_WAITING &&
@@ -52,7 +52,7 @@ static bool is_past(const ics_unit *unit)
 static void offer(ics_run_state *run)
 {
     ics_run_units *units = &run->units;
-    /* A unit that was never opened may have been given back: the steps go up to `to_open` only. */
+    /* A unit that was never opened may have been given back: the parts go up to `to_open` only. */
     while (units->oldest != NULL && units->oldest != units->to_open && is_past(units->oldest)) {
         units->oldest = units->oldest->next;
     }
@@ -65,7 +65,7 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_life_step = {.name = "life", .offer = offer};
+const ics_run_part ics_run_life_part = {.name = "life", .offer = offer};
 
 /* ---- memory of open units -------------------------------------------------------------------- */
 
@@ -188,13 +188,15 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     }
     bool was_reading = ics_unit_rules_is_reading(unit->state);
     bool is_reading = ics_unit_rules_is_reading(rule->next);
-    unit->state = rule->next;
     run->units.ahead += is_reading;
     run->units.ahead -= was_reading;
+    run->units.writing += rule->next == ICS_UNIT_WRITING;
+    run->units.writing -= unit->state == ICS_UNIT_WRITING;
+    unit->state = rule->next;
     if (is_reading != was_reading && unit->input->stream) {
         run->units.message_open = is_reading;
     }
-    if (was_reading && !is_reading && !unit->out.reader) {
+    if (was_reading && !is_reading && !unit->reader_job.out) {
         ics_unit_close_reader(unit);
     }
     if (unit->state == ICS_UNIT_WAITING_AGAIN && unit->work == NULL) {
@@ -247,6 +249,11 @@ void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what wha
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_succeeded(run, &unit->retry);
+}
+
+bool ics_run_life_is_writing(const ics_run_state *run)
+{
+    return run->units.writing > 0;
 }
 
 bool ics_run_life_holds_claim(const ics_unit *unit)

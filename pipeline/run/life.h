@@ -1,5 +1,5 @@
 /* Units and their states. Only this file changes the state of a unit, by the rules of
- * pipeline/units/unit_rules.h; steps report events. */
+ * pipeline/units/unit_rules.h; the parts of the loop report events. */
 #ifndef ICS_RUN_LIFE_H
 #define ICS_RUN_LIFE_H
 
@@ -29,11 +29,13 @@ void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what wha
 /* A job of a unit succeeded: earlier failures do not count any more. */
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
 
+/* Whether the writers have all hits of a unit, to write them. */
+bool ics_run_life_is_writing(const ics_run_state *run);
 /* Whether the unit has a claim that was not ended. */
 bool ics_run_life_holds_claim(const ics_unit *unit);
 
-/* Skips units that need no more of the steps from reading to writing. If units.forgets is set,
+/* Skips units that need no more of the parts from reading to writing. If units.forgets is set,
  * frees finished units at the front of the list. */
-extern const ics_run_step ics_run_life_step;
+extern const ics_run_part ics_run_life_part;
 
 #endif

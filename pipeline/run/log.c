@@ -36,10 +36,7 @@ static void free_line(journal_line *line)
 
 static void line_done(ics_job *job)
 {
-    journal_line *line = ICS_CONTAINER_OF(job, journal_line, job);
-    ics_run_state *run = line->run;
-    run->log.lines_out--;
-    free_line(line);
+    free_line(ICS_CONTAINER_OF(job, journal_line, job));
 }
 
 /* Whether the I/O thread has too many lines, because the disk is slow. If so, the line of the
@@ -59,9 +56,7 @@ static void send_line(ics_run_state *run, journal_line *line,
                       void (*work)(ics_job *job, void *thread_state))
 {
     line->run = run;
-    if (ics_run_send_job(run, run->jobs.io, &line->job, work, line_done)) {
-        run->log.lines_out++;
-    } else {
+    if (!ics_run_send_job(run, run->jobs.io, &line->job, &run->log.lines_out, work, line_done)) {
         free_line(line);
     }
 }

@@ -4,16 +4,16 @@
  *   until nothing is left to do {
  *       wait for jobs that threads have done, signals, timers, files, messages of clients
  *       for each of them { call its function, which changes states and sends nothing }
- *       for each step of the pipeline { begin everything that can be begun now }
- *       if (no job is out and no step waits for anything) {
- *           begin what a step has kept for the end, the last step first
+ *       for each part of the loop { begin everything that can be begun now }
+ *       if (no job is out and no part waits for anything) {
+ *           begin what a part has kept for the end, the last part first
  *           if there was nothing { close all handles; the loop ends }
  *       }
  *   }
  *
- * libuv calls on_turn before it waits: once after all functions that one wait has called. No step
- * calls another one, and no step calls the loop. A step that needs a turn at a later time, for
- * example for a retry, asks for it with ics_run_wake_at.
+ * libuv calls on_turn before it waits: once after all functions that one wait has called. turn.c
+ * calls the parts. No part calls another one, and no part calls the loop. A part that needs a turn
+ * at a later time, for example for a retry, asks for it with ics_run_wake_at.
  */
 #include "pipeline/run/loop.h"
 
@@ -23,46 +23,14 @@
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/progress.h"
-#include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/turn.h"
 
 #include <signal.h>
 
 enum { METRICS_PERIOD = 5000 /* ms */ };
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
-
-static void offer_all(ics_run_state *run)
-{
-    for (size_t i = 0; i < run->loop.step_count; ++i) {
-        const ics_run_step *step = run->loop.steps[i];
-        if (step->offer != NULL) {
-            step->offer(run);
-        }
-    }
-}
-
-static bool anything_waits(const ics_run_state *run)
-{
-    bool any = run->jobs.out > 0 || ics_run_retry_is_expected(run);
-    for (size_t i = 0; !any && i < run->loop.step_count; ++i) {
-        const ics_run_step *step = run->loop.steps[i];
-        any = step->waits != NULL && step->waits(run);
-    }
-    return any;
-}
-
-/* Begins what one step has kept for the end. The last step comes first, so that the volume is
- * committed before claims are given back. False: no step has anything. */
-static bool begin_last(ics_run_state *run)
-{
-    bool any = false;
-    for (size_t i = run->loop.step_count; !any && i > 0; --i) {
-        const ics_run_step *step = run->loop.steps[i - 1];
-        any = step->last != NULL && step->last(run);
-    }
-    return any;
-}
 
 /* No job will come back any more: closes everything that keeps libuv's loop running. */
 static void end_loop(ics_run_state *run)
@@ -78,9 +46,9 @@ static void end_loop(ics_run_state *run)
     uv_close((uv_handle_t *)&loop->limit, NULL);
     uv_close((uv_handle_t *)&loop->metrics, NULL);
     ics_service_notify_close(&loop->service);
-    for (size_t i = 0; i < loop->step_count; ++i) {
-        if (loop->steps[i]->close != NULL) {
-            loop->steps[i]->close(run);
+    for (size_t i = 0; i < loop->part_count; ++i) {
+        if (loop->parts[i]->close != NULL) {
+            loop->parts[i]->close(run);
         }
     }
     ics_workers_mailbox_close(loop->mailbox);
@@ -105,17 +73,11 @@ static void set_waker(ics_run_state *run)
 static void on_turn(uv_prepare_t *turn)
 {
     ics_run_state *run = turn->data;
-    bool more = true;
-    while (more) {
-        run->jobs.wake_at = 0.0;
-        offer_all(run);
-        if (anything_waits(run)) {
-            set_waker(run);
-            return;
-        }
-        more = begin_last(run);
+    if (ics_run_turn(run)) {
+        set_waker(run);
+    } else {
+        end_loop(run);
     }
-    end_loop(run);
 }
 
 /* ---- signals and timers ---------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "base/container.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
 #include <string.h>
@@ -43,10 +44,10 @@ void ics_run_progress_show(ics_run_state *run)
                                 .files_total = run->streaming ? 0 : run->files_total,
                                 .files_taken = run->units.made,
                                 .files_quarantined = run->units.results[ICS_RESULT_QUARANTINED],
-                                .queue = run->batches.ready_count,
+                                .queue = run->jobs.batches_queued,
                                 .devices = devices,
                                 .device_count = list_devices(run, devices, ids),
-                                .paused = run->room.paused ? run->room.reason : NULL,
+                                .paused = ics_run_room_pause_reason(run),
                                 .stopping = ics_run_is_stopping(run)};
     if (!run->streaming && run->bytes_checked > 0) {
         state.photons_total =
@@ -84,12 +85,12 @@ static void add_devices(const ics_run_state *run, ics_metrics *metrics)
 static void measure(const ics_run_state *run, ics_metrics *metrics)
 {
     *metrics = (ics_metrics){.start_time = run->start_time,
-                             .paused = run->room.paused,
+                             .paused = ics_run_room_is_paused(run),
                              .photons = run->batches.account.created,
                              .hits = run->batches.account.hits,
                              .bounces = run->batches.account.bounces,
                              .bytes_read = run->bytes_checked,
-                             .bytes_written = run->writing.bytes,
+                             .bytes_written = run->bytes_written,
                              .retries = run->retries.total,
                              .files_taken = run->units.made,
                              .files_done = run->units.results[ICS_RESULT_DONE],
@@ -98,7 +99,7 @@ static void measure(const ics_run_state *run, ics_metrics *metrics)
                              .files_failed = run->units.results[ICS_RESULT_LOST],
                              .files_claimed = run->units.open};
     ics_metrics_set_latency(metrics, &run->units.latency);
-    add_queue(metrics, "batches", run->batches.ready_count, ics_device_credits(run->device));
+    add_queue(metrics, "batches", run->jobs.batches_queued, ics_device_credits(run->device));
     add_queue(metrics, "units", run->units.open, run->units.open_limit);
     add_devices(run, metrics);
 }
@@ -147,7 +148,6 @@ void ics_run_progress_publish_last(ics_run_state *run)
 static void metrics_done(ics_job *job)
 {
     ics_run_state *run = run_of_metrics_job(job);
-    run->measures.out = false;
     if (run->measures.error.status != ICESTREAM_OK) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "metrics: %s", run->measures.error.text);
     }
@@ -155,11 +155,10 @@ static void metrics_done(ics_job *job)
 
 void ics_run_progress_publish(ics_run_state *run)
 {
-    if ((metrics_path(run) == NULL && run->measures.listener == NULL) || run->measures.out ||
+    if ((metrics_path(run) == NULL && run->measures.listener == NULL) || run->measures.job.out ||
         run->log.ended) {
         return;
     }
     measure(run, &run->measures.metrics);
-    run->measures.out =
-        ics_run_send_job(run, run->jobs.io, &run->measures.job, send_metrics, metrics_done);
+    ics_run_send_job(run, run->jobs.io, &run->measures.job, NULL, send_metrics, metrics_done);
 }

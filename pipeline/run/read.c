@@ -6,6 +6,7 @@
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
+#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
@@ -46,7 +47,6 @@ static void check_done(ics_job *job)
     ics_run_state *run = unit->run;
     const ics_unit_work *work = unit->work;
     bool file = !unit->input->stream;
-    unit->out.reader = false;
     run->bytes_checked += unit->input->bytes;
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
@@ -68,9 +68,8 @@ static void check_done(ics_job *job)
 static void check_unit(ics_run_state *run, ics_unit *unit)
 {
     ics_run_life_event(run, unit, ICS_ON_CHECK_BEGUN);
-    unit->out.reader =
-        ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_check, check_done);
-    if (!unit->out.reader) {
+    if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out,
+                          ics_unit_check, check_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
@@ -80,7 +79,7 @@ static void check_unit(ics_run_state *run, ics_unit *unit)
 static bool has_room(const ics_run_state *run)
 {
     const ics_run_units *units = &run->units;
-    return !run->room.paused && units->ahead < run->shape.units_ahead &&
+    return !ics_run_room_is_paused(run) && units->ahead < run->shape.units_ahead &&
            units->open < units->open_limit;
 }
 
@@ -132,7 +131,7 @@ static void offer_check(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_check_step = {.name = "check", .offer = offer_check};
+const ics_run_part ics_run_check_part = {.name = "check", .offer = offer_check};
 
 /* ---- cutting into batches -------------------------------------------------------------------- */
 
@@ -155,23 +154,14 @@ static void append_message(ics_run_state *run, ics_unit *unit)
     unit->work->pipe = -1;
 }
 
-static void queue_batch(ics_run_state *run, ics_unit *unit, ics_batch *batch)
-{
-    ics_run_batches *batches = &run->batches;
-    batch->owner = unit;
-    unit->out.batches++;
-    STAILQ_INSERT_TAIL(&batches->ready, &batch->job, link);
-    batches->ready_count++;
-}
-
 static void fill_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     ics_unit_work *work = unit->work;
-    unit->out.reader = false;
     if (work->batch != NULL) {
-        queue_batch(run, unit, work->batch);
+        work->batch->owner = unit;
+        ics_run_queue_batch(run, work->batch, &unit->jobs_out);
         work->batch = NULL;
     } else {
         run->batches.credits++;
@@ -194,9 +184,8 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     if (!STAILQ_EMPTY(&batches->spare)) {
         unit->work->batch = ics_batch_of_job(ICS_QUEUE_TAKE(&batches->spare, link));
     }
-    unit->out.reader =
-        ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_fill, fill_done);
-    if (!unit->out.reader) {
+    if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out, ics_unit_fill,
+                          fill_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
@@ -205,18 +194,18 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
  */
 static void offer_fill(ics_run_state *run)
 {
-    if (ics_run_is_stopping(run) || run->room.paused) {
+    if (ics_run_is_stopping(run) || ics_run_room_is_paused(run)) {
         return;
     }
     uint32_t seen = 0;
     for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
          unit = unit->next) {
         bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_REST;
-        if (reading && !unit->out.reader && run->batches.credits > 0) {
+        if (reading && !unit->reader_job.out && run->batches.credits > 0) {
             fill_unit(run, unit);
         }
         seen += reading || unit->state == ICS_UNIT_CHECKING || unit->state == ICS_UNIT_WAITING;
     }
 }
 
-const ics_run_step ics_run_fill_step = {.name = "fill", .offer = offer_fill};
+const ics_run_part ics_run_fill_part = {.name = "fill", .offer = offer_fill};

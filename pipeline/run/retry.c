@@ -11,8 +11,11 @@ enum { TRIES = 6 };
 
 static void set_needs_room(ics_run_state *run, ics_retry *retry, bool needs_room)
 {
-    run->retries.for_room += needs_room;
-    run->retries.for_room -= retry->needs_room;
+    if (needs_room && !retry->needs_room) {
+        ics_run_room_add_retry(run);
+    } else if (!needs_room && retry->needs_room) {
+        ics_run_room_remove_retry(run);
+    }
     retry->needs_room = needs_room;
 }
 

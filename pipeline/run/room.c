@@ -60,6 +60,26 @@ void ics_run_room_found(ics_run_state *run)
     run->room.spills = 0;
 }
 
+void ics_run_room_add_retry(ics_run_state *run)
+{
+    run->room.retries++;
+}
+
+void ics_run_room_remove_retry(ics_run_state *run)
+{
+    run->room.retries--;
+}
+
+bool ics_run_room_is_paused(const ics_run_state *run)
+{
+    return run->room.paused;
+}
+
+const char *ics_run_room_pause_reason(const ics_run_state *run)
+{
+    return run->room.paused ? run->room.reason : NULL;
+}
+
 void ics_run_room_forget(ics_run_state *run, const ics_unit *unit)
 {
     if (run->room.of_unit == unit) {
@@ -81,7 +101,7 @@ static void spill(ics_job *job, void *thread_state)
     ics_run_state *run = run_of_job(job);
     run->room.error = (icestream_error){.status = ICESTREAM_OK};
     if (run->room.tries_volume) {
-        ics_volume_spill(run->rotation.volume, &run->room.error);
+        ics_volume_spill(run->common.volume, &run->room.error);
     } else {
         ics_unit_spill(run->room.tries_unit, &run->room.error);
     }
@@ -92,10 +112,6 @@ static void spill_done(ics_job *job)
     ics_run_state *run = run_of_job(job);
     ics_run_room *room = &run->room;
     bool ends_pause = room->until > 0.0; /* else the retry of a unit ends it by now */
-    room->trying = false;
-    if (!room->tries_volume) {
-        room->tries_unit->out.writer = false;
-    }
     if (ics_error_may_pass(&room->error)) {
         room->of_unit = room->tries_unit;
         room->of_volume = room->tries_volume;
@@ -118,24 +134,23 @@ static void try_spill(ics_run_state *run)
     room->of_unit = NULL;
     room->of_volume = false;
     ics_workers *writer = run->jobs.writers[room->tries_volume ? 0 : unit->writer];
-    room->trying = ics_run_send_job(run, writer, &room->job, spill, spill_done);
-    if (room->trying && !room->tries_volume) {
-        unit->out.writer = true; /* its hits stay where they are meanwhile */
-    }
+    /* The job counts as one of the unit, so that its hits stay where they are meanwhile. */
+    uint32_t *counter = room->tries_volume ? NULL : &unit->jobs_out;
+    ics_run_send_job(run, writer, &room->job, counter, spill, spill_done);
 }
 
-/* Whether a unit still collects hits that could be moved to the disk. */
+/* Whether a unit still collects hits that could be moved to the disk: no writer has all of them. */
 static bool collects(const ics_unit *unit)
 {
-    return unit != NULL && !unit->out.writer &&
+    return unit != NULL &&
            (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ_TO_END);
 }
 
 static void offer(ics_run_state *run)
 {
     ics_run_room *room = &run->room;
-    if (ics_run_is_stopping(run) || !room->paused || room->trying ||
-        (room->until == 0.0 && run->retries.for_room > 0)) {
+    if (ics_run_is_stopping(run) || !room->paused || room->job.out ||
+        (room->until == 0.0 && room->retries > 0)) {
         return;
     }
     if (room->until > ics_clock_seconds()) {
@@ -152,4 +167,4 @@ static bool waits(const ics_run_state *run)
     return !ics_run_is_stopping(run) && run->room.paused;
 }
 
-const ics_run_step ics_run_room_step = {.name = "room", .offer = offer, .waits = waits};
+const ics_run_part ics_run_room_part = {.name = "room", .offer = offer, .waits = waits};

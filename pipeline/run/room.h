@@ -11,6 +11,13 @@ void ics_run_room_pause(ics_run_state *run, const char *name, const icestream_er
 void ics_run_room_wanted(ics_run_state *run, ics_unit *unit, const icestream_error *error);
 /* Something was written to the disk: the next pause begins with the shortest delay. */
 void ics_run_room_found(ics_run_state *run);
+/* One more retry of work that found the disk full, or one less. */
+void ics_run_room_add_retry(ics_run_state *run);
+void ics_run_room_remove_retry(ics_run_state *run);
+/* Whether the run is paused: nothing is read. */
+bool ics_run_room_is_paused(const ics_run_state *run);
+/* Why the run is paused; NULL: it is not. */
+const char *ics_run_room_pause_reason(const ics_run_state *run);
 /* The unit has no hits in memory any more. */
 void ics_run_room_forget(ics_run_state *run, const ics_unit *unit);
 
@@ -18,6 +25,6 @@ void ics_run_room_forget(ics_run_state *run, const ics_unit *unit);
  * 30 s. */
 double ics_run_room_delay(uint32_t failures);
 
-extern const ics_run_step ics_run_room_step;
+extern const ics_run_part ics_run_room_part;
 
 #endif

@@ -39,7 +39,7 @@ static bool append(ics_run_rotation *rotation, ics_unit *unit)
  * in memory are safe there; any other error ends the run. */
 static void handle_trouble(ics_run_state *run)
 {
-    const icestream_error *trouble = ics_volume_trouble(run->rotation.volume);
+    const icestream_error *trouble = ics_volume_trouble(run->common.volume);
     if (trouble->status == ICESTREAM_E_OUTPUT && ics_error_may_pass(trouble) &&
         !run->options->fail_fast) {
         ics_run_room_wanted(run, NULL, trouble);
@@ -71,8 +71,9 @@ static ics_run_state *run_of_job(ics_job *job)
 static void commit(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_run_rotation *rotation = &run_of_job(job)->rotation;
-    ics_volume_commit(rotation->volume, rotation->units, rotation->lost, rotation->unit_count,
+    ics_run_state *run = run_of_job(job);
+    ics_run_rotation *rotation = &run->rotation;
+    ics_volume_commit(run->common.volume, rotation->units, rotation->lost, rotation->unit_count,
                       &rotation->result);
 }
 
@@ -80,7 +81,7 @@ static void handle_commit_error(ics_run_state *run, const icestream_error *error
 {
     ics_run_rotation *rotation = &run->rotation;
     ics_run_retry_answer answer = ics_run_retry_after(
-        run, &rotation->retry, ICS_RETRY_COMMIT, ics_volume_name(rotation->volume), false, error);
+        run, &rotation->retry, ICS_RETRY_COMMIT, ics_volume_name(run->common.volume), false, error);
     rotation->abandoned = answer != ICS_RUN_RETRY_LATER;
     if (answer == ICS_RUN_RETRY_REFUSED) {
         ics_run_fail(run, error);
@@ -120,12 +121,11 @@ static void commit_done(ics_job *job)
     ics_run_state *run = run_of_job(job);
     ics_run_rotation *rotation = &run->rotation;
     ics_volume_result *result = &rotation->result;
-    rotation->committing = false;
     if (result->error.status != ICESTREAM_OK) {
         handle_commit_error(run, &result->error);
     } else {
         ics_run_retry_succeeded(run, &rotation->retry);
-        run->writing.bytes += result->bytes;
+        run->bytes_written += result->bytes;
         if (result->dropped) {
             log_dropped(run);
         }
@@ -150,11 +150,10 @@ static void send_commit(ics_run_state *run)
         ics_run_fail_memory(run, "out of memory for the units of a volume");
         return;
     }
-    rotation->committing =
-        ics_run_send_job(run, run->jobs.writers[0], &rotation->commit_job, commit, commit_done);
+    ics_run_send_job(run, run->jobs.writers[0], &rotation->commit_job, NULL, commit, commit_done);
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 /* A commit that failed is tried again when its time has come, or once more when the run stops. */
 static bool may_commit(ics_run_state *run)
@@ -168,7 +167,7 @@ static void offer(ics_run_state *run)
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.stored, queued)) != NULL;) {
         count_unit(run, unit);
     }
-    if (rotation->sealed && run->writing.out == 0 && !rotation->committing &&
+    if (rotation->sealed && !ics_run_life_is_writing(run) && !rotation->commit_job.out &&
         !rotation->abandoned && !ics_run_is_cancelled(run) && may_commit(run)) {
         send_commit(run);
     }
@@ -184,10 +183,20 @@ static bool commit_rest(ics_run_state *run)
     }
     rotation->sealed = true;
     offer(run);
-    return rotation->committing;
+    return rotation->commit_job.out;
 }
 
-const ics_run_step ics_run_rotate_step = {.name = "rotate", .offer = offer, .last = commit_rest};
+const ics_run_part ics_run_rotate_part = {.name = "rotate", .offer = offer, .last = commit_rest};
+
+bool ics_run_rotate_is_sealed(const ics_run_state *run)
+{
+    return run->rotation.sealed;
+}
+
+bool ics_run_rotate_has_units(const ics_run_state *run)
+{
+    return run->rotation.unit_count > 0;
+}
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -201,8 +210,7 @@ int ics_run_rotate_open(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_known_hits_create(folder, &run->common.origin, &run->common.stop, &rotation->known,
                                   error));
     run->common.known = rotation->known;
-    ICS_TRY(ics_volume_create(&run->common, &rotation->volume, error));
-    run->common.volume = rotation->volume;
+    ICS_TRY(ics_volume_create(&run->common, &run->common.volume, error));
     /* Files of writers that were killed: no living process writes under their names. */
     return ics_output_clean_folder(folder, "run-*.hits.npy.*part", error);
 }
@@ -210,7 +218,7 @@ int ics_run_rotate_open(ics_run_state *run, icestream_error *error)
 void ics_run_rotate_destroy(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
-    ics_volume_destroy(rotation->volume);
+    ics_volume_destroy(run->common.volume);
     ics_known_hits_destroy(rotation->known);
     free(rotation->units);
     free(rotation->lost);

@@ -9,9 +9,13 @@
 /* If sink.rotate is set: finds earlier volumes, makes the volume, and removes the incomplete files
  * of writers that were killed. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 int ics_run_rotate_open(ics_run_state *run, icestream_error *error);
+/* Whether the volume gets no more hits before it is committed. */
+bool ics_run_rotate_is_sealed(const ics_run_state *run);
+/* Whether the volume has the hits of a unit. */
+bool ics_run_rotate_has_units(const ics_run_state *run);
 /* Frees everything. Call it after the workers have ended. */
 void ics_run_rotate_destroy(ics_run_state *run);
 
-extern const ics_run_step ics_run_rotate_step;
+extern const ics_run_part ics_run_rotate_part;
 
 #endif

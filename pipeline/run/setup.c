@@ -31,13 +31,13 @@ enum {
     GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
-/* The order in which the loop calls the steps. Units go from the intake to the end of their claims.
+/* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
  * Batches are made before units are checked, so that the device gets work first; a full volume is
  * sealed before more hits are written into it. */
-static const ics_run_step *const steps[] = {
-    &ics_run_life_step,  &ics_run_clients_step, &ics_run_intake_step,  &ics_run_room_step,
-    &ics_run_fill_step,  &ics_run_check_step,   &ics_run_compute_step, &ics_run_rotate_step,
-    &ics_run_write_step, &ics_run_command_step, &ics_run_ending_step,
+static const ics_run_part *const parts[] = {
+    &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
+    &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part, &ics_run_rotate_part,
+    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -249,7 +249,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    STAILQ_INIT(&run->batches.ready);
+    STAILQ_INIT(&run->jobs.batches);
     STAILQ_INIT(&run->batches.spare);
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
@@ -261,8 +261,8 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     atomic_init(&run->common.stop, false);
     atomic_init(&run->common.cancel, false);
 
-    run->loop.steps = steps;
-    run->loop.step_count = sizeof steps / sizeof *steps;
+    run->loop.parts = parts;
+    run->loop.part_count = sizeof parts / sizeof *parts;
 
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));

@@ -1,28 +1,32 @@
 /* The state of a run, which all files of this folder share. Each struct below names the file that
- * owns it: only that file changes it, unless a comment at a member says otherwise.
+ * owns it: only that file changes it, unless a comment at a member says otherwise. A part asks
+ * other parts by the functions of their headers, and does not read their structs; the lists of
+ * units in ics_run_units are for all parts.
  *
- * A job is `out` from the moment it is sent to a thread until the loop has it back. A `look` is one
- * search for new step files.
+ * A job is `out` from the moment it is sent until the loop has it back; jobs.h counts. A `look` is
+ * one search for new step files.
  *
- * The files, from the lowest to the highest. A file calls functions of lower files only. A step of
- * the pipeline is an ics_run_step, which only the loop calls.
+ * The files, from the lowest to the highest. A file calls functions of lower files only. A file
+ * marked (part) has an ics_run_part, which only the loop calls.
  *
  *   stop       stops or cancels the run, and keeps the first error
- *   jobs       sends jobs to threads, counts those that are out, and wakes the loop
+ *   jobs       sends jobs to threads and batches to the device, counts those that are out, and
+ *              wakes the loop
  *   log        writes the log, and the journal on the I/O thread
- *   room       pauses the run while a disk is full                              (step)
+ *   room       pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
- *   clients    receives messages from clients and answers them                  (step)
- *   life       changes the states of units by the rules of units/unit_rules.h   (step)
- *   intake     claims step files, and gives unused claims back                  (step)
- *   read       checks units, and cuts them into batches                         (two steps)
- *   compute    gives batches to the device, and their hits to a writer          (step)
- *   write      writes hits to a file, a message or the volume                   (step)
- *   rotate     commits the volume                                               (step)
- *   command    runs sink.command                                                (step)
- *   ending     ends the claims of units                                         (step)
+ *   clients    receives messages from clients and answers them                  (part)
+ *   life       changes the states of units by the rules of units/unit_rules.h   (part)
+ *   rotate     commits the volume                                               (part)
+ *   ending     ends the claims of units                                         (part)
+ *   intake     claims step files, and gives unused claims back                  (part)
+ *   read       checks units, and cuts them into batches                         (two parts)
+ *   compute    gives batches to the device, and their hits to a writer          (part)
+ *   write      writes hits to a file, a message or the volume                   (part)
+ *   command    runs sink.command                                                (part)
  *   progress   reports progress and metrics
- *   loop       calls the steps in turn, and handles signals and timers
+ *   turn       calls the parts of the loop in turn
+ *   loop       waits for jobs, signals and timers, and turns
  *   judge      decides the status of the run from the results of its units
  *   resume     checks before the run with which maths earlier files were computed
  *   summary    writes summary.json
@@ -54,20 +58,21 @@ enum {
 
 typedef struct ics_run_state ics_run_state;
 
-/* One step of the pipeline. The loop calls the functions of all steps in the order of the pipeline,
- * on its own thread; steps do not call each other. A function that is NULL does nothing. */
-typedef struct ics_run_step {
+/* A part of the loop, which does one thing for units on their way from the source to the end of
+ * their claims. The loop calls the functions of all parts in the order of setup.c, on its own
+ * thread; parts do not call each other. A function that is NULL does nothing. */
+typedef struct ics_run_part {
     const char *name;
     /* Begins everything that can be begun now. The loop calls it once in each turn. */
     void (*offer)(ics_run_state *run);
-    /* Whether the step has or expects work although no job is out. */
+    /* Whether the part has or expects work although no job is out. */
     bool (*waits)(const ics_run_state *run);
-    /* Called when no job is out and no step waits: begins what the step has kept for the end of the
+    /* Called when no job is out and no part waits: begins what the part has kept for the end of the
      * run. Returns whether there was anything. */
     bool (*last)(ics_run_state *run);
     /* Called when the loop ends: closes the handles of libuv that keep the loop running. */
     void (*close)(ics_run_state *run);
-} ics_run_step;
+} ics_run_part;
 
 /* How many threads and how much memory work next to the device. Chosen by setup.c. */
 typedef struct ics_run_shape {
@@ -87,7 +92,9 @@ typedef struct ics_run_stop {
 
 /* Owned by jobs.c. */
 typedef struct ics_run_jobs {
-    uint32_t out;              /* with all threads and the device together */
+    uint32_t out;              /* all jobs that are out, batches included */
+    ics_job_queue batches;     /* those that wait for the device; they are out */
+    uint32_t batches_queued;   /* number of these */
     ics_workers *readers, *io; /* io: one thread for claims, journal, metrics */
     ics_workers *writers[ICS_RUN_WRITERS];
     double wake_at; /* ics_clock_seconds() at which the loop must turn again (s); 0: never */
@@ -96,7 +103,7 @@ typedef struct ics_run_jobs {
 /* Owned by log.c. */
 typedef struct ics_run_log {
     ics_events events;
-    uint32_t lines_out; /* of the journal, with the I/O thread */
+    uint32_t lines_out; /* counter of the jobs that write lines of the journal */
     bool ended;         /* the loop has ended: nothing more goes to the I/O thread; set by loop.c */
 } ics_run_log;
 
@@ -104,10 +111,10 @@ typedef struct ics_run_log {
 typedef struct ics_run_room {
     bool paused;         /* nothing is read */
     double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
+    uint32_t retries;    /* retries, pending or begun, of work that found the disk full */
     uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
     bool of_volume;      /* the last attempt that failed was for the volume */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
-    bool trying;       /* the job is out */
     bool tries_volume; /* the job is for the volume */
     ics_unit *tries_unit; /* the job is for this unit */
     ics_job job;
@@ -118,8 +125,7 @@ typedef struct ics_run_room {
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
-    uint32_t for_room; /* retries, pending or begun, of work that found the disk full */
-    double room_found; /* ics_clock_seconds() at which one of these succeeded (s) */
+    double room_found; /* ics_clock_seconds() at which a retry of room.retries succeeded (s) */
     uint64_t total;    /* of the run, for metrics and summary */
 } ics_run_retries;
 
@@ -130,6 +136,7 @@ typedef struct ics_run_message ics_run_message;
 typedef struct ics_run_clients {
     ics_listener *listener;    /* NULL: source.listen is not used, or it is closed */
     ics_run_message *messages; /* list of those that are not answered yet */
+    uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
     int lock;                  /* descriptor of the locked folder; -1: none */
     bool stopped;
@@ -137,16 +144,17 @@ typedef struct ics_run_clients {
 
 /* Owned by life.c. */
 typedef struct ics_run_units {
-    /* All units in the order of their outputs. Those before `oldest` need no more of the steps from
+    /* All units in the order of their outputs. Those before `oldest` need no more of the parts from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
-    ics_unit *to_open;         /* the first one that was never opened */
+    ics_unit *to_open;         /* the first one that was never opened; read.c changes it */
     bool forgets;              /* finished units are freed: files are claimed */
     bool message_open;         /* a message of a stream is being read */
     uint32_t open, open_limit; /* units that have ics_unit.work */
-    uint32_t opened;           /* units that were opened, so that writers take turns */
+    uint32_t opened;           /* units that read.c has opened, so that writers take turns */
     uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
-    ics_unit_queue stored, complete, ending; /* for the steps rotate, command and ending */
+    uint32_t writing;          /* units in the state WRITING */
+    ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
@@ -157,10 +165,9 @@ typedef struct ics_run_intake {
     char *spool; /* folder of the claims; NULL: nothing is claimed */
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
-    bool look;          /* there may be files that are not claimed; clients.c and ending.c set it */
-    bool ended;         /* a claim has ended since the last look; ending.c sets it */
-    bool claiming;      /* claim_job is out */
-    bool beating;       /* beat_job is out */
+    bool look;          /* there may be files that are not claimed */
+    uint64_t received;  /* messages of clients up to the last look */
+    uint64_t ended;     /* claims that had ended at the last look */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */
     size_t lost_logged; /* claims that were lost at the last heartbeat */
@@ -177,31 +184,23 @@ typedef struct ics_run_intake {
     char notes[4096]; /* lines of the claims that are not in the log yet */
 } ics_run_intake;
 
-/* Batches between the steps. Owned by read.c, which fills them, and compute.c. */
+/* Memory of batches. Owned by read.c, which fills them, and compute.c. */
 typedef struct ics_run_batches {
-    uint32_t credits;          /* batches that may still be made */
-    ics_job_queue ready;       /* batches that wait for the device */
-    uint32_t ready_count;      /* number of these */
+    /* How many batches may still be made: a limit of memory, not a count of jobs. A batch has its
+     * credit from the moment a reader begins to make it until its hits are stored. */
+    uint32_t credits;
     ics_job_queue spare;       /* empty batches, kept for their memory */
     icestream_account account; /* of all batches that came back */
     double seconds;            /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
-/* Owned by write.c. */
-typedef struct ics_run_writing {
-    uint32_t out;   /* units whose hits are being written */
-    uint64_t bytes; /* of all complete outputs; rotate.c adds those of volumes */
-} ics_run_writing;
-
 /* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
 typedef struct ics_run_rotation {
-    ics_volume *volume; /* belongs to the writer's thread while it writes or commits */
     ics_known_hits *known;
     ics_unit **units; /* [unit_count]: their hits are in the volume */
     size_t unit_count, unit_capacity;
     uint64_t hits;   /* in the volume */
     bool sealed;     /* the volume gets no more hits before it is committed */
-    bool committing; /* commit_job is out */
     bool abandoned;  /* the volume cannot be committed, and the run stops */
     ics_retry retry; /* of a commit that failed */
     bool *lost;      /* [unit_count], written by the commit: the claim of the unit is lost */
@@ -228,29 +227,30 @@ typedef struct ics_run_commands {
 typedef struct ics_run_ending {
     ics_job job;
     ics_unit *unit; /* NULL: this entry is free */
-    bool out;       /* the job is out; while it is, these belong to the I/O thread: */
-    bool held;      /* this worker still had the claim */
+    /* These belong to the I/O thread while the job is out. */
+    bool held; /* this worker still had the claim */
     icestream_error error;
 } ics_run_ending;
 
 /* Owned by ending.c. */
 typedef struct ics_run_endings {
+    uint64_t ended; /* claims, in the whole run */
     ics_run_ending entries[ICS_RUN_ENDINGS];
 } ics_run_endings;
 
 /* Owned by progress.c. */
 typedef struct ics_run_measures {
     ics_metrics_listener *listener;
-    bool out; /* the job is out; while it is, these belong to the I/O thread: */
     ics_job job;
+    /* These belong to the I/O thread while the job is out. */
     ics_metrics metrics;
     icestream_error error;
 } ics_run_measures;
 
 /* Owned by loop.c. */
 typedef struct ics_run_loop {
-    const ics_run_step *const *steps; /* [step_count], by setup.c */
-    size_t step_count;
+    const ics_run_part *const *parts; /* [part_count], by setup.c */
+    size_t part_count;
     uv_loop_t uv;
     bool open; /* the loop of libuv exists */
     uv_signal_t signals[ICS_RUN_SIGNALS];
@@ -287,6 +287,7 @@ struct ics_run_state {
 
     /* How much of the input is known; read.c and intake.c add to it. */
     uint64_t bytes_checked, bytes_total, photons_checked;
+    uint64_t bytes_written; /* of all complete outputs; write.c and rotate.c add to it */
 
     ics_run_loop loop;
     ics_run_stop stop;
@@ -298,7 +299,6 @@ struct ics_run_state {
     ics_run_units units;
     ics_run_intake intake;
     ics_run_batches batches;
-    ics_run_writing writing;
     ics_run_rotation rotation;
     ics_run_commands commands;
     ics_run_endings endings;

@@ -7,6 +7,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/rotate.h"
 #include "pipeline/run/stop.h"
 
 static ics_unit *unit_of_job(ics_job *job)
@@ -34,8 +35,6 @@ static void write_done(ics_job *job)
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     const ics_unit_work *work = unit->work;
-    unit->out.writer = false;
-    run->writing.out--;
     if (work->write_error.status != ICESTREAM_OK) {
         handle_write_error(run, unit, &work->write_error);
     } else if (work->lost) {
@@ -46,10 +45,10 @@ static void write_done(ics_job *job)
         if (work->matches) {
             ics_unit_use_found_output(unit);
             ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
-        } else if (run->rotation.volume != NULL) {
+        } else if (run->common.volume != NULL) {
             ics_run_life_event(run, unit, ICS_ON_STORED);
         } else {
-            run->writing.bytes += unit->output_bytes;
+            run->bytes_written += unit->output_bytes;
             ics_run_life_event(run, unit, ICS_ON_WRITTEN);
         }
     }
@@ -58,18 +57,16 @@ static void write_done(ics_job *job)
 /* The volume gets the hits of one unit at a time, and none while it waits to be committed. */
 static bool admits(const ics_run_state *run)
 {
-    return run->rotation.volume == NULL || (run->writing.out == 0 && !run->rotation.sealed);
+    return run->common.volume == NULL ||
+           (!ics_run_life_is_writing(run) && !ics_run_rotate_is_sealed(run));
 }
 
 static void write_unit(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_begin(run, &unit->retry);
     ics_run_life_event(run, unit, ICS_ON_WRITE_BEGUN);
-    unit->out.writer = ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job,
-                                        ics_unit_write, write_done);
-    if (unit->out.writer) {
-        run->writing.out++;
-    } else {
+    if (!ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job, &unit->jobs_out,
+                          ics_unit_write, write_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
@@ -81,7 +78,6 @@ static void discard_done(ics_job *job)
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     const icestream_error *error = &unit->work->write_error;
-    unit->out.writer = false;
     if (error->status != ICESTREAM_OK) { /* the summary and the log have the reason all the same */
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", error->text);
     }
@@ -91,14 +87,13 @@ static void discard_done(ics_job *job)
 static void discard(ics_run_state *run, ics_unit *unit)
 {
     ics_run_life_event(run, unit, ICS_ON_DISCARD_BEGUN);
-    unit->out.writer = ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job,
-                                        ics_unit_discard, discard_done);
-    if (!unit->out.writer) {
+    if (!ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job, &unit->jobs_out,
+                          ics_unit_discard, discard_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
-/* ---- the step -------------------------------------------------------------------------------- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 /* Messages go to standard output in the order of their units. Files have no order. */
 static void offer(ics_run_state *run)
@@ -120,4 +115,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_step ics_run_write_step = {.name = "write", .offer = offer};
+const ics_run_part ics_run_write_part = {.name = "write", .offer = offer};

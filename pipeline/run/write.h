@@ -5,6 +5,6 @@
 
 #include "pipeline/run/state.h"
 
-extern const ics_run_step ics_run_write_step;
+extern const ics_run_part ics_run_write_part;
 
 #endif

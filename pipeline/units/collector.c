@@ -1,7 +1,7 @@
 #include "pipeline/units/collector.h"
 
 #include "base/error.h"
-#include "pipeline/units/hit_runs.h"
+#include "pipeline/units/hit_pieces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@ enum { SPILL_SHARE = 16 };
 struct ics_collector {
     ics_hit_budget *budget;
     char *directory;
-    ics_hit_runs in_memory, in_file;
+    ics_hit_pieces in_memory, in_file;
     size_t bytes;   /* of the hits in memory */
     uint64_t count; /* of all hits */
     int file;       /* the temporary file; -1: there is none yet */
@@ -44,7 +44,7 @@ int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_coll
     return ICESTREAM_OK;
 }
 
-static void drop_memory_runs(ics_collector *collector)
+static void drop_memory_pieces(ics_collector *collector)
 {
     for (size_t i = 0; i < collector->in_memory.count; ++i) {
         free(collector->in_memory.items[i].hits);
@@ -59,7 +59,7 @@ void ics_collector_destroy(ics_collector *collector)
     if (collector == NULL) {
         return;
     }
-    drop_memory_runs(collector);
+    drop_memory_pieces(collector);
     free(collector->in_memory.items);
     free(collector->in_file.items);
     if (collector->file >= 0) {
@@ -133,23 +133,23 @@ static void undo_writing(ics_collector *collector, off_t end)
     errno = cause;
 }
 
-/* Merges the runs in memory into one run of the temporary file. */
-static int spill_runs(ics_collector *collector, icestream_error *error)
+/* Merges the pieces in memory into one piece of the temporary file. */
+static int spill_pieces(ics_collector *collector, icestream_error *error)
 {
     int status = collector->file >= 0 ? ICESTREAM_OK : open_temporary(collector, error);
-    ics_hit_run spilled = {.count = collector->bytes / sizeof(icestream_hit),
-                           .offset = collector->file_end};
+    ics_hit_piece spilled = {.count = collector->bytes / sizeof(icestream_hit),
+                             .offset = collector->file_end};
     if (status == ICESTREAM_OK) {
-        status = ics_hit_runs_append(&collector->in_file, spilled, error);
+        status = ics_hit_pieces_append(&collector->in_file, spilled, error);
     }
     if (status != ICESTREAM_OK) {
         return status;
     }
-    const ics_hit_runs nothing = {NULL, 0, 0};
-    status = ics_hit_runs_merge(&collector->in_memory, &nothing, -1, write_to_temporary, collector,
-                                NULL, error);
+    const ics_hit_pieces nothing = {NULL, 0, 0};
+    status = ics_hit_pieces_merge(&collector->in_memory, &nothing, -1, write_to_temporary,
+                                  collector, NULL, error);
     if (status == ICESTREAM_OK) {
-        drop_memory_runs(collector);
+        drop_memory_pieces(collector);
         return ICESTREAM_OK;
     }
     collector->in_file.count--; /* the hits are still in memory */
@@ -172,8 +172,8 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
     if (count == 0) {
         free(hits);
     } else {
-        ics_hit_run run = {.hits = hits, .count = count};
-        int status = ics_hit_runs_append(&collector->in_memory, run, error);
+        ics_hit_piece piece = {.hits = hits, .count = count};
+        int status = ics_hit_pieces_append(&collector->in_memory, piece, error);
         if (status != ICESTREAM_OK) {
             free(hits);
             return status;
@@ -182,22 +182,22 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
         collector->bytes += count * sizeof *hits;
         atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
     }
-    return must_spill(collector) ? spill_runs(collector, error) : ICESTREAM_OK;
+    return must_spill(collector) ? spill_pieces(collector, error) : ICESTREAM_OK;
 }
 
 /* Appends the temporary file of another collector. */
 static int copy_file(ics_collector *collector, const ics_collector *from, icestream_error *error)
 {
     int status = collector->file >= 0 ? ICESTREAM_OK : open_temporary(collector, error);
-    icestream_hit *hits = malloc(ICS_HIT_RUNS_PORTION * sizeof *hits);
+    icestream_hit *hits = malloc(ICS_HIT_PIECES_PORTION * sizeof *hits);
     if (status == ICESTREAM_OK && hits == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for collecting hits");
     }
     off_t start = collector->file_end, at = 0;
     while (status == ICESTREAM_OK && at < from->file_end) {
         size_t left = (size_t)(from->file_end - at) / sizeof *hits;
-        size_t count = left < ICS_HIT_RUNS_PORTION ? left : ICS_HIT_RUNS_PORTION;
-        status = ics_hit_runs_read(from->file, hits, count, at, error);
+        size_t count = left < ICS_HIT_PIECES_PORTION ? left : ICS_HIT_PIECES_PORTION;
+        status = ics_hit_pieces_read(from->file, hits, count, at, error);
         if (status == ICESTREAM_OK) {
             status = write_to_temporary(collector, hits, count, error);
         }
@@ -210,12 +210,12 @@ static int copy_file(ics_collector *collector, const ics_collector *from, icestr
     return status;
 }
 
-static void move_runs(ics_hit_runs *to, ics_hit_runs *from, off_t offset)
+static void move_pieces(ics_hit_pieces *to, ics_hit_pieces *from, off_t offset)
 {
     for (size_t i = 0; i < from->count; ++i) {
-        ics_hit_run run = from->items[i];
-        run.offset += offset;
-        to->items[to->count++] = run;
+        ics_hit_piece piece = from->items[i];
+        piece.offset += offset;
+        to->items[to->count++] = piece;
     }
     from->count = 0;
 }
@@ -223,9 +223,9 @@ static void move_runs(ics_hit_runs *to, ics_hit_runs *from, off_t offset)
 int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_error *error)
 {
     off_t start = collector->file_end;
-    int status = ics_hit_runs_reserve(&collector->in_memory, from->in_memory.count, error);
+    int status = ics_hit_pieces_reserve(&collector->in_memory, from->in_memory.count, error);
     if (status == ICESTREAM_OK) {
-        status = ics_hit_runs_reserve(&collector->in_file, from->in_file.count, error);
+        status = ics_hit_pieces_reserve(&collector->in_file, from->in_file.count, error);
     }
     if (status == ICESTREAM_OK && from->file_end > 0) {
         status = copy_file(collector, from, error);
@@ -233,8 +233,8 @@ int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_
     if (status != ICESTREAM_OK) {
         return status;
     }
-    move_runs(&collector->in_memory, &from->in_memory, 0);
-    move_runs(&collector->in_file, &from->in_file, start);
+    move_pieces(&collector->in_memory, &from->in_memory, 0);
+    move_pieces(&collector->in_file, &from->in_file, start);
     collector->count += from->count;
     collector->bytes += from->bytes;
     from->count = from->bytes = 0;
@@ -245,6 +245,6 @@ int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_
 int ics_collector_merge(ics_collector *collector, ics_hits_receiver receive, void *user,
                         const atomic_bool *cancel, icestream_error *error)
 {
-    return ics_hit_runs_merge(&collector->in_memory, &collector->in_file, collector->file, receive,
-                              user, cancel, error);
+    return ics_hit_pieces_merge(&collector->in_memory, &collector->in_file, collector->file,
+                                receive, user, cancel, error);
 }

@@ -1,4 +1,4 @@
-/* Collects the hits of one file. Sorted runs of hits go in, one sorted sequence comes out. The
+/* Collects the hits of one file. Sorted pieces of hits go in, one sorted sequence comes out. The
  * memory is limited, because hits go to a temporary file when a budget is used up. */
 #ifndef ICS_UNITS_COLLECTOR_H
 #define ICS_UNITS_COLLECTOR_H
@@ -22,9 +22,9 @@ int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_coll
 /* Frees the hits and the temporary file. Accepts NULL. */
 void ics_collector_destroy(ics_collector *collector);
 
-/* Adds one run of hits (from malloc, sorted by ics_hit_sort_order), which the collector owns from
- * now on, also after a failure. If the budget is exceeded, all runs in memory go to the temporary
- * file as one run. ICESTREAM_E_MEMORY: the run is lost. ICESTREAM_E_OUTPUT: the temporary file
+/* Adds one piece of hits (from malloc, sorted by ics_hit_sort_order), which the collector owns from
+ * now on, also after a failure. If the budget is exceeded, all pieces in memory go to the temporary
+ * file as one piece. ICESTREAM_E_MEMORY: the piece is lost. ICESTREAM_E_OUTPUT: the temporary file
  * cannot be written, the cause says why; all hits are kept in memory, and the next call, also one
  * with 0 hits, tries again. */
 int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t count,

@@ -131,7 +131,7 @@ void ics_unit_close(ics_unit *unit)
 
 bool ics_unit_has_jobs(const ics_unit *unit)
 {
-    return unit->out.reader || unit->out.writer || unit->out.io || unit->out.batches > 0;
+    return unit->jobs_out > 0;
 }
 
 void ics_unit_use_found_output(ics_unit *unit)

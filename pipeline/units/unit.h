@@ -9,9 +9,9 @@
  *                its claim
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
- *   collector    the hits of a unit, in memory and in a temporary file; hit_runs merges them
+ *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
- *   retry        when failed work is tried again
+ *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
@@ -25,7 +25,7 @@
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
-#include "pipeline/units/retry.h"
+#include "pipeline/units/retry_state.h"
 #include "pipeline/units/unit_rules.h"
 
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
@@ -46,10 +46,12 @@ typedef struct ics_unit_common {
     const ics_claims *claims;  /* NULL: files are not claimed */
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
     ics_after after;           /* what is done with a claimed file when it is finished */
-    struct ics_volume *volume; /* gets all hits (sink.rotate); NULL: each unit has a hit file */
-    ics_known_hits *known;     /* earlier volumes; NULL without sink.rotate */
-    const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
-    ics_run_journal *journal;  /* NULL: there is none */
+    /* Gets all hits (sink.rotate), and belongs to the writer's thread while the thread writes or
+     * commits. NULL: each unit has a hit file. */
+    struct ics_volume *volume;
+    ics_known_hits *known;    /* earlier volumes; NULL without sink.rotate */
+    const char *quarantine;   /* folder for reasons and bad files; NULL: there is none */
+    ics_run_journal *journal; /* NULL: there is none */
 } ics_unit_common;
 
 /* What a unit needs while it is open. */
@@ -75,17 +77,8 @@ typedef struct ics_unit_work {
     icestream_error write_error;
 } ics_unit_work;
 
-/* The jobs of a unit that are out. The loop keeps it. */
-typedef struct ics_unit_jobs {
-    bool reader;      /* with a reader */
-    bool writer;      /* with the writer: all hits are written or discarded, or moved to the disk */
-    bool io;          /* with the I/O thread: the claim is being ended */
-    uint32_t batches; /* made, and not yet with the collector: they wait for the device, or are with
-                         it or with the writer */
-} ics_unit_jobs;
-
 typedef struct ics_unit ics_unit;
-/* Units that wait for one step of the pipeline, in the order of their arrival there. */
+/* Units that wait for one part of the loop, in the order of their arrival there. */
 typedef STAILQ_HEAD(ics_unit_queue, ics_unit) ics_unit_queue;
 struct ics_unit {
     ics_unit *next;                /* in the order of the outputs */
@@ -94,7 +87,9 @@ struct ics_unit {
     void *run; /* the ics_run_state of the unit; only the loop uses it */
     ics_unit_state state;
     ics_unit_result result; /* while the claim is being ended: the result that the unit will get */
-    ics_unit_jobs out;
+    /* Counter of the unit's jobs that are out (pipeline/run/jobs.h): with a reader, the writer or
+     * the I/O thread, and batches until their hits are in the collector. */
+    uint32_t jobs_out;
     ics_retry retry;
 
     const ics_input *input; /* the step file, or the stream that has this message */

@@ -9,9 +9,10 @@ python=$(python_with socket) || skip "no Python"
 
 # start OPTION...: a service in the background, up to the moment at which it listens.
 start() {
+    rm -f service.err # otherwise the lines of a killed service are found
     "$ICESTREAM" run -s source.listen=unix:socket "$@" 2>service.err &
     service=$!
-    await grep -q watching service.err # the socket alone may be of a killed service
+    await grep -qs watching service.err # the socket alone may be of a killed service
 }
 
 # client STATES FILE...: sends the files, prints the answers until each has one of the states.

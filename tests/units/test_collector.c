@@ -1,5 +1,5 @@
 /* Promises of collector.h: hits are merged into the order of hit files, within a budget of memory,
- * with a temporary file for the rest. How to join: add runs of hits with add_interleaved() and
+ * with a temporary file for the rest. How to join: add pieces of hits with add_interleaved() and
  * merge them into receive_counting(). */
 #include "pipeline/devices/batch.h"
 #include "pipeline/units/collector.h"
@@ -65,29 +65,29 @@ static int receive_counting(void *user, const icestream_hit *hits, size_t count,
     return self->answer;
 }
 
-/* Adds `runs` runs; run r holds the photons r, r + runs, r + 2 runs, ... below `hits`. */
-static void add_interleaved(ics_collector *collector, uint32_t hits, uint32_t runs)
+/* Adds `pieces` pieces; piece r holds the photons r, r + pieces, r + 2 pieces, ... below `hits`. */
+static void add_interleaved(ics_collector *collector, uint32_t hits, uint32_t pieces)
 {
-    for (uint32_t run = 0; run < runs; ++run) {
-        uint32_t count = run < hits ? (hits - run + runs - 1) / runs : 0;
+    for (uint32_t piece = 0; piece < pieces; ++piece) {
+        uint32_t count = piece < hits ? (hits - piece + pieces - 1) / pieces : 0;
         icestream_hit *items = count > 0 ? calloc(count, sizeof *items) : NULL;
         for (uint32_t i = 0; i < count; ++i) {
-            uint32_t photon = run + i * runs;
+            uint32_t photon = piece + i * pieces;
             items[i] = hit(7, 3, photon, 1, 1, 0.5 * photon);
         }
         ck_assert_int_eq(ics_collector_add(collector, items, count, NULL), ICESTREAM_OK);
     }
 }
 
-static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t runs)
+static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t pieces)
 {
     ics_hit_budget budget = {.limit = budget_bytes};
     ics_collector *collector = NULL;
     ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
-    add_interleaved(collector, hits, runs);
+    add_interleaved(collector, hits, pieces);
     ck_assert_uint_eq(ics_collector_count(collector), hits);
-    /* One run may exceed the budget. */
-    ck_assert_uint_le(budget.used, budget_bytes + ((size_t)hits / runs + 1) * 64);
+    /* One piece may exceed the budget. */
+    ck_assert_uint_le(budget.used, budget_bytes + ((size_t)hits / pieces + 1) * 64);
     receiver all = {.count = 0};
     ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
                      ICESTREAM_OK);
@@ -100,7 +100,7 @@ static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t runs)
     ck_assert_uint_eq(budget.used, 0);
 }
 
-START_TEST(test_runs_in_memory_are_merged)
+START_TEST(test_pieces_in_memory_are_merged)
 {
     check_merge(1 << 20, 0, 1);
     check_merge(1 << 20, 1, 1);
@@ -109,11 +109,11 @@ START_TEST(test_runs_in_memory_are_merged)
 }
 END_TEST
 
-START_TEST(test_runs_beyond_the_budget_are_read_from_the_file)
+START_TEST(test_pieces_beyond_the_budget_are_read_from_the_file)
 {
     check_merge(64, 100, 100);           /* every second hit spills */
-    check_merge(100 * 64, 20000, 500);   /* runs shorter than a buffer */
-    check_merge(30000 * 64, 200000, 64); /* runs of many buffers, some left in memory */
+    check_merge(100 * 64, 20000, 500);   /* pieces shorter than a buffer */
+    check_merge(30000 * 64, 200000, 64); /* pieces of many buffers, some left in memory */
 }
 END_TEST
 
@@ -203,11 +203,11 @@ START_TEST(test_spill_that_failed_is_tried_again)
     ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
     scratch_limit_files((size_t)64 * 1024);
     icestream_error error = {0};
-    for (uint32_t run = 0; run < 4; ++run) {
+    for (uint32_t piece = 0; piece < 4; ++piece) {
         /* The first thousand hits are within the budget; two thousand do not fit into the file. */
-        ck_assert_int_eq(add_thousand(collector, run, &error),
-                         run == 0 ? ICESTREAM_OK : ICESTREAM_E_OUTPUT);
-        ck_assert(run == 0 || errno == EFBIG);
+        ck_assert_int_eq(add_thousand(collector, piece, &error),
+                         piece == 0 ? ICESTREAM_OK : ICESTREAM_E_OUTPUT);
+        ck_assert(piece == 0 || errno == EFBIG);
     }
     ck_assert_int_eq(ics_collector_add(collector, NULL, 0, &error), ICESTREAM_E_OUTPUT);
     ck_assert_uint_eq(budget.used, 4000 * 64);
@@ -263,8 +263,8 @@ ICS_TEST_MAIN("collector")
     TCase *tests = tcase_create("collector");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_order_is_by_identity_then_time_then_bytes);
-    tcase_add_test(tests, test_runs_in_memory_are_merged);
-    tcase_add_test(tests, test_runs_beyond_the_budget_are_read_from_the_file);
+    tcase_add_test(tests, test_pieces_in_memory_are_merged);
+    tcase_add_test(tests, test_pieces_beyond_the_budget_are_read_from_the_file);
     tcase_add_test(tests, test_two_files_share_a_budget);
     tcase_add_test(tests, test_errors_end_a_merge);
     tcase_add_test(tests, test_no_folder_for_the_temporary_file);

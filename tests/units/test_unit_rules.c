@@ -3,9 +3,8 @@
  *
  * The table is driven by random events. The model below replaces the run: it knows which jobs of
  * one unit are out and which events can happen next. A sequence ends when the model has nothing
- * left to do. How to join: a new event or job needs a place in begin() or deliver().
- *
- *   ICS_REWRITE=1 tests/test_unit_rules     writes docs/unit-life.md again */
+ * left to do. tests/run/test_run_model.c drives the run itself. How to join: a new event or job
+ * needs a place in begin() or deliver(). With ICS_REWRITE=1 the test writes docs/unit-life.md. */
 #include "pipeline/units/unit_rules.h"
 #include "tests/support/test_main.h"
 

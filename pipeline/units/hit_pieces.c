@@ -1,4 +1,4 @@
-#include "pipeline/units/hit_runs.h"
+#include "pipeline/units/hit_pieces.h"
 
 #include "base/error.h"
 #include "pipeline/devices/batch.h"
@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 enum {
-    READ_HITS_TOTAL = 1 << 18, /* hits read ahead for all runs together: 16 MiB */
-    READ_HITS_MIN = 64,        /* least for one run: one page */
-    READ_HITS_MAX = 4096       /* most for one run */
+    READ_HITS_TOTAL = 1 << 18, /* hits read ahead for all pieces together: 16 MiB */
+    READ_HITS_MIN = 64,        /* least for one piece: one page */
+    READ_HITS_MAX = 4096       /* most for one piece */
 };
 
-int ics_hit_runs_reserve(ics_hit_runs *list, size_t more, icestream_error *error)
+int ics_hit_pieces_reserve(ics_hit_pieces *list, size_t more, icestream_error *error)
 {
     size_t capacity = list->capacity == 0 ? 16 : list->capacity;
     while (capacity < list->count + more) {
@@ -23,9 +23,9 @@ int ics_hit_runs_reserve(ics_hit_runs *list, size_t more, icestream_error *error
     if (capacity == list->capacity) {
         return ICESTREAM_OK;
     }
-    ics_hit_run *items = realloc(list->items, capacity * sizeof *items);
+    ics_hit_piece *items = realloc(list->items, capacity * sizeof *items);
     if (items == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu runs of hits",
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu pieces of hits",
                              capacity);
     }
     list->items = items;
@@ -33,36 +33,36 @@ int ics_hit_runs_reserve(ics_hit_runs *list, size_t more, icestream_error *error
     return ICESTREAM_OK;
 }
 
-int ics_hit_runs_append(ics_hit_runs *list, ics_hit_run run, icestream_error *error)
+int ics_hit_pieces_append(ics_hit_pieces *list, ics_hit_piece piece, icestream_error *error)
 {
-    int status = ics_hit_runs_reserve(list, 1, error);
+    int status = ics_hit_pieces_reserve(list, 1, error);
     if (status == ICESTREAM_OK) {
-        list->items[list->count++] = run;
+        list->items[list->count++] = piece;
     }
     return status;
 }
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
-/* The position of the merge in one run. */
-typedef struct run_cursor {
+/* The position of the merge in one piece. */
+typedef struct piece_cursor {
     const icestream_hit *next, *end; /* hits in memory */
-    icestream_hit *buffer;           /* of a run in the file; else NULL */
-    size_t left;                     /* hits of the run that are still in the file */
+    icestream_hit *buffer;           /* of a piece in the file; else NULL */
+    size_t left;                     /* hits of the piece that are still in the file */
     off_t offset;                    /* of these hits in the file */
-} run_cursor;
+} piece_cursor;
 
 typedef struct merge {
-    run_cursor *heap; /* [count], a binary heap: no cursor's next hit is before its parent's */
+    piece_cursor *heap; /* [count], a binary heap: no cursor's next hit is before its parent's */
     size_t count;
     icestream_hit *read_memory; /* all buffers */
     size_t read_hits;           /* hits per buffer */
     int file;
-    icestream_hit output[ICS_HIT_RUNS_PORTION];
+    icestream_hit output[ICS_HIT_PIECES_PORTION];
 } merge;
 
-int ics_hit_runs_read(int file, icestream_hit *hits, size_t count, off_t offset,
-                      icestream_error *error)
+int ics_hit_pieces_read(int file, icestream_hit *hits, size_t count, off_t offset,
+                        icestream_error *error)
 {
     char *bytes = (char *)hits;
     size_t left = count * sizeof *hits;
@@ -84,14 +84,14 @@ int ics_hit_runs_read(int file, icestream_hit *hits, size_t count, off_t offset,
 }
 
 /* Reads the next hits of a cursor that has none in memory. Afterwards next == end means that the
- * run has ended. */
-static int refill_cursor(const merge *merging, run_cursor *cursor, icestream_error *error)
+ * piece has ended. */
+static int refill_cursor(const merge *merging, piece_cursor *cursor, icestream_error *error)
 {
     if (cursor->next != cursor->end || cursor->left == 0) {
         return ICESTREAM_OK;
     }
     size_t count = cursor->left < merging->read_hits ? cursor->left : merging->read_hits;
-    int status = ics_hit_runs_read(merging->file, cursor->buffer, count, cursor->offset, error);
+    int status = ics_hit_pieces_read(merging->file, cursor->buffer, count, cursor->offset, error);
     cursor->next = cursor->buffer;
     cursor->end = cursor->buffer + count;
     cursor->left -= count;
@@ -101,7 +101,7 @@ static int refill_cursor(const merge *merging, run_cursor *cursor, icestream_err
 
 static void sift_down(merge *merging, size_t at)
 {
-    run_cursor *heap = merging->heap;
+    piece_cursor *heap = merging->heap;
     for (;;) {
         size_t least = at;
         for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < merging->count; ++child) {
@@ -112,21 +112,21 @@ static void sift_down(merge *merging, size_t at)
         if (least == at) {
             return;
         }
-        run_cursor moved = heap[at];
+        piece_cursor moved = heap[at];
         heap[at] = heap[least];
         heap[least] = moved;
         at = least;
     }
 }
 
-/* How many hits are read ahead for each of `runs` runs in the file. */
-static size_t choose_read_hits(size_t runs)
+/* How many hits are read ahead for each of `pieces` pieces in the file. */
+static size_t choose_read_hits(size_t pieces)
 {
-    size_t per_run = runs > 0 ? READ_HITS_TOTAL / runs : READ_HITS_MIN;
-    if (per_run < READ_HITS_MIN) {
+    size_t per_piece = pieces > 0 ? READ_HITS_TOTAL / pieces : READ_HITS_MIN;
+    if (per_piece < READ_HITS_MIN) {
         return READ_HITS_MIN;
     }
-    return per_run < READ_HITS_MAX ? per_run : READ_HITS_MAX;
+    return per_piece < READ_HITS_MAX ? per_piece : READ_HITS_MAX;
 }
 
 static void end_merge(merge *merging)
@@ -139,14 +139,14 @@ static void end_merge(merge *merging)
 }
 
 /* Returns NULL without memory. */
-static merge *begin_merge(size_t memory_runs, size_t file_runs, int file)
+static merge *begin_merge(size_t memory_pieces, size_t file_pieces, int file)
 {
     merge *merging = calloc(1, sizeof *merging);
     if (merging != NULL) {
         merging->file = file;
-        merging->heap = calloc(memory_runs + file_runs + 1, sizeof *merging->heap);
-        merging->read_hits = choose_read_hits(file_runs);
-        merging->read_memory = calloc(file_runs + 1, merging->read_hits * sizeof(icestream_hit));
+        merging->heap = calloc(memory_pieces + file_pieces + 1, sizeof *merging->heap);
+        merging->read_hits = choose_read_hits(file_pieces);
+        merging->read_memory = calloc(file_pieces + 1, merging->read_hits * sizeof(icestream_hit));
         if (merging->heap == NULL || merging->read_memory == NULL) {
             end_merge(merging);
             merging = NULL;
@@ -155,20 +155,20 @@ static merge *begin_merge(size_t memory_runs, size_t file_runs, int file)
     return merging;
 }
 
-/* Puts a cursor at the start of every run, and the cursor with the first hit on top. */
-static int fill_heap(merge *merging, const ics_hit_runs *in_memory, const ics_hit_runs *in_file,
+/* Puts a cursor at the start of every piece, and the cursor with the first hit on top. */
+static int fill_heap(merge *merging, const ics_hit_pieces *in_memory, const ics_hit_pieces *in_file,
                      icestream_error *error)
 {
     for (size_t i = 0; i < in_memory->count; ++i) {
-        const ics_hit_run *run = &in_memory->items[i];
+        const ics_hit_piece *piece = &in_memory->items[i];
         merging->heap[merging->count++] =
-            (run_cursor){.next = run->hits, .end = run->hits + run->count};
+            (piece_cursor){.next = piece->hits, .end = piece->hits + piece->count};
     }
     for (size_t i = 0; i < in_file->count; ++i) {
-        const ics_hit_run *run = &in_file->items[i];
-        run_cursor cursor = {.buffer = merging->read_memory + i * merging->read_hits,
-                             .left = run->count,
-                             .offset = run->offset};
+        const ics_hit_piece *piece = &in_file->items[i];
+        piece_cursor cursor = {.buffer = merging->read_memory + i * merging->read_hits,
+                               .left = piece->count,
+                               .offset = piece->offset};
         int status = refill_cursor(merging, &cursor, error);
         if (status != ICESTREAM_OK) {
             return status;
@@ -189,8 +189,8 @@ static int empty_heap(merge *merging, ics_hits_receiver receive, void *user,
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "interrupted while merging hits");
         }
         size_t filled = 0;
-        while (filled < ICS_HIT_RUNS_PORTION && merging->count > 0) {
-            run_cursor *first = &merging->heap[0];
+        while (filled < ICS_HIT_PIECES_PORTION && merging->count > 0) {
+            piece_cursor *first = &merging->heap[0];
             merging->output[filled++] = *first->next++;
             int status = refill_cursor(merging, first, error);
             if (status != ICESTREAM_OK) {
@@ -209,14 +209,14 @@ static int empty_heap(merge *merging, ics_hits_receiver receive, void *user,
     return ICESTREAM_OK;
 }
 
-int ics_hit_runs_merge(const ics_hit_runs *in_memory, const ics_hit_runs *in_file, int file,
-                       ics_hits_receiver receive, void *user, const atomic_bool *cancel,
-                       icestream_error *error)
+int ics_hit_pieces_merge(const ics_hit_pieces *in_memory, const ics_hit_pieces *in_file, int file,
+                         ics_hits_receiver receive, void *user, const atomic_bool *cancel,
+                         icestream_error *error)
 {
     merge *merging = begin_merge(in_memory->count, in_file->count, file);
     if (merging == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "out of memory for merging %zu runs of hits",
+                             "out of memory for merging %zu pieces of hits",
                              in_memory->count + in_file->count);
     }
     int status = fill_heap(merging, in_memory, in_file, error);

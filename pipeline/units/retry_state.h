@@ -1,7 +1,8 @@
-/* A retry: something that failed for a reason that may pass, and is tried again later. A unit, the
- * volume and the intake own one each. pipeline/run/retry.h has the functions. */
-#ifndef ICS_UNITS_RETRY_H
-#define ICS_UNITS_RETRY_H
+/* What is known about work that failed for a reason that may pass, and that is tried again later. A
+ * unit, the volume and the intake own one ics_retry each. pipeline/run/retry.h has the functions.
+ */
+#ifndef ICS_UNITS_RETRY_STATE_H
+#define ICS_UNITS_RETRY_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
