@@ -22,7 +22,8 @@ static void define(writer *to, const char *name, const char *type, int64_t value
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
                    size_t size)
 {
-    writer to = {text, size, 0};
+    writer to = {.size = size};
+    to.text = text;
 #define VARIANT(name, member) define(&to, #name, "(ice_variant)", options->variants.member);
     GPU_SPECIAL_VARIANTS(VARIANT)
 #undef VARIANT
