@@ -64,7 +64,8 @@ ICE_FN bool gpu_segment_is_vacant(ics_word segment)
     return segment.x == GPU_LENGTH_VACANT;
 }
 
-/* The next four are for slots that are not free. There was no room for a hit of the segment. */
+/* There was no room for a hit of the segment. This function and the next three are for slots that
+ * are not free. */
 ICE_FN bool gpu_segment_waits(ics_word segment)
 {
     return segment.w == GPU_AZIMUTH_FATE + (float)GPU_WAITS;
