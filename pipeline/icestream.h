@@ -153,9 +153,13 @@ typedef struct icestream_run_options {
     const char *metrics_path; /* replaces metrics.file; NULL: metrics.file */
     double time_limit;        /* time (s) after which the run stops as after a signal; 0: none */
     bool unfinished_after_signal; /* a signal that leaves work is ICESTREAM_E_UNFINISHED */
+    /* A run that makes its steps itself (particles or a workload, and no source) also writes them
+     * into this step file; "": NAME.steps.npy in sink.directory; NULL: it keeps no steps. */
+    const char *keep_steps;
 } icestream_run_options;
 
-/* Simulates the photons of the configured source and writes hit files.
+/* Simulates the photons of the configured source and writes hit files. If no source is given and
+ * there are particles or a workload, it makes their steps while it runs.
  *
  * Results: ICESTREAM_E_INPUT: the run finished, but some step files were quarantined;
  * ICESTREAM_E_UNFINISHED: the time limit was reached and work is left; ICESTREAM_E_INTERRUPTED,
@@ -171,6 +175,10 @@ ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
  * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
+/* The same. Before the first step of a file it writes the size that the file will have on `report`;
+ * NULL: it writes nothing. A file above particles.file_limit is ICESTREAM_E_CONFIG. */
+ICESTREAM_PUBLIC int icestream_generate_reporting(const icestream_config *config, const char *path,
+                                                  bool force, FILE *report, icestream_error *error);
 
 /* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
  * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
@@ -251,11 +259,12 @@ typedef struct icestream_bench_options {
     uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;
     bool markdown; /* write tables as Markdown */
+    bool workload; /* measure the workload, also if there are particles */
 } icestream_bench_options;
 
-/* Measures the speed of the configured workload and writes tables or JSON. ICESTREAM_E_USAGE: the
- * device does not have a schedule; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY,
- * ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
+/* Measures the speed for the configured particles or workload and writes tables or JSON.
+ * ICESTREAM_E_USAGE: the device does not have a schedule; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE,
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_bench(const icestream_config *config,
                                      const icestream_bench_options *options, FILE *out,
                                      icestream_error *error);

@@ -242,6 +242,7 @@ int ics_device_options_from_config(const icestream_config *config, ics_device_op
     if (options.backend == ICS_BACKEND_CPU && options.fall_back) {
         ics_device_options_for_cpu(&options); /* the configuration may be for a GPU */
     }
+    ICS_TRY(ics_device_memory_check(config, &options, error));
     *out = options;
     return ICESTREAM_OK;
 }

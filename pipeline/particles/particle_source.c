@@ -150,6 +150,13 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
     return finish(source, status ? status : use_lines(source, format, error), out);
 }
 
+void ics_particle_source_wake_by(ics_particle_source *source, int descriptor)
+{
+    if (source->lines != NULL) {
+        ics_line_stream_wake_by(source->lines, descriptor);
+    }
+}
+
 void ics_particle_source_destroy(ics_particle_source *source)
 {
     if (source == NULL) {
@@ -187,9 +194,14 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
     if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next) {
         status = find_event(source, &raw, error);
     }
+    if (status == ICESTREAM_OK && !*found && !source->listed) {
+        return ics_particle_source_fault(source, 0, error,
+                                         "found no particle, expected at least one");
+    }
     if (status != ICESTREAM_OK || !*found) {
         return status;
     }
+    source->listed = true;
     number_particle(source, &raw);
     if (source->number > UINT32_MAX) {
         return ics_particle_source_fault(source, 0, error,

@@ -26,9 +26,12 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
 /* Accepts NULL. */
 void ics_particle_source_destroy(ics_particle_source *source);
 
+/* Lets a descriptor that becomes readable interrupt the waiting for more text (line_stream.h). */
+void ics_particle_source_wake_by(ics_particle_source *source, int descriptor);
+
 /* Gives the next particle, checked by ics_particle_check(); *found is false at the end. The first
- * fault ends the source: ICESTREAM_E_CONFIG with "FILE:LINE:COLUMN: error: ...".
- * ICESTREAM_E_MEMORY. */
+ * fault ends the source, and a list without any particle is one: ICESTREAM_E_CONFIG with
+ * "FILE:LINE:COLUMN: error: ...". ICESTREAM_E_MEMORY, ICESTREAM_E_INTERRUPTED. */
 int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *out, bool *found,
                              icestream_error *error);
 

@@ -81,6 +81,11 @@ void ics_particle_steps_destroy(ics_particle_steps *steps)
     free(steps);
 }
 
+void ics_particle_steps_wake_by(ics_particle_steps *steps, int descriptor)
+{
+    ics_particle_source_wake_by(steps->source, descriptor);
+}
+
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps)
 {
     return steps->totals;
@@ -311,6 +316,9 @@ int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_s
                             bool *found, icestream_error *error)
 {
     int status = next_part(steps, found, error);
+    if (status == ICESTREAM_OK && !*found && steps->totals.photons == 0) {
+        status = fault(steps, "found particles without light, expected at least one photon", error);
+    }
     if (status != ICESTREAM_OK || !*found) {
         *found = false;
         return status;

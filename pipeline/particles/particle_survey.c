@@ -88,6 +88,9 @@ int ics_particle_survey_take(const icestream_config *config, const ics_light_set
             status = add(&self, &particle, error);
         }
     }
+    if (status == ICESTREAM_OK && out->counted == out->particles && out->photons <= 0) {
+        status = fault(&self, "found particles without light, expected at least one photon", error);
+    }
     ics_particle_source_destroy(self.source);
     if (out->counted > 0) {
         const double share = (double)out->particles / (double)out->counted;

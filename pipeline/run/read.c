@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
@@ -19,7 +20,7 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
         return;
     }
-    if (reading && !unit->input->stream) {
+    if (reading && !unit->input->stream && !unit->input->late) {
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
@@ -39,6 +40,16 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
 static ics_unit *unit_of_job(ics_job *job)
 {
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
+}
+
+/* Says what the run makes steps of, and how many there will be. */
+static void log_light(ics_run_state *run, const ics_unit *unit)
+{
+    char text[160];
+    const char *file = run->common.keep_steps;
+    ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s: makes steps: %s%s%s", unit->name,
+                     ics_forecast_text(&unit->work->forecast, text, sizeof text),
+                     file != NULL ? ", kept in " : "", file != NULL ? file : "");
 }
 
 static void check_done(ics_job *job)
@@ -61,6 +72,9 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         run->photons_checked += unit->summary.photons;
+        if (unit->input->generated) {
+            log_light(run, unit);
+        }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
 }

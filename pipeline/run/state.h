@@ -280,6 +280,7 @@ struct ics_run_state {
     char worker[ICS_RUN_WORKER];
     char writer[9];   /* common.writer */
     char *quarantine; /* common.quarantine */
+    char *kept_steps; /* common.keep_steps */
     bool streaming;   /* the number of inputs is not known */
     size_t files_total;
     double start_time; /* since 1970 (s) */

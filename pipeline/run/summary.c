@@ -36,13 +36,14 @@ static json_t *account_json(const ics_unit_common *common, const icestream_accou
 static json_t *unit_json(const ics_unit *unit)
 {
     bool done = unit->result == ICS_RESULT_DONE;
-    bool read = done || unit->result == ICS_RESULT_SKIPPED;
+    /* Of generated steps that were not made again, the numbers are estimates. */
+    bool read = done || (unit->result == ICS_RESULT_SKIPPED && !unit->input->generated);
     return json_pack(
         "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", ics_json_text(unit->name),
         "output", ics_json_text(unit->output), "status", ics_unit_rules_result_text(unit->result),
         "steps", read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
         read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-        read ? unit->summary.digest : NULL, "account",
+        read || (unit->result == ICS_RESULT_SKIPPED) ? unit->summary.digest : NULL, "account",
         done ? account_json(unit->common, &unit->account) : NULL, "math",
         done ? ics_metadata_maths_name(unit->maths) : NULL, "error", ics_json_text(unit->refusal));
 }

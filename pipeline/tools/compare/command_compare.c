@@ -44,9 +44,11 @@ const ics_command ics_command_compare = {
     .operands = "[CONFIG]",
     .summary = "compares the hits of several schedules or of two configurations",
     .details =
-        "Runs the same steps through each of them: the steps of source.files, or those of the\n"
-        "configured workload if no such file exists. The exit status is 1 if hits differ that\n"
-        "should be identical, or if they are not compatible.",
+        "Runs the same steps through each of them. The steps are those of `icestream run`: made "
+        "of\n"
+        "the particles or the workload if no source is given, otherwise those of source.files; if\n"
+        "no such file exists, they are made, too. The exit status is 1 if hits differ that should\n"
+        "be identical, or if they are not compatible.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

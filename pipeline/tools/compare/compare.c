@@ -38,11 +38,20 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 
 /* ---- running and judging ------------------------------------------------------------------- */
 
-static int load_steps(ics_comparison *comparison, uint32_t spectra, icestream_error *error)
+/* The steps are those of a run. Where a run would find no step file, they are made, so that a
+ * comparison needs no file. */
+static int load_steps(ics_comparison *comparison, const ics_experiment *experiment,
+                      icestream_error *error)
 {
-    int status = ics_step_list_from_files(comparison->config, spectra, &comparison->steps, error);
+    const icestream_config *config = comparison->config;
+    int status = ICESTREAM_OK;
+    if (!ics_config_generates(config)) {
+        status = ics_step_list_from_files(config, ics_experiment_spectra(experiment),
+                                          &comparison->steps, error);
+    }
     if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
-        status = ics_step_list_from_workload(comparison->config, &comparison->steps, error);
+        status = ics_step_list_generate(config, ics_experiment_models(experiment),
+                                        &comparison->steps, error);
     }
     return status;
 }
@@ -77,7 +86,7 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
         status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
     }
     if (status == ICESTREAM_OK && config == comparison->config) {
-        status = load_steps(comparison, ics_experiment_spectra(experiment), error);
+        status = load_steps(comparison, experiment, error);
     }
     if (status == ICESTREAM_OK) {
         *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =

@@ -69,11 +69,14 @@ static void describe_particles(const icestream_config *config, const ics_particl
     fputc('\n', report);
 }
 
-/* Checks the particles, if there are any. Only `icestream generate` uses them. */
+/* Checks the particles, if there are any, and that a run without a source has some light. */
 static int check_particles(const icestream_config *config, const ics_models *models, FILE *report,
                            icestream_error *error)
 {
-    if (config->particles.file == NULL && config->particles.count == 0) {
+    if (ics_config_generates(config)) {
+        ICS_TRY(ics_config_check_light(config, "validate", error));
+    }
+    if (!ics_config_has_particles(config)) {
         return ICESTREAM_OK;
     }
     ics_light_setup *setup = NULL;
