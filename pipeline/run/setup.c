@@ -1,7 +1,8 @@
-#include "pipeline/run/setup.h"
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "pipeline/models/plausibility.h"
+#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
@@ -153,6 +154,9 @@ static int load_world(ics_run_state *run, icestream_error *error)
     int status = ics_models_create(run->config, &run->models, error);
     if (status != ICESTREAM_OK) {
         return status;
+    }
+    if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
     const ics_models *models = run->models;
     for (size_t i = 0; i < models->warnings.count; ++i) {

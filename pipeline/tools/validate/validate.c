@@ -2,7 +2,7 @@
  * needs before the first step of particles. */
 #include "base/error.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/models/models.h"
+#include "pipeline/models/plausibility.h"
 #include "pipeline/particles/particle_survey.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
@@ -105,6 +105,16 @@ static int check_addresses(const icestream_config *config, icestream_error *erro
     return status;
 }
 
+/* Adds warnings about values that are probably mistakes. The workload counts only where there are
+ * no particles. */
+static int judge_plausibility(const icestream_config *config, ics_models *models)
+{
+    ICS_TRY(ics_plausibility_check(config, models));
+    return config->particles.file == NULL && config->particles.count == 0
+               ? ics_plausibility_check_workload(config, models)
+               : ICESTREAM_OK;
+}
+
 int icestream_validate(const icestream_config *config, FILE *report, icestream_error *error)
 {
     ics_device_options options;
@@ -115,6 +125,10 @@ int icestream_validate(const icestream_config *config, FILE *report, icestream_e
     }
     if (status == ICESTREAM_OK) {
         status = ics_models_create(config, &models, error);
+    }
+    if (status == ICESTREAM_OK && judge_plausibility(config, models) != ICESTREAM_OK) {
+        ics_models_destroy(models);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
     if (status != ICESTREAM_OK) {
         return status;
