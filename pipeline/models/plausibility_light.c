@@ -124,11 +124,14 @@ ics_light_place ics_light_judge(const ics_light_limits *limits, const ics_light_
     const ics_light_place lowest = ics_light_place_of(limits, box->z.low, &limit);
     const ics_light_place highest = ics_light_place_of(limits, box->z.high, &other);
     if (lowest != ICS_LIGHT_IN_ICE && lowest == highest) {
+        char heights[64];
+        snprintf(heights, sizeof heights, box->z.low < box->z.high ? "%.6g to %.6g m" : "%.6g m",
+                 box->z.low, box->z.high);
         snprintf(text, size,
-                 "found light at z = %.6g to %.6g m, %s (%.6g m); usual: z = %g m minus the depth, "
+                 "found light at z = %s, %s (%.6g m); usual: z = %g m minus the depth, "
                  "modules have z = %.6g to %.6g m",
-                 box->z.low, box->z.high, names[lowest], limit, ICE_DETECTOR_DEPTH,
-                 limits->modules.z.low, limits->modules.z.high);
+                 heights, names[lowest], limit, ICE_DETECTOR_DEPTH, limits->modules.z.low,
+                 limits->modules.z.high);
         return lowest;
     }
     /* The box of all modules is not farther away than the nearest module. */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
@@ -61,6 +62,7 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         run->photons_checked += unit->summary.photons;
+        ics_run_doubts_look(run, unit);
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
 }
@@ -170,6 +172,7 @@ static void fill_done(ics_job *job)
         handle_read_error(run, unit);
     } else if (work->at_end) {
         if (unit->input->stream) {
+            ics_run_doubts_look(run, unit);
             append_message(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);

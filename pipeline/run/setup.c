@@ -1,11 +1,12 @@
+#include "pipeline/run/setup.h"
 
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/models/plausibility.h"
-#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
@@ -159,6 +160,7 @@ static int load_world(ics_run_state *run, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
     const ics_models *models = run->models;
+    ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
@@ -318,6 +320,7 @@ void ics_run_teardown(ics_run_state *run)
     }
     free(run->quarantine);
     ics_tables_destroy(run->tables);
+    ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

@@ -20,6 +20,7 @@
  *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
  *   intake     claims step files, and gives unused claims back                  (part)
+ *   doubts     warns of inputs and results that are most likely mistakes
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
@@ -38,6 +39,7 @@
 
 #include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
+#include "pipeline/models/plausibility_light.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
 #include "pipeline/telemetry/events.h"
@@ -247,6 +249,14 @@ typedef struct ics_run_measures {
     icestream_error error;
 } ics_run_measures;
 
+/* Owned by doubts.c. */
+typedef struct ics_run_doubts {
+    ics_light_limits limits;
+    ics_light_box box; /* the light of all inputs so far, as far as it is known */
+    bool warned_position, warned_weight, warned_length; /* each is said once in a run */
+    ics_warnings warnings;                              /* what was said while the run lasted */
+} ics_run_doubts;
+
 /* Owned by loop.c. */
 typedef struct ics_run_loop {
     const ics_run_part *const *parts; /* [part_count], by setup.c */
@@ -303,6 +313,7 @@ struct ics_run_state {
     ics_run_commands commands;
     ics_run_endings endings;
     ics_run_measures measures;
+    ics_run_doubts doubts;
 };
 
 #endif

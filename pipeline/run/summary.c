@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/telemetry/json_text.h"
 
@@ -164,7 +165,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
     return json_pack(
         "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o}",
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o}",
         "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
         ics_json_text(run->config->path), "status", icestream_status_text(result->status),
         "exit_status", icestream_status_exit(result->status), "error",
@@ -178,7 +179,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "retries", (json_int_t)run->retries.total,
         "latency", ics_latency_json(&run->units.latency), "account",
         account_json(&run->common, &run->batches.account), "speed", speed_json(run), "files",
-        files_json(run));
+        files_json(run), "warnings", ics_run_doubts_json(run));
 }
 
 static int write_to_device(const char *path, const char *text, icestream_error *error)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/models/plausibility.h"
+#include "pipeline/particles/particle_plausibility.h"
 #include "pipeline/particles/particle_survey.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
@@ -70,7 +71,7 @@ static void describe_particles(const icestream_config *config, const ics_particl
 }
 
 /* Checks the particles, if there are any. Only `icestream generate` uses them. */
-static int check_particles(const icestream_config *config, const ics_models *models, FILE *report,
+static int check_particles(const icestream_config *config, ics_models *models, FILE *report,
                            icestream_error *error)
 {
     if (config->particles.file == NULL && config->particles.count == 0) {
@@ -85,6 +86,13 @@ static int check_particles(const icestream_config *config, const ics_models *mod
     }
     if (status == ICESTREAM_OK && report != NULL) {
         describe_particles(config, &survey, report);
+    }
+    const size_t described = models->warnings.count;
+    if (status == ICESTREAM_OK) {
+        status = ics_particle_plausibility_check(config, setup, models, error);
+    }
+    for (size_t i = described; report != NULL && i < models->warnings.count; ++i) {
+        fprintf(report, "warning    %s\n", models->warnings.items[i]);
     }
     ics_light_setup_destroy(setup);
     return status;
