@@ -44,6 +44,7 @@ typedef struct ics_light_parts {
     uint32_t part; /* number of parts so far */
     bool done;
     ics_light_part model; /* members that all parts have in common */
+    bool makes_losses; /* of tracks */
     /* tracks: the piece that starts at `at` */
     double energy;            /* at its start, GeV */
     double at, piece, length; /* m */

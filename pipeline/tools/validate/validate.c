@@ -67,6 +67,10 @@ static void describe_particles(const icestream_config *config, const ics_particl
         fprintf(report, ", if all have as much as the first %" PRIu64, survey->counted);
     }
     fputc('\n', report);
+    ics_light_totals_describe(&survey->light, report);
+    for (size_t i = 0; i < survey->warnings.count; ++i) {
+        fprintf(report, "warning    %s\n", survey->warnings.items[i]);
+    }
 }
 
 /* Checks the particles, if there are any. Only `icestream generate` uses them. */
@@ -77,7 +81,7 @@ static int check_particles(const icestream_config *config, const ics_models *mod
         return ICESTREAM_OK;
     }
     ics_light_setup *setup = NULL;
-    ics_particle_survey survey;
+    ics_particle_survey survey = {0};
     int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
                                         &setup, error);
     if (status == ICESTREAM_OK) {
@@ -86,6 +90,7 @@ static int check_particles(const icestream_config *config, const ics_models *mod
     if (status == ICESTREAM_OK && report != NULL) {
         describe_particles(config, &survey, report);
     }
+    ics_particle_survey_free(&survey);
     ics_light_setup_destroy(setup);
     return status;
 }
