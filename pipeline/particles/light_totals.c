@@ -131,18 +131,22 @@ void ics_light_totals_describe(const ics_light_totals *totals, FILE *out)
 }
 
 static const char *const texts[ICS_TRACK_DOUBTS] = {
-    [ICS_DOUBT_BARE] = "no energy losses in the list, and particles.losses: none makes none, so most "
-                       "of the light may be missing (particles.losses: auto makes it)",
-    [ICS_DOUBT_TAU] = "no energy losses in the list, and none are made, because the generator knows "
-                      "those of muons only, so most of the light may be missing",
+    [ICS_DOUBT_BARE] =
+        "no energy losses in the list, and particles.losses: none makes none, so most "
+        "of the light may be missing (particles.losses: auto makes it)",
+    [ICS_DOUBT_TAU] =
+        "no energy losses in the list, and none are made, because the generator knows "
+        "those of muons only, so most of the light may be missing",
     [ICS_DOUBT_TWICE] = "energy losses in the list, and particles.losses: simple makes them again "
                         "(particles.losses: auto does not)",
-    [ICS_DOUBT_MIXED] = "no energy losses in the list and get simple ones, while others have theirs "
-                        "in the list; with a complete list say particles.losses: none",
+    [ICS_DOUBT_MIXED] =
+        "no energy losses in the list and get simple ones, while others have theirs "
+        "in the list; with a complete list say particles.losses: none",
     [ICS_DOUBT_UNKNOWN] = "no energy losses near them in the list, and the event is too large to "
                           "look at all of it",
-    [ICS_DOUBT_LONG] = "more length than a muon of this energy flies (particles.stopping: true ends "
-                       "it there)",
+    [ICS_DOUBT_LONG] =
+        "more length than a muon of this energy flies (particles.stopping: true ends "
+        "it there)",
 };
 
 int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,

@@ -1,5 +1,5 @@
-/* How much light each type of particle and each event makes, and where losses of tracks are doubtful:
- * what `generate` and `validate` print. */
+/* How much light each type of particle and each event makes, and where losses of tracks are
+ * doubtful: what `generate` and `validate` print. */
 #ifndef ICS_PARTICLES_LIGHT_TOTALS_H
 #define ICS_PARTICLES_LIGHT_TOTALS_H
 
@@ -20,7 +20,7 @@ typedef enum ics_track_doubt {
 /* Tracks with one doubt. */
 typedef struct ics_doubtful_tracks {
     uint64_t count;
-    size_t position; /* of the first one in its list */
+    size_t position;       /* of the first one in its list */
     double energy, length; /* of the first one, GeV, m */
 } ics_doubtful_tracks;
 

@@ -174,8 +174,9 @@ static void refuse_word(ics_particle_field field, const ics_text_field *text,
     }
     if (kind == 'T') {
         ics_particle_name_nearest(&nearest, typed);
-        snprintf(words, sizeof words, "a name of f2k as mu, e-, hadr, brems, flasher, a code of the "
-                                      "PDG as 13, or a name of IceTray as MuMinus (docs/light.md)");
+        snprintf(words, sizeof words,
+                 "a name of f2k as mu, e-, hadr, brems, flasher, a code of the "
+                 "PDG as 13, or a name of IceTray as MuMinus (docs/light.md)");
     } else {
         list_words(kind, words, sizeof words);
     }
@@ -268,8 +269,8 @@ void ics_particle_print_field(const ics_particle *particle, ics_particle_field f
 static bool refuse(char message[ICS_PARTICLE_MESSAGE], const ics_particle *particle,
                    const char *text)
 {
-    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: %s",
-             types[ics_particle_type_of(particle)].name, text);
+    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: %s", types[ics_particle_type_of(particle)].name,
+             text);
     return false;
 }
 

@@ -128,8 +128,8 @@ static bool look_ahead(ics_particle_events_reader *events)
 {
     if (!events->has_ahead && !events->ended) {
         bool found;
-        const int status = ics_particle_source_next(events->source, &events->ahead, &found,
-                                                    &events->error);
+        const int status =
+            ics_particle_source_next(events->source, &events->ahead, &found, &events->error);
         events->has_ahead = status == ICESTREAM_OK && found;
         events->ended = !events->has_ahead;
     }
@@ -152,8 +152,8 @@ static void fill(ics_particle_events_reader *events)
     }
     if (events->count > 0) {
         const uint64_t event = events->window[0].event;
-        events->is_part = (had_event && event == last) ||
-                          (events->has_ahead && events->ahead.event == event);
+        events->is_part =
+            (had_event && event == last) || (events->has_ahead && events->ahead.event == event);
         for (size_t i = 0; i < events->count; ++i) {
             events->window[i].track_losses = losses_of(events, &events->window[i].particle);
         }

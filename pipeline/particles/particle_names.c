@@ -8,7 +8,12 @@
 
 /* A nucleus has a code 10LZZZAAAI. GENIE gives codes from 2000000000 to its own objects, among them
  * the binding energy of a nucleus (2000000101), which makes no light. */
-enum { NUCLEI = 1000000000, NUCLEI_END = 1100000000, GENIE_OWN = 2000000000, GENIE_HADRONS = 2000000001 };
+enum {
+    NUCLEI = 1000000000,
+    NUCLEI_END = 1100000000,
+    GENIE_OWN = 2000000000,
+    GENIE_HADRONS = 2000000001
+};
 
 static const struct {
     const char *name;

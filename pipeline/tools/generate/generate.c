@@ -62,8 +62,8 @@ static int describe_particles(const icestream_config *config, const ics_particle
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
     *out =
-        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}", "producer",
-                  "icestream " ICESTREAM_VERSION " generate", "particles", "source",
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}",
+                  "producer", "icestream " ICESTREAM_VERSION " generate", "particles", "source",
                   config->particles.file != NULL ? config->particles.file : "particles.list",
                   "seed", seed, "conventions", conventions[config->particles.conventions], "events",
                   (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
@@ -235,8 +235,8 @@ static int report_light(const maker *make, FILE *report, icestream_error *error)
     const ics_light_totals *light = ics_particle_steps_light(make->particles);
     fprintf(report,
             "particles  %" PRIu64 " in %" PRIu64 " event%s: %.3g photons in %" PRIu64 " steps\n",
-            totals.particles, totals.events, totals.events == 1 ? "" : "s",
-            (double)totals.photons, totals.steps);
+            totals.particles, totals.events, totals.events == 1 ? "" : "s", (double)totals.photons,
+            totals.steps);
     ics_light_totals_describe(light, report);
     const int status =
         ics_light_totals_warn(light, ics_particle_steps_source(make->particles), &warnings);
