@@ -171,6 +171,10 @@ ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
  * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
+/* The same, and writes to `report` (NULL: nothing) how much light each type of particle makes, and
+ * a line for each doubt about the tracks of the list. */
+ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
+                                               bool force, FILE *report, icestream_error *error);
 
 /* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
  * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */

@@ -68,6 +68,9 @@ typedef enum ics_particle_format {
 /* The event_ids of particles: those of the list, or counted from 0. */
 typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_particle_events;
 
+/* Losses along tracks: of muons whose events have none, of no track, or of all tracks. */
+typedef enum ics_losses { ICS_LOSSES_AUTO, ICS_LOSSES_NONE, ICS_LOSSES_SIMPLE } ics_losses;
+
 /* Whose numbers for light of particles to use where the public codes differ (physics.md 14.1); in
  * the order of ice_convention_name. */
 typedef enum ics_conventions {

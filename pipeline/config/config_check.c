@@ -213,7 +213,8 @@ static int check_workload(const icestream_config *config, icestream_error *error
 
 static int check_particles(const icestream_config *config, icestream_error *error)
 {
-    static const char *const keys[] = {"particles.format", "particles.events", "particles.losses",
+    static const char *const keys[] = {"particles.format", "particles.events",
+                                       "particles.first_event", "particles.losses",
                                        "particles.stopping"};
     int status = ICESTREAM_OK;
     if (config->particles.file != NULL || config->particles.count > 0) {

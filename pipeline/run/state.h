@@ -21,6 +21,7 @@
  *   ending     ends the claims of units                                         (part)
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
+ *   seen       warns of events that two inputs have, and of steps without light
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
@@ -123,6 +124,17 @@ typedef struct ics_run_room {
     icestream_error error; /* belongs to the writer while the job is out */
     char reason[1024];
 } ics_run_room;
+
+typedef struct ics_run_seen_input ics_run_seen_input;
+
+/* Owned by seen.c: the events of the inputs before. */
+typedef struct ics_run_seen {
+    ics_run_seen_input *inputs; /* a ring; NULL: none yet */
+    size_t count;               /* of inputs */
+    size_t next;                /* index in the ring for the next input */
+    size_t spans;               /* of all inputs */
+    bool has_warned;            /* two inputs with the same events were found */
+} ics_run_seen;
 
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
@@ -305,6 +317,7 @@ struct ics_run_state {
     ics_run_log log;
     ics_run_room room;
     ics_run_retries retries;
+    ics_run_seen seen;
     ics_run_clients clients;
     ics_run_units units;
     ics_run_intake intake;

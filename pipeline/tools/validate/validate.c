@@ -68,6 +68,10 @@ static void describe_particles(const icestream_config *config, const ics_particl
         fprintf(report, ", if all have as much as the first %" PRIu64, survey->counted);
     }
     fputc('\n', report);
+    ics_light_totals_describe(&survey->light, report);
+    for (size_t i = 0; i < survey->warnings.count; ++i) {
+        fprintf(report, "warning    %s\n", survey->warnings.items[i]);
+    }
 }
 
 /* Checks the particles, if there are any. Only `icestream generate` uses them. */
@@ -78,7 +82,7 @@ static int check_particles(const icestream_config *config, ics_models *models, F
         return ICESTREAM_OK;
     }
     ics_light_setup *setup = NULL;
-    ics_particle_survey survey;
+    ics_particle_survey survey = {0};
     int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
                                         &setup, error);
     if (status == ICESTREAM_OK) {
@@ -94,6 +98,7 @@ static int check_particles(const icestream_config *config, ics_models *models, F
     for (size_t i = described; report != NULL && i < models->warnings.count; ++i) {
         fprintf(report, "warning    %s\n", models->warnings.items[i]);
     }
+    ics_particle_survey_free(&survey);
     ics_light_setup_destroy(setup);
     return status;
 }
