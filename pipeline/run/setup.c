@@ -276,6 +276,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
+    STAILQ_INIT(&run->commands.programs);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;

@@ -169,7 +169,7 @@ typedef struct ics_run_units {
     uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
-    size_t made, finished, results[ICS_UNIT_RESULTS];
+    size_t made, finished, freed, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
@@ -180,6 +180,7 @@ typedef struct ics_run_intake {
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
     bool look;          /* there may be files that are not claimed */
+    bool closed;        /* the run is at its end and gives claims back: nothing more is claimed */
     uint64_t received;  /* messages of clients up to the last look */
     uint64_t ended;     /* claims that had ended at the last look */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
@@ -222,19 +223,25 @@ typedef struct ics_run_rotation {
     ics_job commit_job;
 } ics_run_rotation;
 
-/* A program of sink.command. */
+/* A program of sink.command, which runs or will run for one hit file. */
 typedef struct ics_run_program {
+    STAILQ_ENTRY(ics_run_program) link;
     ics_run_state *run;
-    ics_unit *unit; /* NULL: no program runs here */
+    char *output;         /* path of the hit file */
+    ics_unit_queue units; /* those whose hits are in the hit file */
+    ics_retry retry;
+    bool running;
+    char failure[128]; /* why the program failed the last time; "": it did not */
     uv_process_t process;
 } ics_run_program;
 
 /* Owned by command.c. */
 typedef struct ics_run_commands {
-    ics_run_program programs[ICS_RUN_COMMANDS];
+    STAILQ_HEAD(, ics_run_program) programs;
+    ics_run_program *newest; /* the one that was added last; NULL: it has ended */
     uint32_t running;
     bool stopped;      /* the programs were asked to end */
-    json_t *commanded; /* {path: true} of each volume for which sink.command was started */
+    json_t *succeeded; /* {path: true} of each volume for which sink.command has succeeded */
 } ics_run_commands;
 
 /* A unit whose claim is being ended. */

@@ -36,7 +36,7 @@ static json_t *account_json(const ics_unit_common *common, const icestream_accou
 /* Keys that do not apply are null ("o?" and "s?"). */
 static json_t *unit_json(const ics_unit *unit)
 {
-    bool done = unit->result == ICS_RESULT_DONE;
+    bool done = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_UNDELIVERED;
     bool read = done || unit->result == ICS_RESULT_SKIPPED;
     return json_pack(
         "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", ics_json_text(unit->name),
@@ -165,7 +165,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
     return json_pack(
         "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o}",
+         "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o}",
         "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
         ics_json_text(run->config->path), "status", icestream_status_text(result->status),
         "exit_status", icestream_status_exit(result->status), "error",
@@ -176,8 +176,9 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)ics_run_count(run, ICS_RESULT_SKIPPED), "set_aside",
         (json_int_t)ics_run_count(run, ICS_RESULT_QUARANTINED), "left",
         (json_int_t)ics_run_unfinished(run), "lost",
-        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "retries", (json_int_t)run->retries.total,
-        "latency", ics_latency_json(&run->units.latency), "account",
+        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "command_failed",
+        (json_int_t)ics_run_count(run, ICS_RESULT_UNDELIVERED), "retries",
+        (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
         account_json(&run->common, &run->batches.account), "speed", speed_json(run), "files",
         files_json(run), "warnings", ics_run_doubts_json(run));
 }

@@ -78,15 +78,6 @@ int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity iden
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-void ics_folder_candidates_free(ics_candidates *candidates)
-{
-    for (size_t i = 0; i < candidates->count; ++i) {
-        free(candidates->items[i].name);
-    }
-    free(candidates->items);
-    *candidates = (ics_candidates){0};
-}
-
 static int compare_candidates(const void *left, const void *right)
 {
     const ics_candidate *a = left, *b = right;
