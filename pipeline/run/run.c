@@ -35,6 +35,10 @@ static void announce(ics_run_state *run)
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
                      ics_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
                      reason, reason[0] != '\0' ? ")" : "");
+    if (run->device_options.unused[0] != '\0') {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "the CPU does not use keys for a GPU: %s",
+                         run->device_options.unused);
+    }
     ics_run_log_device(run);
 }
 

@@ -152,7 +152,8 @@ typedef struct ics_run_clients {
     ics_run_message *messages; /* list of those that are not answered yet */
     uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
-    int lock;                  /* descriptor of the locked folder; -1: none */
+    char *lock_path;           /* the file that locks the folder */
+    int lock;                  /* its descriptor; -1: none */
     bool stopped;
 } ics_run_clients;
 
