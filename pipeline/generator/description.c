@@ -47,17 +47,19 @@ int ics_description_of_particles(const icestream_config *config, const ics_parti
                                  json_t **out, icestream_error *error)
 {
     static const char *const conventions[] = {"standard", "clsim", "ppc"};
+    static const char *const losses[] = {"auto", "none", "simple"};
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
     *out =
-        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}}", "producer",
-                  "icestream " ICESTREAM_VERSION " generate", "particles", "source",
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}",
+                  "producer", "icestream " ICESTREAM_VERSION " generate", "particles", "source",
                   config->particles.file != NULL ? config->particles.file : "particles.list",
                   "seed", seed, "conventions", conventions[config->particles.conventions], "events",
                   (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
                   (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
                   (json_int_t)totals->largest_step, "kind", "particles", "losses",
-                  (int)config->particles.losses, "stopping", (int)config->particles.stopping);
+                  (int)(config->particles.losses == ICS_LOSSES_SIMPLE), "track_losses",
+                  losses[config->particles.losses], "stopping", (int)config->particles.stopping);
     return *out != NULL
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");

@@ -10,7 +10,7 @@
 #define LIMIT_AUTO 1e11 /* bytes */
 
 int ics_forecast_make(const icestream_config *config, const ics_models *models, uint64_t parts,
-                      ics_forecast *out, icestream_error *error)
+                      ics_warnings *warnings, ics_forecast *out, icestream_error *error)
 {
     *out = (ics_forecast){.known = true, .exact = true};
     ICS_TRY(ics_config_check_light(config, NULL, error));
@@ -23,7 +23,15 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
     ics_particle_survey survey = {0};
     ICS_TRY(ics_light_setup_create(config, models->medium, models->detector, models->light, &setup,
                                    error));
-    const int status = ics_particle_survey_take(config, setup, parts, &survey, error);
+    int status = ics_particle_survey_take(config, setup, parts, &survey, error);
+    for (size_t i = 0; warnings != NULL && status == ICESTREAM_OK && i < survey.warnings.count;
+         ++i) {
+        status = ics_warnings_add(warnings, "%s", survey.warnings.items[i]);
+    }
+    if (status == ICESTREAM_E_MEMORY) {
+        ics_error_set(error, status, "out of memory for warnings about particles");
+    }
+    ics_particle_survey_free(&survey);
     ics_light_setup_destroy(setup);
     *out = (ics_forecast){.steps = survey.steps,
                           .photons = survey.photons,

@@ -13,9 +13,9 @@ typedef struct ics_forecast {
 
 /* Counts the steps of the particles or, without particles, of the workload. `parts`: as in
  * ics_particle_survey_take, whose errors this returns. `models`: of the configuration; NULL is
- * allowed if there are no particles. */
+ * allowed if there are no particles. `warnings` (may be NULL) gets what is doubtful about them. */
 int ics_forecast_make(const icestream_config *config, const ics_models *models, uint64_t parts,
-                      ics_forecast *out, icestream_error *error);
+                      ics_warnings *warnings, ics_forecast *out, icestream_error *error);
 
 /* Returns the size of the step file of a forecast (bytes): its header and rows. */
 double ics_forecast_bytes(const ics_forecast *forecast);

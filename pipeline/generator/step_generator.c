@@ -43,11 +43,21 @@ struct ics_step_generator {
     uint64_t rows; /* all steps that it has given */
 };
 
-int ics_step_generator_create(const icestream_config *config, const ics_models *models,
+static int open_particles(ics_step_generator *made, const ics_models *models, int wake,
+                          icestream_error *error)
+{
+    ics_particle_source *source = NULL;
+    ICS_TRY(ics_light_setup_create(made->config, models->medium, models->detector, models->light,
+                                   &made->setup, error));
+    ICS_TRY(ics_particle_source_open(made->config, &source, error));
+    ics_particle_source_wake_by(source, wake);
+    return ics_particle_steps_of(source, made->setup, &made->particles, error);
+}
+
+int ics_step_generator_create(const icestream_config *config, const ics_models *models, int wake,
                               ics_step_generator **out, icestream_error *error)
 {
     *out = NULL;
-    ics_particle_source *source = NULL;
     ics_step_generator *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for making steps");
@@ -59,14 +69,7 @@ int ics_step_generator_create(const icestream_config *config, const ics_models *
     if (status == ICESTREAM_OK && !ics_config_has_particles(config)) {
         status = ics_workload_create(config, &made->workload, error);
     } else if (status == ICESTREAM_OK) {
-        status = ics_light_setup_create(config, models->medium, models->detector, models->light,
-                                        &made->setup, error);
-        if (status == ICESTREAM_OK) {
-            status = ics_particle_source_open(config, &source, error);
-        }
-        if (status == ICESTREAM_OK) {
-            status = ics_particle_steps_of(source, made->setup, &made->particles, error);
-        }
+        status = open_particles(made, models, wake, error);
     }
     if (status != ICESTREAM_OK) {
         ics_step_generator_destroy(made);
@@ -95,13 +98,6 @@ void ics_step_generator_destroy(ics_step_generator *generator)
     ics_light_setup_destroy(generator->setup);
     ics_workload_destroy(generator->workload);
     free(generator);
-}
-
-void ics_step_generator_wake_by(ics_step_generator *generator, int descriptor)
-{
-    if (generator->particles != NULL) {
-        ics_particle_steps_wake_by(generator->particles, descriptor);
-    }
 }
 
 void ics_step_generator_copy_to(ics_step_generator *generator,
@@ -312,6 +308,11 @@ ics_particle_totals ics_step_generator_totals(const ics_step_generator *generato
                : (ics_particle_totals){.events = 1,
                                        .steps = ics_workload_steps(generator->workload),
                                        .photons = ics_workload_photons(generator->workload)};
+}
+
+ics_particle_steps *ics_step_generator_particles(ics_step_generator *generator)
+{
+    return generator->particles;
 }
 
 int ics_step_generator_describe(const ics_step_generator *generator, json_t **out,

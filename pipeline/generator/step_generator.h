@@ -29,16 +29,14 @@ typedef struct ics_step_generator ics_step_generator;
 
 /* Opens the particles of the configuration or, without particles, its workload. Configuration and
  * models must outlive the generator. `models`: of the configuration; NULL is allowed if there are
- * no particles. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
-int ics_step_generator_create(const icestream_config *config, const ics_models *models,
+ * no particles. While a list of particles that comes through a pipe is waited for, the descriptor
+ * `wake` (-1: none) interrupts the wait as soon as it is readable: then the steps end with
+ * ICESTREAM_E_INTERRUPTED. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_step_generator_create(const icestream_config *config, const ics_models *models, int wake,
                               ics_step_generator **out, icestream_error *error);
 /* Ends the threads, also before all steps were made. Accepts NULL. */
 void ics_step_generator_destroy(ics_step_generator *generator);
 
-/* While a list of particles that comes through a pipe is waited for, this descriptor (-1: none)
- * interrupts the wait as soon as it is readable: then the steps end with ICESTREAM_E_INTERRUPTED.
- * To be called before the start. */
-void ics_step_generator_wake_by(ics_step_generator *generator, int descriptor);
 /* Calls `take` for every block of steps in order, on one of the threads, before the reader of the
  * steps gets the block. An error of `take` ends the steps. To be called before the start. */
 void ics_step_generator_copy_to(ics_step_generator *generator,
@@ -67,6 +65,10 @@ int ics_step_generator_read(ics_step_generator *generator, uint32_t spectrum_cou
 /* Counts of everything that was made; complete when there are no more steps. A workload has one
  * event and no particles. */
 ics_particle_totals ics_step_generator_totals(const ics_step_generator *generator);
+
+/* Returns the particles, for reports about their light; NULL: the workload makes the steps. Called
+ * when there are no more steps. */
+ics_particle_steps *ics_step_generator_particles(ics_step_generator *generator);
 
 /* Makes the metadata of a step file, when there are no more steps. The caller releases *out.
  * ICESTREAM_E_MEMORY. */

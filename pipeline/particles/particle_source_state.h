@@ -43,6 +43,7 @@ struct ics_particle_source {
     bool listed;         /* there was a particle */
     uint64_t file_event; /* number of the last event, if `any` */
     uint64_t event, counted;
+    uint64_t first_event; /* is added to the numbers of events */
     uint64_t number;
 };
 

@@ -6,8 +6,7 @@
 #ifndef ICS_PARTICLES_PARTICLE_STEPS_H
 #define ICS_PARTICLES_PARTICLE_STEPS_H
 
-#include "pipeline/particles/light_parts.h"
-#include "pipeline/particles/particle_source.h"
+#include "pipeline/particles/light_totals.h"
 
 typedef struct ics_particle_steps ics_particle_steps;
 
@@ -36,9 +35,6 @@ int ics_particle_steps_create(const icestream_config *config, ics_particle_steps
  * the setup must outlive them. ICESTREAM_E_MEMORY. */
 int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *setup,
                           ics_particle_steps **out, icestream_error *error);
-/* Lets a descriptor that becomes readable interrupt the planning, which then returns
- * ICESTREAM_E_INTERRUPTED, while it waits for more of a list that comes through a pipe. */
-void ics_particle_steps_wake_by(ics_particle_steps *steps, int descriptor);
 /* Accepts NULL. */
 void ics_particle_steps_destroy(ics_particle_steps *steps);
 
@@ -58,5 +54,10 @@ int ics_particle_steps_fill(ics_particle_steps *steps, icestream_step *out, size
                             size_t *count, icestream_error *error);
 
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps);
+/* Returns the light of all planned steps by types and events, which belongs to the steps. Called
+ * after the last step is planned. */
+const ics_light_totals *ics_particle_steps_light(ics_particle_steps *steps);
+/* Returns the list, for the places of particles. */
+const ics_particle_source *ics_particle_steps_source(const ics_particle_steps *steps);
 
 #endif

@@ -3,11 +3,13 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
-#include "pipeline/run/log.h"
+#include "pipeline/run/light.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
@@ -42,14 +44,13 @@ static ics_unit *unit_of_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
-/* Says what the run makes steps of, and how many there will be. */
-static void log_light(ics_run_state *run, const ics_unit *unit)
+/* A unit may be checked or read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
-    char text[160];
-    const char *file = run->common.keep_steps;
-    ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s: makes steps: %s%s%s", unit->name,
-                     ics_forecast_text(&unit->work->forecast, text, sizeof text),
-                     file != NULL ? ", kept in " : "", file != NULL ? file : "");
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_seen_look(run, unit);
+    }
 }
 
 static void check_done(ics_job *job)
@@ -72,8 +73,11 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         run->photons_checked += unit->summary.photons;
+        ics_run_doubts_look(run, unit);
         if (unit->input->generated) {
-            log_light(run, unit);
+            ics_run_light_log(run, unit);
+        } else if (file) {
+            look_at_steps(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
@@ -184,7 +188,11 @@ static void fill_done(ics_job *job)
         handle_read_error(run, unit);
     } else if (work->at_end) {
         if (unit->input->stream) {
+            ics_run_doubts_look(run, unit);
+            look_at_steps(run, unit);
             append_message(run, unit);
+        } else if (unit->input->generated) {
+            ics_run_doubts_look(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);
     }

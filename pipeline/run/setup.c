@@ -2,22 +2,28 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
+#include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/read.h"
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,10 +32,9 @@
 
 enum {
     BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
-    IO_MORE = 512, /* jobs of the I/O thread in addition to one for each open unit: lines of the
-                      journal, claims of units in a volume */
-    MAKERS_PER_GPU = 4, /* threads that make steps */
-    GPUS_SERVED = 4,    /* GPUs that get their own threads; further ones share these */
+    IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
+                        journal, claims of units in a volume */
+    GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
@@ -132,65 +137,6 @@ static int open_records(ics_run_state *run, icestream_error *error)
     return status;
 }
 
-/* Where generated steps are kept; *out is for the caller to free, NULL: nowhere. */
-static int name_kept_steps(const ics_run_state *run, char **out, icestream_error *error)
-{
-    const char *asked = run->options->keep_steps;
-    *out = NULL;
-    if (asked == NULL) {
-        return ICESTREAM_OK;
-    }
-    if (!ics_config_generates(run->config)) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--keep-steps: found a run of step files, expected particles or a "
-                             "workload and no source");
-    }
-    if (asked[0] == '\0' && run->common.to_stdout) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--keep-steps: found sink.directory \"-\", which has no folder for "
-                             "the steps, expected --keep-steps=FILE");
-    }
-    char *name = ics_inputs_generated_name(run->config);
-    if (asked[0] != '\0') {
-        *out = strdup(asked);
-    } else if (name != NULL &&
-               asprintf(out, "%s/%s.steps.npy", run->config->sink.directory, name) < 0) {
-        *out = NULL;
-    }
-    free(name);
-    return *out != NULL ? ICESTREAM_OK
-                        : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-}
-
-/* Refuses what steps that the run makes cannot do, and says which light is not used. */
-static int plan_light(ics_run_state *run, icestream_error *error)
-{
-    char place[1024];
-    const icestream_config *config = run->config;
-    ICS_TRY(name_kept_steps(run, &run->kept_steps, error));
-    run->common.keep_steps = run->kept_steps;
-    if (ics_config_has_source(config) && ics_config_has_light(config)) {
-        ics_run_log_text(run, ICS_EVENT_MESSAGE,
-                         "the run reads the steps of its source, because one is given; %s",
-                         ics_config_has_particles(config) ? "it makes none of the particles"
-                                                          : "it makes none of the workload");
-    }
-    struct stat about;
-    const bool replaces = run->options->force || run->options->resume;
-    if (run->kept_steps != NULL && !replaces && lstat(run->kept_steps, &about) == 0) {
-        return ics_error_set(error, ICESTREAM_E_OUTPUT,
-                             "%s: already exists\nnothing was computed; --force overwrites",
-                             run->kept_steps);
-    }
-    if (run->inputs.count > 0 && run->inputs.items[0].late && run->options->resume) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: error: particles.file: found a pipe, which cannot be compared "
-                             "with earlier hits, expected a file with --resume",
-                             ics_config_place(config, "particles.file", place, sizeof place));
-    }
-    return ICESTREAM_OK;
-}
-
 static int create_units(ics_run_state *run, icestream_error *error)
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
@@ -208,18 +154,36 @@ static int create_units(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Returns the speed below which no wavelength of Cherenkov light is emitted, a little less because
+ * the kernels compute with floats. */
+static float find_least_beta(const ics_models *models)
+{
+    const ice_spectrum *light = &models->light->spectra[0];
+    double index = 1;
+    for (size_t i = 0; i < light->count; ++i) {
+        index = fmax(index, ics_ice_phase_index(models->medium, light->wavelength[i]));
+    }
+    return (float)((1 - 1e-5) / index);
+}
+
 static int load_world(ics_run_state *run, icestream_error *error)
 {
     int status = ics_models_create(run->config, &run->models, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
+    if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
+    ICS_TRY(ics_run_light_judge(run, error));
     const ics_models *models = run->models;
+    ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.models = models;
+    run->common.least_beta = find_least_beta(models);
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
     status = ics_origin_create(run->config, models, &run->common.origin, error);
@@ -257,14 +221,6 @@ static ics_run_shape choose_shape(const ics_run_state *run)
     return shape;
 }
 
-/* One thread makes steps a thousand times faster than it simulates their photons. GPUs need several
- * of them. */
-static uint32_t choose_makers(const ics_device_facts *facts)
-{
-    const uint32_t wanted = MAKERS_PER_GPU * facts->gpus, most = ics_workers_thread_count(0);
-    return wanted < most ? wanted : most;
-}
-
 static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -300,7 +256,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
-    run->common.makers = facts.is_gpu ? choose_makers(&facts) : 1;
+    run->common.makers = ics_run_light_makers(&facts);
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =
@@ -324,6 +280,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
+    STAILQ_INIT(&run->commands.programs);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;
@@ -338,7 +295,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
     ICS_TRY(plan_outputs(run, error));
-    ICS_TRY(plan_light(run, error));
+    ICS_TRY(ics_run_light_plan(run, error));
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
     ICS_TRY(ics_run_summary_clean(run, error));
@@ -375,6 +332,7 @@ void ics_run_teardown(ics_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
+    ics_run_seen_destroy(run);
     ics_run_rotate_destroy(run);
     ics_run_command_destroy(run);
     ics_run_intake_destroy(run);
@@ -386,6 +344,7 @@ void ics_run_teardown(ics_run_state *run)
     free(run->quarantine);
     free(run->kept_steps);
     ics_tables_destroy(run->tables);
+    ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

@@ -36,7 +36,9 @@ int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
     ics_unit_work *work = unit->work;
     ics_forecast *forecast = &work->forecast;
     work->list = list_of(common->config);
-    int status = ics_forecast_make(common->config, common->models, PARTS, forecast, error);
+    ics_warnings_free(&work->doubts);
+    int status =
+        ics_forecast_make(common->config, common->models, PARTS, &work->doubts, forecast, error);
     if (status == ICESTREAM_OK && !unit->input->late) {
         status = ics_light_digest_make(common->config, common->models, unit->summary.digest, error);
     }
@@ -83,9 +85,9 @@ static int begin(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
-    ICS_TRY(as_input(
-        ics_step_generator_create(common->config, common->models, &work->generator, error), error));
-    ics_step_generator_wake_by(work->generator, common->wake);
+    ICS_TRY(as_input(ics_step_generator_create(common->config, common->models, common->wake,
+                                               &work->generator, error),
+                     error));
     ICS_TRY(open_copy(unit, error));
     if (unit->input->late) {
         ICS_TRY(ics_digest_create(&work->rows_digest, error));
@@ -157,6 +159,9 @@ int ics_unit_generated_read(ics_unit *unit, icestream_step *steps, size_t capaci
     }
     ICS_TRY(ics_step_generator_read(work->generator, unit->common->spectrum_count, steps, capacity,
                                     got, error));
+    if (unit->summary.extent.steps == 0 && *got > 0) {
+        ics_step_extent_add(&unit->summary.extent, steps, *got);
+    }
     if (work->rows_digest != NULL) {
         ics_digest_add(work->rows_digest, steps, *got * sizeof *steps);
     }
@@ -168,6 +173,7 @@ void ics_unit_generated_close(ics_unit_work *work)
     ics_step_generator_destroy(work->generator); /* its threads use the copy */
     ics_table_writer_destroy(work->copy);
     ics_digest_destroy(work->rows_digest);
+    ics_warnings_free(&work->doubts);
     work->generator = NULL;
     work->copy = NULL;
     work->rows_digest = NULL;

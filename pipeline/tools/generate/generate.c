@@ -6,6 +6,7 @@
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/step_generator.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ static int foresee(output *to, const ics_models *models, FILE *report, icestream
 {
     ics_forecast forecast;
     char text[160];
-    ICS_TRY(ics_forecast_make(to->config, models, ICS_SURVEY_PARTS, &forecast, error));
+    ICS_TRY(ics_forecast_make(to->config, models, ICS_SURVEY_PARTS, NULL, &forecast, error));
     to->is_measured = !forecast.known;
     ICS_TRY(ics_forecast_check(to->config, &forecast, to->path, error));
     if (report != NULL) {
@@ -73,8 +74,34 @@ static int foresee(output *to, const ics_models *models, FILE *report, icestream
     return ICESTREAM_OK;
 }
 
-int icestream_generate_reporting(const icestream_config *config, const char *path, bool force,
-                                 FILE *report, icestream_error *error)
+/* Writes how much light the particles make, and what is doubtful about them. */
+static int report_light(ics_step_generator *generator, FILE *report, icestream_error *error)
+{
+    ics_warnings warnings = {0};
+    ics_particle_steps *particles = ics_step_generator_particles(generator);
+    if (particles == NULL || report == NULL) {
+        return ICESTREAM_OK;
+    }
+    const ics_particle_totals totals = ics_particle_steps_totals(particles);
+    const ics_light_totals *light = ics_particle_steps_light(particles);
+    fprintf(report,
+            "particles  %" PRIu64 " in %" PRIu64 " event%s: %.3g photons in %" PRIu64 " steps\n",
+            totals.particles, totals.events, totals.events == 1 ? "" : "s", (double)totals.photons,
+            totals.steps);
+    ics_light_totals_describe(light, report);
+    const int status =
+        ics_light_totals_warn(light, ics_particle_steps_source(particles), &warnings);
+    for (size_t i = 0; i < warnings.count; ++i) {
+        fprintf(report, "warning: %s\n", warnings.items[i]);
+    }
+    ics_warnings_free(&warnings);
+    return status == ICESTREAM_OK
+               ? status
+               : ics_error_set(error, status, "generate: out of memory for warnings");
+}
+
+int icestream_generate_report(const icestream_config *config, const char *path, bool force,
+                              FILE *report, icestream_error *error)
 {
     const bool to_file = strcmp(path, "-") != 0;
     output to = {.config = config, .path = path};
@@ -91,10 +118,13 @@ int icestream_generate_reporting(const icestream_config *config, const char *pat
         status = foresee(&to, models, report, error);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_step_generator_create(config, models, &generator, error);
+        status = ics_step_generator_create(config, models, -1, &generator, error);
     }
     if (status == ICESTREAM_OK) {
         status = to_file ? write_file(&to, generator, error) : write_steps(&to, generator, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = report_light(generator, report, error);
     }
     ics_table_writer_destroy(to.writer);
     ics_step_generator_destroy(generator);
@@ -105,5 +135,5 @@ int icestream_generate_reporting(const icestream_config *config, const char *pat
 int icestream_generate(const icestream_config *config, const char *path, bool force,
                        icestream_error *error)
 {
-    return icestream_generate_reporting(config, path, force, NULL, error);
+    return icestream_generate_report(config, path, force, NULL, error);
 }

@@ -61,7 +61,7 @@ static int check_memory(const icestream_config *config, const ics_models *models
                         icestream_error *error)
 {
     ics_forecast forecast;
-    ICS_TRY(ics_forecast_make(config, models, ICS_SURVEY_PARTS, &forecast, error));
+    ICS_TRY(ics_forecast_make(config, models, ICS_SURVEY_PARTS, NULL, &forecast, error));
     return ics_memory_check("the steps need", ics_forecast_bytes(&forecast), 0, error);
 }
 
@@ -72,7 +72,7 @@ int ics_step_list_generate(const icestream_config *config, const ics_models *mod
     ics_step_generator *generator = NULL;
     int status = check_memory(config, models, error);
     if (status == ICESTREAM_OK) {
-        status = ics_step_generator_create(config, models, &generator, error);
+        status = ics_step_generator_create(config, models, -1, &generator, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_generator_start(generator,

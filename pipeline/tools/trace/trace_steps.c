@@ -257,7 +257,7 @@ static int make_again(search *s, const icestream_config *config, const ics_model
     char digest[ICS_DIGEST_TEXT];
     ics_step_generator *generator = NULL;
     ICS_TRY(check_light(s, config, models, digest, error));
-    int status = ics_step_generator_create(config, models, &generator, error);
+    int status = ics_step_generator_create(config, models, -1, &generator, error);
     if (status == ICESTREAM_OK) {
         status =
             find_generated(s, generator, ics_workers_thread_count(config->device.threads), error);
