@@ -269,12 +269,30 @@ static void set_pulse(ics_light_parts *parts)
     }
 }
 
+/* Sets the direction of an LED of a module, and its position. With has_glass the position follows
+ * from the direction for each photon. */
+static void start_led(ics_light_parts *parts)
+{
+    const ics_particle *particle = parts->particle;
+    ics_light_part *model = &parts->model;
+    ice_axis offset;
+    const uint32_t led = (uint32_t)value(particle, ICS_PARTICLE_LED);
+    ice_led_position(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &offset,
+                     &model->axis);
+    model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
+    if (!model->has_glass) {
+        model->x += offset.x;
+        model->y += offset.y;
+        model->z += offset.z;
+        model->radius = 0;
+    }
+}
+
 /* Sets position and direction of a flasher on its module, or of a beam anywhere. */
 static bool start_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
 {
     const ics_particle *particle = parts->particle;
     ics_light_part *model = &parts->model;
-    const bool has_led = ics_particle_has(particle, ICS_PARTICLE_LED);
     if (ics_particle_has(particle, ICS_PARTICLE_STRING)) {
         const double string = value(particle, ICS_PARTICLE_STRING);
         const double number = value(particle, ICS_PARTICLE_MODULE);
@@ -288,17 +306,19 @@ static bool start_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE
         model->x = module->x;
         model->y = module->y;
         model->z = module->z;
-        model->radius = has_led ? 0 : parts->setup->detector->radius;
+        model->radius = parts->setup->detector->radius;
+        model->has_glass = parts->setup->leds_of_ppc && model->beam == ICS_BEAM_LAB;
     }
-    if (has_led) {
-        ice_axis offset;
-        const uint32_t led = (uint32_t)value(particle, ICS_PARTICLE_LED);
-        ice_led_position(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &offset,
-                         &model->axis);
-        model->x += offset.x;
-        model->y += offset.y;
-        model->z += offset.z;
-        model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
+    if (ics_particle_has(particle, ICS_PARTICLE_LED)) {
+        start_led(parts);
+    }
+    const double ring = hypot(ICE_LED_PPC_RING, ICE_LED_PPC_HEIGHT);
+    if (model->has_glass && !(model->radius > ring)) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "beam: found lab with particles.conventions: ppc and detector.radius %.10g m, "
+                 "expected a radius above %.10g m, so that the LED is inside the module",
+                 model->radius, ring);
+        return false;
     }
     return true;
 }
@@ -364,7 +384,10 @@ static double source_mean(const ics_light_parts *parts)
                                ? value(particle, ICS_PARTICLE_PHOTONS)
                                : ice_led_output(value(particle, ICS_PARTICLE_BRIGHTNESS),
                                                 value(particle, ICS_PARTICLE_WIDTH));
-    return photons * parts->setup->kept[parts->model.spectrum];
+    const ics_light_part *model = &parts->model;
+    const double leaves =
+        model->has_glass ? ice_led_ppc_share(model->led, model->axis, model->radius) : 1.0;
+    return photons * leaves * parts->setup->kept[model->spectrum];
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

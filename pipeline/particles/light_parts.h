@@ -31,6 +31,7 @@ typedef struct ics_light_part {
     double beam_width; /* rad */
     ice_led_kind led;
     double radius;    /* BEAM: photons start on a sphere with this radius around the position, m */
+    bool has_glass;   /* BEAM: the light comes from an LED inside that sphere, in the way of ppc */
     double elevation; /* CANDLE, rad */
     ice_pulse pulse;
 } ics_light_part;

@@ -129,6 +129,23 @@ static ice_axis beam_direction(const ics_light_part *part, ice_stream *stream)
     return ice_axis_turn(part->axis, x, 2 * ICE_PI * ice_stream_uniform(stream));
 }
 
+/* Starts light of an LED where it leaves the module. Light that the belt or the lower half stops is
+ * drawn again: ics_light_parts_next() has subtracted its photons. */
+static void leave_glass(const ics_light_part *part, ice_stream *stream, start *at)
+{
+    const ice_axis led = ice_led_ppc_position(part->axis);
+    double way, passes;
+    do {
+        at->axis = beam_direction(part, stream);
+        way = ice_led_way_out(led, at->axis, part->radius);
+        passes = ice_led_ppc_passes(led.z + way * at->axis.z);
+    } while (ice_stream_uniform(stream) >= passes);
+    at->x += led.x;
+    at->y += led.y;
+    at->z += led.z;
+    advance(at, at->axis, way);
+}
+
 /* Sets what differs between the steps of a part. */
 static start draw_start(const ics_light_part *part, ice_stream *stream)
 {
@@ -150,8 +167,12 @@ static start draw_start(const ics_light_part *part, ice_stream *stream)
         at.axis = ice_emitter_direction(part->axis, stream);
         return at;
     case ICS_PART_BEAM:
-        at.axis = beam_direction(part, stream);
-        advance(&at, at.axis, part->radius);
+        if (part->has_glass) {
+            leave_glass(part, stream, &at);
+        } else {
+            at.axis = beam_direction(part, stream);
+            advance(&at, at.axis, part->radius);
+        }
         break;
     case ICS_PART_CANDLE:
         turn = 2 * ICE_PI * ice_stream_uniform(stream);
