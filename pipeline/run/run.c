@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
@@ -34,6 +35,10 @@ static void announce(ics_run_state *run)
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
                      ics_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
                      reason, reason[0] != '\0' ? ")" : "");
+    if (run->device_options.unused[0] != '\0') {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "the CPU does not use keys for a GPU: %s",
+                         run->device_options.unused);
+    }
     ics_run_log_device(run);
 }
 
@@ -112,6 +117,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
         ics_run_loop_run(run);
         status = ics_run_judge(run, result);
         report(run);
+        ics_run_doubts_end(run);
         icestream_error late = {.status = ICESTREAM_OK};
         if (ics_run_summary(run, result, &late) != ICESTREAM_OK) {
             /* A run whose only fault is the summary is an output error. */

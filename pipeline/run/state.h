@@ -21,6 +21,8 @@
  *   ending     ends the claims of units                                         (part)
  *   ahead      decides how many step files are claimed ahead
  *   intake     claims step files, and gives unused claims back                  (part)
+ *   doubts     warns of inputs and results that are most likely mistakes
+ *   seen       warns of events that two inputs have, and of steps without light
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
@@ -39,6 +41,7 @@
 
 #include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
+#include "pipeline/models/plausibility_light.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
 #include "pipeline/telemetry/events.h"
@@ -123,6 +126,17 @@ typedef struct ics_run_room {
     char reason[1024];
 } ics_run_room;
 
+typedef struct ics_run_seen_input ics_run_seen_input;
+
+/* Owned by seen.c: the events of the inputs before. */
+typedef struct ics_run_seen {
+    ics_run_seen_input *inputs; /* a ring; NULL: none yet */
+    size_t count;               /* of inputs */
+    size_t next;                /* index in the ring for the next input */
+    size_t spans;               /* of all inputs */
+    bool has_warned;            /* two inputs with the same events were found */
+} ics_run_seen;
+
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
@@ -139,7 +153,8 @@ typedef struct ics_run_clients {
     ics_run_message *messages; /* list of those that are not answered yet */
     uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
-    int lock;                  /* descriptor of the locked folder; -1: none */
+    char *lock_path;           /* the file that locks the folder */
+    int lock;                  /* its descriptor; -1: none */
     bool stopped;
 } ics_run_clients;
 
@@ -263,6 +278,14 @@ typedef struct ics_run_measures {
     icestream_error error;
 } ics_run_measures;
 
+/* Owned by doubts.c. */
+typedef struct ics_run_doubts {
+    ics_light_limits limits;
+    ics_light_box box; /* the light of all inputs so far, as far as it is known */
+    bool warned_position, warned_weight, warned_length; /* each is said once in a run */
+    ics_warnings warnings;                              /* what was said while the run lasted */
+} ics_run_doubts;
+
 /* Owned by loop.c. */
 typedef struct ics_run_loop {
     const ics_run_part *const *parts; /* [part_count], by setup.c */
@@ -311,6 +334,7 @@ struct ics_run_state {
     ics_run_log log;
     ics_run_room room;
     ics_run_retries retries;
+    ics_run_seen seen;
     ics_run_clients clients;
     ics_run_units units;
     ics_run_ahead ahead;
@@ -320,6 +344,7 @@ struct ics_run_state {
     ics_run_commands commands;
     ics_run_endings endings;
     ics_run_measures measures;
+    ics_run_doubts doubts;
 };
 
 #endif

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 static const char lease_name[] = ".lease", part_name[] = ".lease.part";
@@ -133,49 +132,18 @@ void ics_lease_remove(const char *folder)
 
 /* ---- the lock on a worker's name ------------------------------------------------------------- */
 
-/* Locks the file that has this path. *again: the path belongs to another file now, try again. */
-static ics_lock_result try_lock(const char *path, int *descriptor, bool *again)
-{
-    struct stat locked, named;
-    *again = false;
-    *descriptor = TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (*descriptor < 0) {
-        return ICS_LOCK_FAULT;
-    }
-    if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK                                        ? ICS_LOCK_HELD
-               : errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS ? ICS_LOCK_NONE
-                                                                           : ICS_LOCK_FAULT;
-    }
-    if (fstat(*descriptor, &locked) != 0) {
-        return ICS_LOCK_FAULT;
-    }
-    *again =
-        stat(path, &named) != 0 || named.st_ino != locked.st_ino || named.st_dev != locked.st_dev;
-    return ICS_LOCK_TAKEN;
-}
-
 ics_lock_result ics_lease_lock_take(const char *path, int *descriptor)
 {
-    bool again = true;
-    ics_lock_result result = ICS_LOCK_FAULT;
-    while (again) {
-        result = try_lock(path, descriptor, &again);
-        if ((again || result != ICS_LOCK_TAKEN) && *descriptor >= 0) {
-            int cause = errno;
-            close(*descriptor);
-            *descriptor = -1;
-            errno = cause;
-        }
+    *descriptor = ics_disk_lock(path);
+    if (*descriptor >= 0) {
+        return ICS_LOCK_TAKEN;
     }
-    return result;
+    return errno == EWOULDBLOCK                                        ? ICS_LOCK_HELD
+           : errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS ? ICS_LOCK_NONE
+                                                                       : ICS_LOCK_FAULT;
 }
 
 void ics_lease_lock_remove(const char *path, int descriptor)
 {
-    if (descriptor >= 0) {
-        /* Before it is unlocked, because another process may lock it afterwards. */
-        (void)unlink(path);
-        close(descriptor);
-    }
+    ics_disk_unlock(path, descriptor);
 }

@@ -1,8 +1,8 @@
 #include "pipeline/telemetry/sink_folder.h"
 
 #include "base/error.h"
+#include "pipeline/files/format/json_text.h"
 #include "pipeline/telemetry/event.h"
-#include "pipeline/telemetry/json_text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -232,6 +232,7 @@ static int check_file(ics_unit *unit, icestream_error *error)
     status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
     if (status == ICESTREAM_OK) {
+        ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
     }
     if (status == ICESTREAM_OK) {
@@ -258,6 +259,9 @@ static int find_message(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_open_stream(
             path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
             common->spectrum_count, common->wake, &unit->work->reader, error);
+        if (status == ICESTREAM_OK) {
+            ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
+        }
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);

@@ -38,6 +38,7 @@ typedef struct ics_unit_common {
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* number of spectra that steps may name */
+    float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
@@ -92,6 +93,7 @@ struct ics_unit {
      * the I/O thread, and batches until their hits are in the collector. */
     uint32_t jobs_out;
     ics_retry retry;
+    bool was_looked_at; /* the loop has warned of what is odd about the steps */
 
     const ics_input *input; /* the step file, or the stream that has this message */
     ics_input own_input;    /* where a claimed file has no entry in the list of inputs */

@@ -2,8 +2,8 @@
  * one JSON object; the text for people is made from this object. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "pipeline/files/format/json_text.h"
 #include "pipeline/telemetry/journal_summary.h"
-#include "pipeline/telemetry/json_text.h"
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/status/status_text.h"
@@ -208,7 +208,9 @@ int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_
     if (json) {
         return ics_report_json("status", report, out, error);
     }
-    status = ics_status_print(report, out, error);
+    status = ics_json_make_visible(report) == 0
+                 ? ics_status_print(report, out, error)
+                 : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
     json_decref(report);
     return status;
 }
