@@ -57,8 +57,8 @@ static int check_source(const icestream_config *config, icestream_error *error)
 /* Keys that belong to one kind of source, without such a source. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
-    static const char *const claimed_only[] = {"source.pattern", "source.watch", "source.after",
-                                               "source.spool", "source.worker"};
+    static const char *const claimed_only[] = {"source.pattern", "source.watch",  "source.after",
+                                               "source.spool",   "source.worker", "source.claims"};
     static const char *const clients_only[] = {"source.token", "source.clients",
                                                "source.message_limit"};
     int status = ICESTREAM_OK;
