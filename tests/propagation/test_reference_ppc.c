@@ -173,8 +173,7 @@ static icestream_config *load_run(int run, const scratch *place)
         list[i] = sets[i];
     }
     char file[SCRATCH_PATH];
-    snprintf(file, sizeof file, "%s/configs/reference/%s.yaml", ICS_SOURCE_DIRECTORY,
-             runs[run].id);
+    snprintf(file, sizeof file, "%s/configs/reference/%s.yaml", ICS_SOURCE_DIRECTORY, runs[run].id);
     icestream_config *config = NULL;
     icestream_error error = {0};
     ck_assert_msg(icestream_config_load(file, list, count, &config, &error) == ICESTREAM_OK, "%s",
