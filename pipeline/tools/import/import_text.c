@@ -131,7 +131,7 @@ void ics_import_write_ppc(const ics_import_folder *folder, const char *subtracti
         "  high_efficiency: auto            # wv.rde\n"
         "\nstages:\n"
         "  detect: pe                       # hits are photo-electrons, as the HIT lines of ppc\n");
-    write_particles(folder, "ppc", "light yields as in ppc (docs/light.md)", out);
+    write_particles(folder, "ppc", "light yields as in ppc (docs/particles.md)", out);
 }
 
 /* The modules and what they detect. */
@@ -190,5 +190,5 @@ void ics_import_write_clsim(const ics_import_folder *folder, FILE *out)
         "  high_efficiency: none\n"
         "\nstages:\n"
         "  detect: pe                       # hits are photo-electrons (MCPEs); none: photons\n");
-    write_particles(folder, "clsim", "light yields as in clsim (docs/light.md)", out);
+    write_particles(folder, "clsim", "light yields as in clsim (docs/particles.md)", out);
 }
