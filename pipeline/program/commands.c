@@ -9,6 +9,7 @@
     X(validate)                                                                                    \
     X(info)                                                                                        \
     X(status)                                                                                      \
+    X(import)                                                                                      \
     X(generate)                                                                                    \
     X(compare)                                                                                     \
     X(trace)                                                                                       \

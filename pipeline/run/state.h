@@ -40,8 +40,8 @@
 #define ICS_RUN_STATE_H
 
 #include "pipeline/devices/device.h"
+#include "pipeline/models/light/light_region.h"
 #include "pipeline/models/models.h"
-#include "pipeline/models/plausibility_light.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
 #include "pipeline/telemetry/events.h"
