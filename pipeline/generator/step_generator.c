@@ -7,6 +7,7 @@
 #include "pipeline/generator/assembly.h"
 #include "pipeline/generator/description.h"
 #include "pipeline/generator/workload.h"
+#include "pipeline/models/light_record.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct ics_step_generator {
     ics_workload *workload;        /* NULL: the particles make the steps */
     uint64_t next;                 /* the next step of the workload that is not planned yet */
     char name[64];                 /* of a workload */
+    json_t *light;                 /* the record of what the light is made with */
 
     int (*take)(void *user, const icestream_step *steps, size_t count, icestream_error *error);
     void *take_user;
@@ -49,8 +51,7 @@ static int open_particles(ics_step_generator *made, const ics_models *models, in
     ics_particle_source *source = NULL;
     ICS_TRY(ics_light_setup_create(made->config, models->medium, models->detector, models->light,
                                    &made->setup, error));
-    ICS_TRY(ics_particle_source_open(made->config, &source, error));
-    ics_particle_source_wake_by(source, wake);
+    ICS_TRY(ics_particle_source_open_waking(made->config, wake, &source, error));
     return ics_particle_steps_of(source, made->setup, &made->particles, error);
 }
 
@@ -70,6 +71,10 @@ int ics_step_generator_create(const icestream_config *config, const ics_models *
         status = ics_workload_create(config, &made->workload, error);
     } else if (status == ICESTREAM_OK) {
         status = open_particles(made, models, wake, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status =
+            ics_light_record_create(config, models, made->particles != NULL, &made->light, error);
     }
     if (status != ICESTREAM_OK) {
         ics_step_generator_destroy(made);
@@ -97,6 +102,7 @@ void ics_step_generator_destroy(ics_step_generator *generator)
     ics_particle_steps_destroy(generator->particles);
     ics_light_setup_destroy(generator->setup);
     ics_workload_destroy(generator->workload);
+    json_decref(generator->light);
     free(generator);
 }
 
@@ -315,14 +321,25 @@ ics_particle_steps *ics_step_generator_particles(ics_step_generator *generator)
     return generator->particles;
 }
 
+const json_t *ics_step_generator_light(const ics_step_generator *generator)
+{
+    return generator->light;
+}
+
 int ics_step_generator_describe(const ics_step_generator *generator, json_t **out,
                                 icestream_error *error)
 {
+    int status = ICESTREAM_OK;
     if (generator->particles == NULL) {
-        return ics_description_of_workload(generator->config, generator->workload, out, error);
+        status = ics_description_of_workload(generator->config, generator->workload, out, error);
+    } else {
+        const ics_particle_totals totals = ics_particle_steps_totals(generator->particles);
+        status = ics_description_of_particles(generator->config, &totals, out, error);
     }
-    const ics_particle_totals totals = ics_particle_steps_totals(generator->particles);
-    return ics_description_of_particles(generator->config, &totals, out, error);
+    if (status == ICESTREAM_OK && json_object_set(*out, "light", generator->light) != 0) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    }
+    return status;
 }
 
 const char *ics_step_generator_name(const ics_step_generator *generator)

@@ -70,6 +70,10 @@ ics_particle_totals ics_step_generator_totals(const ics_step_generator *generato
  * when there are no more steps. */
 ics_particle_steps *ics_step_generator_particles(ics_step_generator *generator);
 
+/* Returns the record of what the light is made with (pipeline/models/light_record.h), which belongs
+ * to the generator. */
+const json_t *ics_step_generator_light(const ics_step_generator *generator);
+
 /* Makes the metadata of a step file, when there are no more steps. The caller releases *out.
  * ICESTREAM_E_MEMORY. */
 int ics_step_generator_describe(const ics_step_generator *generator, json_t **out,

@@ -29,6 +29,10 @@ typedef struct ics_listed_particle {
  * ICESTREAM_E_MEMORY. */
 int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
                              icestream_error *error);
+/* The same. A descriptor (-1: none) that becomes readable interrupts all waiting for text of a pipe
+ * (line_stream.h): here and later also ICESTREAM_E_INTERRUPTED. */
+int ics_particle_source_open_waking(const icestream_config *config, int wake,
+                                    ics_particle_source **out, icestream_error *error);
 /* Opens a text in memory as a file of this format. `events` is the value of particles.events. The
  * caller keeps the text alive. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_particle_source_borrow(const char *name, ics_particle_format format,
@@ -36,9 +40,6 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
                                ics_particle_source **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_particle_source_destroy(ics_particle_source *source);
-
-/* Lets a descriptor that becomes readable interrupt the waiting for more text (line_stream.h). */
-void ics_particle_source_wake_by(ics_particle_source *source, int descriptor);
 
 /* Gives the next particle, checked by ics_particle_check(); *found is false at the end. The first
  * fault ends the source, and a list without any particle is one: ICESTREAM_E_CONFIG with

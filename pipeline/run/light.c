@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAKERS_PER_GPU = 4 }; /* threads that make steps */
-
 /* Where generated steps are kept; *out is for the caller to free, NULL: nowhere. */
 static int name_kept_steps(const ics_run_state *run, char **out, icestream_error *error)
 {
@@ -29,14 +27,7 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
                              "--keep-steps: found sink.directory \"-\", which has no folder for "
                              "the steps, expected --keep-steps=FILE");
     }
-    char *name = ics_inputs_generated_name(run->config);
-    if (asked[0] != '\0') {
-        *out = strdup(asked);
-    } else if (name != NULL &&
-               asprintf(out, "%s/%s.steps.npy", run->config->sink.directory, name) < 0) {
-        *out = NULL;
-    }
-    free(name);
+    *out = asked[0] != '\0' ? strdup(asked) : ics_inputs_generated_path(run->config, ".steps.npy");
     return *out != NULL ? ICESTREAM_OK
                         : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
 }
@@ -44,7 +35,7 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
 /* Refuses what steps that the run makes cannot do, and says which light is not used. */
 int ics_run_light_plan(ics_run_state *run, icestream_error *error)
 {
-    char place[1024];
+    char where[1024];
     const icestream_config *config = run->config;
     ICS_TRY(name_kept_steps(run, &run->kept_steps, error));
     run->common.keep_steps = run->kept_steps;
@@ -65,20 +56,9 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "%s: error: particles.file: found a pipe, which cannot be compared "
                              "with earlier hits, expected a file with --resume",
-                             ics_config_place(config, "particles.file", place, sizeof place));
+                             ics_config_place(config, "particles.file", where, sizeof where));
     }
     return ICESTREAM_OK;
-}
-
-/* One thread makes steps a thousand times faster than it simulates their photons. GPUs need several
- * of them. */
-uint32_t ics_run_light_makers(const ics_device_facts *facts)
-{
-    if (!facts->is_gpu) {
-        return 1;
-    }
-    const uint32_t wanted = MAKERS_PER_GPU * facts->gpus, most = ics_workers_thread_count(0);
-    return wanted < most ? wanted : most;
 }
 
 /* What is wrong with a list is the business of the unit, which reads all of it. */

@@ -11,8 +11,6 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error);
 /* When the models are loaded: adds what is doubtful about the light to their warnings.
  * ICESTREAM_E_MEMORY. */
 int ics_run_light_judge(ics_run_state *run, icestream_error *error);
-/* Returns the number of threads that make steps next to a device. */
-uint32_t ics_run_light_makers(const ics_device_facts *facts);
 /* Says what the run makes steps of, how many there will be, and what is doubtful about them. The
  * unit was checked. */
 void ics_run_light_log(ics_run_state *run, const ics_unit *unit);

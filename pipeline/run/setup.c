@@ -32,9 +32,10 @@
 
 enum {
     BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
-    IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
-                        journal, claims of units in a volume */
-    GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
+    IO_MORE = 512, /* jobs of the I/O thread in addition to one for each open unit: lines of the
+                      journal, claims of units in a volume */
+    MAKERS_PER_GPU = 4, /* threads that make steps */
+    GPUS_SERVED = 4,    /* GPUs that get their own threads; further ones share these */
 };
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
@@ -221,6 +222,17 @@ static ics_run_shape choose_shape(const ics_run_state *run)
     return shape;
 }
 
+/* One thread makes steps a thousand times faster than it simulates their photons. GPUs need several
+ * of them. */
+static uint32_t choose_makers(const ics_device_facts *facts)
+{
+    if (!facts->is_gpu) {
+        return 1;
+    }
+    const uint32_t wanted = MAKERS_PER_GPU * facts->gpus, most = ics_workers_thread_count(0);
+    return wanted < most ? wanted : most;
+}
+
 static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -256,7 +268,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
-    run->common.makers = ics_run_light_makers(&facts);
+    run->common.makers = choose_makers(&facts);
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =

@@ -36,8 +36,11 @@ __attribute__((format(printf, 2, 3))) static void fault(planner *plan, const cha
                   ics_config_place(plan->config, "source.files", place, sizeof place), text);
 }
 
-/* DIRECTORY/NAME.hits.npy, with one slash between them also where the directory ends in slashes. */
-static char *join_path(const char *directory, const char *name, int name_length)
+static const char hits_ending[] = ".hits.npy";
+
+/* DIRECTORY/NAME with the ending, with one slash between them also where the directory ends in
+ * slashes. */
+static char *join_path(const char *directory, const char *name, int name_length, const char *ending)
 {
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/') {
@@ -45,8 +48,8 @@ static char *join_path(const char *directory, const char *name, int name_length)
     }
     bool root = length == 1 && directory[0] == '/';
     char *path = NULL;
-    int written = asprintf(&path, "%.*s%s%.*s.hits.npy", (int)length, directory, root ? "" : "/",
-                           name_length, name);
+    int written = asprintf(&path, "%.*s%s%.*s%s", (int)length, directory, root ? "" : "/",
+                           name_length, name, ending);
     return written >= 0 ? path : NULL;
 }
 
@@ -57,14 +60,14 @@ char *ics_inputs_message_output(const char *directory, const ics_input *stream, 
     char *name = NULL, *path = NULL;
     int length = asprintf(&name, "%s-%06" PRIu64, base, number);
     if (length >= 0) {
-        path = join_path(directory, name, length);
+        path = join_path(directory, name, length, hits_ending);
         free(name);
     }
     return path;
 }
 
 /* Returns the length of a name without the first of the endings that it has. */
-static size_t name_length(const char *name, const char *const *endings, size_t count)
+static size_t length_without(const char *name, const char *const *endings, size_t count)
 {
     const size_t length = strlen(name);
     for (size_t i = 0; i < count; ++i) {
@@ -82,24 +85,22 @@ char *ics_inputs_output(const char *directory, const char *path)
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     return join_path(directory, name,
-                     (int)name_length(name, endings, sizeof endings / sizeof *endings));
+                     (int)length_without(name, endings, sizeof endings / sizeof *endings),
+                     hits_ending);
 }
 
-char *ics_inputs_generated_name(const icestream_config *config)
+char *ics_inputs_generated_path(const icestream_config *config, const char *ending)
 {
     static const char *const endings[] = {".f2k.txt", ".f2k", ".csv", ".yaml", ".yml"};
     const char *path = ics_config_has_particles(config) && config->particles.file != NULL
                            ? config->particles.file
                            : config->path;
-    if (path == NULL) {
-        return strdup("generated");
-    }
-    if (strcmp(path, "-") == 0) {
-        return strdup("stdin");
-    }
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    return strndup(name, name_length(name, endings, sizeof endings / sizeof *endings));
+    const char *name = path == NULL                 ? "generated"
+                       : strcmp(path, "-") == 0     ? "stdin"
+                       : strrchr(path, '/') != NULL ? strrchr(path, '/') + 1
+                                                    : path;
+    return join_path(config->sink.directory, name,
+                     (int)length_without(name, endings, sizeof endings / sizeof *endings), ending);
 }
 
 static int append_input(planner *plan, const char *path, bool stream, uint64_t bytes)
@@ -144,11 +145,7 @@ static int append_generated(planner *plan)
     if (strcmp(config->sink.directory, "-") == 0 || config->sink.rotate != 0) {
         return ICESTREAM_OK;
     }
-    char *name = ics_inputs_generated_name(config);
-    if (name != NULL) {
-        input->output = join_path(config->sink.directory, name, (int)strlen(name));
-    }
-    free(name);
+    input->output = ics_inputs_generated_path(config, hits_ending);
     return input->output != NULL ? ICESTREAM_OK : out_of_memory(plan);
 }
 

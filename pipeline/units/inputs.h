@@ -35,10 +35,10 @@ void ics_inputs_free(ics_inputs *inputs);
 /* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy. The ending is
  * appended to any other name. NULL: out of memory. The caller frees it. */
 char *ics_inputs_output(const char *directory, const char *path);
-/* What the outputs of generated steps are named after: particles for .../particles.f2k, or for the
- * run file .../particles.yaml; "stdin" for particles from standard input, "generated" without a run
- * file. NULL: out of memory. The caller frees it. */
-char *ics_inputs_generated_name(const icestream_config *config);
+/* A file for generated steps, DIRECTORY/NAME with the ending ".hits.npy" or ".steps.npy". NAME is
+ * particles for .../particles.f2k, or for the run file .../particles.yaml; stdin for particles from
+ * standard input, generated without a run file. NULL: out of memory. The caller frees it. */
+char *ics_inputs_generated_path(const icestream_config *config, const char *ending);
 /* The hit file for message `number` (from 0) of a stream: DIRECTORY/stdin-000000.hits.npy, or
  * DIRECTORY/PIPE-000000.hits.npy for a named pipe at .../PIPE. NULL: out of memory. The caller
  * frees it. */

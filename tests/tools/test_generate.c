@@ -208,9 +208,9 @@ START_TEST(size_is_reported_before_the_file_is_written)
     icestream_error error = {0};
     FILE *report = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(report);
-    ck_assert_int_eq(icestream_generate_reporting(&config, in_folder("a.steps.npy", path), false,
-                                                  report, &error),
-                     ICESTREAM_OK);
+    ck_assert_int_eq(
+        icestream_generate_report(&config, in_folder("a.steps.npy", path), false, report, &error),
+        ICESTREAM_OK);
     fclose(report);
     ck_assert_ptr_nonnull(strstr(text, "a.steps.npy: 7.42 kB in 100 steps, 20000 photons\n"));
     free(text);

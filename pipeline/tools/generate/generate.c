@@ -2,11 +2,13 @@
  * as a stream of step messages. */
 #include "base/error.h"
 #include "pipeline/devices/workers.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/step_generator.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@ typedef struct output {
     const icestream_config *config;
     const char *path;
     ics_table_writer *writer; /* NULL: messages go to standard output */
+    char *note;               /* what the light is made with, for the headers of messages */
     bool is_measured;         /* the size was not known before, so it is checked while it grows */
 } output;
 
@@ -22,8 +25,8 @@ static int write_block(const output *to, const icestream_step *steps, size_t cou
                        icestream_error *error)
 {
     if (to->writer == NULL) {
-        return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(), steps,
-                                       count, error);
+        return ics_table_message_write_noted(STDOUT_FILENO, "standard output", ics_layout_steps(),
+                                             to->note, steps, count, error);
     }
     if (to->is_measured) {
         const double rows = (double)(ics_table_writer_rows(to->writer) + count);
@@ -120,6 +123,13 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     if (status == ICESTREAM_OK) {
         status = ics_step_generator_create(config, models, -1, &generator, error);
     }
+    if (status == ICESTREAM_OK && !to_file) {
+        to.note =
+            ics_json_dump(ics_step_generator_light(generator), JSON_COMPACT | JSON_ENSURE_ASCII);
+        if (to.note == NULL) {
+            status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for messages");
+        }
+    }
     if (status == ICESTREAM_OK) {
         status = to_file ? write_file(&to, generator, error) : write_steps(&to, generator, error);
     }
@@ -127,6 +137,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
         status = report_light(generator, report, error);
     }
     ics_table_writer_destroy(to.writer);
+    free(to.note);
     ics_step_generator_destroy(generator);
     ics_models_destroy(models);
     return status;
