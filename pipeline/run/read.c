@@ -8,6 +8,7 @@
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/save.h"
 #include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
@@ -71,7 +72,8 @@ static void check_done(ics_job *job)
         ics_run_life_event(run, unit, ICS_ON_ABSENT);
     } else {
         ics_run_life_succeeded(run, unit);
-        run->photons_checked += unit->summary.photons;
+        ics_run_save_continue(run, unit);
+        run->photons_checked += unit->summary.photons - unit->taken_over.created;
         ics_run_doubts_look(run, unit);
         if (file) {
             look_at_steps(run, unit);

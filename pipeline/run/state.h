@@ -15,6 +15,7 @@
  *   log        writes the log, and the journal on the I/O thread
  *   room       pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
+ *   save       takes checkpoints over, and writes them at the end of the run    (part)
  *   clients    receives messages from clients and answers them                  (part)
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
  *   rotate     commits the volume                                               (part)
@@ -41,8 +42,8 @@
 #define ICS_RUN_STATE_H
 
 #include "pipeline/devices/device.h"
+#include "pipeline/models/light/light_region.h"
 #include "pipeline/models/models.h"
-#include "pipeline/models/plausibility_light.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
 #include "pipeline/telemetry/events.h"
@@ -221,9 +222,10 @@ typedef struct ics_run_batches {
     /* How many batches may still be made: a limit of memory, not a count of jobs. A batch has its
      * credit from the moment a reader begins to make it until its hits are stored. */
     uint32_t credits;
-    ics_job_queue spare;       /* empty batches, kept for their memory */
-    icestream_account account; /* of all batches that came back */
-    double seconds;            /* of all threads that compute or make hits (s) */
+    ics_job_queue spare;          /* empty batches, kept for their memory */
+    icestream_account account;    /* of all batches that came back */
+    icestream_account taken_over; /* from checkpoints; counted by save.c */
+    double seconds;               /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
 /* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
