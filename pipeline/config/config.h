@@ -120,7 +120,8 @@ const char *ics_config_content_name(ics_hit_content content);
 /* What hit files contain; never ICS_CONTENT_AUTO. */
 ics_hit_content ics_config_content(const icestream_config *config);
 
-/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors on a CPU. Returns the path
+/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors with device.backend: cpu.
+ * Returns the path
  * of the k-th such key of this configuration ("graph.lanes"); NULL: there are no more. */
 const char *ics_config_gpu_key(const icestream_config *config, size_t k);
 

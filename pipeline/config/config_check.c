@@ -148,8 +148,8 @@ const char *ics_config_gpu_key(const icestream_config *config, size_t k)
     return NULL;
 }
 
-/* Rejects keys for a GPU if device.backend is cpu. If it is auto, the device reports the same error
- * when it finds no GPU. */
+/* Rejects keys for a GPU if device.backend is cpu. If it is auto, a configuration may serve
+ * machines with and without a GPU: the CPU does not use these keys, and commands say so. */
 static int check_graph(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;

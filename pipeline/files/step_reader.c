@@ -143,6 +143,9 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
     reader->last_event = steps[count - 1].event_id;
     reader->last_step = steps[count - 1].step_id;
     summary->ascending &= ascending;
+    if (summary->rows == 0) {
+        ics_step_extent_add(&summary->extent, steps, count);
+    }
     count_slow(reader, steps, count);
     ics_event_spans_add(&reader->spans, steps, count);
     summary->rows += count;

@@ -25,6 +25,7 @@
 
 #include "pipeline/files/digest.h"
 #include "pipeline/files/format/event_spans.h"
+#include "pipeline/files/step_extent.h"
 #include "pipeline/icestream.h"
 
 #include <stdatomic.h>
@@ -35,6 +36,7 @@ typedef struct ics_step_summary {
     uint64_t rows;
     uint64_t photons;                /* sum over all rows, < 2^62 */
     bool ascending;                  /* (event_id, step_id) ascends strictly from row to row */
+    ics_step_extent extent;          /* of the first rows, those of the first read */
     uint64_t slow_steps, first_slow; /* steps below the Cherenkov threshold, the row of the first */
     char digest[ICS_DIGEST_TEXT];    /* SHA-256 of all bytes of the file, as sha256sum prints it */
 } ics_step_summary;

@@ -219,6 +219,14 @@ static uint8_t kind_of(ics_part_form form)
     }
 }
 
+/* The number of photons of a ray is given and never thinned. */
+static uint16_t flags_of(ics_part_form form)
+{
+    return form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC
+           : form == ICS_PART_RAY ? ICESTREAM_STEP_NOT_THINNED
+                                  : 0;
+}
+
 static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32_t step_id,
                                 uint32_t photons)
 {
@@ -244,7 +252,7 @@ static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32
                             .step_id = step_id,
                             .kind = kind_of(part->form),
                             .spectrum = (uint8_t)part->spectrum,
-                            .flags = part->form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC : 0};
+                            .flags = flags_of(part->form)};
 }
 
 static bool is_inside(const icestream_step *step)

@@ -174,8 +174,8 @@ static bool is_time_to_look(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
-    if (run->claims.self == NULL || intake->claim_job.out || ics_run_room_is_paused(run) ||
-        ics_run_is_stopping(run)) {
+    if (run->claims.self == NULL || intake->closed || intake->claim_job.out ||
+        ics_run_room_is_paused(run) || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
         return;
     }
     uint32_t waiting = 0, room = room_for_claims(run, &waiting);
@@ -205,8 +205,8 @@ bool ics_run_intake_expects_files(const ics_run_state *run)
 static bool waits(const ics_run_state *run)
 {
     bool client_waits = ics_run_clients_are_waiting(run) && ics_run_rotate_has_units(run);
-    return !ics_run_is_stopping(run) && run->claims.self != NULL && !client_waits &&
-           ics_run_intake_expects_files(run);
+    return !ics_run_is_stopping(run) && run->claims.self != NULL && !run->intake.closed &&
+           !client_waits && ics_run_intake_expects_files(run);
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */
@@ -265,7 +265,7 @@ static bool give_back(ics_run_state *run)
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
         if (goes_back(run, unit)) {
             ics_run_life_event(run, unit, ICS_ON_RUN_ENDS);
-            any = true;
+            run->intake.closed = any = true;
         }
     }
     return any;

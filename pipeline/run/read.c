@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
@@ -71,6 +72,7 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         run->photons_checked += unit->summary.photons;
+        ics_run_doubts_look(run, unit);
         if (file) {
             look_at_steps(run, unit);
         }
@@ -183,6 +185,7 @@ static void fill_done(ics_job *job)
         handle_read_error(run, unit);
     } else if (work->at_end) {
         if (unit->input->stream) {
+            ics_run_doubts_look(run, unit);
             look_at_steps(run, unit);
             append_message(run, unit);
         }

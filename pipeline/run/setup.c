@@ -3,9 +3,11 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
@@ -169,7 +171,11 @@ static int load_world(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
+    if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
     const ics_models *models = run->models;
+    ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
@@ -270,6 +276,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
+    STAILQ_INIT(&run->commands.programs);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;
@@ -331,6 +338,7 @@ void ics_run_teardown(ics_run_state *run)
     }
     free(run->quarantine);
     ics_tables_destroy(run->tables);
+    ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

@@ -6,6 +6,7 @@
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
+#include "pipeline/units/command_pending.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -212,6 +213,15 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
+void ics_unit_look_for_command(ics_unit *unit)
+{
+    const ics_unit_work *work = unit->work;
+    if (work->matches && unit->common->config->sink.command_count > 0) {
+        unit->command_pending =
+            ics_command_pending_has(work->found_in != NULL ? work->found_in : unit->output);
+    }
+}
+
 static int check_file(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
@@ -267,6 +277,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     error->status = ICESTREAM_OK;
     if (!unit->input->stream) {
         check_file(unit, error);
+        ics_unit_look_for_command(unit);
     } else {
         find_message(unit, error);
     }

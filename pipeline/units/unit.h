@@ -11,6 +11,7 @@
  *   origin       digests of everything that hits depend on
  *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
@@ -112,6 +113,9 @@ struct ics_unit {
     uint64_t output_bytes;     /* of the hit file, or of the hits in a volume (bytes) */
     char *refusal;             /* why the input is bad; NULL: it is not */
     double arrived;            /* when the file came, or the unit was opened; since 1970 (s) */
+    /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
+     * reader or the writer. */
+    bool command_pending;
 };
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
@@ -163,6 +167,10 @@ void ics_unit_fill(ics_job *job, void *thread_state);
  * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
+
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

@@ -126,7 +126,8 @@ START_TEST(public_inputs)
     for (size_t i = 0; i < COUNT(runs); ++i) {
         char text[2048];
         snprintf(text, sizeof text,
-                 "ice: {directory: \"" SHARED "/ice/%s\"}\nstages: {detect: pe}\n"
+                 "ice: {directory: \"" SHARED "/ice/%s\", birefringence: false}\n"
+                 "stages: {detect: pe}\n"
                  "detector: {oversize: %s, file: \"" SHARED "/ice/%s/geo-f2k\"}\n"
                  "particles: {losses: none, photons_per_step: 2000, file: \"" SHARED
                  "/reference/ppc/bench/%s\"}\n",
