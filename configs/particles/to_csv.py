@@ -40,10 +40,10 @@ def proposal(file):
     for row in csv.DictReader(file):
         code = int(row["type"])
         kind = LOSS[code - 1000000000] if code > 1000000000 else code
-        place = [float(row[name]) / 100 for name in ("x", "y", "z")]
+        position = [float(row[name]) / 100 for name in ("x", "y", "z")]
         length = float(row["length"]) / 100 if row["length"] else ""
         yield [
-            row["event"], kind, *place, row["dx"], row["dy"], row["dz"],
+            row["event"], kind, *position, row["dx"], row["dy"], row["dz"],
             float(row["energy"]) / 1000, float(row["time"]) * 1e9, length,
         ]  # fmt: skip
 
