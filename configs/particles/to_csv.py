@@ -2,8 +2,8 @@
 """Writes a list of particles for icestream (CSV) from texts of other programs.
 
     to_csv.py genie events.txt > events.csv       # gntpc -f nuance_tracker or t2k_tracker: cm, ns, MeV
-    to_csv.py proposal losses.csv > events.csv    # written as docs/light.md shows: cm, s, MeV
-    to_csv.py siren events.jsonl > events.csv     # written as docs/light.md shows: m, GeV
+    to_csv.py proposal losses.csv > events.csv    # written as docs/particles.md shows: cm, s, MeV
+    to_csv.py siren events.jsonl > events.csv     # written as docs/particles.md shows: m, GeV
 
 The axes of the lists must be those of the detector: x, y and z up, in the coordinates of its modules.
 """

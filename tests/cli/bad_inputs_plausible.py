@@ -202,7 +202,7 @@ def sound_cases():
     def check(_):
         root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
         faults = []
-        commands = [[path] for path in glob.glob(root + "/configs/runs/*.yaml")]
+        commands = [[path] for path in glob.glob(root + "/configs/r*/*.yaml")]
         commands += [
             ["-s", "particles.file=" + path] for path in glob.glob(root + "/configs/particles/*")
         ]
@@ -212,7 +212,7 @@ def sound_cases():
             for more in ([], ["-s", "detector.oversize=16"])
         ]
         for command in commands:
-            if "reference-" in command[0] and not os.path.isdir(root + "/../shared/ice"):
+            if "/reference/" in command[0] and not os.path.isdir(root + "/../shared/ice"):
                 continue
             done = subprocess.run(
                 [good.program, "validate", *command], stdout=subprocess.PIPE, check=False

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Promises: lists of GENIE, PROPOSAL and SIREN become steps as docs/light.md says; validate and generate print
+# Promises: lists of GENIE, PROPOSAL and SIREN become steps as docs/particles.md says; validate and generate print
 # the light of each type and warn of muons without losses; a run warns of two inputs with the same events and of
 # steps below the Cherenkov threshold, whose photons all end where they start.
 # To join: a new program gets an example and a reader in configs/particles/to_csv.py and a line in `forms`.
