@@ -44,10 +44,10 @@ static ics_unit *unit_of_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
-/* A unit may be checked or read several times. */
+/* A unit may be checked or read several times. It has no reader where nothing was read. */
 static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
-    if (!unit->was_looked_at) {
+    if (!unit->was_looked_at && unit->work->reader != NULL) {
         unit->was_looked_at = true;
         ics_run_seen_look(run, unit);
     }
