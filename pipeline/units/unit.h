@@ -38,6 +38,7 @@ typedef struct ics_unit_common {
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* number of spectra that steps may name */
     uint32_t threads;          /* number of threads that compute */
+    json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
@@ -69,6 +70,7 @@ typedef struct ics_unit_work {
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
+    bool no_record;  /* the steps do not say what their light was made with */
     icestream_error read_error; /* result of the last job of a reader */
 
     /* These belong to the writer while it has a batch or the hits of the unit. */
@@ -109,7 +111,10 @@ struct ics_unit {
     double seconds;            /* of compute threads (s) */
     uint64_t output_bytes;     /* of the hit file, or of the hits in a volume (bytes) */
     char *refusal;             /* why the input is bad; NULL: it is not */
-    double arrived;            /* when the file came, or the unit was opened; since 1970 (s) */
+    /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
+     * reader sets it. */
+    json_t *light_mismatch;
+    double arrived; /* when the file came, or the unit was opened; since 1970 (s) */
 };
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
