@@ -139,11 +139,23 @@ ICESTREAM_PUBLIC int icestream_config_print(const icestream_config *config, FILE
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-/* Checks the configuration, its ice, detector, light and device without running photons, and
- * describes them on `report`, which may be NULL. ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT,
- * ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* Checks the configuration, its step files, ice, detector, light and device without running
+ * photons, and describes them on `report`, which may be NULL. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_INPUT, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_validate(const icestream_config *config, FILE *report,
                                         icestream_error *error);
+
+typedef struct icestream_validate_options {
+    bool json; /* write one JSON object instead of text */
+    /* Check for a machine with a GPU ("cuda") or without one ("cpu"), whatever this machine has.
+     * Kernels are not compiled for a GPU that is not here. NULL: this machine. */
+    const char *machine;
+} icestream_validate_options;
+
+/* The same with options. ICESTREAM_E_USAGE: another machine than "cuda" or "cpu". */
+ICESTREAM_PUBLIC int icestream_validate_with(const icestream_config *config,
+                                             const icestream_validate_options *options,
+                                             FILE *report, icestream_error *error);
 
 typedef struct icestream_run_options {
     bool force;               /* overwrite existing hit files */
@@ -174,6 +186,10 @@ ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
  * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
+/* The same, and writes to `report` (NULL: nothing) how much light each type of particle makes, and
+ * a line for each doubt about the tracks of the list. */
+ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
+                                               bool force, FILE *report, icestream_error *error);
 
 /* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
  * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */

@@ -71,6 +71,9 @@ typedef enum ics_particle_format {
 /* The event_ids of particles: those of the list, or counted from 0. */
 typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_particle_events;
 
+/* Losses along tracks: of muons whose events have none, of no track, or of all tracks. */
+typedef enum ics_losses { ICS_LOSSES_AUTO, ICS_LOSSES_NONE, ICS_LOSSES_SIMPLE } ics_losses;
+
 /* Whose numbers for light of particles to use where the public codes differ (physics.md 14.1); in
  * the order of ice_convention_name. */
 typedef enum ics_conventions {
@@ -120,7 +123,8 @@ const char *ics_config_content_name(ics_hit_content content);
 /* What hit files contain; never ICS_CONTENT_AUTO. */
 ics_hit_content ics_config_content(const icestream_config *config);
 
-/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors on a CPU. Returns the path
+/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors with device.backend: cpu.
+ * Returns the path
  * of the k-th such key of this configuration ("graph.lanes"); NULL: there are no more. */
 const char *ics_config_gpu_key(const icestream_config *config, size_t k);
 

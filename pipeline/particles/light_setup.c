@@ -12,20 +12,22 @@ _Static_assert((int)ICS_CONVENTIONS_STANDARD == ICE_CONVENTION_STANDARD &&
                    (int)ICS_CONVENTIONS_PPC == ICE_CONVENTION_PPC,
                "one order of conventions");
 
-/* Returns the Cherenkov light at beta relative to beta = 1, over the biased spectrum. */
+/* Returns the number of photons to make at beta, relative to beta = 1, over the biased spectrum.
+ * This is the Cherenkov light, divided by the share of photons whose wavelengths are above the
+ * threshold, because stages/create_cherenkov.h drops all others. */
 static double slow_share(const ice_medium *medium, const ice_spectrum *spectrum, double beta)
 {
-    double sum = 0, all = 0;
+    double sum = 0, kept = 0;
     for (size_t i = 1; i < spectrum->count; ++i) {
         const double width = spectrum->wavelength[i] - spectrum->wavelength[i - 1];
         for (size_t k = i - 1; k <= i; ++k) {
             const double light = 0.5 * width * spectrum->density[k];
-            all += light;
-            sum += light *
-                   ice_cherenkov_share(beta, ics_ice_phase_index(medium, spectrum->wavelength[k]));
+            const double index = ics_ice_phase_index(medium, spectrum->wavelength[k]);
+            kept += beta * index >= 1 ? light : 0;
+            sum += light * ice_cherenkov_share(beta, index);
         }
     }
-    return sum / all;
+    return kept > 0 ? sum / kept : 0;
 }
 
 int ics_light_setup_create(const icestream_config *config, const ice_medium *medium,

@@ -17,11 +17,13 @@ typedef struct ics_light_setup {
     const double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps;
                            not owned */
     size_t spectrum_count;
-    /* the light of the k-th piece of ICE_MUON_PIECE metres before the end of a stopping muon,
-     * relative to beta = 1 */
+    /* The photons to make in the k-th piece of ICE_MUON_PIECE metres before the end of a stopping
+     * muon, relative to beta = 1. The create stage drops those whose wavelength is below the
+     * threshold; what is left is the light of the muon. */
     double slow[ICS_SLOW_PIECES];
     uint32_t photons_per_step, photons_per_direction;
-    bool losses, stopping;
+    ics_losses losses;
+    bool stopping;
     bool leds_of_ppc;    /* beams `lab` leave their modules in the way of ppc */
     double track_length; /* m; 0: the range */
     uint32_t spectrum;   /* spectrum of sources that give none */

@@ -6,6 +6,7 @@
 #ifndef ICS_PARTICLES_PARTICLE_STEPS_H
 #define ICS_PARTICLES_PARTICLE_STEPS_H
 
+#include "pipeline/particles/light_totals.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_source.h"
@@ -58,5 +59,10 @@ int ics_particle_steps_fill(ics_particle_steps *steps, icestream_step *out, size
  * of ics_particle_steps_of(). The steps own them. */
 const ics_models *ics_particle_steps_models(const ics_particle_steps *steps);
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps);
+/* Returns the light of all planned steps by types and events, which belongs to the steps. Called
+ * after the last step is planned. */
+const ics_light_totals *ics_particle_steps_light(ics_particle_steps *steps);
+/* Returns the list, for the places of particles. */
+const ics_particle_source *ics_particle_steps_source(const ics_particle_steps *steps);
 
 #endif

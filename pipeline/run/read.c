@@ -3,11 +3,13 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
@@ -56,6 +58,15 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
+/* A unit may be checked or read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
+{
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_seen_look(run, unit);
+    }
+}
+
 static void check_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -77,6 +88,10 @@ static void check_done(ics_job *job)
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
         run->photons_checked += unit->summary.photons;
+        ics_run_doubts_look(run, unit);
+        if (file) {
+            look_at_steps(run, unit);
+        }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
 }
@@ -186,6 +201,8 @@ static void fill_done(ics_job *job)
         handle_read_error(run, unit);
     } else if (work->at_end) {
         if (unit->input->stream) {
+            ics_run_doubts_look(run, unit);
+            look_at_steps(run, unit);
             append_message(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);

@@ -11,6 +11,7 @@
  *   origin       digests of everything that hits depend on
  *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
@@ -37,6 +38,7 @@ typedef struct ics_unit_common {
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* number of spectra that steps may name */
+    float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
     json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
     bool to_stdout;            /* one message per unit instead of files */
@@ -93,6 +95,7 @@ struct ics_unit {
      * the I/O thread, and batches until their hits are in the collector. */
     uint32_t jobs_out;
     ics_retry retry;
+    bool was_looked_at; /* the loop has warned of what is odd about the steps */
 
     const ics_input *input; /* the step file, or the stream that has this message */
     ics_input own_input;    /* where a claimed file has no entry in the list of inputs */
@@ -114,7 +117,10 @@ struct ics_unit {
     /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
      * reader sets it. */
     json_t *light_mismatch;
-    double arrived; /* when the file came, or the unit was opened; since 1970 (s) */
+    double arrived;            /* when the file came, or the unit was opened; since 1970 (s) */
+    /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
+     * reader or the writer. */
+    bool command_pending;
 };
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
@@ -166,6 +172,10 @@ void ics_unit_fill(ics_job *job, void *thread_state);
  * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
+
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

@@ -60,17 +60,19 @@ static int describe_particles(const icestream_config *config, const ics_particle
                               json_t **out, icestream_error *error)
 {
     static const char *const conventions[] = {"standard", "clsim", "ppc"};
+    static const char *const losses[] = {"auto", "none", "simple"};
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
     *out =
-        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}}", "producer",
-                  "icestream " ICESTREAM_VERSION " generate", "particles", "source",
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}",
+                  "producer", "icestream " ICESTREAM_VERSION " generate", "particles", "source",
                   config->particles.file != NULL ? config->particles.file : "particles.list",
                   "seed", seed, "conventions", conventions[config->particles.conventions], "events",
                   (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
                   (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
                   (json_int_t)totals->largest_step, "kind", "particles", "losses",
-                  (int)config->particles.losses, "stopping", (int)config->particles.stopping);
+                  (int)(config->particles.losses == ICS_LOSSES_SIMPLE), "track_losses",
+                  losses[config->particles.losses], "stopping", (int)config->particles.stopping);
     return *out != NULL
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
@@ -246,8 +248,33 @@ static int write_file(maker *make, const char *path, bool force, icestream_error
     return status;
 }
 
-int icestream_generate(const icestream_config *config, const char *path, bool force,
-                       icestream_error *error)
+/* Writes how much light the particles make, and what is doubtful about them. */
+static int report_light(const maker *make, FILE *report, icestream_error *error)
+{
+    ics_warnings warnings = {0};
+    if (make->particles == NULL || report == NULL) {
+        return ICESTREAM_OK;
+    }
+    const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
+    const ics_light_totals *light = ics_particle_steps_light(make->particles);
+    fprintf(report,
+            "particles  %" PRIu64 " in %" PRIu64 " event%s: %.3g photons in %" PRIu64 " steps\n",
+            totals.particles, totals.events, totals.events == 1 ? "" : "s", (double)totals.photons,
+            totals.steps);
+    ics_light_totals_describe(light, report);
+    const int status =
+        ics_light_totals_warn(light, ics_particle_steps_source(make->particles), &warnings);
+    for (size_t i = 0; i < warnings.count; ++i) {
+        fprintf(report, "warning: %s\n", warnings.items[i]);
+    }
+    ics_warnings_free(&warnings);
+    return status == ICESTREAM_OK
+               ? status
+               : ics_error_set(error, status, "generate: out of memory for warnings");
+}
+
+int icestream_generate_report(const icestream_config *config, const char *path, bool force,
+                              FILE *report, icestream_error *error)
 {
     maker make;
     int status = maker_create(config, &make, error);
@@ -260,6 +287,15 @@ int icestream_generate(const icestream_config *config, const char *path, bool fo
     } else {
         status = write_file(&make, path, force, error);
     }
+    if (status == ICESTREAM_OK) {
+        status = report_light(&make, report, error);
+    }
     maker_free(&make);
     return status;
+}
+
+int icestream_generate(const icestream_config *config, const char *path, bool force,
+                       icestream_error *error)
+{
+    return icestream_generate_report(config, path, force, NULL, error);
 }
