@@ -174,6 +174,8 @@ typedef struct ics_run_units {
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
+    size_t no_record;         /* files and messages without a record of their light */
+    bool mismatch_noted;      /* the log has the warning about light that was accepted */
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
