@@ -227,6 +227,11 @@ typedef struct ice_light {
      * Without points: flat_acceptance */
     double *acceptances[ICE_ACCEPTANCES]; /* [bias_count] each; NULL: not computed */
     double flat_acceptance;
+    /* What the bias was made from, for the record of steps (files.md 2.5): at the points of the
+     * bias the acceptance of the standard module and that of the high-efficiency module relative to
+     * it; and the efficiency of all modules. NULL: not computed */
+    double *standard_acceptance, *high_efficiency; /* [bias_count] each */
+    double efficiency;
     double photons_per_metre; /* biased Cherenkov photons per metre of bare track at beta = 1 */
 } ice_light;
 

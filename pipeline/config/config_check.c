@@ -57,10 +57,10 @@ static int check_source(const icestream_config *config, icestream_error *error)
 /* Keys that belong to one kind of source, without such a source. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
-    static const char *const claimed_only[] = {"source.pattern", "source.watch", "source.after",
-                                               "source.spool", "source.worker"};
+    static const char *const claimed_only[] = {"source.pattern", "source.watch",  "source.after",
+                                               "source.spool",   "source.worker", "source.claims"};
     static const char *const clients_only[] = {"source.token", "source.clients",
-                                               "source.message_limit"};
+                                               "source.client_idle", "source.message_limit"};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
         if (is_changed(config, claimed_only[i]) && config->source.directory == NULL) {

@@ -88,6 +88,11 @@ void ics_particle_steps_destroy(ics_particle_steps *steps)
     free(steps);
 }
 
+const ics_models *ics_particle_steps_models(const ics_particle_steps *steps)
+{
+    return steps->models;
+}
+
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps)
 {
     return steps->totals;

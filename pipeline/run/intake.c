@@ -4,6 +4,7 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/ahead.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
@@ -135,17 +136,14 @@ static void claim_done(ics_job *job)
     }
 }
 
-/* Returns how many more files may be claimed: no more than the run can open, because no other
- * worker can claim a file that waits here. *waiting: the units that were never opened. */
-static uint32_t room_for_claims(const ics_run_state *run, uint32_t *waiting)
+/* The units that were never opened. */
+static uint32_t count_waiting(const ics_run_state *run)
 {
-    const ics_run_units *units = &run->units;
-    *waiting = 0;
-    for (const ics_unit *unit = units->to_open; unit != NULL; unit = unit->next) {
-        ++*waiting;
+    uint32_t waiting = 0;
+    for (const ics_unit *unit = run->units.to_open; unit != NULL; unit = unit->next) {
+        waiting++;
     }
-    uint32_t used = units->open + *waiting;
-    return units->open_limit > used ? units->open_limit - used : 0;
+    return waiting;
 }
 
 static bool has_reason_to_look(const ics_run_state *run)
@@ -178,7 +176,9 @@ static void offer(ics_run_state *run)
         ics_run_room_is_paused(run) || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
         return;
     }
-    uint32_t waiting = 0, room = room_for_claims(run, &waiting);
+    const uint32_t waiting = count_waiting(run);
+    ics_run_ahead_measure(run, waiting);
+    const uint32_t room = ics_run_ahead_room(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
     bool any_ended = ics_run_ending_count(run) > intake->ended;

@@ -19,6 +19,7 @@
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
  *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
+ *   ahead      decides how many step files are claimed ahead
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
  *   seen       warns of events that two inputs have, and of steps without light
@@ -175,6 +176,14 @@ typedef struct ics_run_units {
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
 
+/* Owned by ahead.c. */
+typedef struct ics_run_ahead {
+    double file_seconds; /* mean time between the ends of two files (s); 0: not known yet */
+    double since;    /* ics_clock_seconds() of the last such end, or when work came (s); 0: there is
+                        no work */
+    size_t finished; /* units.finished at that time */
+} ics_run_ahead;
+
 /* Owned by intake.c: files of source.directory and of clients, claimed one by one. */
 typedef struct ics_run_intake {
     char *spool; /* folder of the claims; NULL: nothing is claimed */
@@ -328,6 +337,7 @@ struct ics_run_state {
     ics_run_seen seen;
     ics_run_clients clients;
     ics_run_units units;
+    ics_run_ahead ahead;
     ics_run_intake intake;
     ics_run_batches batches;
     ics_run_rotation rotation;

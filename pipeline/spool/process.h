@@ -19,7 +19,7 @@ typedef struct ics_process {
 
 /* Describes this process. If /proc does not show it, `space` is "". */
 void ics_process_self(ics_process *out);
-/* Whether the process has certainly ended. */
-bool ics_process_is_gone(const ics_process *process);
+/* Whether a process has certainly ended. `self`: this process. */
+bool ics_process_is_gone(const ics_process *process, const ics_process *self);
 
 #endif

@@ -69,6 +69,8 @@ void ics_light_destroy(ice_light *light)
     }
     free(light->spectra);
     free(light->kept);
+    free(light->standard_acceptance);
+    free(light->high_efficiency);
     free(light->bias_wavelength);
     free(light->bias);
     free(light);
