@@ -53,6 +53,8 @@
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
 
+#include <signal.h>
+
 enum {
     ICS_RUN_WRITERS = 16, /* at most */
     ICS_RUN_CLAIMS = 64,  /* files claimed by one job, at most */
@@ -174,6 +176,8 @@ typedef struct ics_run_units {
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
+    size_t no_record;         /* files and messages without a record of their light */
+    bool mismatch_noted;      /* the log has the warning about light that was accepted */
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
@@ -302,6 +306,7 @@ typedef struct ics_run_loop {
     uv_loop_t uv;
     bool open; /* the loop of libuv exists */
     uv_signal_t signals[ICS_RUN_SIGNALS];
+    struct sigaction before[ICS_RUN_SIGNALS]; /* what the signals did before the run */
     uv_prepare_t turn;
     uv_timer_t ticker, waker, limit, metrics;
     ics_mailbox *mailbox;
