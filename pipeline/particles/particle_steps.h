@@ -6,9 +6,9 @@
 #ifndef ICS_PARTICLES_PARTICLE_STEPS_H
 #define ICS_PARTICLES_PARTICLE_STEPS_H
 
-#include "pipeline/particles/light_totals.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/light_parts.h"
+#include "pipeline/particles/light_totals.h"
 #include "pipeline/particles/particle_source.h"
 
 typedef struct ics_particle_steps ics_particle_steps;

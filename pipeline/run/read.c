@@ -9,6 +9,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/save.h"
 #include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
@@ -58,10 +59,10 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
-/* A unit may be checked or read several times. */
+/* A unit may be checked or read several times. It has no reader where nothing was read. */
 static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
-    if (!unit->was_looked_at) {
+    if (!unit->was_looked_at && unit->work->reader != NULL) {
         unit->was_looked_at = true;
         ics_run_seen_look(run, unit);
     }
@@ -87,7 +88,8 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
-        run->photons_checked += unit->summary.photons;
+        ics_run_save_continue(run, unit);
+        run->photons_checked += unit->summary.photons - unit->taken_over.created;
         ics_run_doubts_look(run, unit);
         if (file) {
             look_at_steps(run, unit);

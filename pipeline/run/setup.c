@@ -18,6 +18,7 @@
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
+#include "pipeline/run/save.h"
 #include "pipeline/run/seen.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
@@ -39,11 +40,12 @@ enum {
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
  * Batches are made before units are checked, so that the device gets work first; a full volume is
- * sealed before more hits are written into it. */
+ * sealed before more hits are written into it. At the end of the run the last part is called first:
+ * hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
     &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
     &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part, &ics_run_rotate_part,
-    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,  &ics_run_save_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -255,6 +257,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
+    run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =

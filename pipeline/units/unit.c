@@ -83,6 +83,8 @@ void ics_unit_destroy(ics_unit *unit)
         ics_claims_claim_free(&unit->claim);
         free(unit->name);
         free(unit->output);
+        free(unit->checkpoint);
+        free(atomic_exchange(&unit->notice, NULL));
         free(unit->refusal);
         json_decref(unit->light_mismatch);
         free(unit);
@@ -91,7 +93,7 @@ void ics_unit_destroy(ics_unit *unit)
 
 int ics_unit_open(ics_unit *unit, icestream_error *error)
 {
-    unit->account = (icestream_account){0};
+    unit->account = unit->taken_over = (icestream_account){0};
     unit->summary = (ics_step_summary){0};
     unit->maths = ICS_MATHS_NONE;
     unit->seconds = 0.0;
@@ -126,6 +128,7 @@ void ics_unit_close(ics_unit *unit)
     if (unit->work != NULL) {
         ics_unit_close_reader(unit);
         ics_collector_destroy(unit->work->collector);
+        ics_unit_close_saving(unit->work);
         free(unit->work->found_in);
         free(unit->work);
         unit->work = NULL;
@@ -276,7 +279,10 @@ static int check_file(ics_unit *unit, icestream_error *error)
                                "expected none (--force overwrites)",
                                unit->name, unit->output);
     }
-    return status == ICESTREAM_OK ? ics_unit_look_for_volume(unit, error) : status;
+    if (status == ICESTREAM_OK) {
+        status = ics_unit_look_for_volume(unit, error);
+    }
+    return status == ICESTREAM_OK ? ics_unit_read_checkpoint(unit, error) : status;
 }
 
 static int find_message(ics_unit *unit, icestream_error *error)
@@ -339,6 +345,7 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
 {
     bool full = false;
     while (!full) {
+        ics_unit_pass_over_finished(unit->work);
         int status = ics_batch_fill(unit->work->batch, &unit->work->cursor, &full, error);
         if (status != ICESTREAM_OK || full) {
             return status;
@@ -348,7 +355,8 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
         if (status != ICESTREAM_OK) {
             return status;
         }
-        unit->work->cursor = (ics_step_cursor){.steps = unit->work->rows, .count = got};
+        unit->work->cursor = (ics_step_cursor){
+            .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
         if (got == 0) {
             unit->work->at_end = true;
             if (unit->input->stream) {

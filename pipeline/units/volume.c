@@ -263,6 +263,7 @@ static void finish(commit *at, ics_volume_result *result)
         for (size_t i = 0; i < at->count; ++i) {
             ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);
             at->units[i]->command_pending = volume->common->config->sink.command_count > 0;
+            ics_unit_remove_checkpoint(at->units[i]);
         }
         result->bytes = stat(volume->path, &about) == 0 ? (uint64_t)about.st_size : 0;
         result->path = volume->path;
@@ -294,6 +295,9 @@ void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, s
     }
     if (status == ICESTREAM_OK) {
         finish(&at, result);
+    }
+    for (size_t i = 0; ics_error_no_room(error) && i < count; ++i) {
+        ics_unit_remove_checkpoint(units[i]); /* the volume needs the room */
     }
     json_decref(at.metadata);
 }

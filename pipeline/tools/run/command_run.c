@@ -80,6 +80,7 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
         .metrics_path = values[OPTION_METRICS].text,
         .time_limit = (double)values[OPTION_TIME_LIMIT].whole,
         .unfinished_after_signal = values[OPTION_UNFINISHED_EXIT].given,
+        .ends_process = true,
     };
     return icestream_run(config, &run, error);
 }
