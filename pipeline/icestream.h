@@ -171,6 +171,10 @@ typedef struct icestream_run_options {
     /* A run that makes its steps itself (particles or a workload, and no source) also writes them
      * into this step file; "": NAME.steps.npy in sink.directory; NULL: it keeps no steps. */
     const char *keep_steps;
+    /* The process ends with the result of the run: the signals that a run handles (below) stay
+     * ignored after the run, so that none of them can replace the exit status. If false, they get
+     * the dispositions that they had before the run. */
+    bool ends_process;
 } icestream_run_options;
 
 /* Simulates the photons of the configured source and writes hit files. If no source is given and

@@ -44,6 +44,7 @@ typedef struct ics_batch {
     icestream_step *steps;   /* [count], the step of every emission */
     ice_emission *emissions; /* [count], each with 1 or more photons */
     uint32_t count, capacity;
+    uint64_t first_photon; /* of the batch: its position in the file (ics_step_cursor) */
     uint64_t photons;      /* sum over the emissions */
     uint64_t photon_limit; /* the batch is full with this number of photons, */
     uint32_t step_limit;   /* or with this number of emissions */
@@ -81,16 +82,23 @@ void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure);
 /* Accepts NULL. */
 void ics_batch_destroy(ics_batch *batch);
 
-/* A position in an array of steps, possibly inside a step. */
+/* A position in an array of steps, possibly inside a step. The steps may be a piece of a file. */
 typedef struct ics_step_cursor {
     const icestream_step *steps;
     size_t count;          /* steps left, steps[0] included */
     uint32_t first_photon; /* photons of steps[0] that are already in batches */
+    uint64_t position;     /* of the next photon: the photons of the file before it */
+    uint64_t barrier;      /* position at which a batch ends, above `position`; 0: anywhere */
 } ics_step_cursor;
 
-/* Moves photons from the cursor to the batch until the batch is full or the cursor has no steps
- * left. Steps without photons are skipped. *full: whether the batch is full. ICESTREAM_E_MEMORY. */
+/* Moves photons from the cursor to the batch until the batch is full, the cursor is at its barrier,
+ * or the cursor has no steps left. Steps without photons are skipped. *full: the batch is full or
+ * ends at the barrier. The photons of a batch are neighbours in the file. ICESTREAM_E_MEMORY. */
 int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestream_error *error);
+
+/* Moves the cursor over photons that no batch gets, up to `position` or until the cursor has no
+ * steps left. */
+void ics_batch_pass_over(ics_step_cursor *cursor, uint64_t position);
 
 /* Returns the emission of the photons `first` to `first + photons - 1` of a step. Its direction is
  * normalised in double precision; the direction of an isotropic step is +z and is not used. The

@@ -15,11 +15,13 @@
  *   log        writes the log, and the journal on the I/O thread
  *   room       pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
+ *   save       takes checkpoints over, and writes them at the end of the run    (part)
  *   clients    receives messages from clients and answers them                  (part)
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
  *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
  *   ahead      decides how many step files are claimed ahead
+ *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
  *   seen       warns of events that two inputs have, and of steps without light
@@ -51,6 +53,8 @@
 #include "pipeline/telemetry/service_notify.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
+
+#include <signal.h>
 
 enum {
     ICS_RUN_WRITERS = 16, /* at most */
@@ -173,9 +177,17 @@ typedef struct ics_run_units {
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
+    size_t no_record;         /* files and messages without a record of their light */
+    bool mismatch_noted;      /* the log has the warning about light that was accepted */
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
+
+/* Owned by own_outputs.c. */
+typedef struct ics_run_own_outputs {
+    char *names[3]; /* [count] */
+    size_t count;
+} ics_run_own_outputs;
 
 /* Owned by ahead.c. */
 typedef struct ics_run_ahead {
@@ -215,9 +227,10 @@ typedef struct ics_run_batches {
     /* How many batches may still be made: a limit of memory, not a count of jobs. A batch has its
      * credit from the moment a reader begins to make it until its hits are stored. */
     uint32_t credits;
-    ics_job_queue spare;       /* empty batches, kept for their memory */
-    icestream_account account; /* of all batches that came back */
-    double seconds;            /* of all threads that compute or make hits (s) */
+    ics_job_queue spare;          /* empty batches, kept for their memory */
+    icestream_account account;    /* of all batches that came back */
+    icestream_account taken_over; /* from checkpoints; counted by save.c */
+    double seconds;               /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
 /* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
@@ -294,6 +307,7 @@ typedef struct ics_run_loop {
     uv_loop_t uv;
     bool open; /* the loop of libuv exists */
     uv_signal_t signals[ICS_RUN_SIGNALS];
+    struct sigaction before[ICS_RUN_SIGNALS]; /* what the signals did before the run */
     uv_prepare_t turn;
     uv_timer_t ticker, waker, limit, metrics;
     ics_mailbox *mailbox;
@@ -340,6 +354,7 @@ struct ics_run_state {
     ics_run_clients clients;
     ics_run_units units;
     ics_run_ahead ahead;
+    ics_run_own_outputs own_outputs;
     ics_run_intake intake;
     ics_run_batches batches;
     ics_run_rotation rotation;

@@ -6,6 +6,7 @@
 #include "pipeline/files/step_reader.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/step_generator.h"
+#include "pipeline/models/light_record.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -17,6 +18,8 @@ enum { BLOCK = 16384 }; /* steps read at a time */
 /* The state of the search, which reads one step file after the other. */
 typedef struct search {
     const ics_trace_requests *requests;
+    const icestream_config *config;
+    json_t *light; /* what the steps' light must be made with */
     uint32_t spectra;
     bool named;        /* --steps names the file: it is used even if its digest is another one */
     const char **from; /* [count], where each step was found; NULL: not found yet */
@@ -195,6 +198,12 @@ static int look_through(search *s, const char *path, icestream_error *error)
     if (status == ICESTREAM_OK && counts) {
         status = read_steps(s, reader, path, error);
     }
+    if (status == ICESTREAM_OK && s->used) {
+        json_t *accepted = NULL;
+        status = ics_light_record_judge(s->config, s->light, path, ics_step_reader_light(reader),
+                                        &accepted, error);
+        json_decref(accepted);
+    }
     if (status == ICESTREAM_OK && s->used &&
         json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0) {
         status = no_memory(error);
@@ -335,6 +344,7 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
     *out = (ics_trace_steps){
         .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
     search s = {.requests = requests,
+                .config = config,
                 .spectra = (uint32_t)models->light->count,
                 .named = path != NULL,
                 .from = calloc(count, sizeof *s.from),
@@ -350,6 +360,9 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
         status = find_files(&patterns, &found, error);
     }
     if (status == ICESTREAM_OK) {
+        status = ics_light_record_create(config, models, true, &s.light, error);
+    }
+    if (status == ICESTREAM_OK) {
         status = generates ? make_again(&s, config, models, error)
                            : search_files(&s, &found, path, error);
     }
@@ -359,6 +372,7 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
     globfree(&found);
     free_patterns(&patterns);
     free(s.from);
+    json_decref(s.light);
     if (status != ICESTREAM_OK) {
         ics_trace_steps_free(out);
     }
