@@ -79,6 +79,7 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
                                .every = config->graph.compact.every,
                                .memory_limit = config->device.memory_limit,
                                .watchdog = config->device.watchdog,
+                               .check = config->device.check,
                                .use_cache = true};
     for (int i = 0; i < ICS_STAGES; ++i) {
         options.custom[i] = config->stages.custom[i];

@@ -85,9 +85,8 @@ int ics_workers_create(const char *name, uint32_t threads, uint32_t capacity,
     pthread_sigmask(SIG_SETMASK, &all, &before);
     /* The default size is the limit of the first thread's stack (ulimit -s), which may be small. */
     pthread_attr_t attributes;
-    pthread_attr_init(&attributes); /* this and the next call cannot fail on Linux */
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    int failure = 0;
+    pthread_attr_init(&attributes); /* cannot fail on Linux */
+    int failure = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     for (uint32_t i = 0; i < threads && failure == 0; ++i) {
         worker_thread *worker = &workers->threads[i];
         worker->workers = workers;

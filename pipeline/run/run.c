@@ -2,6 +2,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/light_record.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
@@ -41,12 +43,32 @@ static void announce(ics_run_state *run)
     ics_run_log_device(run);
 }
 
+/* Logs what was assumed of steps that do not say what their light was made with. */
+static void report_assumption(ics_run_state *run)
+{
+    char text[256];
+    if (run->units.no_record > 0) {
+        ics_run_log_text(
+            run, ICS_EVENT_MESSAGE,
+            "%zu of the inputs %s no record of %s light: numbers of photons were taken as those "
+            "after thinning for %s, unless a step says that it is not thinned (files.md 2.5)",
+            run->units.no_record, run->units.no_record == 1 ? "has" : "have",
+            run->units.no_record == 1 ? "its" : "their",
+            ics_light_record_assumed(run->common.light, text, sizeof text));
+    }
+}
+
 static void report(ics_run_state *run)
 {
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
-    char electrons[64] = "";
+    char electrons[64] = "", commands[64] = "";
+    const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
+    if (undelivered > 0) {
+        snprintf(commands, sizeof commands, ", %zu with a failed sink.command", undelivered);
+    }
+    report_assumption(run);
     if (run->common.content != NULL) {
         snprintf(
             electrons, sizeof electrons, ", %s photo-electrons",
@@ -54,11 +76,11 @@ static void report(ics_run_state *run)
     }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
-        "%zu file%s done, %zu skipped, %zu quarantined, %zu left: %s photons, %s hits%s in "
+        "%zu file%s done, %zu skipped, %zu quarantined, %zu left%s: %s photons, %s hits%s in "
         "%.2f s, %s photons/s (%.3g ns per photon)",
         ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
         ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
-        ics_run_unfinished(run), ics_progress_count_text(photons, photon_text),
+        ics_run_unfinished(run), commands, ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
         ics_progress_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
         photons > 0.0 ? 1e9 * seconds / photons : 0.0);
@@ -112,6 +134,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
         ics_run_loop_run(run);
         status = ics_run_judge(run, result);
         report(run);
+        ics_run_doubts_end(run);
         icestream_error late = {.status = ICESTREAM_OK};
         if (ics_run_summary(run, result, &late) != ICESTREAM_OK) {
             /* A run whose only fault is the summary is an output error. */

@@ -2,9 +2,13 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/light_record.h"
+#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
@@ -14,10 +18,13 @@
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
+#include "pipeline/run/save.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -33,11 +40,12 @@ enum {
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
  * Batches are made before units are checked, so that the device gets work first; a full volume is
- * sealed before more hits are written into it. */
+ * sealed before more hits are written into it. At the end of the run the last part is called first:
+ * hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
     &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
     &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part, &ics_run_rotate_part,
-    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,  &ics_run_save_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -148,23 +156,41 @@ static int create_units(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Returns the speed below which no wavelength of Cherenkov light is emitted, a little less because
+ * the kernels compute with floats. */
+static float find_least_beta(const ics_models *models)
+{
+    const ice_spectrum *light = &models->light->spectra[0];
+    double index = 1;
+    for (size_t i = 0; i < light->count; ++i) {
+        index = fmax(index, ics_ice_phase_index(models->medium, light->wavelength[i]));
+    }
+    return (float)((1 - 1e-5) / index);
+}
+
 static int load_world(ics_run_state *run, icestream_error *error)
 {
     int status = ics_models_create(run->config, &run->models, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
+    if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
     const ics_models *models = run->models;
+    ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
+    run->common.least_beta = find_least_beta(models);
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
     status = ics_origin_create(run->config, models, &run->common.origin, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
+    ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
     const ics_table_options options = {.seed = run->config->run.seed,
                                        .bounce_limit = run->config->run.bounce_limit,
                                        .reach_cull = run->config->graph.reach_cull};
@@ -231,6 +257,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
+    run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =
@@ -254,6 +281,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
+    STAILQ_INIT(&run->commands.programs);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;
@@ -304,6 +332,7 @@ void ics_run_teardown(ics_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
+    ics_run_seen_destroy(run);
     ics_run_rotate_destroy(run);
     ics_run_command_destroy(run);
     ics_run_intake_destroy(run);
@@ -313,7 +342,9 @@ void ics_run_teardown(ics_run_state *run)
         pthread_mutex_destroy(&run->journal.lock);
     }
     free(run->quarantine);
+    json_decref(run->common.light);
     ics_tables_destroy(run->tables);
+    ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

@@ -83,15 +83,6 @@ int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity iden
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-void ics_folder_candidates_free(ics_candidates *candidates)
-{
-    for (size_t i = 0; i < candidates->count; ++i) {
-        free(candidates->items[i].name);
-    }
-    free(candidates->items);
-    *candidates = (ics_candidates){0};
-}
-
 static int compare_candidates(const void *left, const void *right)
 {
     const ics_candidate *a = left, *b = right;
@@ -148,6 +139,13 @@ static int consider(void *user, const char *name)
     struct stat about;
     ics_path path = ics_spool_path_join(folder->directory, name);
     if (!ics_folder_is_step_file(folder, name)) {
+        return 0;
+    }
+    if (folder->is_output != NULL && folder->is_output(folder->user, name)) {
+        ics_folder_note(folder, name,
+                        "%s: found the name of an output, expected a step file; it is left where "
+                        "it is",
+                        path.text);
         return 0;
     }
     if (ics_folder_look(folder, path.text, NULL, &about) != 0) {

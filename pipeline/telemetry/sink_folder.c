@@ -112,6 +112,9 @@ static bool look_at_sink(void *user, int descriptor, const char *name)
     if (ends_with(name, ".part")) {
         look->out->parts++;
     }
+    if (ends_with(name, ".hits.npy.command")) {
+        look->out->commands++;
+    }
     if ((!hits && !journal) || fstatat(descriptor, name, &about, 0) != 0 ||
         !S_ISREG(about.st_mode)) {
         return true;

@@ -123,7 +123,7 @@ START_TEST(printed_text_is_as_expected)
                                         "  absorb_above: off",
                                         "  absorb_below: off",
                                         "detector:",
-                                        "  layout: hex86",
+                                        "  layout: auto",
                                         "  radius: 0.1651",
                                         "  oversize: 5",
                                         "  excluded: [[63, 20]]",

@@ -4,6 +4,8 @@
 #include "pipeline/devices/device.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/models/models.h"
+#include "pipeline/models/plausibility.h"
+#include "pipeline/particles/particle_plausibility.h"
 #include "pipeline/particles/particle_survey.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
@@ -133,6 +135,10 @@ static void describe_particles(const icestream_config *config, const ics_particl
         fprintf(report, ", if all have as much as the first %" PRIu64, survey->counted);
     }
     fputc('\n', report);
+    ics_light_totals_describe(&survey->light, report);
+    for (size_t i = 0; i < survey->warnings.count; ++i) {
+        fprintf(report, "warning    %s\n", survey->warnings.items[i]);
+    }
 }
 
 static json_t *particles_json(const ics_particle_survey *survey)
@@ -144,14 +150,14 @@ static json_t *particles_json(const ics_particle_survey *survey)
 }
 
 /* Checks the particles, if there are any. Only `icestream generate` uses them. */
-static int check_particles(const icestream_config *config, const ics_models *models,
-                           const findings *out, icestream_error *error)
+static int check_particles(const icestream_config *config, ics_models *models, const findings *out,
+                           icestream_error *error)
 {
     if (config->particles.file == NULL && config->particles.count == 0) {
         return ICESTREAM_OK;
     }
     ics_light_setup *setup = NULL;
-    ics_particle_survey survey;
+    ics_particle_survey survey = {0};
     int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
                                         &setup, error);
     if (status == ICESTREAM_OK) {
@@ -163,6 +169,14 @@ static int check_particles(const icestream_config *config, const ics_models *mod
     if (status == ICESTREAM_OK && out->json != NULL) {
         json_object_set_new(out->json, "particles", particles_json(&survey));
     }
+    const size_t described = models->warnings.count;
+    if (status == ICESTREAM_OK) {
+        status = ics_particle_plausibility_check(config, setup, models, error);
+    }
+    for (size_t i = described; out->text != NULL && i < models->warnings.count; ++i) {
+        fprintf(out->text, "warning    %s\n", models->warnings.items[i]);
+    }
+    ics_particle_survey_free(&survey);
     ics_light_setup_destroy(setup);
     return status;
 }
@@ -180,6 +194,16 @@ static int check_addresses(const icestream_config *config, icestream_error *erro
         ics_config_blame(config, "metrics.listen", error);
     }
     return status;
+}
+
+/* Adds warnings about values that are probably mistakes. The workload counts only where there are
+ * no particles. */
+static int judge_plausibility(const icestream_config *config, ics_models *models)
+{
+    ICS_TRY(ics_plausibility_check(config, models));
+    return config->particles.file == NULL && config->particles.count == 0
+               ? ics_plausibility_check_workload(config, models)
+               : ICESTREAM_OK;
 }
 
 /* Checks the step files. */
@@ -216,6 +240,11 @@ static void add_models_json(const icestream_config *config, const ics_models *mo
                         json_pack("{s:I, s:f, s:s}", "spectra", (json_int_t)models->light->count,
                                   "photons_per_metre", models->light->photons_per_metre, "digest",
                                   models->light_digest));
+}
+
+/* Adds the warnings of all checks. */
+static void add_warnings_json(const ics_models *models, json_t *json)
+{
     json_t *warnings = json_array();
     for (size_t i = 0; i < models->warnings.count; ++i) {
         json_array_append_new(warnings, json_string(models->warnings.items[i]));
@@ -236,6 +265,9 @@ static int check_with_models(const icestream_config *config, const ics_device_op
     }
     ICS_TRY(check_particles(config, models, out, error));
     ICS_TRY(check_source(config, models, out, error));
+    if (out->json != NULL) {
+        add_warnings_json(models, out->json);
+    }
     return try_device(config, options, assumed, models, out, error);
 }
 
@@ -276,7 +308,9 @@ int icestream_validate_with(const icestream_config *config,
     ICS_TRY(ics_models_create(config, &models, error));
     const findings out = {.text = options->json ? NULL : report,
                           .json = options->json && report != NULL ? json_object() : NULL};
-    int status = check_with_models(config, &device, assumed, models, &out, error);
+    int status = judge_plausibility(config, models) == ICESTREAM_OK
+                     ? check_with_models(config, &device, assumed, models, &out, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     if (status == ICESTREAM_OK && out.json != NULL) {
         status = write_json(out.json, report, error);
     }
