@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,77 @@ int ics_disk_make_folders(const char *path, mode_t permissions)
         }
     }
     return ics_disk_make_folder(path, permissions);
+}
+
+/* Locks the open file of a lock. Returns 1, 0 if the path belongs to another file now, or -1 with
+ * errno. */
+static int lock_named(const char *path, int descriptor)
+{
+    struct stat locked, named;
+    if (TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB)) != 0 ||
+        fstat(descriptor, &locked) != 0) {
+        return -1;
+    }
+    return stat(path, &named) == 0 && named.st_ino == locked.st_ino &&
+           named.st_dev == locked.st_dev;
+}
+
+int ics_disk_lock(const char *path)
+{
+    for (;;) {
+        const int descriptor =
+            TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+        const int result = descriptor >= 0 ? lock_named(path, descriptor) : -1;
+        if (result == 1) {
+            return descriptor;
+        }
+        const int cause = errno;
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        errno = cause;
+        if (result < 0) {
+            return -1;
+        }
+    }
+}
+
+void ics_disk_unlock(const char *path, int descriptor)
+{
+    if (descriptor >= 0) {
+        /* Before it is unlocked, because another process may lock it afterwards. */
+        (void)unlink(path);
+        close(descriptor);
+    }
+}
+
+/* umask(2) can only be read by changing it, which other threads would notice. */
+mode_t ics_disk_file_mode(void)
+{
+    char line[128];
+    unsigned mask = 022;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "Umask: %o", &mask) == 1) {
+            break;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return 0666 & ~(mode_t)mask;
+}
+
+bool ics_disk_is_own_stream(const char *path)
+{
+    return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 ||
+           strncmp(path, "/dev/fd/", 8) == 0;
+}
+
+int ics_disk_open_output(const char *path, int flags)
+{
+    const int follow = ics_disk_is_own_stream(path) ? 0 : O_NOFOLLOW;
+    return TEMP_FAILURE_RETRY(open(path, flags | follow | O_CLOEXEC | O_NOCTTY, 0666));
 }
 
 int ics_disk_sync_folder(const char *path)

@@ -2,6 +2,7 @@
 #ifndef ICS_BASE_DISK_H
 #define ICS_BASE_DISK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,6 +13,28 @@ int ics_disk_make_folder(const char *path, mode_t permissions);
 /* Creates a folder and every missing folder above it, like mkdir -p. Returns 0, or -1 with errno.
  * ENAMETOOLONG: the path has PATH_MAX bytes or more. */
 int ics_disk_make_folders(const char *path, mode_t permissions);
+
+/* Whether the system makes the path as a link to an open stream of the process: /dev/stdout,
+ * /dev/stderr, /dev/fd/N. */
+bool ics_disk_is_own_stream(const char *path);
+
+/* Opens a file to write into it, with the flags of open(2), and does not follow a symbolic link in
+ * its last part: in a folder that several users may write to, anyone could make one there. The
+ * links of ics_disk_is_own_stream() are followed. A new file gets the permissions 0666 less the
+ * umask. Returns the descriptor, or -1 with errno; ELOOP: the path is a symbolic link. */
+int ics_disk_open_output(const char *path, int flags);
+
+/* Locks the file `path`, which is made if it is missing, until ics_disk_unlock() or the end of the
+ * process. Its mode is 0600: flock(2) needs only the right to read, so users who may read a file
+ * could keep other processes from locking it. Does not wait. Returns a descriptor, or -1 with
+ * errno; EWOULDBLOCK: another process holds the lock; ENOLCK, EOPNOTSUPP or ENOSYS: the file system
+ * has no locks; ELOOP: the path is a symbolic link. */
+int ics_disk_lock(const char *path);
+/* Removes the file of a lock that this process holds, and unlocks it. Accepts -1. */
+void ics_disk_unlock(const char *path, int descriptor);
+
+/* The permissions of a new file of this process: 0666 less the umask. */
+mode_t ics_disk_file_mode(void);
 
 /* Waits until the names in a folder are on the disk: after a file was created, renamed or removed
  * in it. A file system that cannot do this for folders has nothing to wait for. Returns 0, or -1

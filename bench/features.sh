@@ -15,7 +15,7 @@ set -euo pipefail
 
 program=${ICESTREAM:-icestream}
 here=$(cd "$(dirname "$0")" && pwd)
-config=$here/../configs/runs/reference-63-20_bfr-layers_x5.yaml
+config=$here/../configs/reference/63-20_bfr-layers_x5.yaml
 if (($# < 1)) || [[ ! -r $1/icemodel.dat ]]; then
     sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2
     exit 2

@@ -58,6 +58,7 @@ typedef struct ics_gpu_options {
 #define X(type, name) type name;
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
+    bool check;      /* check what every stage returns (stages/check.h) */
     double watchdog; /* a launch without progress for this time (s) counts as stuck */
     bool use_cache;  /* for programs and choices */
 } ics_gpu_options;

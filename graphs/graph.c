@@ -91,18 +91,18 @@ void ics_graph_custom_variants(const char *const custom[ICS_STAGES], ice_variant
     }
 }
 
-/* Replaces the graph's kernels if a stage comes from a header of the user. */
+/* Replaces the graph's kernels if a stage comes from a header of the user, or is checked. */
 static int load_custom(ics_graph *graph, icestream_error *error)
 {
-    bool any = false;
+    bool any = graph->options.check;
     for (int i = 0; i < ICS_STAGES; ++i) {
         any = any || graph->options.custom[i] != NULL;
     }
     if (!any) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_custom_kernels_create(graph->options.custom, graph->kernels->name, &graph->custom,
-                                      error));
+    ICS_TRY(ics_custom_kernels_create(graph->options.custom, graph->options.check,
+                                      graph->kernels->name, &graph->custom, error));
     graph->kernels = ics_custom_kernels_get(graph->custom);
     ics_graph_custom_variants(graph->options.custom, &graph->options.variants);
     return ICESTREAM_OK;
@@ -162,7 +162,18 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
     for (uint32_t i = 0; i < count; ++i) {
         account->created += emissions[i].photons;
     }
-    return cpu_schedules[graph->options.schedule].run(graph, emissions, count, &sink, account);
+    if (graph->kernels->fault != NULL) {
+        *graph->kernels->fault() = (ice_fault){.kind = ICE_FAULT_NONE};
+    }
+    const int status =
+        cpu_schedules[graph->options.schedule].run(graph, emissions, count, &sink, account);
+    return ics_graph_fault(graph).kind != ICE_FAULT_NONE ? ICESTREAM_E_CONFIG : status;
+}
+
+ice_fault ics_graph_fault(const ics_graph *graph)
+{
+    return graph->kernels->fault != NULL ? *graph->kernels->fault()
+                                         : (ice_fault){.kind = ICE_FAULT_NONE};
 }
 
 ics_schedule ics_graph_schedule(const ics_graph *graph)

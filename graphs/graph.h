@@ -33,6 +33,7 @@ typedef struct ics_graph_options {
     ice_variants variants;          /* which variant of every stage, see stages/variants.h */
     const char *custom[ICS_STAGES]; /* the user's stage headers, which replace the variants and are
                                       compiled (kernels/cpu/custom.h); NULL: none */
+    bool check;                     /* check what every stage returns; compiles the kernels */
     uint32_t pool;                  /* photon slots, 0: chosen by the graph */
     const char *instruction_set;    /* "auto", "baseline", "avx2" or "avx512" */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
@@ -64,10 +65,14 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
 void ics_graph_destroy(ics_graph *graph);
 
 /* Computes every photon of the emissions to its end. Appends to `arrivals`, adds to `account`.
- * Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or ICESTREAM_E_INTERRUPTED (after `cancel`: drop the
- * arrivals of this batch). */
+ * Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, ICESTREAM_E_INTERRUPTED (after `cancel`: drop the
+ * arrivals of this batch), or ICESTREAM_E_CONFIG: with options.check, a stage returned what it must
+ * not; ics_graph_fault() says what. */
 int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                   ics_arrivals *arrivals, ice_account *account);
+
+/* Returns the fault that the last ics_graph_run() on the calling thread found. */
+ice_fault ics_graph_fault(const ics_graph *graph);
 
 /* What the graph uses, for reports. */
 ics_schedule ics_graph_schedule(const ics_graph *graph);

@@ -35,7 +35,9 @@ enum {
     ICESTREAM_KIND_FLASHER = 2,
     ICESTREAM_KIND_POINT = 3
 };
-enum { ICESTREAM_STEP_ISOTROPIC = 1 }; /* icestream_step.flags */
+/* icestream_step.flags: light in all directions; the number of photons is that of the source, and
+ * not the share of it that thinning kept. Only the weight of hits depends on the second. */
+enum { ICESTREAM_STEP_ISOTROPIC = 1, ICESTREAM_STEP_NOT_THINNED = 2 };
 
 typedef struct icestream_step {
     float x, y, z;    /* start (m), within 10 km of the origin */
@@ -44,7 +46,7 @@ typedef struct icestream_step {
     float length;     /* (m), >= 0; with ICESTREAM_STEP_ISOTROPIC the radius of the sphere on whose
                          surface the photons start, radially outwards, after length / (c beta) */
     float beta;       /* v/c, in (0, 1] */
-    float weight;     /* >= 0, copied to the hits */
+    float weight;     /* >= 0, a factor of the weight of the hits */
     uint32_t photons; /* number of photons to create; 0 is legal */
     uint32_t source_id; /* the particle or light source that makes the light */
     uint64_t event_id;
@@ -60,7 +62,8 @@ typedef struct icestream_hit {
     float x, y, z;    /* impact relative to the centre of the module, at its true size (m) */
     float dx, dy, dz; /* unit vector of travel at the impact */
     float wavelength; /* (nm) */
-    float weight;
+    float weight;     /* the sum over hits estimates the photons (in files of photo-electrons: the
+                         photo-electrons) that modules of true size would get */
     uint32_t step_id;
     uint32_t photon_id; /* index within the step */
     uint16_t string, module;
@@ -136,11 +139,23 @@ ICESTREAM_PUBLIC int icestream_config_print(const icestream_config *config, FILE
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-/* Checks the configuration, its ice, detector, light and device without running photons, and
- * describes them on `report`, which may be NULL. ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT,
- * ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* Checks the configuration, its step files, ice, detector, light and device without running
+ * photons, and describes them on `report`, which may be NULL. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_INPUT, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_validate(const icestream_config *config, FILE *report,
                                         icestream_error *error);
+
+typedef struct icestream_validate_options {
+    bool json; /* write one JSON object instead of text */
+    /* Check for a machine with a GPU ("cuda") or without one ("cpu"), whatever this machine has.
+     * Kernels are not compiled for a GPU that is not here. NULL: this machine. */
+    const char *machine;
+} icestream_validate_options;
+
+/* The same with options. ICESTREAM_E_USAGE: another machine than "cuda" or "cpu". */
+ICESTREAM_PUBLIC int icestream_validate_with(const icestream_config *config,
+                                             const icestream_validate_options *options,
+                                             FILE *report, icestream_error *error);
 
 typedef struct icestream_run_options {
     bool force;               /* overwrite existing hit files */
@@ -175,6 +190,10 @@ ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
  * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
+/* The same, and writes to `report` (NULL: nothing) how much light each type of particle makes, and
+ * a line for each doubt about the tracks of the list. */
+ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
+                                               bool force, FILE *report, icestream_error *error);
 
 /* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
  * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */

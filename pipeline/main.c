@@ -1,5 +1,6 @@
 /* The program icestream: finds the command, reads the command line, runs the command, and reports
  * its error. */
+#include "base/visible_text.h"
 #include "pipeline/program/command_line.h"
 #include "pipeline/program/commands.h"
 #include "pipeline/program/help.h"
@@ -19,8 +20,9 @@ static int finish(int status, icestream_error *error)
         snprintf(error->text, sizeof error->text, "standard output: %s", strerror(errno));
     }
     if (status != ICESTREAM_OK) {
-        fprintf(stderr, "%s\n",
-                error->text[0] != '\0' ? error->text : icestream_status_text(status));
+        ics_visible_print(stderr,
+                          error->text[0] != '\0' ? error->text : icestream_status_text(status));
+        fputc('\n', stderr);
     }
     return status;
 }

@@ -4,7 +4,7 @@
 #   scripts/hit_digests.sh [--gpu] [PROGRAM [CONFIG ...]]
 #
 # PROGRAM is the icestream to run; the default is build/release/icestream. CONFIG: only these
-# configurations, instead of all in configs/runs. Two commits make the same
+# configurations, instead of all in configs/runs and configs/reference. Two commits make the same
 # hits if this script prints the same lines for both. Each configuration runs with a small workload.
 # The digest covers the rows of the hit file and not its trailer, because the trailer names the
 # program and the digests of the inputs. Configurations that need the real ice models in ../shared
@@ -41,9 +41,10 @@ PYTHON
 }
 
 configs=("${@:2}")
-((${#configs[@]} > 0)) || configs=(configs/runs/*.yaml)
+((${#configs[@]} > 0)) || configs=(configs/runs/[a-r]*.yaml configs/reference/*.yaml configs/runs/[s-z]*.yaml)
 for config in "${configs[@]}"; do
     name=$(basename "$config" .yaml)
+    [[ $config != */reference/* ]] || name=reference-$name
     if grep -q '\.\./shared/' "$config" && [[ ! -d ../shared/ice ]]; then
         echo "$name: left out, because ../shared/ice is missing"
         continue

@@ -4,7 +4,7 @@
 #   scripts/reference.sh PHOTONS [RUN ...]
 #
 # PHOTONS in each run, e.g. 2e7; a multiple of 1000, but about as many of particles, a whole number of
-# which make light. RUN: ids of configs/runs/reference-RUN.yaml; all if none is named. Prints a table in
+# which make light. RUN: ids of configs/reference/RUN.yaml; all if none is named. Prints a table in
 # Markdown: hits, ratio of totals to ppc, p-values per family of tests; then the ratio by distance, and
 # from a point by zenith and by the angle to the axis of the flow (seen from the source, folded at 90
 # degrees). Exit status 0: all agree at the level 1e-3; 1: one does not.
@@ -46,8 +46,8 @@ command -v "$program" >/dev/null || fail "no program '$program'; set ICESTREAM t
 
 runs=("$@")
 if (($# == 0)); then
-    for file in "$root"/configs/runs/reference-*.yaml; do
-        run=${file##*/reference-}
+    for file in "$root"/configs/reference/*.yaml; do
+        run=${file##*/}
         runs+=("${run%.yaml}")
     done
 fi
@@ -125,7 +125,7 @@ judge() {
 
 judges=()
 for run in "${runs[@]}"; do
-    config=$root/configs/runs/reference-$run.yaml
+    config=$root/configs/reference/$run.yaml
     [[ -r $config ]] || fail "no $config"
     ice=$shared/ice/spice_bfr-v2
     [[ $run == *_ftp-* ]] && ice=$shared/ice/spice_ftp-v3m

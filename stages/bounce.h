@@ -64,11 +64,17 @@ typedef struct ice_bounce {
 /* ---- the segment ----------------------------------------------------------------------------- */
 
 /* Whether the photon is dropped because it cannot reach a module any more (physics.md 5.1). The
- * function has no branch, so that a loop over photons vectorises. */
+ * function has no branch, so that a loop over photons vectorises. No photon is dropped if a user's
+ * header decides about absorption or about contacts, because the bound is that of the tables. */
 ICE_FN int32_t ice_is_dropped(const ice_tables *tables, const ice_photon *photon, float clearance,
                               float height, ice_optics optics)
 {
+#if defined(ICE_CUSTOM_propagate) || defined(ICE_CUSTOM_collide)
+    (void)tables, (void)photon, (void)clearance, (void)height, (void)optics;
+    return 0;
+#else
     return tables->reach_cull & ice_is_out_of_reach(tables, photon, clearance, height, optics);
+#endif
 }
 
 /* Returns what a propagate variant reads of a photon at `height` (m) among the layers. `depth` is
@@ -93,10 +99,15 @@ ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tab
         factor = ice_absorption_factor_along(tables, start.z, n);
         start.absorption *= factor.inverse;
     }
+    /* The first statements are ice_propagate() of a built-in variant. As a call, they would give
+     * the kernels of a GPU other instructions. */
     int32_t leaves;
     ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
     if (leaves) {
-        segment = ice_propagate_on(propagate, tables, start);
+        segment = ice_propagate_beyond(propagate, tables, start);
+    }
+    if (ice_propagates_all(propagate)) {
+        segment = ice_propagate(propagate, tables, start);
     }
     if (tables->features & ICE_HAS_HOLES &&
         ice_may_meet_hole(tables, clearance, n, segment.length)) {
@@ -134,8 +145,13 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
                               ice_bounce *bounce)
 {
     bounce->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &bounce->length);
+#if defined(ICE_CUSTOM_collide)
+    (void)clearance;
+    bounce->may_collide = 1; /* a user's header decides about every segment */
+#else
     bounce->may_collide =
         ice_may_collide(tables, clearance, photon->z, ice_direction_of(photon), bounce->length);
+#endif
 }
 
 /* Whether the bounce limit stops a photon at the end of its segment. `scatters` is the number of

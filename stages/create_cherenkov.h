@@ -2,7 +2,8 @@
  *
  * Light of spectrum 0 leaves on the Cherenkov cone around the direction of the step, light of other
  * spectra along the direction of the step. Isotropic light leaves in any direction, and starts on a
- * sphere with the radius `length` around the start of the step.
+ * sphere with the radius `length` around the start of the step. Where a particle is slower than
+ * light of the photon's wavelength, there is no cone and no light: the photon ends where it starts.
  */
 #ifndef ICS_STAGES_CREATE_CHERENKOV_H
 #define ICS_STAGES_CREATE_CHERENKOV_H
@@ -11,6 +12,12 @@
 #include "stages/optics.h"
 #include "stages/photon.h"
 #include "stages/random.h"
+
+/* The absorption depth of a photon that was not emitted, because its step is below the Cherenkov
+ * threshold. The number is negative, so the segment of the photon has a negative length (about
+ * -1e-28 m), and touches no module, not even one whose surface the photon starts on. Then the
+ * photon counts as absorbed, because the number is less than ICE_ABSORPTION_END. */
+#define ICE_NOT_EMITTED -1e-30f
 
 /* Returns the wavelength (nm) at which the cumulative distribution of a spectrum is u, in [0, 1).
  * The stretch of the table for a tail of the distribution is used where u is in this tail. */
@@ -46,7 +53,6 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
         ice_draw_of(tables, ice_identity_of(emission, photon_id), ICE_BLOCK_CREATE);
     ice_photon photon;
     photon.wavelength = ice_wavelength(tables, emission->spectrum, ice_uniform(draw.b));
-    photon.absorption = ice_exponential(draw.d);
     photon.path = 0.0f;
     photon.emission = emission_index;
     photon.photon_id = photon_id;
@@ -55,12 +61,16 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
     float sin_azimuth, cos_azimuth;
     ice_sincos2pi(ice_uniform(draw.c), &sin_azimuth, &cos_azimuth);
 
-    /* Below the Cherenkov threshold there is no cone. The minimum sends such light forward, so that
-     * no NaN appears. */
-    const float cone =
-        ice_min(ice_div(1.0f, emission->beta * ice_medium_index(tables, photon.wavelength)), 1.0f);
+    /* Below the Cherenkov threshold there is no cone. The minimum only keeps NaN out of the
+     * direction. */
+    const float inverse_speed =
+        ice_div(1.0f, emission->beta * ice_medium_index(tables, photon.wavelength));
+    const float cone = ice_min(inverse_speed, 1.0f);
     const int32_t isotropic = (emission->flags & ICE_EMISSION_ISOTROPIC) != 0;
     const int32_t cherenkov = emission->spectrum == 0;
+    const int32_t is_emitted =
+        isotropic | (cherenkov == 0 ? 1 : 0) | (inverse_speed <= 1.0f ? 1 : 0);
+    photon.absorption = is_emitted ? ice_exponential(draw.d) : ICE_NOT_EMITTED;
     const float random_cosine = fmaf(2.0f, ice_uniform(draw.a), -1.0f);
     const float cosine = isotropic ? random_cosine : (cherenkov ? cone : 1.0f);
     const float sine = ice_sqrt(ice_max(fmaf(-cosine, cosine, 1.0f), 0.0f));

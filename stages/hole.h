@@ -125,15 +125,6 @@ ICE_FN void ice_spend(const ice_tables *tables, ice_segment_start *start, float 
     start->z = end;
 }
 
-/* Returns the segment in ice without columns. */
-ICE_FN ice_segment ice_segment_without_holes(ice_variant propagate, const ice_tables *tables,
-                                             ice_segment_start start)
-{
-    int32_t leaves;
-    const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
-    return leaves ? ice_propagate_on(propagate, tables, start) : segment;
-}
-
 /* The segment of a photon that may pass through columns. `photon` gives the position and the
  * direction. `factor` is the absorption of the ice along this direction, relative to the tables.
  * start.absorption is already divided by `factor`, and so is the absorption left in the result. The
@@ -150,7 +141,7 @@ ICE_FN ice_segment ice_through_holes(ice_variant propagate, const ice_tables *ta
     /* Every round either returns or passes one column, because the exit of the next column lies
      * further on. At most column_count + 1 rounds are needed, and the last one returns. */
     for (uint32_t passed = 0; passed <= tables->column_count; ++passed) {
-        const ice_segment rest = ice_segment_without_holes(propagate, tables, start);
+        const ice_segment rest = ice_propagate(propagate, tables, start);
         const ice_crossing column = ice_next_column(tables, near, line, at, at + rest.length);
         if (!(column.entry < at + rest.length)) {
             segment.length = at + rest.length;

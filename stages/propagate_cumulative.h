@@ -10,8 +10,8 @@
  * Most segments that leave their layer end in one of the next few layers. These layers are tried
  * first, with their coefficients alone, which takes a fifth of the instructions.
  *
- * A propagate variant is called only for a segment that leaves its first layer; the other segments
- * come from ice_segment_in_layer().
+ * ice_propagate_beyond_NAME() of a built-in variant is called only for a segment that leaves its
+ * first layer; the loops compute the other segments by ice_segment_in_layer().
  */
 #ifndef ICS_STAGES_PROPAGATE_CUMULATIVE_H
 #define ICS_STAGES_PROPAGATE_CUMULATIVE_H
@@ -115,8 +115,10 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start s
 /* The number of layers after the first one that are tried before the look-up. */
 #define ICE_NEAR_LAYERS 3
 
-/* start.nz is not 0, because a horizontal segment leaves no layer. */
-ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segment_start start)
+/* Returns a segment that leaves its first layer. start.nz is not 0, because a horizontal segment
+ * leaves no layer. */
+ICE_FN ice_segment ice_propagate_beyond_cumulative(const ice_tables *tables,
+                                                   ice_segment_start start)
 {
     const ice_optics optics = start.optics;
     const int32_t up = start.nz > 0.0f ? 1 : 0;
@@ -152,6 +154,14 @@ ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segmen
         segment.absorption = fmaf(-a, room, segment.absorption);
     }
     return ice_look_up_end(tables, start);
+}
+
+/* Returns any segment, for a user's header that changes what goes in or what comes out. */
+ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segment_start start)
+{
+    int32_t leaves;
+    const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
+    return leaves ? ice_propagate_beyond_cumulative(tables, start) : segment;
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

@@ -41,6 +41,13 @@ ICE_FN ice_segment ice_propagate_layer_walk(const ice_tables *tables, ice_segmen
     }
 }
 
+/* Returns a segment that leaves its first layer. */
+ICE_FN ice_segment ice_propagate_beyond_layer_walk(const ice_tables *tables,
+                                                   ice_segment_start start)
+{
+    return ice_propagate_layer_walk(tables, start);
+}
+
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_propagate_layer_walk                                                        \
     "ice.layers ice.alpha ice.kappa ice.absorption_a ice.absorption_b"

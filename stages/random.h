@@ -19,12 +19,14 @@
  *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
  *                                 c scattering azimuth: their upper 24 bits; d and the lower 8 bits
  *                                 of b and c: deflection along segment k (ice_spare_of())
+ *   from 0x40000000    a user's header for create (docs/stages.md); bounces end far below
  *   from 0x80000000    detection: a decides about a hit; ice_detection_block() in
  *                      physics/detect/detection.h gives the block
  *   from 0xC0000000    light of particles, before there are photons (physics/light/light_draw.h)
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u
+#define ICE_BLOCK_USER   0x40000000u
 #define ICE_BLOCK_DETECT 0x80000000u
 
 typedef struct ice_block {

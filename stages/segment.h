@@ -1,4 +1,5 @@
-/* The segment from one scatter to the next: what every propagate variant takes and returns. */
+/* The segment from one scatter to the next: what every propagate variant takes and returns
+ * (docs/stages.md). */
 #ifndef ICS_STAGES_SEGMENT_H
 #define ICS_STAGES_SEGMENT_H
 

@@ -7,7 +7,8 @@
  *
  * A user's header adds a variant to this compilation: if ICE_CUSTOM_create, _propagate, _collide or
  * _scatter is defined, it is the quoted name of the file to include. That file defines
- * ice_STAGE_custom with the parameters and the result of the other variants of the stage.
+ * ice_STAGE_custom with the parameters and the result of the other variants of the stage
+ * (docs/stages.md).
  *
  * On the CPU the choice is an argument, which the branch predictor learns at once. On a GPU it is a
  * constant of the run's kernels, so that only the chosen variants remain in the code.
@@ -15,6 +16,7 @@
 #ifndef ICS_STAGES_VARIANTS_H
 #define ICS_STAGES_VARIANTS_H
 
+#include "stages/check.h"
 #include "stages/compact_partition.h"
 #include "stages/reach.h"
 #include "stages/registry.h"
@@ -32,10 +34,6 @@
 #endif
 #ifdef ICE_CUSTOM_propagate
 #include ICE_CUSTOM_propagate
-#define ICE_PROPAGATE_COMPILED(X)                                                                  \
-    ICE_PROPAGATE_VARIANTS(X) X(propagate, custom, "custom", "a user's header")
-#else
-#define ICE_PROPAGATE_COMPILED(X) ICE_PROPAGATE_VARIANTS(X)
 #endif
 #ifdef ICE_CUSTOM_collide
 #include ICE_CUSTOM_collide
@@ -76,7 +74,8 @@ typedef struct ice_variants {
 
 #define ICE_CREATE_CASE(stage, name, yaml, text)                                                   \
     case ICE_create_##name:                                                                        \
-        return ice_create_##name(tables, emission, emission_index, photon_id);
+        return ICE_CHECKED_PHOTON(ice_create_##name(tables, emission, emission_index, photon_id),  \
+                                  emission, emission_index, photon_id);
 ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
                              const ice_emission *emission, uint32_t emission_index,
                              uint32_t photon_id)
@@ -87,22 +86,56 @@ ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
     }
 }
 
-/* The segment from a start, if it leaves its first layer. */
-#define ICE_PROPAGATE_CASE(stage, name, yaml, text)                                                \
+/* Returns the segment from a start, by a built-in variant, if the segment leaves its first layer.
+ */
+#define ICE_PROPAGATE_BEYOND_CASE(stage, name, yaml, text)                                         \
     case ICE_propagate_##name:                                                                     \
-        return ice_propagate_##name(tables, start);
-ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *tables,
-                                    ice_segment_start start)
+        return ice_propagate_beyond_##name(tables, start);
+ICE_FN ice_segment ice_propagate_beyond(ice_variant variant, const ice_tables *tables,
+                                        ice_segment_start start)
 {
     switch (variant) {
     default:
-        ICE_PROPAGATE_COMPILED(ICE_PROPAGATE_CASE)
+        ICE_PROPAGATE_VARIANTS(ICE_PROPAGATE_BEYOND_CASE)
     }
+}
+
+/* Whether every segment needs a call of ice_propagate(). Otherwise a loop may compute all segments
+ * by ice_segment_in_layer() first, and the others by ice_propagate_beyond(). */
+ICE_FN int32_t ice_propagates_all(ice_variant variant)
+{
+#if defined(ICE_CHECK)
+    (void)variant;
+    return 1;
+#elif defined(ICE_CUSTOM_propagate)
+    return variant == ICE_propagate_custom ? 1 : 0;
+#else
+    (void)variant;
+    return 0;
+#endif
+}
+
+/* Returns the segment from a start, in ice without columns. All built-in variants share the
+ * shortcut for a segment that stays in its layer. A user's header decides about every segment. */
+ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables,
+                                 ice_segment_start start)
+{
+#ifdef ICE_CUSTOM_propagate
+    if (variant == ICE_propagate_custom) {
+        return ICE_CHECKED_SEGMENT(ice_propagate_custom(tables, start), start);
+    }
+#endif
+    int32_t leaves;
+    ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
+    if (leaves) {
+        segment = ice_propagate_beyond(variant, tables, start);
+    }
+    return ICE_CHECKED_SEGMENT(segment, start);
 }
 
 #define ICE_COLLIDE_CASE(stage, name, yaml, text)                                                  \
     case ICE_collide_##name:                                                                       \
-        return ice_collide_##name(tables, search);
+        return ICE_CHECKED_CONTACT(tables, search, ice_collide_##name(tables, search));
 ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
                                const ice_contact_search *search)
 {
@@ -115,7 +148,7 @@ ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
 /* 1 - cos of the scattering angle; u in (0, 1]. */
 #define ICE_SCATTER_CASE(stage, name, yaml, text)                                                  \
     case ICE_scatter_##name:                                                                       \
-        return ice_scatter_##name(constants, u);
+        return ICE_CHECKED_COSINE(ice_scatter_##name(constants, u), u);
 ICE_FN float ice_scatter(ice_variant variant, const ice_scatter_constants *constants, float u)
 {
     switch (variant) {

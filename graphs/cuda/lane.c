@@ -42,6 +42,17 @@ static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->mark_vacant, library, "gpu_mark_vacant"));
     }
+    if (lane->options->check) {
+        void *fault = NULL;
+        size_t bytes = 0;
+        CUDA_TRY(ordinal, error, cudaLibraryGetGlobal(&fault, &bytes, library, "ice_fault_found"));
+        if (bytes != sizeof *lane->fault) {
+            return ics_error_set(error, ICESTREAM_E_CONFIG,
+                                 "internal error: a fault has %zu bytes on the GPU, expected %zu",
+                                 bytes, sizeof *lane->fault);
+        }
+        lane->fault = fault;
+    }
     if (lane->schedule->loops && lane->options->profile) {
         CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&lane->stamp, library, "gpu_stamp"));
     }

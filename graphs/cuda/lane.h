@@ -39,6 +39,7 @@ typedef enum ics_launch_state {
 typedef struct ics_lane_report {
     ics_launch_progress progress;
     ics_share shares[ICS_SHARES];
+    ice_fault fault; /* with options->check */
 } ics_lane_report;
 
 /* One launch of the schedule. */
@@ -61,6 +62,7 @@ typedef struct ics_lane {
     ice_tables tables; /* with device pointers */
     cudaStream_t upload, compute, download;
     cudaKernel_t kernels[ICS_SCHEDULE_KERNELS];
+    ice_fault *fault; /* device, of all lanes: what a stage returned; NULL without options->check */
 
     /* Schedules that loop. */
     cudaKernel_t stamp; /* with `profile` */

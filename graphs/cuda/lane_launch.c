@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
+#include "kernels/fault.h"
 
 #include <nvtx3/nvToolsExt.h>
 #include <string.h>
@@ -82,6 +83,11 @@ static int enqueue_report(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake
     CUDA_TRY(ordinal, error,
              cudaMemcpyAsync(launch->report->shares, lane->memory.shares,
                              sizeof launch->report->shares, cudaMemcpyDeviceToHost, lane->compute));
+    if (lane->fault != NULL) {
+        CUDA_TRY(ordinal, error,
+                 cudaMemcpyAsync(&launch->report->fault, lane->fault, sizeof launch->report->fault,
+                                 cudaMemcpyDeviceToHost, lane->compute));
+    }
     CUDA_TRY(ordinal, error, cudaEventRecord(launch->reported, lane->compute));
     CUDA_TRY(ordinal, error, cudaStreamWaitEvent(lane->download, launch->reported, 0));
     CUDA_TRY(ordinal, error, cudaLaunchHostFunc(lane->download, wake.call, wake.user));
@@ -237,6 +243,9 @@ static int collect(ics_lane *lane, ics_lane_wake wake, ics_launch_observer obser
         }
         if (computes) {
             observer.computed(observer.user, launch);
+            if (lane->fault != NULL && launch->report->fault.kind != ICE_FAULT_NONE) {
+                return ics_fault_report(&launch->report->fault, lane->options->custom, error);
+            }
             ICS_TRY(start_download(lane, launch, wake, error));
         }
         if (!computes || launch->count == 0) {

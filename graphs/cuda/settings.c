@@ -117,6 +117,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .blocks_per_processor = options->blocks_per_processor,
                                          .bounces_per_wave = options->bounces_per_wave,
                                          .refill = options->refill,
+                                         .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,

@@ -126,7 +126,7 @@ static void recipe_free(recipe *made)
     ics_compiler_destroy(&made->compiler);
 }
 
-static int recipe_make(const char *const paths[ICS_STAGES], const char *instruction_set,
+static int recipe_make(const char *const paths[ICS_STAGES], bool check, const char *instruction_set,
                        recipe *made, icestream_error *error)
 {
     *made = (recipe){.paths = paths};
@@ -137,6 +137,10 @@ static int recipe_make(const char *const paths[ICS_STAGES], const char *instruct
     }
     ICS_TRY(ics_compiler_create(&made->compiler, error));
     add_options(made, instruction_set);
+    if (check) {
+        add_option(made, "-DICE_CHECK");
+        add_option(made, "-O1"); /* is compiled in a third of the time */
+    }
     return make_key(made) == 0 ? ICESTREAM_OK : out_of_memory(error);
 }
 
@@ -361,9 +365,10 @@ static int find_or_build(const recipe *made, ics_custom_kernels *out, icestream_
 {
     char directory[PATH_MAX - 256], path[PATH_MAX];
     if (ics_cache_directory_somewhere(directory, sizeof directory) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "a stage header of one's own needs a folder to compile it in: cannot "
-                             "write to $XDG_CACHE_HOME, ~/.cache or $TMPDIR");
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "a stage header of one's own or device.check needs a folder to compile "
+            "in: cannot write to $XDG_CACHE_HOME, ~/.cache or $TMPDIR");
     }
     snprintf(path, sizeof path, "%s/%s.so", directory, made->key);
     /* Another process may remove the entry before it is loaded. */
@@ -385,8 +390,9 @@ static int find_or_build(const recipe *made, ics_custom_kernels *out, icestream_
 
 /* ---- together ------------------------------------------------------------------------------- */
 
-int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *instruction_set,
-                              ics_custom_kernels **out, icestream_error *error)
+int ics_custom_kernels_create(const char *const custom[ICS_STAGES], bool check,
+                              const char *instruction_set, ics_custom_kernels **out,
+                              icestream_error *error)
 {
     recipe made;
     ics_custom_kernels *kernels = calloc(1, sizeof *kernels);
@@ -394,7 +400,7 @@ int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *
     if (kernels == NULL) {
         return out_of_memory(error);
     }
-    int status = recipe_make(custom, instruction_set, &made, error);
+    int status = recipe_make(custom, check, instruction_set, &made, error);
     if (status == ICESTREAM_OK) {
         status = find_or_build(&made, kernels, error);
     }

@@ -16,12 +16,14 @@
 typedef struct ics_custom_kernels ics_custom_kernels;
 
 /* Makes kernels in which the variant ICE_STAGE_custom calls ice_STAGE_custom() of the header
- * custom[stage]; NULL: no header for this stage. `instruction_set`: "baseline", "avx2" or "avx512",
- * one that this machine runs. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG: a
- * header cannot be read or does not compile (the message has the compiler's lines with the user's
- * file and line), or there is no compiler. */
-int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *instruction_set,
-                              ics_custom_kernels **out, icestream_error *error);
+ * custom[stage]; NULL: no header for this stage. `check`: the kernels check what every stage
+ * returns (stages/check.h). `instruction_set`: "baseline", "avx2" or "avx512", one that this
+ * machine runs. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG: a header cannot be
+ * read or does not compile (the message has the compiler's lines with the user's file and line), or
+ * there is no compiler. */
+int ics_custom_kernels_create(const char *const custom[ICS_STAGES], bool check,
+                              const char *instruction_set, ics_custom_kernels **out,
+                              icestream_error *error);
 /* Accepts NULL. The kernels must not run any more. */
 void ics_custom_kernels_destroy(ics_custom_kernels *custom);
 

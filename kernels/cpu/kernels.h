@@ -40,6 +40,10 @@ typedef struct ics_cpu_kernels {
     int (*carry)(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
                  ics_arrival_sink *sink, ice_account *account);
+
+    /* Returns the fault of the calling thread, which the caller zeroes before kernels run and reads
+     * afterwards. NULL: these kernels check nothing. */
+    ice_fault *(*fault)(void);
 } ics_cpu_kernels;
 
 /* Returns the kernels of an instruction set; "auto" means the widest one that this machine has.

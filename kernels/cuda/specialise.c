@@ -19,6 +19,13 @@ static void define(writer *to, const char *name, const char *type, int64_t value
     to->length += (size_t)length;
 }
 
+static void define_check(writer *to)
+{
+    const size_t left = to->length < to->size ? to->size - to->length : 0;
+    to->length +=
+        (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "#define ICE_CHECK\n");
+}
+
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
                    size_t size)
 {
@@ -33,5 +40,8 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #define OPTION(name, member) define(&to, #name, "", options->member);
     GPU_SPECIAL_OPTIONS(OPTION)
 #undef OPTION
+    if (options->check) {
+        define_check(&to);
+    }
     return to.length < size ? 0 : -1;
 }

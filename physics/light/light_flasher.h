@@ -110,6 +110,78 @@ ICE_FN void ice_led_position(uint32_t led, double azimuth, ice_axis *position, i
     *direction = to;
 }
 
+/* How ppc lets the light of an LED leave its module (physics.md 2.4): its LEDs have other
+ * positions, light flies through the module with the speed of light in vacuum, the belt around the
+ * module stops it, and so does most of the lower half. All lengths in m, relative to the centre of
+ * an upright module. */
+#define ICE_LED_PPC_RING   0.111
+#define ICE_LED_PPC_HEIGHT 0.07735
+#define ICE_LED_PPC_BELT   0.03396 /* half the height of the belt */
+#define ICE_LED_PPC_LOWER  0.1     /* share of the light that passes the lower half */
+
+/* Returns the position of an LED of ppc whose light goes to this direction. */
+ICE_FN ice_axis ice_led_ppc_position(ice_axis direction)
+{
+    const double across = hypot(direction.x, direction.y);
+    const double cosine = across > 0.0 ? direction.x / across : 1.0;
+    const double sine = across > 0.0 ? direction.y / across : 0.0;
+    const ice_axis at = {ICE_LED_PPC_RING * cosine, ICE_LED_PPC_RING * sine, ICE_LED_PPC_HEIGHT};
+    return at;
+}
+
+/* Returns the distance along a unit direction from a position inside a sphere to its surface. The
+ * centre of the sphere is the origin. */
+ICE_FN double ice_led_way_out(ice_axis from, ice_axis direction, double radius)
+{
+    const double along = from.x * direction.x + from.y * direction.y + from.z * direction.z;
+    const double square = from.x * from.x + from.y * from.y + from.z * from.z;
+    return sqrt(along * along + radius * radius - square) - along;
+}
+
+/* Returns the share of the light that passes the surface at this height above the centre. */
+ICE_FN double ice_led_ppc_passes(double height)
+{
+    if (fabs(height) < ICE_LED_PPC_BELT) {
+        return 0.0;
+    }
+    return height < 0.0 ? ICE_LED_PPC_LOWER : 1.0;
+}
+
+/* Returns the probability that the angle of a beam of LEDs has 1 - cos below x, in [0, 2]. The
+ * half Gaussian and the exponential end so far below 2 that the replacement of ice_beam_led() for
+ * angles beyond does not matter. */
+ICE_FN double ice_led_beam_below(ice_led_kind kind, double x)
+{
+    const ice_led_beam beam = ice_led_beam_of(kind);
+    const double linear = 1.0 - (1.0 - 0.5 * x) * (1.0 - 0.5 * x);
+    return beam.c1 * erf(x / beam.s1 * sqrt(0.5)) - (beam.c2 - beam.c1) * expm1(-x / beam.s2) +
+           (1.0 - beam.c2) * linear;
+}
+
+/* Returns the share of the light of an LED of ppc that leaves the module: the mean of
+ * ice_led_ppc_passes() over the beam, by a sum over rings around the axis of the beam that is
+ * accurate to 3e-4. The radius of the module (m) is larger than the distance of the LED. */
+ICE_FN double ice_led_ppc_share(ice_led_kind kind, ice_axis axis, double radius)
+{
+    const int rings = 256, turns = 64;
+    const ice_axis from = ice_led_ppc_position(axis);
+    double share = 0.0, below = 0.0;
+    for (int ring = 0; ring < rings; ++ring) {
+        /* The widths of the rings grow with the angle, because most of the light is near the axis.
+         */
+        const double middle = 2.0 * pow((ring + 0.5) / rings, 2);
+        const double next = ice_led_beam_below(kind, 2.0 * pow((ring + 1.0) / rings, 2));
+        double passes = 0.0;
+        for (int turn = 0; turn < turns; ++turn) {
+            const ice_axis to = ice_axis_turn(axis, middle, 2.0 * ICE_PI * (turn + 0.5) / turns);
+            passes += ice_led_ppc_passes(from.z + to.z * ice_led_way_out(from, to, radius));
+        }
+        share += (next - below) * passes / turns;
+        below = next;
+    }
+    return share / below;
+}
+
 /* Returns the number of photons of one LED for brightness and width in 0 .. 127 (C. Wendt, as used
  * by clsim). */
 ICE_FN double ice_led_output(double brightness, double width)

@@ -25,6 +25,9 @@ enum { ICS_CONFIG_GPUS = 64, ICS_CONFIG_ANGULAR = 17 };
 /* Where a run continues if its GPU fails. */
 typedef enum ics_fallback { ICS_FALLBACK_NONE, ICS_FALLBACK_CPU } ics_fallback;
 
+/* What happens to steps whose light was made for other values than those of the run. */
+typedef enum ics_light_mismatch { ICS_MISMATCH_REFUSE, ICS_MISMATCH_ACCEPT } ics_light_mismatch;
+
 /* What becomes of a claimed step file when its hits are written. */
 typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 
@@ -67,6 +70,9 @@ typedef enum ics_particle_format {
 
 /* The event_ids of particles: those of the list, or counted from 0. */
 typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_particle_events;
+
+/* Losses along tracks: of muons whose events have none, of no track, or of all tracks. */
+typedef enum ics_losses { ICS_LOSSES_AUTO, ICS_LOSSES_NONE, ICS_LOSSES_SIMPLE } ics_losses;
 
 /* Whose numbers for light of particles to use where the public codes differ (physics.md 14.1); in
  * the order of ice_convention_name. */
@@ -117,7 +123,8 @@ const char *ics_config_content_name(ics_hit_content content);
 /* What hit files contain; never ICS_CONTENT_AUTO. */
 ics_hit_content ics_config_content(const icestream_config *config);
 
-/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors on a CPU. Returns the path
+/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors with device.backend: cpu.
+ * Returns the path
  * of the k-th such key of this configuration ("graph.lanes"); NULL: there are no more. */
 const char *ics_config_gpu_key(const icestream_config *config, size_t k);
 
@@ -145,6 +152,10 @@ int ics_config_check_files(const icestream_config *config, const char *section,
  * depend through ice, detector, light or detection are left out (config_keys.def). Check
  * ferror(out) afterwards. */
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out);
+
+/* Returns the value of a key ("detector.oversize") as a configuration says it, as a new text for
+ * the caller to free; empty: not given. NULL: no memory. */
+char *ics_config_value_text(const icestream_config *config, const char *key_path);
 
 /* Writes all keys as the Markdown table of configs/README.md. */
 void ics_config_document(FILE *out);

@@ -57,10 +57,10 @@ static int check_source(const icestream_config *config, icestream_error *error)
 /* Keys that belong to one kind of source, without such a source. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
-    static const char *const claimed_only[] = {"source.pattern", "source.watch", "source.after",
-                                               "source.spool", "source.worker"};
+    static const char *const claimed_only[] = {"source.pattern", "source.watch",  "source.after",
+                                               "source.spool",   "source.worker", "source.claims"};
     static const char *const clients_only[] = {"source.token", "source.clients",
-                                               "source.message_limit"};
+                                               "source.client_idle", "source.message_limit"};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
         if (is_changed(config, claimed_only[i]) && config->source.directory == NULL) {
@@ -148,8 +148,8 @@ const char *ics_config_gpu_key(const icestream_config *config, size_t k)
     return NULL;
 }
 
-/* Rejects keys for a GPU if device.backend is cpu. If it is auto, the device reports the same error
- * when it finds no GPU. */
+/* Rejects keys for a GPU if device.backend is cpu. If it is auto, a configuration may serve
+ * machines with and without a GPU: the CPU does not use these keys, and commands say so. */
 static int check_graph(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -213,7 +213,8 @@ static int check_workload(const icestream_config *config, icestream_error *error
 
 static int check_particles(const icestream_config *config, icestream_error *error)
 {
-    static const char *const keys[] = {"particles.format", "particles.events", "particles.losses",
+    static const char *const keys[] = {"particles.format", "particles.events",
+                                       "particles.first_event", "particles.losses",
                                        "particles.stopping"};
     int status = ICESTREAM_OK;
     if (config->particles.file != NULL || config->particles.count > 0) {

@@ -118,8 +118,18 @@ typedef struct ics_hit_models {
  * light->bias, constant beyond the first and the last one, 1 without points (physics.md 3.2). */
 double ics_batch_light_bias(const ice_light *light, double wavelength);
 
+/* Returns by what the weights of the hits of a step are multiplied: 1 if its photons are those that
+ * thinning kept. If the step is not thinned: the share of the photons of its spectrum that thinning
+ * would have kept (physics.md 3.2). */
+double ics_batch_thinning(const ice_light *light, const icestream_step *step);
+
+/* Returns the weight of a hit of this step, at a wavelength with this bias: how many photons the
+ * hit stands for at modules of true size (physics.md 3.2). +INFINITY or NaN for the bias 0. */
+double ics_batch_weight(const ics_hit_models *models, const icestream_step *step, double bias);
+
 /* Makes the hit of an arrival (physics.md 9, files.md 4.1): t = step.t + ics_tables_arrival_delay
- * in double precision, weight = step.weight / bias(wavelength), and at most 65535 scatters.
+ * in double precision, weight = step.weight * thinning / (bias(wavelength) F^2) with the oversize F
+ * of the detector, and at most 65535 scatters.
  * ICESTREAM_E_FAILED: an arrival that no model explains (unknown emission or module, bias 0).
  * ICESTREAM_E_INPUT: the weight is larger than a hit can store. */
 int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *batch,
@@ -133,7 +143,8 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
 
 /* Decides which hits are photo-electrons; hits[i] is made from arrivals->items[i].
  * models->detection must not be NULL. A photo-electron gets pmt 0. If hit files contain only
- * photo-electrons, each gets weight 1, and the other hits are removed from `hits` and *count. The
+ * photo-electrons, each gets weight 1 (or ics_batch_thinning(), if its step is not thinned), and
+ * the other hits are removed from `hits` and *count. The
  * account counts the photo-electrons and the removed hits. ICESTREAM_E_INPUT: a weight with which
  * the probability of detection is above 1. ICESTREAM_E_FAILED: an arrival of an unknown module. */
 int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch,

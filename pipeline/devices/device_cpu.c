@@ -1,5 +1,6 @@
 /* The CPU as a member of a group: several threads, each with one graph. */
 #include "base/clock.h"
+#include "kernels/fault.h"
 #include "pipeline/devices/device_backend.h"
 
 #include <pthread.h>
@@ -36,6 +37,7 @@ struct cut_batch {
     uint32_t photon;      /* photons of that emission that are in pieces already */
     uint32_t jobs_left;
     int result;            /* icestream_status of the first piece that failed */
+    ice_fault fault;       /* ICESTREAM_E_CONFIG: what a stage returned */
     ics_arrivals arrivals; /* of all pieces so far */
     ice_account account;
     double seconds;
@@ -56,8 +58,9 @@ struct cpu_device {
     ics_post finished;
     ics_workers *workers;
     uint32_t threads;
-    compute_thread *compute; /* [threads] */
-    void **states;           /* [threads], pointers to them */
+    const char *custom[ICS_STAGES]; /* the user's stage headers; NULL: none */
+    compute_thread *compute;        /* [threads] */
+    void **states;                  /* [threads], pointers to them */
 
     /* ICS_CPU_PIECES */
     cut_batch *cuts; /* [cut_count]; NULL: batches are not divided */
@@ -68,11 +71,14 @@ struct cpu_device {
 
 /* ---- whole batches --------------------------------------------------------------------------- */
 
-static void fail_batch(ics_batch *batch, int result)
+/* `fault`: what a stage returned, for ICESTREAM_E_CONFIG. */
+static void fail_batch(const cpu_device *cpu, ics_batch *batch, int result, ice_fault fault)
 {
     icestream_error why;
     if (result == ICESTREAM_E_INTERRUPTED) {
         ics_error_set(&why, ICESTREAM_E_INTERRUPTED, "interrupted");
+    } else if (result == ICESTREAM_E_CONFIG) {
+        ics_fault_report(&fault, cpu->custom, &why);
     } else {
         ics_error_set(&why, ICESTREAM_E_MEMORY, "out of memory while computing %u steps",
                       batch->count);
@@ -106,7 +112,7 @@ static void compute_batch(ics_job *job, void *thread_state)
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
-        fail_batch(batch, result);
+        fail_batch(thread->cpu, batch, result, ics_graph_fault(thread->graph));
     }
     batch->seconds = ics_clock_seconds() - start;
     post_batch(thread->cpu, batch);
@@ -175,6 +181,7 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
     }
     if (cut->result == ICESTREAM_OK) {
         cut->result = result;
+        cut->fault = ics_graph_fault(thread->graph);
     }
     ice_account *sum = &cut->account;
     sum->created += account->created;
@@ -196,7 +203,7 @@ static void finish_cut(cut_batch *cut, cpu_device *cpu)
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &cpu->models, &cut->account, &cut->arrivals);
     } else {
-        fail_batch(batch, cut->result);
+        fail_batch(cpu, batch, cut->result, cut->fault);
     }
     ics_graph_arrivals_free(&cut->arrivals);
     batch->seconds = cut->seconds + ics_clock_seconds() - start;
@@ -323,8 +330,10 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .variants = options->graph.variants,
                                .pool = options->graph.pool,
                                .instruction_set = options->instruction_set,
+                               .check = options->graph.check,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
+    memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);
     for (uint32_t i = 0; i < cpu->threads; ++i) {
         ICS_TRY(ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, error));
         cpu->compute[i].cpu = cpu;

@@ -79,6 +79,7 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
                                .every = config->graph.compact.every,
                                .memory_limit = config->device.memory_limit,
                                .watchdog = config->device.watchdog,
+                               .check = config->device.check,
                                .use_cache = true};
     for (int i = 0; i < ICS_STAGES; ++i) {
         options.custom[i] = config->stages.custom[i];
@@ -133,9 +134,21 @@ static int find_gpus(const icestream_config *config, int count, ics_device_optio
     return ics_error_copy(error, &found);
 }
 
+/* The number of GPUs of a machine; if it is 0, `why` has the reason. */
+static int count_gpus(ics_device_machine machine, bool *assumed, icestream_error *why)
+{
+    if (machine == ICS_MACHINE_WITHOUT_GPU) {
+        ics_error_set(why, ICESTREAM_E_DEVICE, "the check is for a machine without a GPU");
+        return 0;
+    }
+    const int count = ics_gpu_count(why);
+    *assumed = machine == ICS_MACHINE_WITH_GPU && count == 0;
+    return *assumed ? ICS_CONFIG_GPUS : count;
+}
+
 /* Chooses the backend. If that is a choice of the program, out->reason explains it. */
-static int find_backend(const icestream_config *config, ics_device_options *out,
-                        icestream_error *error)
+static int find_backend(const icestream_config *config, ics_device_machine machine, bool *assumed,
+                        ics_device_options *out, icestream_error *error)
 {
     const ics_backend asked = config->device.backend;
     const char *name = asked == ICS_BACKEND_AUTO   ? "auto"
@@ -146,12 +159,12 @@ static int find_backend(const icestream_config *config, ics_device_options *out,
     if (asked == ICS_BACKEND_CPU) {
         return ICESTREAM_OK;
     }
-    int count = ics_gpu_count(&why);
+    int count = count_gpus(machine, assumed, &why);
     if (count > 0) {
         out->backend = ICS_BACKEND_CUDA;
         out->cpu_too = asked == ICS_BACKEND_CUDA_CPU;
         int status = find_gpus(config, count, out, error);
-        if (asked == ICS_BACKEND_AUTO) {
+        if (asked == ICS_BACKEND_AUTO && !*assumed) {
             int length =
                 snprintf(out->reason, sizeof out->reason, "device.backend auto: %d GPU%s found",
                          count, count == 1 ? "" : "s");
@@ -170,7 +183,7 @@ static int find_backend(const icestream_config *config, ics_device_options *out,
                              ics_config_place(config, "device.backend", place, sizeof place), name,
                              why.text);
     }
-    out->warn = out->fall_back || gpu_is_there();
+    out->warn = machine == ICS_MACHINE_HERE && (out->fall_back || gpu_is_there());
     snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.900s", name,
              why.text);
     return ICESTREAM_OK;
@@ -195,6 +208,34 @@ static int read_simulation(ics_device_loss *out, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Appends a key and its place to the list of keys that the CPU does not use. */
+static void append_unused(const icestream_config *config, const char *key, ics_device_options *out)
+{
+    char place[1024];
+    const size_t length = strlen(out->unused);
+    snprintf(out->unused + length, sizeof out->unused - length, "%s%s (%s)", length > 0 ? ", " : "",
+             key, ics_config_place(config, key, place, sizeof place));
+}
+
+/* Lists the keys that only a GPU has. The pool belongs to them if there is another one: a pool that
+ * was chosen for a GPU is too large for a thread of the CPU. */
+static void list_unused(const icestream_config *config, ics_device_options *out)
+{
+    if (!ics_graph_schedule_on_cpu(config->graph.schedule)) {
+        append_unused(config, "graph.schedule", out);
+    }
+    if (config->graph.bounces_per_wave > 1) {
+        append_unused(config, "graph.bounces_per_wave", out);
+    }
+    const char *key;
+    for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k) {
+        append_unused(config, key, out);
+    }
+    if (out->unused[0] != '\0' && config->graph.pool != 0) {
+        append_unused(config, "graph.pool", out);
+    }
+}
+
 /* Adds an error for each key that only a GPU has. */
 static void refuse_gpu_settings(const icestream_config *config, icestream_error *found)
 {
@@ -217,8 +258,8 @@ static void refuse_gpu_settings(const icestream_config *config, icestream_error 
     const char *key;
     for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k) {
         ics_error_add(found, ICESTREAM_E_CONFIG,
-                      "%s: error: %s: this value is for a GPU, and there is none; expected the "
-                      "default",
+                      "%s: error: %s: this value is for a GPU, and device.backend is cpu; expected "
+                      "the default",
                       ics_config_place(config, key, place, sizeof place), key);
     }
 }
@@ -226,21 +267,33 @@ static void refuse_gpu_settings(const icestream_config *config, icestream_error 
 int ics_device_options_from_config(const icestream_config *config, ics_device_options *out,
                                    icestream_error *error)
 {
+    return ics_device_options_for_machine(config, ICS_MACHINE_HERE, out, NULL, error);
+}
+
+int ics_device_options_for_machine(const icestream_config *config, ics_device_machine machine,
+                                   ics_device_options *out, bool *assumed, icestream_error *error)
+{
+    bool is_assumed = false;
     ics_device_options options = {.fall_back = config->device.fallback == ICS_FALLBACK_CPU,
                                   .threads = config->device.threads,
                                   .instruction_set = config->device.instruction_set};
-    ICS_TRY(find_backend(config, &options, error));
+    ICS_TRY(find_backend(config, machine, &is_assumed, &options, error));
     ICS_TRY(read_simulation(&options.simulated, error));
     icestream_error found = {.status = ICESTREAM_OK};
-    if (options.backend == ICS_BACKEND_CPU && !options.fall_back) {
+    if (config->device.backend == ICS_BACKEND_CPU) {
         refuse_gpu_settings(config, &found);
+    } else if (options.backend == ICS_BACKEND_CPU) {
+        list_unused(config, &options);
     }
     options.graph = read_graph_options(config, &found);
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }
-    if (options.backend == ICS_BACKEND_CPU && options.fall_back) {
-        ics_device_options_for_cpu(&options); /* the configuration may be for a GPU */
+    if (options.unused[0] != '\0' || (options.backend == ICS_BACKEND_CPU && options.fall_back)) {
+        ics_device_options_for_cpu(&options); /* the configuration is for a GPU */
+    }
+    if (assumed != NULL) {
+        *assumed = is_assumed;
     }
     *out = options;
     return ICESTREAM_OK;

@@ -28,15 +28,31 @@ typedef struct ics_device_options {
     const atomic_bool *cancel; /* if true, batches end with ICESTREAM_E_INTERRUPTED; may be NULL */
     char reason[1024];         /* why this backend was chosen; "" if the user asked for it */
     bool warn;                 /* the reason is a warning */
+    /* The keys for a GPU that the CPU does not use, with their places; "" if there are none, or if
+     * there is a GPU. */
+    char unused[1024];
     ics_device_loss simulated;
 } ics_device_options;
 
 /* Reads the options from a configuration and chooses the backend. ICESTREAM_E_DEVICE: backend cuda
  * without a GPU (unless device.fallback is cpu: then the CPU, with a reason that is a warning), or
  * a device.index that this machine does not have. ICESTREAM_E_CONFIG, with the place in the file: a
- * schedule or setting that the device does not have, or an unknown variant. */
+ * setting for a GPU with backend cpu, or an unknown variant. If another backend was asked for and
+ * there is no GPU, settings for a GPU have no effect, and out->unused lists them. */
 int ics_device_options_from_config(const icestream_config *config, ics_device_options *out,
                                    icestream_error *error);
+
+/* Which GPUs the choice of a backend counts. */
+typedef enum ics_device_machine {
+    ICS_MACHINE_HERE,        /* those of this machine */
+    ICS_MACHINE_WITH_GPU,    /* those of this machine, and if it has none, one that is assumed */
+    ICS_MACHINE_WITHOUT_GPU, /* none */
+} ics_device_machine;
+
+/* The same for another machine. *assumed (may be NULL): there is no GPU here, and a device cannot
+ * be made from the options. */
+int ics_device_options_for_machine(const icestream_config *config, ics_device_machine machine,
+                                   ics_device_options *out, bool *assumed, icestream_error *error);
 
 /* Reads the options of the first GPU, whether this machine has a GPU or not. ICESTREAM_E_CONFIG. */
 int ics_device_gpu_options_from_config(const icestream_config *config, ics_gpu_options *out,

@@ -6,6 +6,9 @@
 
 #include <hdf5.h>
 
+/* The attribute of the dataset /metadata that holds the CRC-32C of its bytes. */
+#define ICS_HDF5_CHECKSUM "crc32c"
+
 /* How HDF5 reports errors in this process. */
 typedef struct ics_hdf5_silence {
     H5E_auto2_t function;

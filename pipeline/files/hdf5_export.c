@@ -1,5 +1,6 @@
 /* From .npy files to HDF5. */
 #include "base/error.h"
+#include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hdf5.h"
@@ -54,6 +55,18 @@ static bool write_text(hid_t object, const char *name, const char *text)
 
 /* ---- export --------------------------------------------------------------------------------- */
 
+/* Writes the checksum of the metadata, which the tail of a .npy file has, as an attribute. */
+static bool write_checksum(hid_t set, uint32_t checksum)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute =
+        H5Acreate2(set, ICS_HDF5_CHECKSUM, H5T_STD_U32LE, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool written = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_UINT32, &checksum) >= 0;
+    H5Aclose(attribute);
+    H5Sclose(space);
+    return written;
+}
+
 /* Writes the metadata as a dataset of bytes, because an attribute has at most 64 KiB. */
 static bool write_metadata(hid_t file, const json_t *metadata)
 {
@@ -63,8 +76,9 @@ static bool write_metadata(hid_t file, const json_t *metadata)
     hid_t set = text != NULL ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT,
                                           H5P_DEFAULT, H5P_DEFAULT)
                              : H5I_INVALID_HID;
-    bool written =
-        set >= 0 && H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    bool written = set >= 0 &&
+                   H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0 &&
+                   write_checksum(set, ics_crc32c(0, text, (size_t)length));
     H5Dclose(set);
     H5Sclose(space);
     free(text);

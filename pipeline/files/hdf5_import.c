@@ -2,12 +2,14 @@
 #include "base/error.h"
 #include "pipeline/files/contained.h"
 #include "pipeline/files/format/conversion.h"
+#include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/hdf5_common.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,10 +69,14 @@ typedef struct import_table {
     hid_t type; /* of the rows in memory: as in the file, but in this machine's byte order */
     hsize_t rows;
     ics_conversion conversion;
-    json_t *metadata;
+    json_t *metadata; /* NULL: none */
+    /* What the rows must have, if icestream wrote the metadata. */
+    bool has_trailer;
+    ics_trailer trailer;
+    ics_trailer_checksums sums; /* of the rows that were read */
 } import_table;
 
-static int import_rows(const import_table *table, ics_table_writer *writer, icestream_error *error)
+static int import_rows(import_table *table, ics_table_writer *writer, icestream_error *error)
 {
     size_t row_bytes = H5Tget_size(table->type);
     size_t piece = ICS_NPY_ROW_MAX / row_bytes;
@@ -88,11 +94,76 @@ static int import_rows(const import_table *table, ics_table_writer *writer, ices
         status = ics_conversion_rows(&table->conversion, table->path, first, source, count, target,
                                      error);
         if (!status) {
+            const size_t bytes = count * table->conversion.schema->row_bytes;
+            status = ics_trailer_checksums_add(&table->sums, target, bytes, error);
+        }
+        if (!status) {
             status = ics_table_writer_append(writer, target, count, error);
         }
     }
     free(target);
     free(source);
+    return status;
+}
+
+/* Compares the rows with the checksums of the metadata. */
+static int verify_rows(import_table *table, icestream_error *error)
+{
+    if (!table->has_trailer) {
+        return ICESTREAM_OK;
+    }
+    int status = ics_trailer_checksums_finish(&table->sums, error);
+    return status ? status
+                  : ics_trailer_verify(&table->trailer, table->path, &table->sums,
+                                       table->conversion.schema->row_bytes, error);
+}
+
+/* Compares the metadata with their checksum, if the file has one. Files from before November 22,
+ * 2026, have none. */
+static int verify_metadata(const char *path, hid_t set, const char *text, size_t length,
+                           icestream_error *error)
+{
+    uint32_t expected = 0;
+    const uint32_t found = ics_crc32c(0, text, length);
+    if (H5Aexists(set, ICS_HDF5_CHECKSUM) <= 0) {
+        return ICESTREAM_OK;
+    }
+    hid_t attribute = H5Aopen(set, ICS_HDF5_CHECKSUM, H5P_DEFAULT);
+    const bool is_read = attribute >= 0 && H5Aread(attribute, H5T_NATIVE_UINT32, &expected) >= 0;
+    H5Aclose(attribute);
+    if (!is_read) {
+        return ics_hdf5_failed(path, ICESTREAM_E_INPUT, "cannot read the checksum of the metadata",
+                               error);
+    }
+    return found == expected
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: dataset metadata: found CRC-32C %08" PRIx32
+                               ", expected %08" PRIx32 " (the metadata were damaged or changed)",
+                               path, found, expected);
+}
+
+/* Metadata of icestream hold the checksums of the rows. Metadata that name the origin of the rows
+ * by digests, but have lost the checksums, prove nothing. */
+static int read_trailer(import_table *table, const char *text, size_t length,
+                        icestream_error *error)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%s: dataset metadata", table->path);
+    if (json_object_get(table->metadata, "crc32c") == NULL) {
+        return json_object_get(table->metadata, "digests") == NULL
+                   ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_INPUT,
+                                   "%s: crc32c: found none next to digests, expected the checksums "
+                                   "of the rows (remove the dataset if the rows were changed)",
+                                   name);
+    }
+    const ics_tail tail = {.length = length, .checksum = ics_crc32c(0, text, length)};
+    const ics_layout *schema = table->conversion.schema;
+    const ics_trailer_table expected = {
+        .schema = schema, .rows = table->rows, .row_bytes = schema->row_bytes};
+    int status = ics_trailer_parse(name, text, &tail, &expected, &table->trailer, error);
+    table->has_trailer = status == ICESTREAM_OK;
     return status;
 }
 
@@ -108,16 +179,23 @@ static int read_metadata(import_table *table, hid_t file, icestream_error *error
     if (text != NULL && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
         table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
     }
+    int status = ICESTREAM_OK;
+    if (!json_is_object(table->metadata)) {
+        status = ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: dataset metadata: found something else, expected the bytes of "
+                               "a JSON object",
+                               table->path);
+    }
+    if (!status) {
+        status = verify_metadata(table->path, set, text, (size_t)length, error);
+    }
+    if (!status) {
+        status = read_trailer(table, text, (size_t)length, error);
+    }
     free(text);
     H5Sclose(space);
     H5Dclose(set);
-    return json_is_object(table->metadata)
-               ? ICESTREAM_OK
-               : ics_error_set(
-                     error, ICESTREAM_E_INPUT,
-                     "%s: dataset metadata: found something else, expected the bytes of a "
-                     "JSON object",
-                     table->path);
+    return status;
 }
 
 /* Whether the file can contain this number of rows. If the number is damaged, it may be larger than
@@ -197,12 +275,17 @@ static int import_file(import_table *table, const char *to, bool force, icestrea
         status = import_rows(table, writer, error);
     }
     if (!status) {
+        status = verify_rows(table, error);
+    }
+    if (!status) {
         status = ics_table_writer_commit(writer, table->metadata, error);
     }
     ics_table_writer_destroy(writer);
     H5Tclose(table->type);
     H5Dclose(table->set);
     json_decref(table->metadata);
+    ics_trailer_free(&table->trailer);
+    ics_trailer_checksums_free(&table->sums);
     H5Fclose(file);
     return status;
 }

@@ -1,6 +1,8 @@
 /* icestream_info: describes a file of steps, hits, paths or waveforms, and can check all of it. */
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/files/format/json_dump.h"
+#include "pipeline/files/format/json_text.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/step_reader.h"
@@ -252,7 +254,8 @@ static const char *what_was_verified(const ics_layout *schema)
 static void print_text(const char *path, const description *about, FILE *out)
 {
     bool steps = about->schema == ics_layout_steps();
-    fprintf(out, "%s: %s\n", path, about->schema->short_name);
+    ics_visible_print(out, path);
+    fprintf(out, ": %s\n", about->schema->short_name);
     fprintf(out, "  %-14s %" PRIu64 "%s\n", "rows", about->rows,
             about->packed ? "" : " (in another layout, converted)");
     if (steps) {
@@ -283,10 +286,11 @@ static void print_text(const char *path, const description *about, FILE *out)
             continue;
         }
         char *text = ics_json_dump(value, JSON_ENCODE_ANY);
-        fprintf(out, "  %-14s %s\n", key,
-                json_is_string(value) ? json_string_value(value)
-                : text != NULL        ? text
-                                      : "?");
+        fprintf(out, "  %-14s ", key);
+        ics_visible_print(out, json_is_string(value) ? json_string_value(value)
+                               : text != NULL        ? text
+                                                     : "?");
+        fputc('\n', out);
         free(text);
     }
     if (about->verified) {
@@ -311,8 +315,8 @@ static json_t *make_json(const char *path, const description *about)
         }
     }
     json_t *json =
-        json_pack("{s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", path, "kind",
-                  about->schema->short_name, "rows", (json_int_t)about->rows, "events",
+        json_pack("{s:o, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", ics_json_text(path),
+                  "kind", about->schema->short_name, "rows", (json_int_t)about->rows, "events",
                   (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
                   about->digest, "verified", about->verified, "metadata", about->metadata);
     if (json != NULL && about->schema == ics_layout_steps()) {
@@ -328,9 +332,7 @@ static int print_json(const char *path, const description *about, FILE *out, ice
     json_decref(json);
     if (failed) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
-                             "%s: its description cannot be written as JSON (is the file's name "
-                             "UTF-8?)",
-                             path);
+                             "%s: its description cannot be written as JSON", path);
     }
     fputc('\n', out);
     return ICESTREAM_OK;

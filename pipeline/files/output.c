@@ -22,6 +22,7 @@ struct ics_output {
     bool force, committed;
     bool
         locked; /* this writer holds the lock on the .part; without a commit it removes the .part */
+    mode_t mode; /* of the finished file */
     uint64_t size;
     uint64_t pushed; /* bytes for which the system was asked to begin writing to the disk */
 };
@@ -86,6 +87,23 @@ static int lock_part(ics_output *output, struct stat *named, bool *there, icestr
     return ICESTREAM_OK;
 }
 
+/* Lets only this user open the .part, because flock() needs only the right to read: other users
+ * could keep the next writer from locking a .part that a killed writer has left. */
+static int make_private(ics_output *output, const struct stat *about, icestream_error *error)
+{
+    enum { OTHERS = 077 };
+    output->mode = about->st_mode & 0777;
+    if ((output->mode & OTHERS) == 0) {
+        output->mode = ics_disk_file_mode(); /* the file may be one that was left */
+        return ICESTREAM_OK;
+    }
+    /* A file system without permissions may refuse; it has no users to protect from. */
+    return fchmod(output->descriptor, output->mode & ~(mode_t)OTHERS) == 0 || errno == EPERM ||
+                   errno == EOPNOTSUPP
+               ? ICESTREAM_OK
+               : failed(output, "cannot set the permissions of its .part file", error);
+}
+
 /* Opens NAME.part and locks it. *again: the opened file has lost its name, so try again. */
 static int open_part(ics_output *output, bool *again, icestream_error *error)
 {
@@ -114,6 +132,7 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     }
     *again = !there;
     output->locked = there;
+    ICS_TRY(there ? make_private(output, &named, error) : ICESTREAM_OK);
     if (there && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0) {
         return failed(output, "cannot empty its .part file", error);
     }
@@ -394,6 +413,9 @@ int ics_output_sync_folder(const char *path, icestream_error *error)
 
 int ics_output_commit(ics_output *output, icestream_error *error)
 {
+    if (fchmod(output->descriptor, output->mode) != 0 && errno != EPERM && errno != EOPNOTSUPP) {
+        return failed(output, "cannot set its permissions", error);
+    }
     if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0) {
         return failed(output, "cannot write to the disk", error);
     }

@@ -76,7 +76,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     }
 }
 
-static void describe_detector(const ice_detector *detector, FILE *out)
+static void describe_detector(const ice_detector *detector, const char *from, FILE *out)
 {
     ics_range x = ics_range_empty, y = ics_range_empty, z = ics_range_empty;
     size_t strings = 0, excluded = 0;
@@ -89,7 +89,7 @@ static void describe_detector(const ice_detector *detector, FILE *out)
         /* Modules are sorted by string. */
         strings += i == 0 || module->string != module[-1].string;
     }
-    fprintf(out, "detector   %s\n", detector->name);
+    fprintf(out, "detector   %s\n  from     %s\n", detector->name, from);
     fprintf(out, "  modules  %zu on %zu strings, %zu excluded, radius %.6g m, oversize %.6g%s\n",
             detector->module_count, strings, excluded, detector->radius, detector->oversize,
             detector->keep_hit_photons ? ", photons continue after a hit" : "");
@@ -157,7 +157,7 @@ static void describe_light(const ice_light *light, FILE *out)
 void ics_models_describe(const ics_models *models, FILE *out)
 {
     describe_medium(models->medium, out);
-    describe_detector(models->detector, out);
+    describe_detector(models->detector, models->detector_from, out);
     describe_detection(models->detector, models->detection, out);
     describe_light(models->light, out);
     fprintf(out, "digests    ice %s\n           detector %s\n           light %s\n",

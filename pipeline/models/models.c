@@ -10,6 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Says why a run has its detector. */
+static const char *detector_reason(const icestream_config *config, const ice_detector *detector)
+{
+    const bool is_built_in = strcmp(detector->name, "hex86") == 0;
+    if (config->detector.file != NULL) {
+        return "detector.file";
+    }
+    if (strcmp(config->detector.layout, "auto") != 0) {
+        return "detector.layout";
+    }
+    if (!is_built_in) {
+        return "geo-f2k of ice.directory, because neither detector.file nor detector.layout is "
+               "given";
+    }
+    return config->ice.directory != NULL
+               ? "the built-in layout, because ice.directory has no geo-f2k and neither "
+                 "detector.file nor detector.layout is given"
+               : "the built-in layout, the default";
+}
+
 /* ---- all together ---------------------------------------------------------------------------- */
 
 int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error)
@@ -27,6 +47,9 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
     int result = ics_config_check_files(config, "detector.", error);
     if (result == ICESTREAM_OK) {
         result = ics_detector_create(config, &models->detector, &models->warnings, error);
+    }
+    if (result == ICESTREAM_OK) {
+        models->detector_from = detector_reason(config, models->detector);
     }
     status = status ? status : result;
     const char *const others[] = {"light.", "stages."};

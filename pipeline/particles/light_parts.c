@@ -1,7 +1,9 @@
 #include "pipeline/particles/light_parts.h"
 
+#include "pipeline/particles/light_sources.h"
+#include "pipeline/particles/particle_events.h"
+
 #include <math.h>
-#include <string.h>
 
 static double value(const ics_particle *particle, ics_particle_field field)
 {
@@ -36,18 +38,39 @@ static void take_cascade(ics_light_parts *parts, ics_light_part *part, ice_casca
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+/* Decides whether losses are made for a track. The generator has the numbers of muons, so with
+ * particles.losses: auto it makes none for a tau (light_totals.h warns). */
+static bool decide_losses(ics_light_parts *parts, ics_track_losses listed,
+                          char message[ICS_PARTICLE_MESSAGE])
+{
+    const ics_losses wanted = parts->setup->losses;
+    const bool is_auto = wanted == ICS_LOSSES_AUTO && ics_particle_is_muon(parts->particle);
+    if (is_auto && listed == ICS_LOSSES_UNKNOWN) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "mu: found no losses on this track among %d particles of its event, which has "
+                 "more; expected particles.losses: none (the list has them) or simple",
+                 ICS_EVENT_PARTICLES);
+        return false;
+    }
+    parts->makes_losses = wanted == ICS_LOSSES_SIMPLE || (is_auto && listed == ICS_LOSSES_MISSING);
+    if (parts->makes_losses && parts->energy > ICE_LOSS_MOST) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "energy: found a track of %.10g GeV, expected at most %.10g GeV with "
+                 "particles.losses: %s, which makes every loss above %.10g GeV",
+                 parts->energy, ICE_LOSS_MOST, is_auto ? "auto" : "simple", ICE_LOSS_LEAST);
+        return false;
+    }
+    return true;
+}
+
+static bool begin_track(ics_light_parts *parts, ics_track_losses listed,
+                        char message[ICS_PARTICLE_MESSAGE])
 {
     const ics_light_setup *setup = parts->setup;
     const ics_particle *particle = parts->particle;
-    const bool is_muon =
-        strcmp(ics_particle_type_name((size_t)value(particle, ICS_PARTICLE_TYPE)), "tau") != 0;
+    const bool is_muon = ics_particle_is_muon(particle);
     parts->energy = value(particle, ICS_PARTICLE_ENERGY);
-    if (setup->losses && parts->energy > ICE_LOSS_MOST) {
-        snprintf(message, ICS_PARTICLE_MESSAGE,
-                 "energy: found a track of %.10g GeV, expected at most %.10g GeV with "
-                 "particles.losses: simple, which makes every loss above %.10g GeV",
-                 parts->energy, ICE_LOSS_MOST, ICE_LOSS_LEAST);
+    if (!decide_losses(parts, listed, message)) {
         return false;
     }
     const double range = ice_muon_range(parts->energy);
@@ -59,7 +82,7 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
     if (setup->stopping && is_muon) {
         parts->residual = range;
         /* With losses the track ends where its energy ends. */
-        if (!setup->losses) {
+        if (!parts->makes_losses) {
             parts->length = fmin(parts->length, range);
         }
     }
@@ -99,10 +122,10 @@ static double find_piece(const ics_light_parts *parts)
     if (is_slow(parts)) {
         return clamp_piece(piece, parts->residual);
     }
-    if (parts->setup->losses) {
+    if (parts->makes_losses) {
         piece = clamp_piece(piece, ICE_LOSS_PIECE);
     }
-    if (parts->setup->stopping && !parts->setup->losses) {
+    if (parts->setup->stopping && !parts->makes_losses) {
         piece = clamp_piece(piece, parts->residual - ICE_MUON_SLOW);
     }
     return piece;
@@ -111,7 +134,7 @@ static double find_piece(const ics_light_parts *parts)
 static void draw_losses(ics_light_parts *parts)
 {
     parts->losses = parts->loss = parts->pair_like = 0;
-    if (!parts->setup->losses || is_slow(parts) || parts->energy <= ICE_LOSS_LEAST) {
+    if (!parts->makes_losses || is_slow(parts) || parts->energy <= ICE_LOSS_LEAST) {
         return;
     }
     double pairs, brems;
@@ -139,24 +162,23 @@ static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *sha
 /* Subtracts the energy that the piece lost and moves to the next piece. */
 static void end_piece(ics_light_parts *parts)
 {
-    const ics_light_setup *setup = parts->setup;
     double spent = ICE_MUON_IONISATION * parts->piece, share;
     ice_cascade kind;
     for (uint32_t i = 0; i < parts->losses; ++i) {
         spent += draw_loss(parts, i, &share, &kind);
     }
     parts->at += parts->piece;
-    if (setup->losses) {
+    if (parts->makes_losses) {
         parts->energy -= spent;
     }
     if (isfinite(parts->residual)) {
-        parts->residual = setup->losses && !is_slow(parts)
+        parts->residual = parts->makes_losses && !is_slow(parts)
                               ? (parts->energy - ICE_MUON_MASS) / ICE_MUON_IONISATION
                               : parts->residual - parts->piece;
     }
     ++parts->piece_number;
     parts->stage = 0;
-    const bool is_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
+    const bool is_spent = parts->makes_losses && parts->energy <= ICE_MUON_STOPPED;
     parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || is_spent;
 }
 
@@ -184,7 +206,8 @@ static bool take_slow(ics_light_parts *parts, uint32_t index, ics_light_part *pa
     move(parts, along, part);
     part->form = ICS_PART_TRACK;
     part->length = length;
-    part->beta = ice_muon_beta(fmax(middle, 0.5 * length));
+    /* The speed for which setup->slow[share] holds. */
+    part->beta = ice_muon_beta((share + 0.5) * ICE_MUON_PIECE);
     take(parts, part, length * parts->setup->per_metre * parts->setup->slow[share]);
     return true;
 }
@@ -237,136 +260,6 @@ static bool next_of_track(ics_light_parts *parts, ics_light_part *part)
     return false;
 }
 
-/* ---- flashers and the like ------------------------------------------------------------------- */
-
-static const ice_module *find_module(const ice_detector *detector, double string, double module)
-{
-    for (size_t i = 0; i < detector->module_count; ++i) {
-        if (detector->modules[i].string == string && detector->modules[i].module == module) {
-            return &detector->modules[i];
-        }
-    }
-    return NULL;
-}
-
-static void set_pulse(ics_light_parts *parts)
-{
-    const ics_particle *particle = parts->particle;
-    ics_pulse pulse = (ics_pulse)value(particle, ICS_PARTICLE_PULSE);
-    if (!ics_particle_has(particle, ICS_PARTICLE_PULSE)) {
-        pulse = ics_particle_has(particle, ICS_PARTICLE_WIDTH) ? ICS_PULSE_LED : ICS_PULSE_INSTANT;
-    }
-    if (pulse == ICS_PULSE_LED) {
-        parts->model.pulse = ice_led_pulse(value(particle, ICS_PARTICLE_WIDTH));
-    } else if (pulse == ICS_PULSE_RECTANGLE) {
-        parts->model.pulse.plateau = ics_particle_has(particle, ICS_PARTICLE_DURATION)
-                                         ? value(particle, ICS_PARTICLE_DURATION)
-                                         : 70;
-    } else {
-        parts->model.per_step = parts->model.form == ICS_PART_POINT
-                                    ? parts->setup->photons_per_step
-                                    : parts->setup->photons_per_direction;
-    }
-}
-
-/* Sets position and direction of a flasher on its module, or of a beam anywhere. */
-static bool start_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
-{
-    const ics_particle *particle = parts->particle;
-    ics_light_part *model = &parts->model;
-    const bool has_led = ics_particle_has(particle, ICS_PARTICLE_LED);
-    if (ics_particle_has(particle, ICS_PARTICLE_STRING)) {
-        const double string = value(particle, ICS_PARTICLE_STRING);
-        const double number = value(particle, ICS_PARTICLE_MODULE);
-        const ice_module *module = find_module(parts->setup->detector, string, number);
-        if (module == NULL) {
-            snprintf(message, ICS_PARTICLE_MESSAGE,
-                     "string, module: found [%g, %g], expected a module of %.200s", string, number,
-                     parts->setup->detector->name);
-            return false;
-        }
-        model->x = module->x;
-        model->y = module->y;
-        model->z = module->z;
-        model->radius = has_led ? 0 : parts->setup->detector->radius;
-    }
-    if (has_led) {
-        ice_axis offset;
-        const uint32_t led = (uint32_t)value(particle, ICS_PARTICLE_LED);
-        ice_led_position(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &offset,
-                         &model->axis);
-        model->x += offset.x;
-        model->y += offset.y;
-        model->z += offset.z;
-        model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
-    }
-    return true;
-}
-
-static bool set_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
-{
-    const ics_particle *particle = parts->particle;
-    ics_light_part *model = &parts->model;
-    double polar, azimuth;
-    model->form = ICS_PART_BEAM;
-    model->beam = (ics_beam)value(particle, ICS_PARTICLE_BEAM);
-    model->beam_width = ics_particle_has(particle, ICS_PARTICLE_BEAM_WIDTH)
-                            ? value(particle, ICS_PARTICLE_BEAM_WIDTH) * ICE_DEGREE
-                            : 9.7 * ICE_DEGREE;
-    if (model->beam == ICS_BEAM_CLSIM && !ice_led_smear(model->spectrum, false, &polar, &azimuth)) {
-        snprintf(message, ICS_PARTICLE_MESSAGE,
-                 "beam: found clsim with spectrum %u, expected one of the LEDs, 1 to 5",
-                 model->spectrum);
-        return false;
-    }
-    return start_beam(parts, message);
-}
-
-/* Begins a source that has a number of photons and no energy. */
-static bool begin_source(ics_light_parts *parts, ics_particle_class kind,
-                         char message[ICS_PARTICLE_MESSAGE])
-{
-    const ics_light_setup *setup = parts->setup;
-    const ics_particle *particle = parts->particle;
-    ics_light_part *model = &parts->model;
-    model->spectrum = kind == ICS_PARTICLE_CANDLE ? 6
-                      : ics_particle_has(particle, ICS_PARTICLE_SPECTRUM)
-                          ? (uint32_t)value(particle, ICS_PARTICLE_SPECTRUM)
-                          : setup->spectrum;
-    if (model->spectrum >= setup->spectrum_count) {
-        snprintf(message, ICS_PARTICLE_MESSAGE,
-                 "spectrum: found %u, expected at most %zu: those beyond 6 are in light.spectra",
-                 model->spectrum, setup->spectrum_count - 1);
-        return false;
-    }
-    model->form = kind == ICS_PARTICLE_RAY     ? ICS_PART_RAY
-                  : kind == ICS_PARTICLE_POINT ? ICS_PART_POINT
-                                               : ICS_PART_CANDLE;
-    if (kind == ICS_PARTICLE_RAY) {
-        return true;
-    }
-    model->per_step = setup->photons_per_direction;
-    if (kind == ICS_PARTICLE_CANDLE) {
-        const ice_candle candle = ice_candle_of(ics_particle_candle_of(particle));
-        model->x = candle.x;
-        model->y = candle.y;
-        model->z = candle.z;
-        model->elevation = candle.elevation;
-    }
-    set_pulse(parts);
-    return kind != ICS_PARTICLE_FLASHER || set_beam(parts, message);
-}
-
-static double source_mean(const ics_light_parts *parts)
-{
-    const ics_particle *particle = parts->particle;
-    const double photons = ics_particle_has(particle, ICS_PARTICLE_PHOTONS)
-                               ? value(particle, ICS_PARTICLE_PHOTONS)
-                               : ice_led_output(value(particle, ICS_PARTICLE_BRIGHTNESS),
-                                                value(particle, ICS_PARTICLE_WIDTH));
-    return photons * parts->setup->kept[parts->model.spectrum];
-}
-
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
@@ -387,13 +280,14 @@ bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
         ics_particle_has(particle, ICS_PARTICLE_DX)) {
         parts->model.axis = ics_particle_axis(particle);
     }
-    if (kind == ICS_PARTICLE_CASCADE) {
+    if (kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_DARK) {
+        parts->done = kind == ICS_PARTICLE_DARK;
         return true;
     }
     if (kind == ICS_PARTICLE_TRACK) {
-        return begin_track(parts, message);
+        return begin_track(parts, listed->track_losses, message);
     }
-    return begin_source(parts, kind, message);
+    return ics_light_source_begin(parts, kind, message);
 }
 
 bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
@@ -419,7 +313,7 @@ bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
         parts->done = true;
         break;
     default:
-        take(parts, out, source_mean(parts));
+        take(parts, out, ics_light_source_mean(parts));
         parts->done = true;
     }
     ++parts->part;

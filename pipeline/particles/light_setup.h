@@ -14,19 +14,23 @@ typedef struct ics_light_setup {
     ice_light_convention convention;
     const ice_detector *detector; /* not owned */
     double per_metre;             /* photons per metre of bare track at beta = 1, bias included */
-    double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps */
+    const double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps;
+                           not owned */
     size_t spectrum_count;
-    /* the light of the k-th piece of ICE_MUON_PIECE metres before the end of a stopping muon,
-     * relative to beta = 1 */
+    /* The photons to make in the k-th piece of ICE_MUON_PIECE metres before the end of a stopping
+     * muon, relative to beta = 1. The create stage drops those whose wavelength is below the
+     * threshold; what is left is the light of the muon. */
     double slow[ICS_SLOW_PIECES];
     uint32_t photons_per_step, photons_per_direction;
-    bool losses, stopping;
+    ics_losses losses;
+    bool stopping;
+    bool leds_of_ppc;    /* beams `lab` leave their modules in the way of ppc */
     double track_length; /* m; 0: the range */
     uint32_t spectrum;   /* spectrum of sources that give none */
 } ics_light_setup;
 
 /* Makes the setup for the light of the medium. Detector and light must outlive it.
- * ICESTREAM_E_CONFIG: a spectrum of light.spectra cannot be read again. ICESTREAM_E_MEMORY. */
+ * ICESTREAM_E_MEMORY. */
 int ics_light_setup_create(const icestream_config *config, const ice_medium *medium,
                            const ice_detector *detector, const ice_light *light,
                            ics_light_setup **out, icestream_error *error);

@@ -2,45 +2,53 @@
 
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/models/text/text.h"
+#include "pipeline/particles/particle_names.h"
 
 #include <math.h>
 #include <string.h>
 
-/* All names of physics.md 10.6. `detail` is the profile of a cascade, or the number of a candle. */
+/* All names of physics.md 10.6. `detail` is the profile of a cascade, or the number of a candle.
+ * `mass` is the least total energy (GeV), rounded down in its sixth digit. Sums of losses and of
+ * hadrons have no mass. */
 static const struct {
     const char *name;
     ics_particle_class kind;
     int detail;
+    double mass;
 } types[] = {
-    {"e", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"e-", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"e+", ICS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON},
-    {"gamma", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
-    {"pi0", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
-    {"brems", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"epair", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"delta", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"hadr", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-    {"munu", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-    {"pi+", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-    {"pi-", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS},
-    {"K0L", ICS_PARTICLE_CASCADE, ICE_CASCADE_KAON},
-    {"p", ICS_PARTICLE_CASCADE, ICE_CASCADE_PROTON},
-    {"n", ICS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON},
-    {"pbar", ICS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON},
-    {"mu", ICS_PARTICLE_TRACK, 0},
-    {"amu", ICS_PARTICLE_TRACK, 0},
-    {"amu-", ICS_PARTICLE_TRACK, 0},
-    {"amu+", ICS_PARTICLE_TRACK, 0},
-    {"tau", ICS_PARTICLE_TRACK, 0},
-    {"ph", ICS_PARTICLE_RAY, 0},
-    {"flasher", ICS_PARTICLE_FLASHER, 0},
-    {"beam", ICS_PARTICLE_FLASHER, 0},
-    {"point", ICS_PARTICLE_POINT, 0},
-    {"sc1", ICS_PARTICLE_CANDLE, 1},
-    {"sc2", ICS_PARTICLE_CANDLE, 2},
+    {"e", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON, 5.11e-4},
+    {"e-", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON, 5.11e-4},
+    {"e+", ICS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON, 5.11e-4},
+    {"gamma", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA, 0},
+    {"pi0", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA, 0.134977},
+    {"brems", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON, 0},
+    {"epair", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON, 0},
+    {"delta", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON, 0},
+    {"hadr", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS, 0},
+    {"munu", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS, 0},
+    {"pi+", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS, 0.13957},
+    {"pi-", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS, 0.13957},
+    {"K0L", ICS_PARTICLE_CASCADE, ICE_CASCADE_KAON, 0.497611},
+    {"p", ICS_PARTICLE_CASCADE, ICE_CASCADE_PROTON, 0.938272},
+    {"n", ICS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON, 0.939565},
+    {"pbar", ICS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON, 0.938272},
+    {"mu", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
+    {"amu", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
+    {"amu-", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
+    {"amu+", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
+    {"tau", ICS_PARTICLE_TRACK, 0, 1.77693},
+    {"ph", ICS_PARTICLE_RAY, 0, 0},
+    {"flasher", ICS_PARTICLE_FLASHER, 0, 0},
+    {"beam", ICS_PARTICLE_FLASHER, 0, 0},
+    {"point", ICS_PARTICLE_POINT, 0, 0},
+    {"sc1", ICS_PARTICLE_CANDLE, 1, 0},
+    {"sc2", ICS_PARTICLE_CANDLE, 2, 0},
+    {"nu", ICS_PARTICLE_DARK, 0, 0},
+    {"nucleus", ICS_PARTICLE_DARK, 0, 0},
+    {"dark", ICS_PARTICLE_DARK, 0, 0},
 };
 enum { TYPES = sizeof types / sizeof *types };
+_Static_assert((int)TYPES == (int)ICS_PARTICLE_TYPES, "the number of types in the header");
 
 static const char *const beams[] = {"gauss", "lab", "clsim", "linear", "isotropic", "exact"};
 static const char *const pulses[] = {"instant", "led", "rectangle"};
@@ -71,6 +79,7 @@ uint32_t ics_particle_knows(const ics_particle *particle)
     switch (ics_particle_class_of(particle)) {
     case ICS_PARTICLE_CASCADE:
     case ICS_PARTICLE_TRACK:
+    case ICS_PARTICLE_DARK:
         return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(LENGTH) | BIT(ENERGY);
     case ICS_PARTICLE_RAY:
         return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(PHOTONS) | BIT(SPECTRUM);
@@ -88,17 +97,34 @@ uint32_t ics_particle_knows(const ics_particle *particle)
 
 ics_particle_class ics_particle_class_of(const ics_particle *particle)
 {
-    return types[(size_t)particle->values[ICS_PARTICLE_TYPE]].kind;
+    return types[ics_particle_type_of(particle)].kind;
 }
 
 ice_cascade ics_particle_cascade_of(const ics_particle *particle)
 {
-    return (ice_cascade)types[(size_t)particle->values[ICS_PARTICLE_TYPE]].detail;
+    return (ice_cascade)types[ics_particle_type_of(particle)].detail;
+}
+
+bool ics_particle_is_muon(const ics_particle *particle)
+{
+    return ics_particle_class_of(particle) == ICS_PARTICLE_TRACK &&
+           strcmp(types[ics_particle_type_of(particle)].name, "tau") != 0;
+}
+
+bool ics_particle_is_loss(const ics_particle *particle)
+{
+    static const char *const losses[] = {"brems", "epair", "delta", "munu"};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; ++i) {
+        if (strcmp(types[ics_particle_type_of(particle)].name, losses[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int ics_particle_candle_of(const ics_particle *particle)
 {
-    return types[(size_t)particle->values[ICS_PARTICLE_TYPE]].detail;
+    return types[ics_particle_type_of(particle)].detail;
 }
 
 const char *ics_particle_field_name(ics_particle_field field)
@@ -134,6 +160,32 @@ static void list_words(char kind, char *buffer, size_t size)
     }
 }
 
+/* Says which words a field can have. The names of types are too many for a message. */
+static void refuse_word(ics_particle_field field, const ics_text_field *text,
+                        char message[ICS_PARTICLE_MESSAGE])
+{
+    const char kind = fields[field].kind;
+    char shown[48], words[256], typed[48];
+    ics_nearest nearest = {0};
+    snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
+             text->start);
+    for (size_t i = 0; word_of(kind, i) != NULL; ++i) {
+        ics_nearest_try(&nearest, typed, word_of(kind, i));
+    }
+    if (kind == 'T') {
+        ics_particle_name_nearest(&nearest, typed);
+        snprintf(words, sizeof words,
+                 "a name of f2k as mu, e-, hadr, brems, flasher, a code of the "
+                 "PDG as 13, or a name of IceTray as MuMinus (docs/particles.md)");
+    } else {
+        list_words(kind, words, sizeof words);
+    }
+    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
+             ics_text_field_show(text, shown), words,
+             nearest.word != NULL ? "; did you mean '" : "",
+             nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?" : "");
+}
+
 static bool set_word(ics_particle *particle, ics_particle_field field, const ics_text_field *text,
                      char message[ICS_PARTICLE_MESSAGE])
 {
@@ -144,18 +196,16 @@ static bool set_word(ics_particle *particle, ics_particle_field field, const ics
             return true;
         }
     }
-    char shown[48], words[256], typed[48];
-    ics_nearest nearest = {0};
-    snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
-             text->start);
-    for (size_t i = 0; word_of(kind, i) != NULL; ++i) {
-        ics_nearest_try(&nearest, typed, word_of(kind, i));
+    if (kind == 'T') {
+        const char *name = ics_particle_name_find(text);
+        for (size_t i = 0; name != NULL && i < TYPES; ++i) {
+            if (strcmp(name, types[i].name) == 0) {
+                particle->values[field] = (double)i;
+                return true;
+            }
+        }
     }
-    list_words(kind, words, sizeof words);
-    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
-             ics_text_field_show(text, shown), words,
-             nearest.word != NULL ? "; did you mean '" : "",
-             nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?" : "");
+    refuse_word(field, text, message);
     return false;
 }
 
@@ -219,8 +269,8 @@ void ics_particle_print_field(const ics_particle *particle, ics_particle_field f
 static bool refuse(char message[ICS_PARTICLE_MESSAGE], const ics_particle *particle,
                    const char *text)
 {
-    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: %s",
-             types[(size_t)particle->values[ICS_PARTICLE_TYPE]].name, text);
+    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: %s", types[ics_particle_type_of(particle)].name,
+             text);
     return false;
 }
 
@@ -288,6 +338,25 @@ static bool check_pulse(const ics_particle *particle, char message[ICS_PARTICLE_
     return true;
 }
 
+/* The tolerance accepts masses that programs round in different ways. */
+static bool check_energy(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
+{
+    const double energy = particle->values[ICS_PARTICLE_ENERGY];
+    const double mass = types[ics_particle_type_of(particle)].mass;
+    if (!any(particle, BIT(ENERGY))) {
+        return refuse(message, particle, "expected an energy");
+    }
+    if (energy < mass * (1 - 1e-5)) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "energy: found %.10g GeV, expected the total energy, which is at least the mass, "
+                 "%.6g GeV",
+                 energy, mass);
+        return refuse(message, particle, text);
+    }
+    return true;
+}
+
 bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
     if (!ics_particle_has(particle, ICS_PARTICLE_TYPE)) {
@@ -296,6 +365,9 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
     }
     const uint32_t unknown = particle->given & ~ics_particle_knows(particle);
     const ics_particle_class kind = ics_particle_class_of(particle);
+    if (kind == ICS_PARTICLE_DARK && !unknown) {
+        return true;
+    }
     if (unknown) {
         char text[64];
         snprintf(text, sizeof text, "%s: is not for this type",
@@ -306,8 +378,8 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
         return refuse(message, particle, "expected a position: x, y, z");
     }
     const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
-    if (has_energy && !any(particle, BIT(ENERGY))) {
-        return refuse(message, particle, "expected an energy");
+    if (has_energy && !check_energy(particle, message)) {
+        return false;
     }
     if (!has_energy && kind != ICS_PARTICLE_FLASHER && !any(particle, BIT(PHOTONS))) {
         return refuse(message, particle, "expected a number of photons");

@@ -1,7 +1,7 @@
 /* Particles and other light sources, as their lists in YAML, CSV and f2k give them.
  *
  * A particle is a row of fields; only the fields that its list gives are set. All three formats use
- * the same table of fields, which docs/light.md describes. */
+ * the same table of fields, which docs/particles.md describes. */
 #ifndef ICS_PARTICLES_PARTICLE_H
 #define ICS_PARTICLES_PARTICLE_H
 
@@ -51,7 +51,8 @@ typedef enum ics_particle_class {
     ICS_PARTICLE_RAY,     /* an exact number of photons along one direction */
     ICS_PARTICLE_FLASHER, /* a beam from a module or from anywhere */
     ICS_PARTICLE_POINT,   /* isotropic */
-    ICS_PARTICLE_CANDLE   /* a laser at a fixed position */
+    ICS_PARTICLE_CANDLE,  /* a laser at a fixed position */
+    ICS_PARTICLE_DARK     /* makes no light: a neutrino, a nucleus, ... */
 } ics_particle_class;
 
 typedef enum ics_beam {
@@ -84,8 +85,15 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
  * *nearest may be a similar name. */
 ics_particle_field ics_particle_field_find(const char *text, size_t length, const char **nearest);
 const char *ics_particle_field_name(ics_particle_field field);
+/* Number of types of particles and of other light sources. */
+enum { ICS_PARTICLE_TYPES = 30 };
 /* Returns the name of a type by its index, NULL after the last one. */
 const char *ics_particle_type_name(size_t index);
+/* Returns the index of the type of a particle. */
+static inline size_t ics_particle_type_of(const ics_particle *particle)
+{
+    return (size_t)particle->values[ICS_PARTICLE_TYPE];
+}
 /* Writes the value of a field in the form that ics_particle_set() reads. */
 void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out);
 
@@ -99,6 +107,11 @@ uint32_t ics_particle_knows(const ics_particle *particle);
 ics_particle_class ics_particle_class_of(const ics_particle *particle);
 /* The profile of a cascade. */
 ice_cascade ics_particle_cascade_of(const ics_particle *particle);
+/* Returns whether a particle is a track of a muon, the only tracks for which losses can be made. */
+bool ics_particle_is_muon(const ics_particle *particle);
+/* Returns whether a particle is by its name an energy loss of a track. A hadronic loss has the same
+ * name as the hadronic cascade at the vertex of a neutrino, and is not among them. */
+bool ics_particle_is_loss(const ics_particle *particle);
 /* The number of a candle, 1 or 2. */
 int ics_particle_candle_of(const ics_particle *particle);
 /* Returns the unit vector of travel, from dx, dy, dz or from zenith and azimuth; one of both must

@@ -133,8 +133,11 @@ int ics_particle_source_open(const icestream_config *config, ics_particle_source
 {
     *out = NULL;
     ics_particle_source *source = create(config->particles.events, error);
-    return source != NULL ? finish(source, open_any(source, config, error), out)
-                          : ICESTREAM_E_MEMORY;
+    if (source == NULL) {
+        return ICESTREAM_E_MEMORY;
+    }
+    source->first_event = config->particles.first_event;
+    return finish(source, open_any(source, config, error), out);
 }
 
 int ics_particle_source_borrow(const char *name, ics_particle_format format,
@@ -174,7 +177,8 @@ static int find_event(ics_particle_source *source, ics_raw_particle *raw, icestr
 static void number_particle(ics_particle_source *source, const ics_raw_particle *raw)
 {
     if (raw->begins) {
-        source->event = source->events == ICS_EVENTS_FILE ? raw->event : source->counted++;
+        source->event = source->first_event +
+                        (source->events == ICS_EVENTS_FILE ? raw->event : source->counted++);
         source->number = 0;
     }
 }
@@ -198,5 +202,7 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
     out->particle = raw.particle;
     out->event = source->event;
     out->number = (uint32_t)source->number++;
+    out->track_losses = ICS_LOSSES_NOT_NEEDED;
+    out->position = ics_particle_source_position(source);
     return ICESTREAM_OK;
 }

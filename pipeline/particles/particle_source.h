@@ -7,15 +7,26 @@
 
 typedef struct ics_particle_source ics_particle_source;
 
+/* Whether the event of a track has losses of the track (particle_events.h). */
+typedef enum ics_track_losses {
+    ICS_LOSSES_NOT_NEEDED, /* no track, or one of low energy */
+    ICS_LOSSES_LISTED,
+    ICS_LOSSES_MISSING,
+    ICS_LOSSES_UNKNOWN /* the event is too large to find out */
+} ics_track_losses;
+
 /* A particle, with the numbers that identify it. */
 typedef struct ics_listed_particle {
     ics_particle particle;
-    uint64_t event;  /* ascends */
-    uint32_t number; /* in its event, from 0 */
+    uint64_t event;                /* ascends */
+    uint32_t number;               /* in its event, from 0 */
+    ics_track_losses track_losses; /* set by particle_events.h */
+    size_t position;               /* line or entry in its list, from 1 */
 } ics_listed_particle;
 
 /* Opens the particles of particles.list or particles.file. The configuration must outlive the
- * source. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+ * source. particles.first_event is added to the numbers of events. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_MEMORY. */
 int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
                              icestream_error *error);
 /* Opens a text in memory as a file of this format. `events` is the value of particles.events. The

@@ -42,6 +42,7 @@ struct ics_particle_source {
     bool any;
     uint64_t file_event; /* number of the last event, if `any` */
     uint64_t event, counted;
+    uint64_t first_event; /* is added to the numbers of events */
     uint64_t number;
 };
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/light_parts.h"
+#include "pipeline/particles/particle_events.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +16,7 @@ struct ics_particle_steps {
     ics_models *models;   /* owned, or NULL */
     ics_light_setup *own; /* owned, or NULL */
     const ics_light_setup *setup;
-    ics_particle_source *source;
+    ics_particle_events_reader *events;
     /* The state of planning. Making steps does not use it. */
     ics_listed_particle particle;
     ics_light_parts parts; /* parts of that particle, if has_particle */
@@ -25,6 +26,7 @@ struct ics_particle_steps {
     uint64_t event;
     uint64_t next_step; /* step_id within the event */
     ics_particle_totals totals;
+    ics_light_totals light;
 };
 
 int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *setup,
@@ -37,9 +39,14 @@ int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *se
         ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
         return ICESTREAM_E_MEMORY;
     }
-    steps->source = source;
     steps->setup = setup;
-    return ICESTREAM_OK;
+    const int status =
+        ics_particle_events_create(source, setup->track_length, &steps->events, error);
+    if (status != ICESTREAM_OK) {
+        free(steps);
+        *out = NULL;
+    }
+    return status;
 }
 
 int ics_particle_steps_create(const icestream_config *config, ics_particle_steps **out,
@@ -75,15 +82,31 @@ void ics_particle_steps_destroy(ics_particle_steps *steps)
     if (steps == NULL) {
         return;
     }
-    ics_particle_source_destroy(steps->source);
+    ics_particle_events_destroy(steps->events);
     ics_light_setup_destroy(steps->own);
     ics_models_destroy(steps->models);
     free(steps);
 }
 
+const ics_models *ics_particle_steps_models(const ics_particle_steps *steps)
+{
+    return steps->models;
+}
+
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps)
 {
     return steps->totals;
+}
+
+const ics_light_totals *ics_particle_steps_light(ics_particle_steps *steps)
+{
+    ics_light_totals_end(&steps->light);
+    return &steps->light;
+}
+
+const ics_particle_source *ics_particle_steps_source(const ics_particle_steps *steps)
+{
+    return ics_particle_events_source(steps->events);
 }
 
 /* ---- one step -------------------------------------------------------------------------------- */
@@ -129,6 +152,23 @@ static ice_axis beam_direction(const ics_light_part *part, ice_stream *stream)
     return ice_axis_turn(part->axis, x, 2 * ICE_PI * ice_stream_uniform(stream));
 }
 
+/* Starts light of an LED where it leaves the module. Light that the belt or the lower half stops is
+ * drawn again: ics_light_parts_next() has subtracted its photons. */
+static void leave_glass(const ics_light_part *part, ice_stream *stream, start *at)
+{
+    const ice_axis led = ice_led_ppc_position(part->axis);
+    double way, passes;
+    do {
+        at->axis = beam_direction(part, stream);
+        way = ice_led_way_out(led, at->axis, part->radius);
+        passes = ice_led_ppc_passes(led.z + way * at->axis.z);
+    } while (ice_stream_uniform(stream) >= passes);
+    at->x += led.x;
+    at->y += led.y;
+    at->z += led.z;
+    advance(at, at->axis, way);
+}
+
 /* Sets what differs between the steps of a part. */
 static start draw_start(const ics_light_part *part, ice_stream *stream)
 {
@@ -150,8 +190,12 @@ static start draw_start(const ics_light_part *part, ice_stream *stream)
         at.axis = ice_emitter_direction(part->axis, stream);
         return at;
     case ICS_PART_BEAM:
-        at.axis = beam_direction(part, stream);
-        advance(&at, at.axis, part->radius);
+        if (part->has_glass) {
+            leave_glass(part, stream, &at);
+        } else {
+            at.axis = beam_direction(part, stream);
+            advance(&at, at.axis, part->radius);
+        }
         break;
     case ICS_PART_CANDLE:
         turn = 2 * ICE_PI * ice_stream_uniform(stream);
@@ -180,6 +224,14 @@ static uint8_t kind_of(ics_part_form form)
     }
 }
 
+/* The number of photons of a ray is given and never thinned. */
+static uint16_t flags_of(ics_part_form form)
+{
+    return form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC
+           : form == ICS_PART_RAY ? ICESTREAM_STEP_NOT_THINNED
+                                  : 0;
+}
+
 static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32_t step_id,
                                 uint32_t photons)
 {
@@ -205,7 +257,7 @@ static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32
                             .step_id = step_id,
                             .kind = kind_of(part->form),
                             .spectrum = (uint8_t)part->spectrum,
-                            .flags = part->form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC : 0};
+                            .flags = flags_of(part->form)};
 }
 
 static bool is_inside(const icestream_step *step)
@@ -219,7 +271,8 @@ static int fault_at(const ics_particle_steps *steps, size_t position, const char
 {
     char place[600];
     return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                         ics_particle_source_place_of(steps->source, position, place, sizeof place),
+                         ics_particle_source_place_of(ics_particle_steps_source(steps), position,
+                                                      place, sizeof place),
                          text);
 }
 
@@ -243,13 +296,13 @@ int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span
 
 static int fault(const ics_particle_steps *steps, const char *text, icestream_error *error)
 {
-    return fault_at(steps, ics_particle_source_position(steps->source), text, error);
+    return fault_at(steps, steps->particle.position, text, error);
 }
 
 static int next_particle(ics_particle_steps *steps, bool *found, icestream_error *error)
 {
     char message[ICS_PARTICLE_MESSAGE];
-    int status = ics_particle_source_next(steps->source, &steps->particle, found, error);
+    int status = ics_particle_events_next(steps->events, &steps->particle, found, error);
     if (status != ICESTREAM_OK || !*found) {
         return status;
     }
@@ -264,6 +317,7 @@ static int next_particle(ics_particle_steps *steps, bool *found, icestream_error
     if (!ics_light_parts_begin(&steps->parts, steps->setup, &steps->particle, message)) {
         return fault(steps, message, error);
     }
+    ics_light_totals_begin(&steps->light, &steps->particle, &steps->parts);
     return ICESTREAM_OK;
 }
 
@@ -273,6 +327,7 @@ static int take_part(ics_particle_steps *steps, icestream_error *error)
     const uint32_t most = steps->part.per_step;
     const uint64_t wanted = steps->part.photons / most + (steps->part.photons % most > 0);
     steps->left = steps->part.photons;
+    ics_light_totals_add(&steps->light, steps->left);
     const uint32_t largest = steps->left < most ? (uint32_t)steps->left : most;
     if (largest > steps->totals.largest_step) {
         steps->totals.largest_step = largest;
@@ -323,7 +378,7 @@ int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_s
     out->first_step = (uint32_t)steps->next_step;
     out->count = wanted < most ? (uint32_t)wanted : most;
     out->photons = wanted <= most ? steps->left : (uint64_t)most * per_step;
-    out->position = ics_particle_source_position(steps->source);
+    out->position = steps->particle.position;
     steps->left -= out->photons;
     steps->next_step += out->count;
     steps->totals.steps += out->count;

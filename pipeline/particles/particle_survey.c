@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/particles/light_parts.h"
-#include "pipeline/particles/particle_source.h"
+#include "pipeline/particles/particle_events.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 /* The state of a survey. */
 typedef struct surveyor {
     const ics_light_setup *setup;
-    ics_particle_source *source;
+    ics_particle_events_reader *events;
     ics_particle_survey *out;
     uint64_t parts_left;
     uint64_t event;     /* event of the last particle */
@@ -27,24 +27,28 @@ static bool is_stream(const char *path)
            (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
 }
 
-static int fault(const surveyor *self, const char *text, icestream_error *error)
+static int fault(const surveyor *self, size_t position, const char *text, icestream_error *error)
 {
     char place[600];
     return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                         ics_particle_source_place(self->source, place, sizeof place), text);
+                         ics_particle_source_place_of(ics_particle_events_source(self->events),
+                                                      position, place, sizeof place),
+                         text);
 }
 
 /* Counts the light of a particle that has begun. */
-static int count_light(surveyor *self, ics_light_parts *parts, icestream_error *error)
+static int count_light(surveyor *self, ics_light_parts *parts, size_t position,
+                       icestream_error *error)
 {
     ics_light_part part;
     while (ics_light_parts_next(parts, &part)) {
         const uint64_t steps = part.photons / part.per_step + (part.photons % part.per_step > 0);
         self->out->photons += (double)part.photons;
+        ics_light_totals_add(&self->out->light, part.photons);
         self->out->steps += (double)steps;
         self->event_steps += (double)steps;
         if (self->event_steps > 0x1p32) {
-            return fault(self,
+            return fault(self, position,
                          "found an event of more than 2^32 steps, expected fewer: raise "
                          "particles.photons_per_step or, for beams, "
                          "particles.photons_per_direction",
@@ -67,9 +71,11 @@ static int add(surveyor *self, const ics_listed_particle *particle, icestream_er
     self->event = particle->event;
     ++self->out->particles;
     if (!ics_light_parts_begin(&parts, self->setup, particle, message)) {
-        return fault(self, message, error);
+        return fault(self, particle->position, message, error);
     }
-    return self->parts_left > 0 ? count_light(self, &parts, error) : ICESTREAM_OK;
+    ics_light_totals_begin(&self->out->light, particle, &parts);
+    return self->parts_left > 0 ? count_light(self, &parts, particle->position, error)
+                                : ICESTREAM_OK;
 }
 
 int ics_particle_survey_take(const icestream_config *config, const ics_light_setup *setup,
@@ -80,19 +86,34 @@ int ics_particle_survey_take(const icestream_config *config, const ics_light_set
         return ICESTREAM_OK;
     }
     surveyor self = {.setup = setup, .out = out, .parts_left = parts};
-    int status = ics_particle_source_open(config, &self.source, error);
+    ics_particle_source *source = NULL;
+    int status = ics_particle_source_open(config, &source, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_particle_events_create(source, setup->track_length, &self.events, error);
+    }
     for (bool found = true; status == ICESTREAM_OK && found;) {
         ics_listed_particle particle;
-        status = ics_particle_source_next(self.source, &particle, &found, error);
+        status = ics_particle_events_next(self.events, &particle, &found, error);
         if (status == ICESTREAM_OK && found) {
             status = add(&self, &particle, error);
         }
     }
-    ics_particle_source_destroy(self.source);
+    ics_light_totals_end(&out->light);
+    if (status == ICESTREAM_OK &&
+        ics_light_totals_warn(&out->light, ics_particle_events_source(self.events),
+                              &out->warnings) != ICESTREAM_OK) {
+        status = ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
+    }
+    ics_particle_events_destroy(self.events);
     if (out->counted > 0) {
         const double share = (double)out->particles / (double)out->counted;
         out->photons *= share;
         out->steps *= share;
     }
     return status;
+}
+
+void ics_particle_survey_free(ics_particle_survey *survey)
+{
+    ics_warnings_free(&survey->warnings);
 }

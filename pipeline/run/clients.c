@@ -6,10 +6,8 @@
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 /* Messages of one client that may wait or be processed at the same time. */
@@ -91,8 +89,7 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* Makes and locks the folder: two runs with the same folder would answer each other's clients. A
- * folder that cannot be locked is a warning: NFS locks files but no folders, and all else works
- * there. */
+ * file system without locks is a warning, because all else works there. */
 static int own_folder(ics_run_state *run, const char *folder, icestream_error *error)
 {
     /* If something else has this name (ENOTDIR), open() reports it. */
@@ -100,24 +97,29 @@ static int own_folder(ics_run_state *run, const char *folder, icestream_error *e
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot make the folder: %s", folder, strerror(errno));
     }
-    run->clients.lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (run->clients.lock < 0) {
-        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                   "%s: cannot open the folder: %s", folder, strerror(errno));
+    if (asprintf(&run->clients.lock_path, "%s/.lock", folder) < 0) {
+        run->clients.lock_path = NULL;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
-    const bool locked = flock(run->clients.lock, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno == EWOULDBLOCK) {
+    run->clients.lock = ics_disk_lock(run->clients.lock_path);
+    if (run->clients.lock >= 0) {
+        return ICESTREAM_OK;
+    }
+    if (errno == EWOULDBLOCK) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "%s: found another icestream that receives messages into it, expected "
                              "to be the only one; give one of them another sink.directory",
                              folder);
     }
-    if (!locked) {
-        ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%s: cannot lock the folder: %s; a second icestream that receives "
-                         "messages into it would not be noticed",
-                         folder, strerror(errno));
+    if (errno != ENOLCK && errno != EOPNOTSUPP && errno != ENOSYS) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                   "%s: cannot lock the folder: %s", run->clients.lock_path,
+                                   strerror(errno));
     }
+    ics_run_log_text(run, ICS_EVENT_WARNING,
+                     "%s: cannot lock the folder: %s; a second icestream that receives "
+                     "messages into it would not be noticed",
+                     folder, strerror(errno));
     return ICESTREAM_OK;
 }
 
@@ -145,7 +147,8 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                                           .folder = run->clients.folder,
                                           .clients = config->source.clients,
                                           .credits = CREDITS,
-                                          .message_limit = config->source.message_limit};
+                                          .message_limit = config->source.message_limit,
+                                          .next_seconds = config->source.client_idle};
     const ics_listener_events events = {.message = on_message, .report = on_report, .user = run};
     status = ics_listener_create(&run->loop.uv, &options, &events, &run->clients.listener, error);
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.listen", error);
@@ -191,8 +194,7 @@ void ics_run_clients_destroy(ics_run_state *run)
         free(run->clients.messages);
         run->clients.messages = next;
     }
-    if (run->clients.lock >= 0) {
-        close(run->clients.lock);
-    }
+    ics_disk_unlock(run->clients.lock_path, run->clients.lock);
+    free(run->clients.lock_path);
     free(run->clients.folder);
 }

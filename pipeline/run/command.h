@@ -1,13 +1,15 @@
 /* sink.command: a program of the user for every finished hit file, started without a shell.
  *
- * The program runs before the claim of the unit is ended: a worker that finds the claim expired
- * starts the program again. */
+ * The program must succeed (exit status 0) before the claim of a unit is ended, so a worker that
+ * finds the claim expired starts the program again. A program that fails is tried again after
+ * growing delays: as long as the run lasts if the run waits for files, and otherwise a few times.
+ * Then the claim is kept until the run ends and is given back, and the run ends with an error. */
 #ifndef ICS_RUN_COMMAND_H
 #define ICS_RUN_COMMAND_H
 
 #include "pipeline/run/state.h"
 
-/* Frees the list of started commands. Call it after the loop has ended. */
+/* Frees the list of programs. Call it after the loop has ended. */
 void ics_run_command_destroy(ics_run_state *run);
 
 extern const ics_run_part ics_run_command_part;

@@ -4,6 +4,7 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/ahead.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
@@ -135,17 +136,14 @@ static void claim_done(ics_job *job)
     }
 }
 
-/* Returns how many more files may be claimed: no more than the run can open, because no other
- * worker can claim a file that waits here. *waiting: the units that were never opened. */
-static uint32_t room_for_claims(const ics_run_state *run, uint32_t *waiting)
+/* The units that were never opened. */
+static uint32_t count_waiting(const ics_run_state *run)
 {
-    const ics_run_units *units = &run->units;
-    *waiting = 0;
-    for (const ics_unit *unit = units->to_open; unit != NULL; unit = unit->next) {
-        ++*waiting;
+    uint32_t waiting = 0;
+    for (const ics_unit *unit = run->units.to_open; unit != NULL; unit = unit->next) {
+        waiting++;
     }
-    uint32_t used = units->open + *waiting;
-    return units->open_limit > used ? units->open_limit - used : 0;
+    return waiting;
 }
 
 static bool has_reason_to_look(const ics_run_state *run)
@@ -174,11 +172,13 @@ static bool is_time_to_look(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
-    if (run->claims.self == NULL || intake->claim_job.out || ics_run_room_is_paused(run) ||
-        ics_run_is_stopping(run)) {
+    if (run->claims.self == NULL || intake->closed || intake->claim_job.out ||
+        ics_run_room_is_paused(run) || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
         return;
     }
-    uint32_t waiting = 0, room = room_for_claims(run, &waiting);
+    const uint32_t waiting = count_waiting(run);
+    ics_run_ahead_measure(run, waiting);
+    const uint32_t room = ics_run_ahead_room(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
     bool any_ended = ics_run_ending_count(run) > intake->ended;
@@ -205,8 +205,8 @@ bool ics_run_intake_expects_files(const ics_run_state *run)
 static bool waits(const ics_run_state *run)
 {
     bool client_waits = ics_run_clients_are_waiting(run) && ics_run_rotate_has_units(run);
-    return !ics_run_is_stopping(run) && run->claims.self != NULL && !client_waits &&
-           ics_run_intake_expects_files(run);
+    return !ics_run_is_stopping(run) && run->claims.self != NULL && !run->intake.closed &&
+           !client_waits && ics_run_intake_expects_files(run);
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */
@@ -265,7 +265,7 @@ static bool give_back(ics_run_state *run)
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
         if (goes_back(run, unit)) {
             ics_run_life_event(run, unit, ICS_ON_RUN_ENDS);
-            any = true;
+            run->intake.closed = any = true;
         }
     }
     return any;

@@ -45,6 +45,9 @@ static int status_of(const ics_run_state *run)
     if (ics_run_unfinished(run) > 0) {
         return ICESTREAM_E_FAILED;
     }
+    if (run->units.results[ICS_RESULT_UNDELIVERED] > 0) {
+        return ICESTREAM_E_OUTPUT;
+    }
     return run->units.results[ICS_RESULT_QUARANTINED] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
 }
 
@@ -52,6 +55,7 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
 {
     size_t done = ics_run_count(run, ICS_RESULT_DONE) + ics_run_count(run, ICS_RESULT_SKIPPED);
     size_t quarantined = ics_run_count(run, ICS_RESULT_QUARANTINED);
+    size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
     size_t unfinished = ics_run_unfinished(run), total = all_files(run);
     int status = status_of(run);
     if (error != NULL) {
@@ -73,6 +77,13 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
                       run->streaming || run->units.forgets ? "" : " (--resume continues)");
     } else if (quarantined > 0) {
         ics_error_add(error, status, "%zu of %zu files quarantined", quarantined, total);
+    }
+    if (undelivered > 0) {
+        ics_error_add(error, status, "sink.command failed for the hits of %zu of %zu files; %s",
+                      undelivered, total,
+                      run->units.forgets ? "the step files wait in the folder again, and the next "
+                                           "run starts the program again"
+                                         : "--resume starts the program again");
     }
     return status;
 }

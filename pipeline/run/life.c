@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Finished units behind an unfinished one are freed when there are more of them than this. */
+enum { FREED_LATER = 1024 };
+
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 void ics_run_life_append(ics_run_state *run, ics_unit *unit)
@@ -49,6 +52,32 @@ static bool is_past(const ics_unit *unit)
            unit->state != ICS_UNIT_WAITING_AGAIN;
 }
 
+/* Frees the unit behind `before`; NULL: the first one. */
+static void free_behind(ics_run_units *units, ics_unit *before)
+{
+    ics_unit **at = before != NULL ? &before->next : &units->first;
+    ics_unit *unit = *at;
+    *at = unit->next;
+    units->last = units->last == unit ? before : units->last;
+    units->freed++;
+    ics_unit_destroy(unit);
+}
+
+/* A unit at the front may wait for a sink.command that fails for hours. This function frees
+ * finished units behind it. */
+static void free_all_finished(ics_run_units *units)
+{
+    ics_unit *before = NULL;
+    for (ics_unit *unit = units->first, *next; unit != units->oldest; unit = next) {
+        next = unit->next;
+        if (unit->state == ICS_UNIT_FINISHED) {
+            free_behind(units, before);
+        } else {
+            before = unit;
+        }
+    }
+}
+
 static void offer(ics_run_state *run)
 {
     ics_run_units *units = &run->units;
@@ -58,10 +87,10 @@ static void offer(ics_run_state *run)
     }
     while (units->forgets && units->first != NULL && units->first != units->oldest &&
            units->first->state == ICS_UNIT_FINISHED) {
-        ics_unit *unit = units->first;
-        units->first = unit->next;
-        units->last = units->first != NULL ? units->last : NULL;
-        ics_unit_destroy(unit);
+        free_behind(units, NULL);
+    }
+    if (units->forgets && units->finished - units->freed > FREED_LATER) {
+        free_all_finished(units);
     }
 }
 
@@ -74,6 +103,11 @@ static void close_unit(ics_run_state *run, ics_unit *unit)
     run->units.open -= unit->work != NULL;
     ics_run_room_forget(run, unit);
     ics_unit_close(unit);
+}
+
+void ics_run_life_close(ics_run_state *run, ics_unit *unit)
+{
+    close_unit(run, unit);
 }
 
 int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error)
@@ -147,6 +181,9 @@ static void act(ics_run_state *run, ics_unit *unit, ics_unit_action action)
     case ICS_DO_STORE:
         close_unit(run, unit);
         STAILQ_INSERT_TAIL(&units->stored, unit, queued);
+        break;
+    case ICS_DO_FAIL:
+        finish(run, unit);
         break;
     case ICS_DO_GIVE_BACK:
         ics_run_retry_clear(run, &unit->retry);

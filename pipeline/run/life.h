@@ -15,6 +15,9 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
  * jobs may be out. ICESTREAM_E_MEMORY. */
 int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error);
 
+/* Frees the memory of a unit whose hits are written. None of its jobs may be out. */
+void ics_run_life_close(ics_run_state *run, ics_unit *unit);
+
 /* Reports an event of a unit: changes its state and does what the rule says. An event that has no
  * rule in the unit's state is an internal error, which ends the run. */
 void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event);

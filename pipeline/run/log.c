@@ -29,6 +29,7 @@ static void write_line(ics_job *job, void *thread_state)
 static void free_line(journal_line *line)
 {
     free((char *)line->event.file);
+    free((char *)line->event.output);
     free((char *)line->event.reason);
     free((char *)line->event.device);
     free(line);
@@ -77,6 +78,7 @@ void ics_run_log_event(ics_run_state *run, const ics_event *event)
     }
     line->event = *event;
     line->event.file = copy_text(event->file);
+    line->event.output = copy_text(event->output);
     line->event.reason = copy_text(event->reason);
     line->event.device = copy_text(event->device);
     send_line(run, line, write_line);

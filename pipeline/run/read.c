@@ -3,11 +3,13 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
@@ -42,6 +44,15 @@ static ics_unit *unit_of_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
+/* A unit may be checked or read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
+{
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_seen_look(run, unit);
+    }
+}
+
 static void check_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -63,6 +74,10 @@ static void check_done(ics_job *job)
         ics_run_life_succeeded(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += unit->summary.photons - unit->taken_over.created;
+        ics_run_doubts_look(run, unit);
+        if (file) {
+            look_at_steps(run, unit);
+        }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
 }
@@ -172,6 +187,8 @@ static void fill_done(ics_job *job)
         handle_read_error(run, unit);
     } else if (work->at_end) {
         if (unit->input->stream) {
+            ics_run_doubts_look(run, unit);
+            look_at_steps(run, unit);
             append_message(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);

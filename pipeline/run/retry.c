@@ -7,7 +7,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-enum { TRIES = 6 };
+enum { TRIES = 6, CROWD = 256 };
 
 static void set_needs_room(ics_run_state *run, ics_retry *retry, bool needs_room)
 {
@@ -95,6 +95,11 @@ void ics_run_retry_clear(ics_run_state *run, ics_retry *retry)
     set_needs_room(run, retry, false);
     set_pending(run, retry, ICS_RETRY_NOTHING);
     retry->tries = 0;
+}
+
+bool ics_run_retry_is_crowded(const ics_run_state *run)
+{
+    return run->retries.pending >= CROWD;
 }
 
 bool ics_run_retry_is_expected(const ics_run_state *run)

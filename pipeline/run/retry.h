@@ -26,6 +26,9 @@ void ics_run_retry_begin(ics_run_state *run, ics_retry *retry);
 void ics_run_retry_succeeded(ics_run_state *run, ics_retry *retry);
 /* Forgets the retry: its owner has no use for it any more. */
 void ics_run_retry_clear(ics_run_state *run, ics_retry *retry);
+/* Whether so much work waits to be tried again that no more should be begun, for example because
+ * sink.command fails for every hit file. */
+bool ics_run_retry_is_crowded(const ics_run_state *run);
 /* Whether something will be tried again. */
 bool ics_run_retry_is_expected(const ics_run_state *run);
 

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
@@ -34,6 +35,10 @@ static void announce(ics_run_state *run)
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
                      ics_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
                      reason, reason[0] != '\0' ? ")" : "");
+    if (run->device_options.unused[0] != '\0') {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "the CPU does not use keys for a GPU: %s",
+                         run->device_options.unused);
+    }
     ics_run_log_device(run);
 }
 
@@ -42,7 +47,11 @@ static void report(ics_run_state *run)
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
-    char electrons[64] = "";
+    char electrons[64] = "", commands[64] = "";
+    const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
+    if (undelivered > 0) {
+        snprintf(commands, sizeof commands, ", %zu with a failed sink.command", undelivered);
+    }
     if (run->common.content != NULL) {
         snprintf(
             electrons, sizeof electrons, ", %s photo-electrons",
@@ -50,11 +59,11 @@ static void report(ics_run_state *run)
     }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
-        "%zu file%s done, %zu skipped, %zu quarantined, %zu left: %s photons, %s hits%s in "
+        "%zu file%s done, %zu skipped, %zu quarantined, %zu left%s: %s photons, %s hits%s in "
         "%.2f s, %s photons/s (%.3g ns per photon)",
         ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
         ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
-        ics_run_unfinished(run), ics_progress_count_text(photons, photon_text),
+        ics_run_unfinished(run), commands, ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
         ics_progress_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
         photons > 0.0 ? 1e9 * seconds / photons : 0.0);
@@ -108,6 +117,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
         ics_run_loop_run(run);
         status = ics_run_judge(run, result);
         report(run);
+        ics_run_doubts_end(run);
         icestream_error late = {.status = ICESTREAM_OK};
         if (ics_run_summary(run, result, &late) != ICESTREAM_OK) {
             /* A run whose only fault is the summary is an output error. */

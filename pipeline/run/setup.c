@@ -2,9 +2,12 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
@@ -15,10 +18,12 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
 #include "pipeline/run/save.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -150,17 +155,34 @@ static int create_units(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Returns the speed below which no wavelength of Cherenkov light is emitted, a little less because
+ * the kernels compute with floats. */
+static float find_least_beta(const ics_models *models)
+{
+    const ice_spectrum *light = &models->light->spectra[0];
+    double index = 1;
+    for (size_t i = 0; i < light->count; ++i) {
+        index = fmax(index, ics_ice_phase_index(models->medium, light->wavelength[i]));
+    }
+    return (float)((1 - 1e-5) / index);
+}
+
 static int load_world(ics_run_state *run, icestream_error *error)
 {
     int status = ics_models_create(run->config, &run->models, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
+    if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
     const ics_models *models = run->models;
+    ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
+    run->common.least_beta = find_least_beta(models);
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
     status = ics_origin_create(run->config, models, &run->common.origin, error);
@@ -257,6 +279,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
+    STAILQ_INIT(&run->commands.programs);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;
@@ -307,6 +330,7 @@ void ics_run_teardown(ics_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
+    ics_run_seen_destroy(run);
     ics_run_rotate_destroy(run);
     ics_run_command_destroy(run);
     ics_run_intake_destroy(run);
@@ -317,6 +341,7 @@ void ics_run_teardown(ics_run_state *run)
     }
     free(run->quarantine);
     ics_tables_destroy(run->tables);
+    ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

@@ -20,7 +20,10 @@
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
  *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
+ *   ahead      decides how many step files are claimed ahead
  *   intake     claims step files, and gives unused claims back                  (part)
+ *   doubts     warns of inputs and results that are most likely mistakes
+ *   seen       warns of events that two inputs have, and of steps without light
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
@@ -38,6 +41,7 @@
 #define ICS_RUN_STATE_H
 
 #include "pipeline/devices/device.h"
+#include "pipeline/models/light/light_region.h"
 #include "pipeline/models/models.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
@@ -125,6 +129,17 @@ typedef struct ics_run_room {
     char reason[1024];
 } ics_run_room;
 
+typedef struct ics_run_seen_input ics_run_seen_input;
+
+/* Owned by seen.c: the events of the inputs before. */
+typedef struct ics_run_seen {
+    ics_run_seen_input *inputs; /* a ring; NULL: none yet */
+    size_t count;               /* of inputs */
+    size_t next;                /* index in the ring for the next input */
+    size_t spans;               /* of all inputs */
+    bool has_warned;            /* two inputs with the same events were found */
+} ics_run_seen;
+
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
@@ -141,7 +156,8 @@ typedef struct ics_run_clients {
     ics_run_message *messages; /* list of those that are not answered yet */
     uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
-    int lock;                  /* descriptor of the locked folder; -1: none */
+    char *lock_path;           /* the file that locks the folder */
+    int lock;                  /* its descriptor; -1: none */
     bool stopped;
 } ics_run_clients;
 
@@ -158,10 +174,18 @@ typedef struct ics_run_units {
     uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
-    size_t made, finished, results[ICS_UNIT_RESULTS];
+    size_t made, finished, freed, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
+
+/* Owned by ahead.c. */
+typedef struct ics_run_ahead {
+    double file_seconds; /* mean time between the ends of two files (s); 0: not known yet */
+    double since;    /* ics_clock_seconds() of the last such end, or when work came (s); 0: there is
+                        no work */
+    size_t finished; /* units.finished at that time */
+} ics_run_ahead;
 
 /* Owned by intake.c: files of source.directory and of clients, claimed one by one. */
 typedef struct ics_run_intake {
@@ -169,6 +193,7 @@ typedef struct ics_run_intake {
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
     bool look;          /* there may be files that are not claimed */
+    bool closed;        /* the run is at its end and gives claims back: nothing more is claimed */
     uint64_t received;  /* messages of clients up to the last look */
     uint64_t ended;     /* claims that had ended at the last look */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
@@ -212,19 +237,25 @@ typedef struct ics_run_rotation {
     ics_job commit_job;
 } ics_run_rotation;
 
-/* A program of sink.command. */
+/* A program of sink.command, which runs or will run for one hit file. */
 typedef struct ics_run_program {
+    STAILQ_ENTRY(ics_run_program) link;
     ics_run_state *run;
-    ics_unit *unit; /* NULL: no program runs here */
+    char *output;         /* path of the hit file */
+    ics_unit_queue units; /* those whose hits are in the hit file */
+    ics_retry retry;
+    bool running;
+    char failure[128]; /* why the program failed the last time; "": it did not */
     uv_process_t process;
 } ics_run_program;
 
 /* Owned by command.c. */
 typedef struct ics_run_commands {
-    ics_run_program programs[ICS_RUN_COMMANDS];
+    STAILQ_HEAD(, ics_run_program) programs;
+    ics_run_program *newest; /* the one that was added last; NULL: it has ended */
     uint32_t running;
     bool stopped;      /* the programs were asked to end */
-    json_t *commanded; /* {path: true} of each volume for which sink.command was started */
+    json_t *succeeded; /* {path: true} of each volume for which sink.command has succeeded */
 } ics_run_commands;
 
 /* A unit whose claim is being ended. */
@@ -250,6 +281,14 @@ typedef struct ics_run_measures {
     ics_metrics metrics;
     icestream_error error;
 } ics_run_measures;
+
+/* Owned by doubts.c. */
+typedef struct ics_run_doubts {
+    ics_light_limits limits;
+    ics_light_box box; /* the light of all inputs so far, as far as it is known */
+    bool warned_position, warned_weight, warned_length; /* each is said once in a run */
+    ics_warnings warnings;                              /* what was said while the run lasted */
+} ics_run_doubts;
 
 /* Owned by loop.c. */
 typedef struct ics_run_loop {
@@ -300,14 +339,17 @@ struct ics_run_state {
     ics_run_log log;
     ics_run_room room;
     ics_run_retries retries;
+    ics_run_seen seen;
     ics_run_clients clients;
     ics_run_units units;
+    ics_run_ahead ahead;
     ics_run_intake intake;
     ics_run_batches batches;
     ics_run_rotation rotation;
     ics_run_commands commands;
     ics_run_endings endings;
     ics_run_measures measures;
+    ics_run_doubts doubts;
 };
 
 #endif

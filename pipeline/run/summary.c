@@ -1,13 +1,16 @@
 #include "pipeline/run/summary.h"
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
+#include "pipeline/files/format/json_text.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
-#include "pipeline/telemetry/json_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -42,7 +45,7 @@ static json_t *taken_over_json(const icestream_account *account)
 /* Keys that do not apply are null ("o?" and "s?"). */
 static json_t *unit_json(const ics_unit *unit)
 {
-    bool done = unit->result == ICS_RESULT_DONE;
+    bool done = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_UNDELIVERED;
     bool read = done || unit->result == ICS_RESULT_SKIPPED;
     return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?, s:o?}", "input",
                      ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
@@ -173,7 +176,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
     return json_pack(
         "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
         ics_json_text(run->config->path), "status", icestream_status_text(result->status),
         "exit_status", icestream_status_exit(result->status), "error",
@@ -184,16 +187,27 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)ics_run_count(run, ICS_RESULT_SKIPPED), "set_aside",
         (json_int_t)ics_run_count(run, ICS_RESULT_QUARANTINED), "left",
         (json_int_t)ics_run_unfinished(run), "lost",
-        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "retries", (json_int_t)run->retries.total,
-        "latency", ics_latency_json(&run->units.latency), "account",
+        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "command_failed",
+        (json_int_t)ics_run_count(run, ICS_RESULT_UNDELIVERED), "retries",
+        (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
         account_json(&run->common, &run->batches.account), "taken_over",
         taken_over_json(&run->batches.taken_over), "speed", speed_json(run), "files",
-        files_json(run));
+        files_json(run), "warnings", ics_run_doubts_json(run));
+}
+
+static int refuse_link(const char *path, icestream_error *error)
+{
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ELOOP,
+                               "%s: found a symbolic link, expected a summary or no file", path);
 }
 
 static int write_to_device(const char *path, const char *text, icestream_error *error)
 {
-    FILE *file = fopen(path, "we");
+    const int descriptor = ics_disk_open_output(path, O_WRONLY);
+    if (descriptor < 0 && errno == ELOOP) {
+        return refuse_link(path, error);
+    }
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     bool written = file != NULL && fputs(text, file) >= 0;
     if ((file != NULL && fclose(file) != 0) || !written) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the summary: %s", path,
@@ -260,9 +274,13 @@ int ics_run_summary_clean(const ics_run_state *run, icestream_error *error)
         return ICESTREAM_OK;
     }
     char *path = summary_path(run);
-    int status = path != NULL ? ics_output_clean_writers(path, error)
-                              : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                              "out of memory for the summary of the run");
+    if (path == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the summary of the run");
+    }
+    struct stat about;
+    int status = lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && !ics_disk_is_own_stream(path)
+                     ? refuse_link(path, error)
+                     : ics_output_clean_writers(path, error);
     free(path);
     return status;
 }

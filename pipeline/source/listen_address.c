@@ -1,16 +1,14 @@
 #include "pipeline/source/listen_address.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/host_port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -115,18 +113,17 @@ static int socket_error(const ics_listen_socket *listening, const char *what,
                          listening->text, what, strerror(errno));
 }
 
-/* Locks the folder of a socket while the file of the socket is examined and replaced. Without the
- * lock, two processes could find the same dead socket, and the second could remove the new socket
- * of the first. */
-static int lock_folder(const ics_listen_socket *listening, int *lock, icestream_error *error)
+/* Locks SOCKET.lock while the file of the socket is examined and replaced. Without the lock, two
+ * processes could find the same dead socket, and the second could remove the new socket of the
+ * first. */
+static int lock_name(const ics_listen_socket *listening, const char *path, int *lock,
+                     icestream_error *error)
 {
     enum { ATTEMPTS = 50 }; /* other processes hold the lock for microseconds */
     const struct timespec pause = {.tv_nsec = 20000000};
-    char path[sizeof listening->path];
-    memcpy(path, listening->path, sizeof path);
-    *lock = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int attempt = 0; *lock >= 0 && attempt < ATTEMPTS; ++attempt) {
-        if (flock(*lock, LOCK_EX | LOCK_NB) == 0) {
+    for (int attempt = 0; attempt < ATTEMPTS; ++attempt) {
+        *lock = ics_disk_lock(path);
+        if (*lock >= 0) {
             return ICESTREAM_OK;
         }
         if (errno != EWOULDBLOCK) {
@@ -134,11 +131,7 @@ static int lock_folder(const ics_listen_socket *listening, int *lock, icestream_
         }
         nanosleep(&pause, NULL);
     }
-    int status = socket_error(listening, "lock its folder", error);
-    if (*lock >= 0) {
-        close(*lock);
-    }
-    return status;
+    return socket_error(listening, "lock its name with the ending .lock", error);
 }
 
 /* Removes a socket on which no process listens. */
@@ -207,8 +200,10 @@ static int bind_and_listen(ics_listen_socket *listening, const ics_listen_addres
 static int open_local(ics_listen_socket *listening, const ics_listen_address *address,
                       icestream_error *error)
 {
+    char path[sizeof listening->path + sizeof ".lock"];
     int lock;
-    int status = lock_folder(listening, &lock, error);
+    snprintf(path, sizeof path, "%s.lock", listening->path);
+    int status = lock_name(listening, path, &lock, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
@@ -216,7 +211,7 @@ static int open_local(ics_listen_socket *listening, const ics_listen_address *ad
     if (status == ICESTREAM_OK) {
         status = bind_and_listen(listening, address, error);
     }
-    close(lock);
+    ics_disk_unlock(path, lock);
     return status;
 }
 

@@ -113,6 +113,10 @@ int ics_claims_fail(const ics_claims *claims, const ics_claim *claim, const char
 int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool *held,
                          icestream_error *error);
 
+/* Whether a file of this name in the shared folder is a step file, as far as its name shows.
+ * `pattern` as in the options. */
+bool ics_claims_is_step_file(const char *pattern, const char *name);
+
 int ics_claims_stat(const ics_claims *claims, ics_claims_counts *out, icestream_error *error);
 
 #endif

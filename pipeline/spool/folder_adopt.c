@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -129,12 +130,45 @@ static void remove_lock(const ics_folder *folder, const char *worker)
     }
 }
 
+/* Whether a living process holds the lock on a worker's name, as far as this machine can see. */
+static bool is_locked(const ics_folder *folder, const char *worker)
+{
+    int lock = -1;
+    ics_path path = ics_spool_path_format("%s/locks/%s", folder->spool.text, worker);
+    if (!ics_spool_path_exists(path.text)) {
+        return false;
+    }
+    const ics_lock_result result = ics_lease_lock_take(path.text, &lock);
+    if (lock >= 0) {
+        close(lock);
+    }
+    return result == ICS_LOCK_HELD || result == ICS_LOCK_FAULT;
+}
+
+/* Whether a worker is dead: its lease has expired, or its process has ended on this machine. */
+static bool is_dead(ics_folder *folder, const char *worker, const ics_lease_state *lease)
+{
+    if (ics_lease_is_ahead(lease, folder->now_ns)) {
+        const bool locked = is_locked(folder, worker);
+        ics_path key = ics_spool_path_format("%s/ahead", worker);
+        ics_folder_note(folder, key.text,
+                        "worker %s (process %lld on %s): found a lease dated %.0f s in the future, "
+                        "expected at most %.0f s: the clock of the file system was set back; %s",
+                        worker, lease->process.pid, lease->host,
+                        1e-9 * (double)(lease->beat_ns - folder->now_ns), lease->seconds,
+                        locked ? "its process lives and keeps its step files"
+                               : "its step files are taken over");
+        return !locked;
+    }
+    return ics_lease_expired(lease, folder->now_ns) ||
+           (ics_process_is_gone(&lease->process, &folder->self) && !is_locked(folder, worker));
+}
+
 /* Removes the lease, the folder and the lock of a dead worker that has no files left. */
 static void clear_away(ics_folder *folder, const char *worker, const char *home)
 {
     ics_lease_state lease;
-    if (ics_lease_read(home, folder->lease, &lease) != 0 ||
-        !ics_lease_expired(&lease, folder->now_ns)) {
+    if (ics_lease_read(home, folder->lease, &lease) != 0 || !is_dead(folder, worker, &lease)) {
         return; /* the worker is alive again */
     }
     ics_lease_remove(home);
@@ -158,6 +192,48 @@ static void clear_locks(const ics_folder *folder, const ics_names *workers)
     ics_spool_names_free(&locks);
 }
 
+/* Remembers the process of a living worker if this process would notice its end. */
+static int add_neighbour(ics_claim_request *request, const ics_process *process)
+{
+    ics_neighbours *list = &request->folder->neighbours;
+    const ics_process *self = &request->folder->self;
+    if (self->space[0] == '\0' || strcmp(self->space, process->space) != 0) {
+        return ICESTREAM_OK;
+    }
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        ics_process *items = realloc(list->items, capacity * sizeof *items);
+        if (items == NULL) {
+            errno = ENOMEM;
+            return ics_spool_error(request->error, request->folder->claimed.text,
+                                   "cannot list the workers of this machine", NULL);
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *process;
+    return ICESTREAM_OK;
+}
+
+static bool has_lost_neighbour(const ics_folder *folder)
+{
+    bool any = false;
+    for (size_t i = 0; i < folder->neighbours.count && !any; ++i) {
+        any = ics_process_is_gone(&folder->neighbours.items[i], &folder->self);
+    }
+    return any;
+}
+
+/* Whether the last look for dead workers still holds. */
+static bool is_looked_through(const ics_folder *folder)
+{
+    struct stat claimed;
+    return folder->looked_ns != INT64_MIN && folder->now_ns >= folder->looked_ns &&
+           (double)(folder->now_ns - folder->looked_ns) < 1e9 * folder->look_pause &&
+           stat(folder->claimed.text, &claimed) == 0 &&
+           ics_spool_modified_ns(&claimed) == folder->claimed_ns && !has_lost_neighbour(folder);
+}
+
 static int adopt_worker(ics_claim_request *request, const char *worker, bool *rest)
 {
     ics_folder *folder = request->folder;
@@ -172,12 +248,12 @@ static int adopt_worker(ics_claim_request *request, const char *worker, bool *re
         }
         return ics_spool_error(request->error, home.text, "cannot read the lease in it", NULL);
     }
-    if (!ics_lease_expired(&lease, folder->now_ns)) {
+    if (!is_dead(folder, worker, &lease)) {
         folder->look_pause = fmin(folder->look_pause, 0.25 * lease.seconds);
-        return ICESTREAM_OK;
+        return add_neighbour(request, &lease.process);
     }
     char before[ICS_CLAIM_WORKER_MAX + 320];
-    snprintf(before, sizeof before, "worker %s (process %lld on %s)", worker, lease.pid,
+    snprintf(before, sizeof before, "worker %s (process %lld on %s)", worker, lease.process.pid,
              lease.host);
     bool some = false;
     int status = adopt(request, home.text, before, &some);
@@ -191,13 +267,15 @@ static int adopt_worker(ics_claim_request *request, const char *worker, bool *re
 int ics_folder_adopt_dead(ics_claim_request *request)
 {
     ics_folder *folder = request->folder;
-    const double pause_ns = 1e9 * folder->look_pause;
-    if (folder->looked_ns != INT64_MIN && folder->now_ns >= folder->looked_ns &&
-        (double)(folder->now_ns - folder->looked_ns) < pause_ns) {
+    if (is_looked_through(folder)) {
         return ICESTREAM_OK;
     }
     ics_names workers;
+    struct stat claimed;
     bool rest = false;
+    folder->claimed_ns =
+        stat(folder->claimed.text, &claimed) == 0 ? ics_spool_modified_ns(&claimed) : INT64_MIN;
+    folder->neighbours.count = 0;
     if (ics_spool_folder_list(folder->claimed.text, &workers) != 0) {
         ics_spool_names_free(&workers);
         return ics_spool_error(request->error, folder->claimed.text, "cannot be looked through",

@@ -32,10 +32,15 @@ static bool ends_with(const char *name, const char *ending)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-bool ics_folder_is_step_file(const ics_folder *folder, const char *name)
+bool ics_claims_is_step_file(const char *pattern, const char *name)
 {
     return name[0] != '.' && !ends_with(name, ".part") && !ends_with(name, ".tmp") &&
-           fnmatch(folder->pattern, name, 0) == 0;
+           (pattern == NULL || fnmatch(pattern, name, 0) == 0);
+}
+
+bool ics_folder_is_step_file(const ics_folder *folder, const char *name)
+{
+    return ics_claims_is_step_file(folder->pattern, name);
 }
 
 int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target,
@@ -77,15 +82,6 @@ int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity iden
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
-
-void ics_folder_candidates_free(ics_candidates *candidates)
-{
-    for (size_t i = 0; i < candidates->count; ++i) {
-        free(candidates->items[i].name);
-    }
-    free(candidates->items);
-    *candidates = (ics_candidates){0};
-}
 
 static int compare_candidates(const void *left, const void *right)
 {

@@ -1,5 +1,4 @@
 /* The beginning and the end of a worker's claims: its name, its lease, the folders of the spool. */
-#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
@@ -83,29 +82,6 @@ static int set_paths(ics_folder *folder, const ics_claims_options *options, ices
     return ICESTREAM_OK;
 }
 
-static int make_folders(const ics_folder *folder, icestream_error *error)
-{
-    ics_path locks = ics_spool_path_join(folder->spool.text, "locks");
-    const char *const paths[] = {folder->spool.text, folder->claimed.text, folder->done.text,
-                                 folder->marks_folder.text, locks.text};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
-        if (ics_disk_make_folder(paths[i], 0777) != 0) {
-            return ics_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
-        }
-    }
-    struct stat directory, claimed;
-    if (stat(folder->directory, &directory) != 0 || stat(folder->claimed.text, &claimed) != 0) {
-        return ics_spool_error(error, folder->spool.text, "cannot be examined", NULL);
-    }
-    if (directory.st_dev != claimed.st_dev) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: found the spool on another file system than the input folder %s, "
-                             "expected the same: files are claimed by renaming; set source.spool",
-                             folder->spool.text, folder->directory);
-    }
-    return ICESTREAM_OK;
-}
-
 static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, double wait,
                        icestream_error *error)
 {
@@ -118,7 +94,8 @@ static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, d
     return ics_error_set(error, ICESTREAM_E_FAILED,
                          "%s: the worker name '%s' belongs to process %lld on %s; %s "
                          "(source.worker)",
-                         folder->home.text, folder->worker, lease->pid, lease->host, remedy);
+                         folder->home.text, folder->worker, lease->process.pid, lease->host,
+                         remedy);
 }
 
 /* Reserves the worker's name. The lock shows whether a process has the name that shares our locks:
@@ -166,7 +143,7 @@ static int own_name(ics_folder *folder, icestream_error *error)
 static int start(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
 {
     ICS_TRY(set_paths(folder, options, error));
-    ICS_TRY(make_folders(folder, error));
+    ICS_TRY(ics_folder_make_spool(folder, error));
     ICS_TRY(own_name(folder, error));
     folder->owner = true;
     folder->marks = ics_marks_create(folder->marks_folder.text,
@@ -197,6 +174,7 @@ void ics_folder_destroy(ics_folder *folder)
         free(folder->held[i].name);
     }
     free(folder->held);
+    free(folder->neighbours.items);
     ics_folder_candidates_free(&folder->waiting);
     ics_spool_names_free(&folder->stranded);
     ics_spool_names_free(&folder->noted);
@@ -226,6 +204,7 @@ int ics_folder_create(const ics_claims_options *options, ics_folder **out, icest
     folder->user = options->user;
     folder->left_at_home = true;
     folder->looked_ns = INT64_MIN;
+    ics_process_self(&folder->self);
     const int status = start(folder, options, error);
     if (status != ICESTREAM_OK) {
         int cause = errno;

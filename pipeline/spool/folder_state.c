@@ -1,9 +1,14 @@
 /* What several files of the room do with the state of a worker's claims. */
 #include "pipeline/spool/folder_state.h"
 
+#include "base/disk.h"
+#include "base/error.h"
+
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
 {
@@ -27,18 +32,80 @@ void ics_folder_note(ics_folder *folder, const char *key, const char *format, ..
     folder->note(folder->user, line);
 }
 
-int ics_folder_beat(ics_folder *folder, icestream_error *error)
+int ics_folder_make_spool(const ics_folder *folder, icestream_error *error)
 {
-    int result = ics_lease_beat(folder->home.text, &folder->now_ns);
-    if (result != 0 && (errno == ENOENT || errno == ESTALE)) {
-        result = ics_lease_write(folder->home.text, folder->lease);
-        if (result == 0) {
-            result = ics_lease_beat(folder->home.text, &folder->now_ns);
+    ics_path locks = ics_spool_path_join(folder->spool.text, "locks");
+    const char *const paths[] = {folder->spool.text, folder->claimed.text, folder->done.text,
+                                 folder->marks_folder.text, locks.text};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
+        if (ics_disk_make_folder(paths[i], 0777) != 0) {
+            return ics_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
         }
     }
-    return result == 0 ? ICESTREAM_OK
-                       : ics_spool_error(error, folder->home.text,
-                                         "cannot renew this worker's lease", NULL);
+    struct stat directory, claimed;
+    if (stat(folder->directory, &directory) != 0 || stat(folder->claimed.text, &claimed) != 0) {
+        return ics_spool_error(error, folder->spool.text, "cannot be examined", NULL);
+    }
+    if (directory.st_dev != claimed.st_dev) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found the spool on another file system than the input folder %s, "
+                             "expected the same: files are claimed by renaming; set source.spool",
+                             folder->spool.text, folder->directory);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Locks the worker's name in a spool that was made again: the file that this process had locked is
+ * gone. */
+static int lock_again(ics_folder *folder, icestream_error *error)
+{
+    int lock = -1;
+    switch (ics_lease_lock_take(folder->lock_path.text, &lock)) {
+    case ICS_LOCK_TAKEN:
+        close(folder->lock >= 0 ? folder->lock : lock);
+        folder->lock = lock;
+        return ICESTREAM_OK;
+    case ICS_LOCK_HELD:
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "%s: the folder was made again, and another process has the worker "
+                             "name '%s' there; give each process a different name (source.worker)",
+                             folder->spool.text, folder->worker);
+    case ICS_LOCK_FAULT:
+        return ics_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",
+                               NULL);
+    default:
+        return ICESTREAM_OK; /* the file system has no locks */
+    }
+}
+
+/* Writes the lease again. If the whole spool was removed with the shared folder, and the shared
+ * folder is there again, the spool is made again as well: this worker holds no claims any more. */
+static int write_lease_again(ics_folder *folder, icestream_error *error)
+{
+    if (!ics_spool_path_exists(folder->claimed.text)) {
+        ICS_TRY(ics_folder_make_spool(folder, error));
+        ICS_TRY(lock_again(folder, error));
+        ics_marks_forget(folder->marks);
+        ics_folder_candidates_free(&folder->waiting);
+        folder->unchanged.known = false;
+        folder->looked_ns = INT64_MIN;
+    }
+    return ics_lease_write(folder->home.text, folder->lease) == 0 &&
+                   ics_lease_beat(folder->home.text, &folder->now_ns) == 0
+               ? ICESTREAM_OK
+               : ics_spool_error(error, folder->home.text, "cannot renew this worker's lease",
+                                 NULL);
+}
+
+int ics_folder_beat(ics_folder *folder, icestream_error *error)
+{
+    if (ics_lease_beat(folder->home.text, &folder->now_ns) == 0) {
+        return ICESTREAM_OK;
+    }
+    return errno == ENOENT || errno == ESTALE
+               ? write_lease_again(folder, error)
+               : ics_spool_error(error, folder->home.text, "cannot renew this worker's lease",
+                                 NULL);
 }
 
 ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name)
@@ -69,4 +136,13 @@ int ics_folder_put_back(ics_folder *folder, const char *file, const char *name, 
     return result == 0 || !*there
                ? ICESTREAM_OK
                : ics_spool_error(error, file, "cannot be put back into the input folder", NULL);
+}
+
+void ics_folder_candidates_free(ics_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; ++i) {
+        free(candidates->items[i].name);
+    }
+    free(candidates->items);
+    *candidates = (ics_candidates){0};
 }

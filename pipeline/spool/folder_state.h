@@ -4,9 +4,10 @@
  * the name shows how often it was begun, so one rename changes both together. There is no second
  * file that could contradict the first.
  *
- * The files of the room use each other in this order, from the lowest: spool_files, lease, marks
- * and quarantine; folder_state; folder_scan; folder_claim; folder_adopt; folder_take, folder_work
- * and folder_start; claims. All functions here expect that the caller holds the mutex (claims.c).
+ * The files of the room use each other in this order, from the lowest: spool_files, process, lease,
+ * marks and quarantine; folder_state; folder_scan; folder_claim; folder_adopt; folder_take,
+ * folder_work and folder_start; claims. All functions here expect that the caller holds the mutex
+ * (claims.c).
  */
 #ifndef ICS_SPOOL_FOLDER_STATE_H
 #define ICS_SPOOL_FOLDER_STATE_H
@@ -52,6 +53,13 @@ typedef struct ics_unchanged {
     int64_t since_ns;    /* time of that scan, clock of the file system */
 } ics_unchanged;
 
+/* Living workers on this machine. If one of them ends without a word, its files can be taken over
+ * at once. */
+typedef struct ics_neighbours {
+    ics_process *items;
+    size_t count, capacity;
+} ics_neighbours;
+
 typedef struct ics_folder {
     pthread_mutex_t mutex; /* for everything below */
     char *directory, *pattern, *worker, *quarantine_folder;
@@ -70,8 +78,11 @@ typedef struct ics_folder {
     uint64_t tickets;
     ics_candidates waiting; /* found by the last scan */
     ics_unchanged unchanged;
-    int64_t now_ns;     /* time of the last heartbeat */
-    int64_t looked_ns;  /* when dead workers were looked for last */
+    int64_t now_ns;            /* time of the last heartbeat */
+    int64_t looked_ns;         /* when dead workers were looked for last */
+    int64_t claimed_ns;        /* modification time of `claimed` before that look */
+    ics_neighbours neighbours; /* found by that look */
+    ics_process self;
     double look_pause;  /* s, until dead workers are looked for again */
     bool left_at_home;  /* `home` has claimed files that are not in `held` */
     ics_names stranded; /* claimed files that were not returned because of an error */
@@ -83,7 +94,10 @@ typedef struct ics_folder {
 /* Calls options.note, once per key and for at most ICS_NOTES_MAX keys. */
 void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Renews the lease. Creates the worker's folder again if other workers found it expired. */
+/* Makes the folders of the spool that are missing. */
+int ics_folder_make_spool(const ics_folder *folder, icestream_error *error);
+/* Renews the lease. Creates the worker's folder again if other workers found it expired, and the
+ * whole spool if it was removed with the shared folder. */
 int ics_folder_beat(ics_folder *folder, icestream_error *error);
 /* The held claim with this name, or NULL. */
 ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name);
@@ -92,6 +106,8 @@ ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name);
  * false: the claimed file is gone. */
 int ics_folder_put_back(ics_folder *folder, const char *file, const char *name, bool finished,
                         bool *there, icestream_error *error);
+
+void ics_folder_candidates_free(ics_candidates *candidates);
 
 /* ---- folder_scan.c */
 
@@ -109,7 +125,6 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
 /* Whether a scan would find nothing. False at least once a minute, because results may be removed
  * and permissions given without a change of the folder. */
 bool ics_folder_is_unchanged(const ics_folder *folder);
-void ics_folder_candidates_free(ics_candidates *candidates);
 /* Splits ATTEMPT~NAME. Returns NAME, or NULL if the text has another form. */
 const char *ics_folder_parse(const char *file, uint32_t *attempt);
 
@@ -143,7 +158,8 @@ bool ics_folder_denied(int cause);
 /* Claims what earlier processes with this worker's name left behind. */
 int ics_folder_adopt_own(ics_claim_request *request);
 /* Claims what dead workers left behind. Looks for them four times per lease (the shortest lease of
- * all workers), and at every call as long as a dead worker has files left. */
+ * all workers), at every call as long as a dead worker has files left, and when a worker has begun
+ * or a process of this machine has ended. */
 int ics_folder_adopt_dead(ics_claim_request *request);
 
 /* ---- folder_take.c, folder_work.c, folder_start.c: the functions of claims.h */

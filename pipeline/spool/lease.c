@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 static const char lease_name[] = ".lease", part_name[] = ".lease.part";
@@ -27,8 +26,11 @@ int ics_lease_write(const char *folder, double seconds)
 {
     char host[256];
     ics_lease_host(host);
-    json_t *about = json_pack("{s:s%, s:I, s:f}", "host", host, strnlen(host, sizeof host), "pid",
-                              (json_int_t)getpid(), "lease_s", seconds);
+    ics_process self;
+    ics_process_self(&self);
+    json_t *about = json_pack("{s:s%, s:I, s:f, s:s, s:I}", "host", host,
+                              strnlen(host, sizeof host), "pid", (json_int_t)self.pid, "lease_s",
+                              seconds, "space", self.space, "start", (json_int_t)self.start);
     char *text = about != NULL ? json_dumps(about, JSON_COMPACT) : NULL;
     json_decref(about);
     int result = -1;
@@ -76,15 +78,18 @@ int ics_lease_beat(const char *folder, int64_t *now_ns)
 
 static void read_text(const char *text, ics_lease_state *out)
 {
-    const char *host = NULL;
+    const char *host = NULL, *space = "";
     double seconds = 0.0;
-    json_int_t pid = 0;
+    json_int_t pid = 0, begun = 0;
     json_t *about = json_loads(text, 0, NULL);
-    if (json_unpack(about, "{s:s, s:I, s:F}", "host", &host, "pid", &pid, "lease_s", &seconds) ==
-            0 &&
+    /* Leases of older versions have neither space nor start. */
+    if (json_unpack(about, "{s:s, s:I, s:F, s?s, s?I}", "host", &host, "pid", &pid, "lease_s",
+                    &seconds, "space", &space, "start", &begun) == 0 &&
         isfinite(seconds) && seconds > 0.0) {
         snprintf(out->host, sizeof out->host, "%s", host);
-        out->pid = pid;
+        out->process.pid = pid;
+        out->process.start = begun;
+        snprintf(out->process.space, sizeof out->process.space, "%s", space);
         out->seconds = seconds;
     }
     json_decref(about);
@@ -107,7 +112,13 @@ int ics_lease_read(const char *folder, double otherwise, ics_lease_state *out)
 
 bool ics_lease_expired(const ics_lease_state *state, int64_t now_ns)
 {
-    return !state->there || (double)(now_ns - state->beat_ns) > state->seconds * 1e9;
+    return !state->there || (double)(now_ns - state->beat_ns) > state->seconds * 1e9 ||
+           ics_lease_is_ahead(state, now_ns);
+}
+
+bool ics_lease_is_ahead(const ics_lease_state *state, int64_t now_ns)
+{
+    return state->there && (double)(state->beat_ns - now_ns) > state->seconds * 1e9;
 }
 
 void ics_lease_remove(const char *folder)
@@ -121,49 +132,18 @@ void ics_lease_remove(const char *folder)
 
 /* ---- the lock on a worker's name ------------------------------------------------------------- */
 
-/* Locks the file that has this path. *again: the path belongs to another file now, try again. */
-static ics_lock_result try_lock(const char *path, int *descriptor, bool *again)
-{
-    struct stat locked, named;
-    *again = false;
-    *descriptor = TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-    if (*descriptor < 0) {
-        return ICS_LOCK_FAULT;
-    }
-    if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK                                        ? ICS_LOCK_HELD
-               : errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS ? ICS_LOCK_NONE
-                                                                           : ICS_LOCK_FAULT;
-    }
-    if (fstat(*descriptor, &locked) != 0) {
-        return ICS_LOCK_FAULT;
-    }
-    *again =
-        stat(path, &named) != 0 || named.st_ino != locked.st_ino || named.st_dev != locked.st_dev;
-    return ICS_LOCK_TAKEN;
-}
-
 ics_lock_result ics_lease_lock_take(const char *path, int *descriptor)
 {
-    bool again = true;
-    ics_lock_result result = ICS_LOCK_FAULT;
-    while (again) {
-        result = try_lock(path, descriptor, &again);
-        if ((again || result != ICS_LOCK_TAKEN) && *descriptor >= 0) {
-            int cause = errno;
-            close(*descriptor);
-            *descriptor = -1;
-            errno = cause;
-        }
+    *descriptor = ics_disk_lock(path);
+    if (*descriptor >= 0) {
+        return ICS_LOCK_TAKEN;
     }
-    return result;
+    return errno == EWOULDBLOCK                                        ? ICS_LOCK_HELD
+           : errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS ? ICS_LOCK_NONE
+                                                                       : ICS_LOCK_FAULT;
 }
 
 void ics_lease_lock_remove(const char *path, int descriptor)
 {
-    if (descriptor >= 0) {
-        /* Before it is unlocked, because another process may lock it afterwards. */
-        (void)unlink(path);
-        close(descriptor);
-    }
+    ics_disk_unlock(path, descriptor);
 }

@@ -2,22 +2,23 @@
  *
  * A worker owns its folder as long as its lease, the file .lease in the folder, has not expired.
  * The modification time of the file is the last heartbeat. Its text (JSON) says how long a
- * heartbeat counts, and names the process for people. All times come from the clock of the file
+ * heartbeat counts, and names the process. All times come from the clock of the file
  * system, so the clocks of the machines may differ. A folder without .lease has no owner.
  */
 #ifndef ICS_SPOOL_LEASE_H
 #define ICS_SPOOL_LEASE_H
 
+#include "pipeline/spool/process.h"
 #include "pipeline/spool/spool_files.h"
 
 /* Another file that the owner writes in its folder: a mark, before it is renamed. */
 #define ICS_MARK_PART ".mark.part"
 
 typedef struct ics_lease_state {
-    bool there;      /* the folder has a lease */
-    int64_t beat_ns; /* last heartbeat, ns since 1970 */
-    double seconds;  /* s, how long a heartbeat counts */
-    long long pid;
+    bool there;          /* the folder has a lease */
+    int64_t beat_ns;     /* last heartbeat, ns since 1970 */
+    double seconds;      /* s, how long a heartbeat counts */
+    ics_process process; /* the owner */
     char host[256];
 } ics_lease_state;
 
@@ -35,7 +36,11 @@ int ics_lease_beat(const char *folder, int64_t *now_ns);
 /* Reads a lease. If its text cannot be understood, a heartbeat counts `otherwise` (s). 0, or -1
  * with errno; a missing lease is no error. */
 int ics_lease_read(const char *folder, double otherwise, ics_lease_state *out);
+/* Whether the lease is too old, missing, or dated too far in the future (ics_lease_is_ahead). */
 bool ics_lease_expired(const ics_lease_state *state, int64_t now_ns);
+/* Whether the last heartbeat is later than the present time by more than a lease: the clock of the
+ * file system was set back. A living worker would have renewed the lease within a quarter of it. */
+bool ics_lease_is_ahead(const ics_lease_state *state, int64_t now_ns);
 /* Removes the lease of this worker or of a dead one, and the folder if nothing else is in it. */
 void ics_lease_remove(const char *folder);
 

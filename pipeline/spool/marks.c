@@ -135,8 +135,8 @@ static bool remembers(const ics_marks *marks, const char *name, ics_identity ide
     return known->count > 0 && *slot_of(known, fingerprint(name, identity)) != 0;
 }
 
-/* Forgets all marks. They are read again when they are needed; marks are seldom removed. */
-static void forget_all(ics_marks *marks)
+/* The marks are read again when they are needed; marks are seldom removed. */
+void ics_marks_forget(ics_marks *marks)
 {
     free(marks->known.slots);
     marks->known = (fingerprints){NULL, 0, 0};
@@ -189,7 +189,7 @@ int ics_marks_remove(ics_marks *marks, const char *name)
     if (unlink(ics_spool_path_join(marks->folder, name).text) != 0 && errno != ENOENT) {
         return -1;
     }
-    forget_all(marks);
+    ics_marks_forget(marks);
     return 0;
 }
 

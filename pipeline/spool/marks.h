@@ -31,6 +31,8 @@ int ics_marks_has(ics_marks *marks, const char *name, ics_identity identity);
 int ics_marks_set(ics_marks *marks, const char *name, ics_identity identity);
 /* Removes a mark if it exists. 0, or -1 with errno. */
 int ics_marks_remove(ics_marks *marks, const char *name);
+/* Forgets the marks that were read: the folder of marks is another one now. */
+void ics_marks_forget(ics_marks *marks);
 /* Removes all marks. 0, or -1 with errno. */
 int ics_marks_clear(ics_marks *marks);
 

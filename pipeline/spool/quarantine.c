@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/files/output.h"
 
 #include <errno.h>
@@ -83,11 +84,12 @@ static int set_names(quarantining *job)
     job->reason = ics_spool_path_format("%s/%s%s.reason", folder, job->name, number);
     job->to = ics_spool_path_format("%s/%s%s", job->folder, job->name, number);
     free(job->text);
-    const char *end = *job->why != 0 && job->why[strlen(job->why) - 1] == '\n' ? "" : "\n";
+    char why[sizeof(icestream_error)];
+    ics_visible_text(job->why, true, why, sizeof why);
+    const char *end = *why != 0 && why[strlen(why) - 1] == '\n' ? "" : "\n";
     bool elsewhere = job->path != NULL && job->folder != folder;
-    int length =
-        asprintf(&job->text, "%s%s%s%s%s", job->why, end, elsewhere ? "The file is now " : "",
-                 elsewhere ? job->to.text : "", elsewhere ? "\n" : "");
+    int length = asprintf(&job->text, "%s%s%s%s%s", why, end, elsewhere ? "The file is now " : "",
+                          elsewhere ? job->to.text : "", elsewhere ? "\n" : "");
     if (length < 0) {
         job->text = NULL;
         errno = ENOMEM;

@@ -1,5 +1,6 @@
 #include "pipeline/telemetry/journal.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -41,8 +42,12 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
 static int open_file(const char *path, int *out, bool *torn, icestream_error *error)
 {
     /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
-    int descriptor = TEMP_FAILURE_RETRY(
-        open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+    int descriptor = ics_disk_open_output(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK);
+    if (descriptor < 0 && errno == ELOOP) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ELOOP,
+                                   "%s: found a symbolic link, expected a journal or no file",
+                                   path);
+    }
     if (descriptor < 0) {
         return failed(path, "cannot open the journal", error);
     }

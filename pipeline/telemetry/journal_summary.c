@@ -118,6 +118,9 @@ static void count_event(ics_journal_counts *counts, const ics_journal_record *re
     case ICS_EVENT_RETRIED:
         counts->retried++;
         break;
+    case ICS_EVENT_COMMAND_FAILED:
+        counts->command_failed++;
+        break;
     case ICS_EVENT_DONE:
         counts->done++;
         counts->photons += ics_journal_whole(record, "photons");
@@ -165,7 +168,7 @@ static bool keep_trouble(ics_journal_summary *summary, const ics_journal_record 
 {
     if (record->kind != ICS_EVENT_QUARANTINED && record->kind != ICS_EVENT_FAILED &&
         record->kind != ICS_EVENT_RETRIED && record->kind != ICS_EVENT_PAUSED &&
-        record->kind != ICS_EVENT_DEVICE_LOST) {
+        record->kind != ICS_EVENT_DEVICE_LOST && record->kind != ICS_EVENT_COMMAND_FAILED) {
         return true;
     }
     ics_journal_trouble *trouble =

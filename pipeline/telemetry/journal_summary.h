@@ -7,7 +7,7 @@
 
 /* Numbers of events, not of files: a file that was claimed twice counts twice. */
 typedef struct ics_journal_counts {
-    uint64_t claimed, done, skipped, quarantined, failed, retried;
+    uint64_t claimed, done, skipped, quarantined, failed, retried, command_failed;
     uint64_t photons, hits; /* of the events `done` */
 } ics_journal_counts;
 

@@ -1,6 +1,7 @@
 #include "pipeline/telemetry/progress.h"
 
 #include "base/clock.h"
+#include "base/visible_text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -180,8 +181,10 @@ void ics_progress_update(ics_progress *progress, const ics_progress_state *state
     char text[ICS_PROGRESS_TEXT];
     ics_progress_measure(progress, state, ics_clock_seconds(), &figures);
     ics_progress_text(state, &figures, text);
-    fit_terminal(progress, text);
-    fprintf(progress->out, "%s%s%s", progress->terminal ? "\r\033[K" : "", text,
+    char visible[ICS_PROGRESS_TEXT];
+    ics_visible_text(text, false, visible, sizeof visible);
+    fit_terminal(progress, visible);
+    fprintf(progress->out, "%s%s%s", progress->terminal ? "\r\033[K" : "", visible,
             progress->terminal ? "" : "\n");
     fflush(progress->out);
     progress->shown = progress->terminal;

@@ -1,8 +1,8 @@
 #include "pipeline/telemetry/sink_folder.h"
 
 #include "base/error.h"
+#include "pipeline/files/format/json_text.h"
 #include "pipeline/telemetry/event.h"
-#include "pipeline/telemetry/json_text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -111,6 +111,9 @@ static bool look_at_sink(void *user, int descriptor, const char *name)
     bool hits = ends_with(name, ".hits.npy"), journal = is_journal_name(name);
     if (ends_with(name, ".part")) {
         look->out->parts++;
+    }
+    if (ends_with(name, ".hits.npy.command")) {
+        look->out->commands++;
     }
     if ((!hits && !journal) || fstatat(descriptor, name, &about, 0) != 0 ||
         !S_ISREG(about.st_mode)) {

@@ -6,6 +6,7 @@
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
+#include "pipeline/units/command_pending.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -215,6 +216,15 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
+void ics_unit_look_for_command(ics_unit *unit)
+{
+    const ics_unit_work *work = unit->work;
+    if (work->matches && unit->common->config->sink.command_count > 0) {
+        unit->command_pending =
+            ics_command_pending_has(work->found_in != NULL ? work->found_in : unit->output);
+    }
+}
+
 static int check_file(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
@@ -225,6 +235,7 @@ static int check_file(ics_unit *unit, icestream_error *error)
     status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
     if (status == ICESTREAM_OK) {
+        ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
     }
     if (status == ICESTREAM_OK) {
@@ -254,6 +265,9 @@ static int find_message(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_open_stream(
             path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
             common->spectrum_count, common->wake, &unit->work->reader, error);
+        if (status == ICESTREAM_OK) {
+            ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
+        }
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
@@ -269,6 +283,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     error->status = ICESTREAM_OK;
     if (!unit->input->stream) {
         check_file(unit, error);
+        ics_unit_look_for_command(unit);
     } else {
         find_message(unit, error);
     }

@@ -13,6 +13,7 @@
  *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
  *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
@@ -41,6 +42,7 @@ typedef struct ics_unit_common {
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* number of spectra that steps may name */
+    float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
@@ -106,6 +108,7 @@ struct ics_unit {
      * the I/O thread, and batches until their hits are in the collector. */
     uint32_t jobs_out;
     ics_retry retry;
+    bool was_looked_at; /* the loop has warned of what is odd about the steps */
 
     const ics_input *input; /* the step file, or the stream that has this message */
     ics_input own_input;    /* where a claimed file has no entry in the list of inputs */
@@ -128,6 +131,9 @@ struct ics_unit {
     uint64_t output_bytes;        /* of the hit file, or of the hits in a volume (bytes) */
     char *refusal;                /* why the input is bad; NULL: it is not */
     double arrived;               /* when the file came, or the unit was opened; since 1970 (s) */
+    /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
+     * reader or the writer. */
+    bool command_pending;
 };
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
@@ -211,6 +217,10 @@ void ics_unit_close_saving(ics_unit_work *work);
 /* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);
+
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

@@ -1,5 +1,7 @@
 /* The claim of a unit, and the lines of the journal about the unit. */
 #include "base/clock.h"
+#include "base/error.h"
+#include "pipeline/units/command_pending.h"
 #include "pipeline/units/unit.h"
 
 int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
@@ -53,6 +55,10 @@ static int end_claim(ics_unit *unit, bool *held, icestream_error *error)
 int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error)
 {
     *held = true;
+    const bool delivered = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_SKIPPED;
+    if (delivered && unit->command_pending) {
+        ICS_TRY(ics_command_pending_remove(unit->output, error));
+    }
     int status = unit->claim.name != NULL ? end_claim(unit, held, error) : ICESTREAM_OK;
     bool ended = status == ICESTREAM_OK && *held;
     if (ended && unit->result == ICS_RESULT_SKIPPED) {

@@ -8,6 +8,7 @@
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/spool/quarantine.h"
+#include "pipeline/units/command_pending.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
 
@@ -104,6 +105,10 @@ static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *
     if (status == ICESTREAM_OK) {
         status = ics_unit_look_for_claim(unit, error);
     }
+    if (status == ICESTREAM_OK && !unit->work->lost && common->config->sink.command_count > 0) {
+        status = ics_command_pending_set(unit->output, error);
+        unit->command_pending = status == ICESTREAM_OK;
+    }
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = ics_table_writer_commit(writer, metadata, error);
     }
@@ -192,6 +197,7 @@ static int add_to_volume(ics_unit *unit, icestream_error *error)
     int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && unit->input->stream) {
         status = ics_unit_look_for_volume(unit, error);
+        ics_unit_look_for_command(unit);
     }
     bool wanted = !unit->work->lost && !unit->work->matches;
     return status == ICESTREAM_OK && wanted ? ics_volume_add(unit->common->volume, unit, error)

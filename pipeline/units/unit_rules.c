@@ -64,11 +64,14 @@ static const ics_unit_rule rules[ICS_UNIT_STATES][ICS_UNIT_EVENTS] = {
     RULE(STOPPED,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
     RULE(COMPLETE,      COMMAND_ENDED,  ENDING_CLAIM,  END_CLAIM),
     RULE(COMPLETE,      GIVEN_UP,       STOPPED,       STOP),
+    RULE(COMPLETE,      COMMAND_FAILED, UNDELIVERED,   FAIL),
+    RULE(UNDELIVERED,   RUN_ENDS,       GIVING_BACK,   END_CLAIM),
     RULE(ENDING_CLAIM,  CLAIM_ENDED,    FINISHED,      FINISH),
     RULE(ENDING_CLAIM,  CLAIM_LOST,     FINISHED,      FINISH_LOST),
     RULE(ENDING_CLAIM,  RETRY_LATER,    ENDING_CLAIM,  NOTHING),
     RULE(ENDING_CLAIM,  GIVEN_UP,       LEFT,          LEAVE),
     RULE(GIVING_BACK,   CLAIM_ENDED,    LEFT,          LEAVE),
+    RULE(GIVING_BACK,   RETRY_LATER,    GIVING_BACK,   NOTHING),
     RULE(GIVING_BACK,   GIVEN_UP,       LEFT,          LEAVE),
 };
 /* clang-format on */
@@ -107,6 +110,8 @@ ics_unit_result ics_unit_rules_result(ics_unit_action action, ics_unit_result re
         return ICS_RESULT_LOST;
     case ICS_DO_FINISH_ABSENT:
         return ICS_RESULT_ABSENT;
+    case ICS_DO_FAIL:
+        return ICS_RESULT_UNDELIVERED;
     case ICS_DO_GIVE_BACK:
     case ICS_DO_STOP:
         return ICS_RESULT_NONE;

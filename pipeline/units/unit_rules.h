@@ -23,6 +23,7 @@
     X(DISCARDING, "the writer discards the hits")                                                  \
     X(STOPPED, "the run stops, and the unit is not finished")                                      \
     X(COMPLETE, "the output is complete; sink.command may run")                                    \
+    X(UNDELIVERED, "sink.command has failed too often; the claim is kept until the run ends")      \
     X(ENDING_CLAIM, "the claim is being ended")                                                    \
     X(GIVING_BACK, "the claim is being given back")                                                \
     X(FINISHED, "the unit has a result; nothing more happens")                                     \
@@ -47,7 +48,8 @@
     X(VOLUME_DROPPED, "the volume was dropped, because other units in it have lost their claims")  \
     X(DISCARD_BEGUN, "the writer was given the hits to discard")                                   \
     X(DISCARDED, "the hits are gone")                                                              \
-    X(COMMAND_ENDED, "sink.command has ended, or there is none")                                   \
+    X(COMMAND_ENDED, "sink.command has succeeded, or there is none")                               \
+    X(COMMAND_FAILED, "sink.command has failed, and this run does not try it again")               \
     X(CLAIM_ENDED, "the claim has ended, or there is none")                                        \
     X(RUN_ENDS, "the run ends, and the unit is not finished")
 
@@ -57,6 +59,7 @@
     X(REFUSE, "the result is quarantined")                                                         \
     X(DONE, "the result is done; queue for sink.command")                                          \
     X(SKIP, "the result is skipped; queue for sink.command")                                       \
+    X(FAIL, "the result is that sink.command failed; count it, and free the memory")               \
     X(STORE, "free the memory; queue for the volume")                                              \
     X(END_CLAIM, "queue for the end of the claim")                                                 \
     X(LOSE, "the result is lost; queue for the end of the claim")                                  \
@@ -74,6 +77,7 @@
     X(SKIPPED, "skipped")                                                                          \
     X(QUARANTINED, "set aside")                                                                    \
     X(LOST, "lost")                                                                                \
+    X(UNDELIVERED, "command failed")                                                               \
     X(ABSENT, "left")
 
 #define ICS_UNIT_ENUMERATE(name, text) ICS_UNIT_##name,

@@ -4,6 +4,7 @@
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/units/command_pending.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -196,6 +197,9 @@ static int write_table(commit *at, icestream_error *error)
     if (status == ICESTREAM_OK) {
         status = look_again(at, error);
     }
+    if (status == ICESTREAM_OK && !at->any_lost && volume->common->config->sink.command_count > 0) {
+        status = ics_command_pending_set(volume->path, error);
+    }
     if (status == ICESTREAM_OK && !at->any_lost) {
         status = ics_table_writer_commit(writer, at->metadata, error);
     }
@@ -254,6 +258,7 @@ static void finish(commit *at, ics_volume_result *result)
     if (!at->any_lost) {
         for (size_t i = 0; i < at->count; ++i) {
             ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);
+            at->units[i]->command_pending = volume->common->config->sink.command_count > 0;
             ics_unit_remove_checkpoint(at->units[i]);
         }
         result->bytes = stat(volume->path, &about) == 0 ? (uint64_t)about.st_size : 0;

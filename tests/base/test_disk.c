@@ -12,6 +12,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,47 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+START_TEST(locks_are_private)
+{
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH], link_path[SCRATCH_PATH];
+    struct stat about;
+    scratch_path(&place, "lock", path);
+    const int lock = ics_disk_lock(path);
+    ck_assert_int_ge(lock, 0);
+    ck_assert_int_eq(stat(path, &about), 0);
+    ck_assert_uint_eq(about.st_mode & 0777, 0600);
+    ck_assert_int_eq(ics_disk_lock(path), -1);
+    ck_assert_int_eq(errno, EWOULDBLOCK);
+    ics_disk_unlock(path, lock);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    const int again = ics_disk_lock(path);
+    ck_assert_int_ge(again, 0);
+    ics_disk_unlock(path, again);
+    ics_disk_unlock(path, -1);
+    /* Neither locks nor outputs follow a link. */
+    ck_assert_int_eq(symlink("target", scratch_path(&place, "link", link_path)), 0);
+    ck_assert_int_eq(ics_disk_lock(link_path), -1);
+    ck_assert_int_eq(errno, ELOOP);
+    ck_assert_int_eq(ics_disk_open_output(link_path, O_WRONLY | O_CREAT), -1);
+    ck_assert_int_eq(errno, ELOOP);
+    ck_assert(!scratch_exists(&place, "target"));
+    ck_assert(ics_disk_is_own_stream("/dev/stdout"));
+    ck_assert(!ics_disk_is_own_stream("/dev/shm/stdout"));
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(new_files_have_the_mode_of_the_umask)
+{
+    const mode_t before = umask(027);
+    ck_assert_uint_eq(ics_disk_file_mode(), 0640);
+    umask(0);
+    ck_assert_uint_eq(ics_disk_file_mode(), 0666);
+    umask(before);
+}
+END_TEST
 
 START_TEST(folders_are_made)
 {
@@ -239,6 +281,8 @@ END_TEST
 ICS_TEST_MAIN("disk, addresses and clocks")
 {
     TCase *tests = tcase_create("base");
+    tcase_add_test(tests, locks_are_private);
+    tcase_add_test(tests, new_files_have_the_mode_of_the_umask);
     tcase_add_test(tests, folders_are_made);
     tcase_add_test(tests, files_are_written_whole);
     tcase_add_test(tests, errors_leave_the_older_file);

@@ -32,7 +32,7 @@ def f2k_cases():
     particles(
         "an unknown particle",
         FRAME + b"TR 1 0 amuu 0 0 0 0 0 0 1 0\n" + END,
-        ["p.f2k:4:8: error: type: found 'amuu', expected one of e, e-,", "did you mean 'amu'?"],
+        ["p.f2k:4:8: error: type: found 'amuu', expected a name of f2k as mu,", "did you mean 'amu'?"],
     )
     particles(
         "a track outside an event",

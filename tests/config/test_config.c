@@ -30,7 +30,7 @@ START_TEST(defaults)
     ck_assert_ptr_null(c->ice.file);
     ck_assert(isinf(c->ice.absorb_above) && c->ice.absorb_above > 0);
     ck_assert(isinf(c->ice.absorb_below) && c->ice.absorb_below < 0);
-    ck_assert_str_eq(c->detector.layout, "hex86");
+    ck_assert_str_eq(c->detector.layout, "auto");
     ck_assert_ptr_null(c->detector.file);
     ck_assert_double_eq(c->detector.radius, 0.1651);
     ck_assert_double_eq(c->detector.oversize, 5);

@@ -123,7 +123,7 @@ START_TEST(printed_text_is_as_expected)
                                         "  absorb_above: off",
                                         "  absorb_below: off",
                                         "detector:",
-                                        "  layout: hex86",
+                                        "  layout: auto",
                                         "  radius: 0.1651",
                                         "  oversize: 5",
                                         "  excluded: [[63, 20]]",
@@ -200,7 +200,9 @@ START_TEST(shipped_run_files_load)
 {
     glob_t found;
     ck_assert_int_eq(glob(ICS_SOURCE_DIRECTORY "/configs/runs/*.yaml", 0, NULL, &found), 0);
-    ck_assert_uint_ge(found.gl_pathc, 4);
+    ck_assert_int_eq(
+        glob(ICS_SOURCE_DIRECTORY "/configs/reference/*.yaml", GLOB_APPEND, NULL, &found), 0);
+    ck_assert_uint_ge(found.gl_pathc, 20);
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         icestream_config *config = NULL;
         icestream_error error = {0};

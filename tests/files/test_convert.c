@@ -225,6 +225,78 @@ START_TEST(rows_that_are_not_there)
 }
 END_TEST
 
+/* A bit that flips in rows or metadata, or a checksum that is missing, is found. Each fault changes
+ * a file that was converted correctly. */
+typedef enum changed_part {
+    CHANGED_ROW,
+    CHANGED_METADATA,
+    LOST_CHECKSUMS,
+    CHANGED_PARTS
+} changed_part;
+
+/* Replaces the metadata of a file by another text, with or without its checksum. */
+static void replace_metadata(hid_t file, const char *text)
+{
+    ck_assert_int_ge(H5Ldelete(file, "metadata", H5P_DEFAULT), 0);
+    const hsize_t length = strlen(text);
+    hid_t space = H5Screate_simple(1, &length, NULL);
+    hid_t set =
+        H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ck_assert_int_ge(H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text), 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+static void change_bytes(hid_t file, const char *name)
+{
+    hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
+    hid_t type = H5Dget_type(set);
+    hid_t space = H5Dget_space(set);
+    const size_t size = H5Tget_size(type) * (size_t)H5Sget_simple_extent_npoints(space);
+    unsigned char *bytes = malloc(size);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_int_ge(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes), 0);
+    bytes[size / 2] ^= 1;
+    ck_assert_int_ge(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes), 0);
+    free(bytes);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(set);
+}
+
+START_TEST(changed_hdf5_files_are_refused)
+{
+    static const char *const expected[CHANGED_PARTS] = {
+        "a.h5: rows 0 to 16383: found CRC-32C", "a.h5: dataset metadata: found ",
+        "a.h5: dataset metadata: crc32c: found none next to digests"};
+    scratch place = scratch_create();
+    char from[SCRATCH_PATH], to[SCRATCH_PATH], back[SCRATCH_PATH];
+    icestream_error error = {.text = ""};
+    json_t *metadata = hit_metadata(ROWS);
+    write_table(scratch_path(&place, "a.npy", from), ics_layout_hits(), ROWS, metadata);
+    json_decref(metadata);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.h5", to), false, &error), 0);
+    hid_t file = H5Fopen(to, H5F_ACC_RDWR, H5P_DEFAULT);
+    if (_i == LOST_CHECKSUMS) {
+        replace_metadata(file, "{\"digests\": {\"ice\": \"1\"}}");
+    } else {
+        change_bytes(file, _i == CHANGED_ROW ? "hits" : "metadata");
+    }
+    H5Fclose(file);
+    scratch_path(&place, "b.npy", back);
+    ck_assert_int_eq(icestream_convert(to, back, false, &error), ICESTREAM_E_INPUT);
+    expect_in(error.text, expected[_i]);
+    ck_assert(!scratch_exists(&place, "b.npy"));
+    ck_assert(!scratch_exists(&place, "b.npy.part"));
+    /* Without metadata nothing is claimed, and the rows are those of another program. */
+    file = H5Fopen(to, H5F_ACC_RDWR, H5P_DEFAULT);
+    ck_assert_int_ge(H5Ldelete(file, "metadata", H5P_DEFAULT), 0);
+    H5Fclose(file);
+    ck_assert_msg(icestream_convert(to, back, false, &error) == 0, "%s", error.text);
+    scratch_remove(&place);
+}
+END_TEST
+
 /* Every failure inside HDF5 becomes our error, and HDF5 prints nothing. */
 START_TEST(hdf5_is_silent)
 {
@@ -294,6 +366,7 @@ ICS_TEST_MAIN("convert")
     tcase_add_test(convert, foreign_tables_are_converted);
     tcase_add_loop_test(convert, unfit_hdf5_files_are_refused, 0, FAULTS);
     tcase_add_test(convert, rows_that_are_not_there);
+    tcase_add_loop_test(convert, changed_hdf5_files_are_refused, 0, CHANGED_PARTS);
     tcase_add_test(convert, hdf5_is_silent);
     tcase_add_test(convert, damaged_sources_leave_no_target);
 #else

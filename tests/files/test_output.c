@@ -47,6 +47,35 @@ START_TEST(name_appears_with_the_commit)
 }
 END_TEST
 
+/* While a .part is written, no other user can open and lock it, also if a killed writer left it. */
+START_TEST(part_is_private)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], part[SCRATCH_PATH];
+    struct stat about;
+    icestream_error error;
+    const mode_t before = umask(022);
+    scratch_path(&place, "a", path);
+    for (int left = 0; left < 2; ++left) {
+        ics_output *output = NULL;
+        scratch_path(&place, "a.part", part);
+        if (left) {
+            scratch_write(part, "left", 4);
+            ck_assert_int_eq(chmod(part, 0600), 0);
+        }
+        ck_assert_int_eq(ics_output_create(path, true, &output, &error), 0);
+        ck_assert_int_eq(stat(part, &about), 0);
+        ck_assert_uint_eq(about.st_mode & 0777, 0600);
+        ck_assert_int_eq(ics_output_commit(output, &error), 0);
+        ck_assert_int_eq(stat(path, &about), 0);
+        ck_assert_uint_eq(about.st_mode & 0777, 0644);
+        ics_output_destroy(output);
+    }
+    umask(before);
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(existing_file_is_kept_without_force)
 {
     scratch place = scratch_create();
@@ -329,6 +358,7 @@ ICS_TEST_MAIN("output")
     TCase *commit = tcase_create("commit");
     tcase_set_timeout(commit, 60);
     tcase_add_test(commit, name_appears_with_the_commit);
+    tcase_add_test(commit, part_is_private);
     tcase_add_test(commit, existing_file_is_kept_without_force);
     tcase_add_test(commit, one_output_has_one_writer);
     tcase_add_test(commit, second_name_of_a_finished_file_is_not_written_to);

@@ -48,7 +48,7 @@ static inline ics_custom_kernels *custom_create_scatter(const char *path)
     const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
     ics_custom_kernels *kernels = NULL;
     icestream_error why;
-    const int result = ics_custom_kernels_create(custom, "baseline", &kernels, &why);
+    const int result = ics_custom_kernels_create(custom, false, "baseline", &kernels, &why);
     ck_assert_msg(result == 0, "%s", why.text);
     return kernels;
 }
@@ -60,7 +60,7 @@ static inline void custom_expect_refusal(const char *path, const char *const *pa
     const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
     ics_custom_kernels *kernels = (void *)&kernels;
     icestream_error why;
-    ck_assert_int_eq(ics_custom_kernels_create(custom, "baseline", &kernels, &why),
+    ck_assert_int_eq(ics_custom_kernels_create(custom, false, "baseline", &kernels, &why),
                      ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(kernels);
     for (size_t i = 0; i < count; ++i) {

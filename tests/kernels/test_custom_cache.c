@@ -107,7 +107,7 @@ START_TEST(processes_share_the_cache)
             const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = CUSTOM_RAYLEIGH};
             ics_custom_kernels *kernels = NULL;
             icestream_error why;
-            const int result = ics_custom_kernels_create(custom, "baseline", &kernels, &why);
+            const int result = ics_custom_kernels_create(custom, false, "baseline", &kernels, &why);
             ics_custom_kernels_destroy(kernels);
             _exit(result == 0 ? 0 : 1);
         }
@@ -156,7 +156,7 @@ START_TEST(without_a_cache_the_temporary_folder_is_used)
     ck_assert_uint_eq(found.gl_pathc, 1);
     globfree(&found);
     setenv("TMPDIR", file, 1);
-    custom_expect_refusal(CUSTOM_RAYLEIGH, (const char *[]){"needs a folder to compile it in"}, 1);
+    custom_expect_refusal(CUSTOM_RAYLEIGH, (const char *[]){"needs a folder to compile "}, 1);
     scratch_remove(&place);
 }
 END_TEST

@@ -130,8 +130,7 @@ START_TEST(real_subtraction)
     static const struct {
         const char *setting;
         double constant, scaled; /* shares of r_A S that are subtracted */
-    } cases[] = {{"ice.birefringence_subtraction=auto", 1, 0}, /* no file version */
-                 {"ice.birefringence_subtraction=constant", 1, 0},
+    } cases[] = {{"ice.birefringence_subtraction=constant", 1, 0},
                  {"ice.birefringence_subtraction=scaled", 0, 1},
                  {"ice.birefringence_subtraction=none", 0, 0},
                  {"ice.birefringence=false", 0, 0}};
@@ -247,7 +246,7 @@ START_TEST(settings_of_all_lengths)
     ck_assert_double_eq_tol(exp(ice.medium->absorption_anisotropy[0]), 1.69545, 6e-6);
     ice_unload(&ice);
 
-    ice = load_folder(PPC_ALL, GOOD_DAT, NULL, NULL);
+    ice = load_folder(PPC_ALL, GOOD_DAT, "0\n", NULL);
     expect_ice(&ice);
     ck_assert_double_eq(ice.medium->absorption_exponent, 0.5);
     ck_assert_mem_eq(&ice.medium->birefringence, &ppc_crystals, sizeof ppc_crystals);
@@ -279,7 +278,7 @@ START_TEST(columns_of_layers)
     expect_zeros(&ice.medium->layers[0].anisotropy_along, 4);
     expect_zeros(&ice.medium->hole.effective_scattering, 1);
     ice_unload(&ice);
-    ice = load_folder(PPC_ALL, GOOD_DAT, NULL, "ice.hole_ice=false");
+    ice = load_folder(PPC_ALL, GOOD_DAT, "0\n", "ice.hole_ice=false");
     expect_ice(&ice);
     ck_assert(!(ics_tables_find_features(ice.medium) & ICE_HAS_HOLES));
     ice_unload(&ice);
@@ -314,6 +313,24 @@ START_TEST(versions)
     double at_300 =
         0.01 * pow(0.75, -1.1) + 1.1 * (6954.1 * exp(-6617.75 / 300) - pure * pow(0.75, -1.1));
     ck_assert_double_eq_tol(ics_ice_absorption(ice.medium, 0, 300), at_300, 1e-14);
+    ice_unload(&ice);
+}
+END_TEST
+
+/* Both kinds of table are public, so the kind of a folder without a version is not guessed. */
+START_TEST(subtraction_that_is_not_given)
+{
+    loaded_ice ice = load_folder(PPC_ALL, GOOD_DAT, NULL, NULL);
+    expect_no_ice(&ice, "--set ice.directory: error: ice.birefringence_subtraction: found auto");
+    expect_no_ice(&ice, "has no file 'version' that says what icemodel.dat contains; expected "
+                        "constant");
+    ice_unload(&ice);
+    ice = load_folder(PPC_ALL, GOOD_DAT, NULL, "ice.birefringence=false");
+    expect_ice(&ice);
+    ice_unload(&ice);
+    /* The layers are not birefringent. */
+    ice = load_folder(PPC_ALL, "1900 0.03 0.01 0 0 0 0 1\n", NULL, NULL);
+    expect_ice(&ice);
     ice_unload(&ice);
 }
 END_TEST
@@ -395,6 +412,7 @@ ICS_TEST_MAIN("ice_crystals")
     tcase_add_test(good, settings_of_all_lengths);
     tcase_add_test(good, columns_of_layers);
     tcase_add_test(good, versions);
+    tcase_add_test(good, subtraction_that_is_not_given);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));

@@ -226,7 +226,9 @@ START_TEST(light_of_a_real_folder)
         return;
     }
     snprintf(set, sizeof set, "ice.directory=%s", path);
-    ics_models *models = models_load(model_config(set, "detector.oversize=1", NULL));
+    ics_models *models =
+        models_load(model_config(set, "detector.layout=hex86", "detector.oversize=1",
+                                 "ice.birefringence_subtraction=constant", NULL));
     const ice_light *light = models->light;
     const ice_spectrum *s = &light->spectra[0];
     check_contract(light);
@@ -244,8 +246,9 @@ START_TEST(light_of_a_real_folder)
     ck_assert_double_eq_tol(mean_of(s), 429.9, 0.15);
     ck_assert_double_eq_tol(quantile(s, 0.5), 419.8, 0.15);
     ics_models_destroy(models);
-    models =
-        models_load(model_config(set, "detector.oversize=1", "light.acceptance=standard", NULL));
+    models = models_load(model_config(set, "detector.layout=hex86", "detector.oversize=1",
+                                      "light.acceptance=standard",
+                                      "ice.birefringence_subtraction=constant", NULL));
     ck_assert_double_eq_tol(models->light->photons_per_metre / 0.68 / 1.015, 2456.51, 0.03);
     ics_models_destroy(models);
 }

@@ -74,6 +74,46 @@ START_TEST(flasher)
 }
 END_TEST
 
+/* A beam `lab` with particles.conventions: ppc starts on the surface of its module, not on the
+ * belt, and its photons are those that pass. */
+START_TEST(flasher_of_ppc)
+{
+    world w = open_particles("conventions: ppc, photons_per_direction: 1000, ",
+                             "{type: flasher, string: 43, module: 30, led: 2, led_azimuth: 30, "
+                             "photons: 1e9, beam: lab}");
+    world plain = open_particles("photons_per_direction: 1000, ",
+                                 "{type: flasher, string: 43, module: 30, led: 2, led_azimuth: 30, "
+                                 "photons: 1e9, beam: lab}");
+    size_t count, plain_count;
+    icestream_step *steps = fill_all(&w, &count);
+    icestream_step *plain_steps = fill_all(&plain, &plain_count);
+    const double centre = 501.5 - 17 * 29;
+    double light = 0, plain_light = 0;
+    size_t below = 0;
+    for (size_t i = 0; i < plain_count; ++i) {
+        plain_light += plain_steps[i].photons;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const icestream_step *s = &steps[i];
+        const double height = s->z - centre;
+        ck_assert_double_eq_tol(sqrt(s->x * s->x + s->y * s->y + height * height), 0.1651, 2e-5);
+        ck_assert(fabs(height) > 0.03396 - 2e-5);
+        ck_assert(s->t > 0.09 && s->t < 1.1);
+        light += s->photons;
+        below += height < 0;
+    }
+    const ice_axis axis = {0, cos(ICE_LED_TILTED_ELEVATION), sin(ICE_LED_TILTED_ELEVATION)};
+    const double share = ice_led_ppc_share(ICE_LED_TILTED, axis, 0.1651);
+    expect_value("LED of ppc: photons", light / plain_light, sqrt(2 / plain_light), share, 0);
+    /* Of the whole light about 1 in 400 arrives at the lower half, and a tenth of it passes. */
+    ck_assert(below < count / 1000);
+    free(steps);
+    free(plain_steps);
+    close_world(&w);
+    close_world(&plain);
+}
+END_TEST
+
 START_TEST(other_sources)
 {
     world w = open_particles(
@@ -91,6 +131,7 @@ START_TEST(other_sources)
         case 0:
             rays += s->photons;
             ck_assert(s->photons <= 200 && s->dz == 1 && s->length == 0 && s->spectrum == 2);
+            ck_assert_uint_eq(s->flags, ICESTREAM_STEP_NOT_THINNED);
             break;
         case 1:
             ck_assert(s->photons <= 200 && s->flags == ICESTREAM_STEP_ISOTROPIC && s->t == 8);
@@ -117,6 +158,7 @@ ICS_TEST_MAIN("calibration sources")
     TCase *sources = tcase_create("sources");
     tcase_set_timeout(sources, 120);
     tcase_add_test(sources, flasher);
+    tcase_add_test(sources, flasher_of_ppc);
     tcase_add_test(sources, other_sources);
     suite_add_tcase(suite, sources);
 }

@@ -45,7 +45,8 @@ static const struct {
                {"beam from a module", ICS_PARTICLE_FLASHER, 0},
                {"isotropic light", ICS_PARTICLE_POINT, 0},
                {"standard candles", ICS_PARTICLE_CANDLE, 0},
-               {"exact number of photons", ICS_PARTICLE_RAY, 0}};
+               {"exact number of photons", ICS_PARTICLE_RAY, 0},
+               {"no light", ICS_PARTICLE_DARK, 0}};
 enum { CLASSES = sizeof classes / sizeof *classes };
 
 /* f2k files name particles by type; calibration sources come from other lists. */
@@ -59,7 +60,8 @@ static void check_f2k(const char *name, ics_particle_class kind)
     ck_assert(take(source, &listed));
     const ics_particle *particle = &listed.particle;
     ck_assert_int_eq(ics_particle_class_of(particle), kind);
-    const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
+    const bool has_energy =
+        kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK || kind == ICS_PARTICLE_DARK;
     ck_assert_double_eq(particle->values[has_energy ? ICS_PARTICLE_ENERGY : ICS_PARTICLE_PHOTONS],
                         100);
     ck_assert(!ics_particle_has(particle, ICS_PARTICLE_LENGTH));
@@ -126,6 +128,58 @@ START_TEST(names_are_complete)
 }
 END_TEST
 
+/* Codes of the PDG and names of IceTray mean types of f2k. */
+START_TEST(names_of_other_programs)
+{
+    static const struct {
+        const char *name, *type; /* NULL: unknown */
+    } names[] = {{"13", "mu"},
+                 {"-13", "amu+"},
+                 {"+11", "e-"},
+                 {"-11", "e+"},
+                 {"22", "gamma"},
+                 {"111", "pi0"},
+                 {"-211", "pi-"},
+                 {"2112", "n"},
+                 {"-2112", "pbar"},
+                 {"-2000001006", "hadr"},
+                 {"-2000001001", "brems"},
+                 {"MuMinus", "mu"},
+                 {"EMinus", "e-"},
+                 {"PPlus", "p"},
+                 {"NuclInt", "munu"},
+                 {"NuMu", "nu"},
+                 {"-16", "nu"},
+                 {"1000080160", "nucleus"},
+                 {"1000010010", "nucleus"},
+                 {"2000000101", "dark"},
+                 {"2000000001", "hadr"},
+                 {"0", NULL},
+                 {"99", NULL},
+                 {"13.0", NULL},
+                 {"1e3", NULL},
+                 {"--13", NULL},
+                 {"13-", NULL},
+                 {"muminus", NULL},
+                 {"-1000080160", "nucleus"},
+                 {"", NULL},
+                 {"99999999999999999999999", NULL}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        ics_particle particle = {0};
+        char message[ICS_PARTICLE_MESSAGE];
+        const bool known = ics_particle_set(&particle, ICS_PARTICLE_TYPE, names[i].name,
+                                            strlen(names[i].name), message);
+        ck_assert_msg(known == (names[i].type != NULL), "%s", names[i].name);
+        if (known) {
+            ck_assert_str_eq(ics_particle_type_name(ics_particle_type_of(&particle)),
+                             names[i].type);
+        } else {
+            ck_assert_ptr_nonnull(strstr(message, "a code of the PDG as 13"));
+        }
+    }
+}
+END_TEST
+
 /* ---- formats --------------------------------------------------------------------------------- */
 
 START_TEST(f2k)
@@ -181,6 +235,33 @@ START_TEST(csv)
     ck_assert_uint_eq(p.number, 0);
     ck_assert(!take(source, &p));
     ics_particle_source_destroy(source);
+}
+END_TEST
+
+/* particles.first_event is added to all numbers of events. */
+START_TEST(first_event)
+{
+    static const char list[] = "particles: {first_event: 1000, %slist: [{type: nu, event: 3}, "
+                               "{type: nu, event: 5}]}\n";
+    static const char *const options[] = {"", "events: count, "};
+    static const uint64_t expected[][2] = {{1003, 1005}, {1000, 1001}};
+    for (size_t i = 0; i < 2; ++i) {
+        char text[256];
+        icestream_error error = {0};
+        icestream_config *config = NULL;
+        ics_particle_source *source = NULL;
+        ics_listed_particle p;
+        snprintf(text, sizeof text, list, options[i]);
+        ck_assert_int_eq(ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error),
+                         0);
+        ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_OK);
+        ck_assert(take(source, &p));
+        ck_assert_uint_eq(p.event, expected[i][0]);
+        ck_assert(take(source, &p));
+        ck_assert_uint_eq(p.event, expected[i][1]);
+        ics_particle_source_destroy(source);
+        icestream_config_destroy(config);
+    }
 }
 END_TEST
 
@@ -281,8 +362,10 @@ ICS_TEST_MAIN("particle lists")
 {
     TCase *formats = tcase_create("formats");
     tcase_add_test(formats, names_are_complete);
+    tcase_add_test(formats, names_of_other_programs);
     tcase_add_test(formats, f2k);
     tcase_add_test(formats, csv);
+    tcase_add_test(formats, first_event);
     tcase_add_test(formats, counted_events);
     tcase_add_test(formats, yaml);
     tcase_add_test(formats, long_file);

@@ -82,7 +82,7 @@ END_TEST
 
 START_TEST(track)
 {
-    world w = open_particles("", "{type: mu, energy: 1000, length: 500, " HERE "}");
+    world w = open_particles("losses: none, ", "{type: mu, energy: 1000, length: 500, " HERE "}");
     size_t count, clouds = 0;
     icestream_step *steps = fill_all(&w, &count);
     double *places = sample_allocate(count), *openings = sample_allocate(count);
@@ -175,14 +175,14 @@ START_TEST(stopping)
     ck_assert_double_lt(bare, 0.985 * range * YIELD);
     free(steps);
     close_world(&w);
-    /* A muon with losses stops, too. A muon with less energy than its mass makes no light. */
+    /* A muon with losses stops, too. A muon at rest makes no light. */
     w = open_particles("stopping: true, losses: simple, ",
                        "{type: mu, energy: 30, length: 5000, " HERE "}");
     ck_assert_uint_gt(count_all(&w).photons, 60 * 2400);
     ck_assert_uint_lt(ics_particle_steps_totals(w.steps).photons, 140 * 4500);
     close_world(&w);
     ck_assert_double_eq(
-        photons_of("stopping: true, ", "{type: mu, energy: 0.1, length: 10, " HERE "}"), 0);
+        photons_of("stopping: true, ", "{type: mu, energy: 0.10566, length: 10, " HERE "}"), 0);
 }
 END_TEST
 
@@ -194,7 +194,8 @@ START_TEST(losses_without_end)
     for (size_t i = 0; i < COUNT(energies); ++i) {
         char list[256];
         snprintf(list, sizeof list,
-                 "{type: e-, energy: 0, " HERE "}, {type: mu, energy: %s, " HERE "}", energies[i]);
+                 "{type: brems, energy: 0, " HERE "}, {type: mu, energy: %s, " HERE "}",
+                 energies[i]);
         world w = open_particles("losses: simple, photons_per_step: 1000, ", list);
         icestream_step steps[10];
         size_t count;
@@ -207,7 +208,7 @@ START_TEST(losses_without_end)
                          "particle 2: error: energy: found a track of 1e+11 GeV, expected at most "
                          "1000000000 GeV with particles.losses: simple") != NULL);
         close_world(&w);
-        w = open_particles("photons_per_step: 1000, ", list);
+        w = open_particles("losses: none, photons_per_step: 1000, ", list);
         ck_assert_uint_eq(fill(&w, steps, COUNT(steps)), COUNT(steps));
         close_world(&w);
     }

@@ -22,17 +22,18 @@ START_TEST(yields)
     expect_photons("gamma below 1 GeV", photons_of("", "{type: gamma, energy: 0.5, " HERE "}"),
                    0.5 * EM * YIELD);
     expect_photons("muon, 1 TeV, 1 km",
-                   photons_of("", "{type: mu, energy: 1000, length: 1000, " HERE "}"),
+                   photons_of("losses: none, ", "{type: mu, energy: 1000, length: 1000, " HERE "}"),
                    1000 * YIELD * 1.32614);
     expect_photons("muon without a length", photons_of("", "{type: tau, energy: 100, " HERE "}"),
                    2000 * YIELD * 1.27931);
+    expect_photons("muon of clsim",
+                   photons_of("conventions: clsim, losses: none, ",
+                              "{type: mu, energy: 1000, length: 1000, " HERE "}"),
+                   1000 * YIELD * 1.33030 * 1.000263);
     expect_photons(
-        "muon of clsim",
-        photons_of("conventions: clsim, ", "{type: mu, energy: 1000, length: 1000, " HERE "}"),
-        1000 * YIELD * 1.33030 * 1.000263);
-    expect_photons("muon with its range",
-                   photons_of("track_length: range, ", "{type: mu, energy: 100, " HERE "}"),
-                   ice_muon_range(100) * YIELD * 1.27931);
+        "muon with its range",
+        photons_of("track_length: range, losses: none, ", "{type: mu, energy: 100, " HERE "}"),
+        ice_muon_range(100) * YIELD * 1.27931);
 }
 END_TEST
 
@@ -125,9 +126,10 @@ START_TEST(public_inputs)
     for (size_t i = 0; i < COUNT(runs); ++i) {
         char text[2048];
         snprintf(text, sizeof text,
-                 "ice: {directory: \"" SHARED "/ice/%s\"}\nstages: {detect: pe}\n"
+                 "ice: {directory: \"" SHARED "/ice/%s\", birefringence: false}\n"
+                 "stages: {detect: pe}\n"
                  "detector: {oversize: %s, file: \"" SHARED "/ice/%s/geo-f2k\"}\n"
-                 "particles: {photons_per_step: 2000, file: \"" SHARED
+                 "particles: {losses: none, photons_per_step: 2000, file: \"" SHARED
                  "/reference/ppc/bench/%s\"}\n",
                  runs[i].ice, runs[i].oversize, runs[i].ice, runs[i].file);
         world w = open_world(text);

@@ -2,7 +2,7 @@
  *
  * How to join: add one test for each function of light_flasher.h.
  *
- * There are 12 statistical comparisons at 4 standard deviations or p > 1e-4. Correct code would
+ * There are 14 statistical comparisons at 4 standard deviations or p > 1e-4. Correct code would
  * fail one of them with other seeds in less than 1 % of all cases. */
 #include "physics/light/light_flasher.h"
 #include "tests/physics/light_streams.h"
@@ -165,6 +165,34 @@ START_TEST(pulses)
 }
 END_TEST
 
+/* The share of light that leaves a module in the way of ppc, and where it leaves. */
+START_TEST(leds_of_ppc)
+{
+    const double radius = 0.1651;
+    const double elevations[] = {ICE_LED_HORIZONTAL_ELEVATION, ICE_LED_TILTED_ELEVATION};
+    const double ways[] = {0.0349, 0.0305}; /* by hand, m */
+    const size_t count = test_scaled(LIGHT_SAMPLE);
+    for (int i = 0; i < 2; ++i) {
+        const ice_led_kind kind = i == 0 ? ICE_LED_HORIZONTAL : ICE_LED_TILTED;
+        const ice_axis axis = {0, -cos(elevations[i]), sin(elevations[i])};
+        const ice_axis led = ice_led_ppc_position(axis);
+        ck_assert(fabs(led.x) < 1e-9 && led.y < 0);
+        expect_near(ice_led_way_out(led, axis, radius), ways[i], 1e-4);
+        moment passes = {0};
+        ice_stream stream = light_stream(40 + (uint32_t)i);
+        for (size_t k = 0; k < count; ++k) {
+            const double x = ice_beam_led(kind, &stream);
+            const ice_axis to = ice_axis_turn(axis, x, 2 * ICE_PI * ice_stream_uniform(&stream));
+            const double way = ice_led_way_out(led, to, radius);
+            const double at[] = {led.x + way * to.x, led.y + way * to.y, led.z + way * to.z};
+            ck_assert(fabs(sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]) - radius) < 1e-9);
+            moment_add(&passes, fabs(at[2]) < 0.03396 ? 0 : at[2] < 0 ? 0.1 : 1);
+        }
+        expect_mean("LED of ppc: share", &passes, ice_led_ppc_share(kind, axis, radius), 3e-4);
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("light flasher")
 {
     TCase *all = tcase_create("all");
@@ -173,5 +201,6 @@ ICS_TEST_MAIN("light flasher")
     tcase_add_test(all, smeared_leds);
     tcase_add_test(all, led_numbers);
     tcase_add_test(all, pulses);
+    tcase_add_test(all, leds_of_ppc);
     suite_add_tcase(suite, all);
 }

@@ -172,7 +172,7 @@ END_TEST
 
 /* ---- whole runs ------------------------------------------------------------------------------ */
 
-enum { SETTINGS = 11 };
+enum { SETTINGS = 12 };
 
 static ics_measurement run_with(const char *ice, const char *propagate, const char *seed)
 {
@@ -183,6 +183,7 @@ static ics_measurement run_with(const char *ice, const char *propagate, const ch
                                         seed,
                                         steps,
                                         "workload.kind=uniform",
+                                        "detector.layout=hex86",
                                         "detector.oversize=10",
                                         "device.threads=2",
                                         "graph.schedule=wavefront",

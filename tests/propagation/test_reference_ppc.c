@@ -1,5 +1,5 @@
-/* The hits agree with those of the public program ppc for the same sources: the shipped
- * configs/runs/reference-*.yaml are run from steps to hit files, with fewer photons than in
+/* The hits agree with those of the public program ppc for the same sources:
+ * The shipped runs in configs/reference go from steps to hit files, with fewer photons than in
  * scripts/reference.sh.
  *
  * How to join: a new reference run joins in the table `runs`.
@@ -173,8 +173,7 @@ static icestream_config *load_run(int run, const scratch *place)
         list[i] = sets[i];
     }
     char file[SCRATCH_PATH];
-    snprintf(file, sizeof file, "%s/configs/runs/reference-%s.yaml", ICS_SOURCE_DIRECTORY,
-             runs[run].id);
+    snprintf(file, sizeof file, "%s/configs/reference/%s.yaml", ICS_SOURCE_DIRECTORY, runs[run].id);
     icestream_config *config = NULL;
     icestream_error error = {0};
     ck_assert_msg(icestream_config_load(file, list, count, &config, &error) == ICESTREAM_OK, "%s",

@@ -70,7 +70,7 @@ static void propagate(const walk_job *job, walk_block *b)
             depth[i],
             b->absorption[i],
             {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
-        const ice_segment segment = ice_propagate_on(job->variants.propagate, &t, start);
+        const ice_segment segment = ice_propagate_beyond(job->variants.propagate, &t, start);
         b->length[i] = segment.length;
         b->absorption[i] = segment.absorption;
     }

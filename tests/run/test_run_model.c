@@ -4,8 +4,8 @@
  * The state of the run and the parts of its loop are the real ones. The model replaces threads,
  * device and log: it keeps the jobs that are out, brings them back in any order, and draws what
  * they found. Files and claims only exist as names. Time (s) is a number that jumps to the time for
- * which a part has asked. How to join: a new job needs a place in perform() and owner_of(), a new
- * part one in parts[].
+ * which a part has asked. Programs of sink.command are handles that the model keeps. How to join: a
+ * new job needs a place in perform() and owner_of(), a new part one in parts[].
  *
  * size: one model, whose parts share the state of the run. */
 #include "base/clock.h"
@@ -62,6 +62,7 @@ static ics_run_state run;
 static icestream_config config;
 static icestream_run_options options;
 static ics_input inputs[UNITS];
+static char *command[] = {"send"};
 static char readers, io, writers[2], device; /* their addresses stand for threads */
 
 /* What the model knows. */
@@ -76,6 +77,10 @@ static struct {
     /* Of each unit: batches since its last check, those whose hits are stored, and how often its
      * hits were written. */
     uint32_t made[UNITS], stored[UNITS], written[UNITS];
+    uv_process_t *programs[ICS_RUN_COMMANDS]; /* of sink.command, NULL: none */
+    uv_close_cb closing[ICS_RUN_COMMANDS];    /* of a program that has ended */
+    uv_exit_cb on_exit;
+    uint32_t successes; /* one program of this number succeeds */
 } model;
 static bool seen_states[ICS_UNIT_STATES];
 static uint64_t seen_results[ICS_UNIT_RESULTS];
@@ -166,6 +171,75 @@ void ics_events_report(ics_events *events, const ics_event *event)
 {
     (void)events;
     (void)event;
+}
+
+/* ---- programs of sink.command ---------------------------------------------------------------- */
+
+static unsigned index_of_program(const uv_process_t *process)
+{
+    unsigned index = 0;
+    while (index < ICS_RUN_COMMANDS && model.programs[index] != process) {
+        index++;
+    }
+    return index;
+}
+
+int uv_spawn(uv_loop_t *loop, uv_process_t *process, const uv_process_options_t *how)
+{
+    (void)loop;
+    MUST(index_of_program(process) == ICS_RUN_COMMANDS, "a program was started twice");
+    unsigned free_index = index_of_program(NULL);
+    MUST(free_index < ICS_RUN_COMMANDS, "too many programs run");
+    model.programs[free_index] = process;
+    model.on_exit = how->exit_cb;
+    return draw(6) == 0 ? UV_ENOENT : 0;
+}
+
+int uv_process_kill(uv_process_t *process, int number)
+{
+    (void)number;
+    MUST(index_of_program(process) < ICS_RUN_COMMANDS, "a program was ended that does not run");
+    return 0;
+}
+
+int uv_is_closing(const uv_handle_t *handle)
+{
+    return model.closing[index_of_program((const uv_process_t *)handle)] != NULL;
+}
+
+void uv_close(uv_handle_t *handle, uv_close_cb on_close)
+{
+    unsigned index = index_of_program((const uv_process_t *)handle);
+    MUST(index < ICS_RUN_COMMANDS && model.closing[index] == NULL, "a handle was closed twice");
+    model.closing[index] = on_close;
+}
+
+/* A program ends, or the handle of one that has ended is closed. False: there is no program. */
+static bool end_program(void)
+{
+    unsigned index = draw(ICS_RUN_COMMANDS);
+    for (unsigned i = 0; i < ICS_RUN_COMMANDS && model.programs[index] == NULL; ++i) {
+        index = (index + 1) % ICS_RUN_COMMANDS;
+    }
+    uv_process_t *process = model.programs[index];
+    uv_close_cb on_close = model.closing[index];
+    if (process == NULL) {
+        return false;
+    }
+    if (on_close == NULL) {
+        model.on_exit(process, draw(model.successes) > 0,
+                      ics_run_is_cancelled(&run) && draw(2) == 0 ? 15 : 0);
+        return true;
+    }
+    model.programs[index] = NULL;
+    model.closing[index] = NULL;
+    on_close((uv_handle_t *)process);
+    return true;
+}
+
+static bool runs_programs(void)
+{
+    return run.commands.running > 0;
 }
 
 /* ---- what jobs find -------------------------------------------------------------------------- */
@@ -394,6 +468,11 @@ static void check_queues(const ics_unit *unit)
     for (size_t i = 0; i < ICS_RUN_ENDINGS; ++i) {
         ending += run.endings.entries[i].unit == unit;
     }
+    const ics_run_program *program;
+    STAILQ_FOREACH(program, &run.commands.programs, link)
+    {
+        complete += count_queued(&program->units, unit);
+    }
     const char *name = ics_unit_rules_state_name(unit->state);
     bool in_volume = unit->state == ICS_UNIT_IN_VOLUME;
     bool gone = unit->state == ICS_UNIT_GIVING_BACK || unit->state == ICS_UNIT_LEFT;
@@ -469,12 +548,20 @@ static bool turn(uint32_t stops)
         return false;
     }
     double due = run.jobs.wake_at;
-    MUST(model.sent_count > 0 || due > 0.0, "the run waits, but nothing can happen any more");
+    if (runs_programs() && draw(4) == 0) {
+        end_program();
+        check_counters();
+        return true;
+    }
+    MUST(model.sent_count > 0 || due > 0.0 || runs_programs(),
+         "the run waits, but nothing can happen any more");
     if (model.sent_count > 0 && (due == 0.0 || draw(8) > 0)) {
         deliver(draw(model.sent_count));
         check_counters();
     } else if (due > model.now) {
         model.now = due;
+    } else if (end_program()) {
+        check_counters();
     }
     return true;
 }
@@ -494,6 +581,11 @@ static void begin_run(uint32_t kind)
     }
     config.sink.directory = "hits";
     config.sink.rotate = in_volume ? 1 + draw(3) : 0;
+    config.sink.command = command;
+    config.sink.command_count = draw(2);
+    model.successes = 1 + draw(6);
+    options.fail_fast = draw(16) == 0;
+    run.intake.watching = run.intake.closed = false;
     run.config = run.common.config = &config;
     run.options = run.common.options = &options;
     run.common.wake = -1;
@@ -511,6 +603,7 @@ static void begin_run(uint32_t kind)
     STAILQ_INIT(&run.units.stored);
     STAILQ_INIT(&run.units.complete);
     STAILQ_INIT(&run.units.ending);
+    STAILQ_INIT(&run.commands.programs);
     run.jobs.readers = (ics_workers *)&readers;
     run.jobs.io = (ics_workers *)&io;
     run.jobs.writers[0] = (ics_workers *)&writers[0];
@@ -549,6 +642,8 @@ static void end_run(void)
     memset(&run.units, 0, sizeof run.units);
     memset(&run.batches, 0, sizeof run.batches);
     memset(&run.rotation, 0, sizeof run.rotation);
+    ics_run_command_destroy(&run);
+    memset(&run.commands, 0, sizeof run.commands);
 }
 
 static void check_unit_end(const ics_unit *unit)
@@ -556,8 +651,10 @@ static void check_unit_end(const ics_unit *unit)
     const char *name = ics_unit_rules_state_name(unit->state);
     bool finished = unit->state == ICS_UNIT_FINISHED;
     bool done = finished && unit->result == ICS_RESULT_DONE;
+    bool undelivered = unit->result == ICS_RESULT_UNDELIVERED;
     MUST(!finished || unit->result != ICS_RESULT_NONE, "finished without a result");
-    MUST(finished || ics_run_is_stopping(&run), "left in %s by a run that did not stop", name);
+    MUST(finished || undelivered || ics_run_is_stopping(&run),
+         "left in %s by a run that did not stop", name);
     MUST(!finished || model.written[index_of(unit)] == done,
          "the result is %s, and the hits were written %u times",
          ics_unit_rules_result_text(unit->result), model.written[index_of(unit)]);
@@ -587,6 +684,8 @@ static void check_end(void)
     MUST(written >= run.units.results[ICS_RESULT_DONE], "%zu units are done, %zu written",
          run.units.results[ICS_RESULT_DONE], written);
     MUST(run.batches.credits == CREDITS, "%u credits are left", run.batches.credits);
+    MUST(run.commands.running == 0 && STAILQ_EMPTY(&run.commands.programs),
+         "programs of sink.command are left");
     if (!ics_run_is_stopping(&run)) {
         MUST(run.units.finished == run.units.made, "%zu of %zu units finished", run.units.finished,
              run.units.made);

@@ -49,13 +49,13 @@ static void expect_text(const char *text, const char *expected)
     ck_assert_msg(strstr(text, expected) != NULL, "'%s' is not in: %s", expected, text);
 }
 
-/* Shows which subtraction is used: that of the ice folder or that of the user, but never "auto". */
+/* Shows which subtraction is used: that of the ice folder or that of the user, but never "auto".
+ * A ppc folder brings its detector. */
 START_TEST(test_validate_shows_the_subtraction)
 {
     static const struct {
         const char *set, *shows;
-    } cases[] = {{"ice.birefringence_subtraction=auto", "(constant)\n"},
-                 {"ice.birefringence_subtraction=constant", "(constant)\n"},
+    } cases[] = {{"ice.birefringence_subtraction=constant", "(constant)\n"},
                  {"ice.birefringence_subtraction=scaled", "(scaled)\n"},
                  {"ice.birefringence_subtraction=none", "nothing (none)\n"},
                  {"ice.birefringence=false", NULL}};
@@ -73,6 +73,7 @@ START_TEST(test_validate_shows_the_subtraction)
         if (shown != NULL) {
             expect_text(strchr(shown, ':'), cases[i].shows);
         }
+        expect_text(text, "geo-f2k\n  from     geo-f2k of ice.directory, because neither");
         free(text);
     }
 }

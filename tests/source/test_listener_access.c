@@ -296,7 +296,8 @@ START_TEST(test_sockets_of_other_processes)
     ck_assert_int_eq(unlink(path), 0);
     world->options.address = "unix:/nowhere/s";
     ck_assert_int_eq(world_listen(world, &error), ICESTREAM_E_FAILED);
-    ck_assert_ptr_nonnull(strstr(error.text, "unix:/nowhere/s: cannot lock its folder: No such"));
+    ck_assert_ptr_nonnull(
+        strstr(error.text, "unix:/nowhere/s: cannot lock its name with the ending .lock: No such"));
     world_close(world);
 }
 END_TEST

@@ -277,34 +277,43 @@ START_TEST(test_spool_in_another_folder)
 }
 END_TEST
 
+static void remove_folder(const char *path)
+{
+    scratch folder = {.folder = ""};
+    snprintf(folder.folder, sizeof folder.folder, "%.200s", path);
+    scratch_remove(&folder);
+}
+
+/* The claims of the worker are lost with the folders. Then the worker continues. */
 START_TEST(test_folders_that_vanish)
 {
     char path[CLAIMS_PATH];
-    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60), other;
     claims_add(&place, "a.npy", "a");
-    ics_claim claim = claims_take(&claims, "a.npy");
-    scratch spool = {.folder = ""};
-    snprintf(spool.folder, sizeof spool.folder, "%.200s/.icestream", place.input);
-    scratch_remove(&spool);
+    ics_claim claim = claims_take(&claims, "a.npy"), none;
     size_t lost, count;
     icestream_error error;
-    ck_assert_int_eq(ics_claims_extend(&claims, &lost, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "cannot renew this worker's lease"));
-    ics_claim none;
-    ck_assert_int_eq(ics_claims_take(&claims, 1, &none, &count, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_uint_eq(count, 0);
+    remove_folder(claims_path(&place, ".icestream", path));
+    ck_assert_int_eq(ics_claims_extend(&claims, &lost, &error), ICESTREAM_OK);
+    ck_assert_uint_eq(lost, 1);
     ck_assert(!claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert(!claims_exists(&place, "a.npy"));
-    /* The worker continues when the folders exist again. */
-    static const char *const folders[] = {"", "/claimed", "/done", "/marks"};
-    for (size_t i = 0; i < 4; ++i) {
-        char name[64];
-        snprintf(name, sizeof name, ".icestream%s", folders[i]);
-        ck_assert_int_eq(mkdir(claims_path(&place, name, path), 0777), 0);
-    }
+
+    /* The whole folder is removed, and the spool cannot be made again. */
+    remove_folder(place.input);
+    ck_assert_int_eq(ics_claims_extend(&claims, &lost, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "cannot create this folder of the spool"));
+    ck_assert_int_eq(error.cause, ENOENT);
+    ck_assert_int_eq(ics_claims_take(&claims, 1, &none, &count, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_uint_eq(count, 0);
+    ck_assert_int_eq(mkdir(place.input, 0777), 0);
     claims_add(&place, "b.npy", "b");
     claim = claims_take(&claims, "b.npy");
+    place.options.worker = "w";
+    ck_assert_int_eq(ics_claims_create(&place.options, &other, &error), ICESTREAM_E_FAILED);
     ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
+    ck_assert(claims_exists(&place, "b.npy"));
+    ck_assert(claims_exists(&place, ".icestream/marks/b.npy"));
     ics_claims_destroy(&claims);
 }
 END_TEST

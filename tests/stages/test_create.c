@@ -6,7 +6,9 @@
  * There are 8 Kolmogorov-Smirnov tests with fixed seeds, rejected at p < 1e-4. With other seeds a
  * correct program would fail with a probability of about 1e-3. */
 #include "pipeline/tools/compare/statistics.h"
+#include "stages/contact.h"
 #include "stages/create_cherenkov.h"
+#include "stages/segment.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -183,9 +185,10 @@ START_TEST(cherenkov_light)
 }
 END_TEST
 
-START_TEST(below_threshold_goes_forward)
+START_TEST(below_threshold_is_dark)
 {
-    /* beta n < 1 for beta < 0.76: no cone, no NaN (physics.md 2.2). */
+    /* beta n < 1 for beta < 0.74 or so: no NaN, and no light (physics.md 2.2). Isotropic light and
+     * other spectra have no threshold. */
     stage_world world = standard_world();
     static const double betas[] = {1e-6, 0.1, 0.5, 0.7, 0.72, 0.74, 0.76};
     for (size_t b = 0; b < sizeof betas / sizeof *betas; ++b) {
@@ -196,9 +199,43 @@ START_TEST(below_threshold_goes_forward)
                                   (double)p.dz * emission.dz;
             const double cone = 1.0 / (betas[b] * ice_phase_index_double(p.wavelength));
             ck_assert_double_eq_tol(cosine, fmin(cone, 1.0), 1e-6);
+            ck_assert(fabs(cone - 1) < 1e-5 || (p.absorption < 0) == (cone > 1));
             ck_assert(isfinite(p.x) && isfinite(p.y) && isfinite(p.z));
         }
     }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(what_is_not_emitted_hits_nothing)
+{
+    /* The photon starts exactly on the surface of a module and flies into it. */
+    stage_world world = standard_world();
+    const ice_sphere module = {.oversize = 1};
+    ice_tables one = world.tables->device;
+    one.modules = &module;
+    one.radius = 0.25f;
+    const ice_tables *tables = &one;
+    ice_emission slow = step_of(0, 0.0, 0.5);
+    slow.x = slow.y = slow.dx = slow.dy = 0;
+    slow.z = one.radius;
+    slow.dz = -1;
+    const ice_photon p = ice_create_cherenkov(tables, &slow, 0, 0);
+    const ice_segment_start start = {p.z, p.dz, 0.5f, p.absorption,
+                                     ice_optics_at(tables, p.wavelength)};
+    int32_t leaves;
+    const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
+    ck_assert(!leaves && segment.length <= 0 && segment.length > -1e-20f);
+    ck_assert_float_eq(segment.absorption, 0);
+    ck_assert_float_lt(segment.absorption, ICE_ABSORPTION_END);
+    ice_contact_search search = {p.x, p.y, p.z, ice_direction_of(&p), 0.0f, -1.0f, 0};
+    ice_contact contact = {0, ICE_NO_MODULE};
+    ice_try_module(tables, &search, 0, &contact);
+    ck_assert_uint_eq(contact.module, 0);
+    search.length = segment.length;
+    contact.module = ICE_NO_MODULE;
+    ice_try_module(tables, &search, 0, &contact);
+    ck_assert_uint_eq(contact.module, ICE_NO_MODULE);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -324,7 +361,8 @@ ICS_TEST_MAIN("create")
     tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_example);
     tcase_add_test(all, cherenkov_light);
-    tcase_add_test(all, below_threshold_goes_forward);
+    tcase_add_test(all, below_threshold_is_dark);
+    tcase_add_test(all, what_is_not_emitted_hits_nothing);
     tcase_add_test(all, directed_light);
     tcase_add_test(all, isotropic_light);
     tcase_add_test(all, a_photon_is_its_identity);

@@ -24,14 +24,6 @@ static ice_segment_start start_of(const ice_tables *tables, float wavelength, fl
     return start;
 }
 
-/* Finds a segment as kernels do: the variant is used only if the segment leaves its layer. */
-static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_segment_start start)
-{
-    int32_t leaves;
-    const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
-    return leaves ? ice_propagate_on(variant, tables, start) : segment;
-}
-
 /* ---- the worked example ---------------------------------------------------------------------- */
 
 static const double example_b[3] = {1.0 / 2.0, 1.0 / 3.0, 1.0 / 2.5};
@@ -89,7 +81,7 @@ START_TEST(worked_example_of_both_variants)
             const ice_segment_start start =
                 start_of(tables, 400.0f, (float)example[i].ze, (float)example[i].nz,
                          (float)example[i].tau_sca, (float)example[i].tau_a);
-            const ice_segment segment = propagate(variants[k], tables, start);
+            const ice_segment segment = ice_propagate(variants[k], tables, start);
             ck_assert_double_eq_tol(segment.length, example[i].s, 1e-5);
             ck_assert_double_eq_tol(segment.absorption, example[i].left, 1e-6);
             ck_assert_int_eq(segment.absorption < ICE_ABSORPTION_END, example[i].absorbed);
@@ -115,8 +107,8 @@ START_TEST(ties_are_absorption)
             for (int far = 0; far < 2; ++far) {
                 const float depth = far ? 6.0f : 0.5f;
                 const ice_segment segment =
-                    propagate(variants[k], tables,
-                              start_of(tables, 400.0f, 5.0f, (float)direction, depth, depth));
+                    ice_propagate(variants[k], tables,
+                                  start_of(tables, 400.0f, 5.0f, (float)direction, depth, depth));
                 ck_assert_msg(segment.absorption < ICE_ABSORPTION_END,
                               "variant %d, nz %d, depth %g: depth left %g", k, direction,
                               (double)depth, (double)segment.absorption);
@@ -147,8 +139,8 @@ START_TEST(first_and_last_numbers)
                     }
                     const float tau_sca = depths[k / 2 % 4], tau_a = depths[k / 8];
                     const ice_segment segment =
-                        propagate(variants[k % 2], tables,
-                                  start_of(tables, 400.0f, z, slopes[slope], tau_sca, tau_a));
+                        ice_propagate(variants[k % 2], tables,
+                                      start_of(tables, 400.0f, z, slopes[slope], tau_sca, tau_a));
                     ck_assert_msg(isfinite(segment.length) && segment.length >= 0.0f &&
                                       isfinite(segment.absorption) && segment.absorption >= 0.0f &&
                                       segment.absorption <= tau_a,
@@ -189,7 +181,7 @@ START_TEST(equal_layers_are_one)
         ck_assert_int_eq(leaves, 0);
         for (int k = 0; k < 2; ++k) {
             const ice_segment segment =
-                propagate(variants[k], tables, start_of(tables, 400.0f, z, nz, tau_sca, tau_a));
+                ice_propagate(variants[k], tables, start_of(tables, 400.0f, z, nz, tau_sca, tau_a));
             ck_assert_double_lt(fabs((double)segment.length - exact.length) * fabsf(nz), 5e-4);
         }
     }
@@ -258,7 +250,7 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
         ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
         result.left_layer += leaves != 0;
         if (leaves) {
-            segment = ice_propagate_on(variant, tables, start);
+            segment = ice_propagate_beyond(variant, tables, start);
         }
 
         const oracle_move exact =

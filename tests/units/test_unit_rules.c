@@ -4,7 +4,9 @@
  * The table is driven by random events. The model below replaces the run: it knows which jobs of
  * one unit are out and which events can happen next. A sequence ends when the model has nothing
  * left to do. tests/run/test_run_model.c drives the run itself. How to join: a new event or job
- * needs a place in begin() or deliver(). With ICS_REWRITE=1 the test writes docs/unit-life.md. */
+ * needs a place in begin() or deliver(). With ICS_REWRITE=1 the test writes docs/unit-life.md.
+ *
+ * size: one model, whose functions share the state of one unit. */
 #include "pipeline/units/unit_rules.h"
 #include "tests/support/test_main.h"
 
@@ -35,7 +37,7 @@ typedef struct model {
     uint32_t batches, made;                              /* batches that are out; batches made */
     bool stopping, cancelled;                            /* the run */
     bool queued;                                         /* in a list of the loop */
-    uint32_t troubles, drops, written, finished;
+    uint32_t troubles, drops, written, finished, undelivered;
 } model;
 
 /* SplitMix64. */
@@ -70,6 +72,10 @@ static void act(model *at, ics_unit_action action)
     case ICS_DO_FINISH_ABSENT:
         MUST(!is_out(at), "finished while a job is out");
         at->finished++;
+        break;
+    case ICS_DO_FAIL:
+        MUST(!is_out(at), "sink.command failed while a job is out");
+        at->undelivered++;
         break;
     default:
         break;
@@ -226,8 +232,11 @@ static void leave_volume(model *at)
 
 static void end_command(model *at)
 {
+    bool fails = draw(at, 6) == 0;
     at->queued = false;
-    happen(at, at->cancelled && at->claimed ? ICS_ON_GIVEN_UP : ICS_ON_COMMAND_ENDED);
+    happen(at, at->cancelled || (fails && at->stopping) ? ICS_ON_GIVEN_UP
+               : fails                                  ? ICS_ON_COMMAND_FAILED
+                                                        : ICS_ON_COMMAND_ENDED);
 }
 
 static bool begin_check(model *at)
@@ -357,14 +366,19 @@ static void check_end(const model *at)
     MUST(at->written <= 1, "written %u times", at->written);
     MUST(at->finished == (at->state == ICS_UNIT_FINISHED), "finished %u times in %s", at->finished,
          ics_unit_rules_state_name(at->state));
+    bool undelivered = at->result == ICS_RESULT_UNDELIVERED;
+    MUST(at->undelivered == undelivered, "sink.command failed %u times", at->undelivered);
+    MUST(!undelivered || !at->claimed || at->state == ICS_UNIT_LEFT ||
+             at->state == ICS_UNIT_GIVING_BACK,
+         "sink.command failed, and the claim is kept in %s", ics_unit_rules_state_name(at->state));
     if (at->state == ICS_UNIT_FINISHED) {
-        MUST(at->result != ICS_RESULT_NONE, "finished without a result");
+        MUST(at->result != ICS_RESULT_NONE && !undelivered, "finished without a result");
         MUST(at->written == done, "the result is %s, and the hits were written %u times",
              ics_unit_rules_result_text(at->result), at->written);
     } else {
         /* A unit may be left only if the run stops, or if an error of the unit ended the run. */
         MUST(at->stopping || at->troubles > TROUBLES || at->state == ICS_UNIT_STOPPED ||
-                 at->state == ICS_UNIT_LEFT,
+                 at->state == ICS_UNIT_LEFT || undelivered,
              "left in %s", ics_unit_rules_state_name(at->state));
     }
     if (at->claimed && !at->cancelled && !at->stopping) {

@@ -12,8 +12,13 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 #define ICE_PUT_ARRIVAL(sink, arrival) ics_put_arrival(sink, arrival)
 #include "stages/bounce.h"
 
-/* The iterations of the next loop are independent: columns do not overlap. */
+/* The iterations of the next loop are independent: columns do not overlap. With checks they are
+ * not: all record the first fault. */
+#if defined(ICE_CHECK)
+#define ICS_VECTOR_LOOP
+#else
 #define ICS_VECTOR_LOOP _Pragma("omp simd")
+#endif
 
 /* Bits of the column `flags`. */
 enum {

@@ -212,6 +212,13 @@ static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wav
     }
 }
 
+#if defined(ICE_CHECK)
+static ice_fault *find_fault(void)
+{
+    return &ice_fault_found;
+}
+#endif
+
 const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
     .name = ICS_KERNELS_NAME,
     .create = create,
@@ -220,4 +227,7 @@ const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
     .scatter = scatter,
     .compact = compact,
     .carry = carry,
+#if defined(ICE_CHECK)
+    .fault = find_fault,
+#endif
 };

@@ -137,9 +137,10 @@ static void ics_unscale_absorption(const ics_wave *wave)
     }
 }
 
-/* Finds the segments in ice with columns of hole ice, photon by photon. */
-static void ics_find_segments_in_holes(ice_variant variant, const ice_tables *tables,
-                                       const ics_wave *wave, const float *heights)
+/* Finds the segments photon by photon: in ice with columns of hole ice, and if the variant decides
+ * about every segment. */
+static void ics_find_segments_singly(ice_variant variant, const ice_tables *tables,
+                                     const ics_wave *wave, const float *heights)
 {
     const ics_wave w = *wave;
     for (uint32_t i = 0; i < w.count; ++i) {
@@ -179,7 +180,8 @@ static void ics_find_segments(ice_variant variant, const ice_tables *tables, con
     }
     for (uint32_t k = 0; k < queued; ++k) {
         const uint32_t i = w.queue[k];
-        const ice_segment segment = ice_propagate_on(variant, &t, ics_load_start(&w, heights, i));
+        const ice_segment segment =
+            ice_propagate_beyond(variant, &t, ics_load_start(&w, heights, i));
         w.length[i] = segment.length;
         w.absorption[i] = segment.absorption;
     }
@@ -193,8 +195,8 @@ static void ics_propagate(ice_variant variant, const ice_tables *tables, ics_wav
         ics_find_heights(tables, wave);
     }
     ics_drop(tables, wave, heights);
-    if (tables->features & ICE_HAS_HOLES) {
-        ics_find_segments_in_holes(variant, tables, wave, heights);
+    if (tables->features & ICE_HAS_HOLES || ice_propagates_all(variant)) {
+        ics_find_segments_singly(variant, tables, wave, heights);
         return;
     }
     if (tables->features & ICE_HAS_DIRECTIONS) {

@@ -1,6 +1,7 @@
 #include "pipeline/models/detector/detector.h"
 
 #include "base/error.h"
+#include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
 #include "pipeline/models/detector/sensors.h"
@@ -26,17 +27,18 @@ static int compare_identities(const void *a, const void *b)
 
 /* Names the place of a module for messages: "file:line". A module of the built-in layout has no
  * line. Then it is the place of detector.radius, because only a larger radius causes a fault. */
-static const char *place_of(const icestream_config *config, size_t line, char *place, size_t size)
+static const char *place_of(const icestream_config *config, const char *name, size_t line,
+                            char *place, size_t size)
 {
     if (line == 0) {
         return ics_config_place(config, "detector.radius", place, size);
     }
-    snprintf(place, size, "%s:%zu", config->detector.file, line);
+    snprintf(place, size, "%s:%zu", name, line);
     return place;
 }
 
 static int check_duplicates(const icestream_config *config, const ics_module_list *list,
-                            icestream_error *error)
+                            const char *name, icestream_error *error)
 {
     int status = ICESTREAM_OK;
     size_t first = 0;
@@ -50,16 +52,17 @@ static int check_duplicates(const icestream_config *config, const ics_module_lis
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found string %u, module %u again (first on line %zu), "
                                "expected every module once",
-                               place_of(config, list->items[i].line, place, sizeof place),
+                               place_of(config, name, list->items[i].line, place, sizeof place),
                                module->string, module->module, list->items[first].line);
     }
     return status;
 }
 
 static int check_overlaps(const icestream_config *config, const ics_module_list *list,
-                          const ice_module *modules, icestream_error *error)
+                          const ice_detector *detector, icestream_error *error)
 {
-    double least = 2 * config->detector.radius;
+    const double least = 2 * config->detector.radius;
+    const ice_module *modules = detector->modules;
     ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
     if (grid == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
@@ -81,9 +84,9 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
         ics_error_add(error, ICESTREAM_E_CONFIG,
                       "%s: error: string %u, module %u: found %.6g m from string %u, module %u%s, "
                       "expected at least %.6g m, twice detector.radius",
-                      place_of(config, list->items[i].line, place, sizeof place), modules[i].string,
-                      modules[i].module, distance, modules[other].string, modules[other].module,
-                      line, least);
+                      place_of(config, detector->name, list->items[i].line, place, sizeof place),
+                      modules[i].string, modules[i].module, distance, modules[other].string,
+                      modules[other].module, line, least);
         status = ICESTREAM_E_CONFIG;
     }
     ics_module_grid_destroy(grid);
@@ -114,49 +117,19 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool ends_with_geo_f2k(const char *path)
-{
-    static const char ending[] = "geo-f2k";
-    size_t length = strlen(path), tail = sizeof ending - 1;
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
-static int read_list(const icestream_config *config, ics_module_list *list, icestream_error *error)
+/* Reads the modules from a file; `path` NULL: makes those of hex86. */
+static int read_list(const icestream_config *config, const char *path, ics_module_list *list,
+                     icestream_error *error)
 {
     *list = (ics_module_list){0};
-    const char *path = config->detector.file;
-    char place[512];
-    if (path == NULL) {
-        const char *layout = config->detector.layout;
-        if (strcmp(layout, "hex86") != 0) {
-            ics_error_add(error, ICESTREAM_E_CONFIG,
-                          "%s: error: detector.layout: found '%s', expected hex86",
-                          ics_config_place(config, "detector.layout", place, sizeof place), layout);
-            return ICESTREAM_E_CONFIG;
-        }
-        if (ics_module_list_hex86(config->detector.jitter, config->detector.dense, list) !=
-            ICESTREAM_OK) {
-            ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-            return ICESTREAM_E_MEMORY;
-        }
-        return ICESTREAM_OK;
+    if (path != NULL) {
+        return ics_detector_layout_read(path, list, error);
     }
-    ics_text text;
-    int status = ics_text_read(path, &text, error);
-    if (status != ICESTREAM_OK) {
-        return status;
+    if (ics_module_list_hex86(config->detector.jitter, config->detector.dense, list) !=
+        ICESTREAM_OK) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
-    status = ends_with_geo_f2k(path) ? ics_module_list_geo(&text, list, error)
-                                     : ics_module_list_csv(&text, list, error);
-    ics_text_free(&text);
-    if (status == ICESTREAM_OK && list->count == 0) {
-        ics_error_add(error, ICESTREAM_E_CONFIG,
-                      "%s: error: found no modules in the deep ice, expected string > 0 and module "
-                      "1 .. 60",
-                      path);
-        return ICESTREAM_E_CONFIG;
-    }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Makes a detector from a list with at least one module. NULL: out of memory. */
@@ -184,9 +157,9 @@ static int complete(const icestream_config *config, const ics_module_list *list,
                     ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {
     /* A module that is listed twice overlaps itself: one of the two messages is enough. */
-    int status = check_duplicates(config, list, error);
+    int status = check_duplicates(config, list, detector->name, error);
     if (status == ICESTREAM_OK) {
-        status = check_overlaps(config, list, detector->modules, error);
+        status = check_overlaps(config, list, detector, error);
     }
     int result = mark_excluded(config, detector, error);
     status = status ? status : result;
@@ -222,16 +195,19 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
                         icestream_error *error)
 {
     ics_module_list list;
+    char *path = NULL;
     *out = NULL;
-    int status = read_list(config, &list, error);
+    ICS_TRY(ics_detector_layout_path(config, &path, error));
+    int status = read_list(config, path, &list, error);
     if (status != ICESTREAM_OK) {
+        free(path);
         return status;
     }
     if (list.count > 1) {
         qsort(list.items, list.count, sizeof *list.items, compare_identities);
     }
-    ice_detector *detector = allocate(
-        config->detector.file != NULL ? config->detector.file : config->detector.layout, &list);
+    ice_detector *detector = allocate(path != NULL ? path : "hex86", &list);
+    free(path);
     if (detector == NULL) {
         ics_module_list_free(&list);
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/models/detector/angular.h"
+#include "pipeline/models/detector/detector_layout.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,13 +32,17 @@ enum { LAST_IN_ICE = 60 };
 
 static const struct {
     const char *name; /* name of the file in a ppc ice folder */
+    const char *key;  /* of the configuration */
     size_t least, most;
     const char *columns;
 } formats[ICS_SENSOR_FILES] = {
-    [ICS_SENSOR_EFFICIENCIES] = {"eff-f2k", 3, 4, "3 or 4: string, module, efficiency [, type]"},
-    [ICS_SENSOR_AXES] = {"cx.dat", 6, 6, "6: string, module, nx, ny, nz, uncertainty"},
-    [ICS_SENSOR_CABLES] = {"dx.dat", 4, 4, "4: string, module, azimuth, uncertainty"},
-    [ICS_SENSOR_VOLTAGES] = {"hvs-f2k", 3, 3, "3: string, module, voltage"},
+    [ICS_SENSOR_EFFICIENCIES] = {"eff-f2k", "detector.efficiencies", 3, 4,
+                                 "3 or 4: string, module, efficiency [, type]"},
+    [ICS_SENSOR_AXES] = {"cx.dat", "detector.axes", 6, 6,
+                         "6: string, module, nx, ny, nz, uncertainty"},
+    [ICS_SENSOR_CABLES] = {"dx.dat", "detector.cables", 4, 4,
+                           "4: string, module, azimuth, uncertainty"},
+    [ICS_SENSOR_VOLTAGES] = {"hvs-f2k", "detector.voltages", 3, 3, "3: string, module, voltage"},
 };
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -48,6 +53,7 @@ typedef struct sensor_reader {
     const ics_text_table *table;
     ice_detector modules; /* a copy that owns only `modules` and `module_count` */
     size_t *rows;         /* [module_count], 1 + the row of the module in the file; 0: none */
+    size_t known;         /* rows of modules that the detector has */
     size_t unknown;       /* rows of modules that the detector does not have */
 } sensor_reader;
 
@@ -146,6 +152,7 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
         reader->unknown += values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE;
         return;
     }
+    ++reader->known;
     size_t *earlier = &reader->rows[module - reader->modules.modules];
     if (*earlier > 0) {
         ics_text_fault(
@@ -167,6 +174,12 @@ static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *
     }
     if (reader->text.faults > 0) {
         return ICESTREAM_E_CONFIG;
+    }
+    if (reader->known == 0 && reader->unknown > 0) {
+        return ics_text_fault(&reader->text, 0, 0,
+                              "found %zu row%s, none of a module that %s has; expected rows with "
+                              "its numbers of strings and modules",
+                              reader->unknown, reader->unknown == 1 ? "" : "s", detector->name);
     }
     if (kind == ICS_SENSOR_VOLTAGES) {
         for (size_t i = 0; i < detector->module_count; ++i) {
@@ -273,6 +286,42 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     return status;
 }
 
+/* Checks that a list of single modules is for this detector. If the folder of the list has a
+ * geo-f2k, the numbers of strings and modules must mean the same positions in both. */
+static int check_layout(const icestream_config *config, ics_sensor_file kind, const char *path,
+                        const ice_detector *detector, ics_warnings *warnings,
+                        icestream_error *error)
+{
+    ics_layout_difference difference;
+    const char *key = formats[kind].key;
+    char buffer[512];
+    const char *place = ics_config_place(config, key, buffer, sizeof buffer);
+    if (strcmp(place, "default") == 0) {
+        place = ics_config_place(config, "ice.directory", buffer, sizeof buffer);
+    }
+    int status = ics_detector_layout_compare(detector, path, &difference, error);
+    if (status == ICESTREAM_OK && difference.moved > 0) {
+        status = ics_error_add(
+            error, ICESTREAM_E_CONFIG,
+            "%s: error: %s: found %s, which is for the modules of %s, and a detector, %s, whose "
+            "module %u of string %u is %.4g m away from its position there (and %zu of %zu modules "
+            "more than %g m); expected the detector of that file (neither detector.file nor "
+            "detector.layout), or %s: none, or a list for this detector in another folder",
+            place, key, path, difference.file, detector->name, difference.module, difference.string,
+            difference.distance, difference.moved, difference.shared, ICS_LAYOUT_TOLERANCE, key);
+    } else if (status == ICESTREAM_OK && difference.file == NULL &&
+               strcmp(detector->name, "hex86") == 0 && config->ice.directory != NULL &&
+               ics_warnings_add(warnings,
+                                "%s: %s: %s is applied to hex86 by numbers of strings and modules, "
+                                "and no geo-f2k lies next to the list that says which modules "
+                                "these are; give detector.file, or %s: none",
+                                place, key, path, key) != ICESTREAM_OK) {
+        status = ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    free(difference.file);
+    return status;
+}
+
 /* Reads the file that a key names. The value "auto" has an effect only if the detect stage makes
  * photo-electrons. */
 static int read_sensor_file(const icestream_config *config, ics_sensor_file kind, const char *value,
@@ -287,7 +336,10 @@ static int read_sensor_file(const icestream_config *config, ics_sensor_file kind
     if (status != ICESTREAM_OK || path == NULL) {
         return status;
     }
-    status = ics_text_read(path, &text, error);
+    status = check_layout(config, kind, path, detector, warnings, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_text_read(path, &text, error);
+    }
     if (status == ICESTREAM_OK) {
         status = ics_sensors_file_read(kind, &text, detector, warnings, error);
         ics_text_free(&text);

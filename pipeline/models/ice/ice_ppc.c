@@ -5,6 +5,7 @@
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
+#include "tables/tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -87,6 +88,7 @@ typedef struct ppc_model {
     ics_ppc_settings settings;
     ics_ppc_columns columns;
     ics_subtraction subtraction;
+    bool has_version;  /* the file `version` says what the tables contain */
     double bubbles[3]; /* b, d1, d2 */
     ics_ice_factors *factors;
 } ppc_model;
@@ -204,6 +206,7 @@ static int read_version(ppc_folder *folder, const ics_text *text, void *target)
         model->columns.pure_ice = properties->absorption_a * exp(-properties->absorption_b / 400);
     }
     if (version == PLAIN || version == NOTHING_TO_SUBTRACT || version == FULL_ABSORPTION) {
+        model->has_version = true;
         return ICESTREAM_OK;
     }
     return ics_text_fault(&reader, line.number, 0, "version: found %.10g, expected 0, 10 or 20",
@@ -364,6 +367,26 @@ static void warn_of_later_files(ppc_folder *folder)
     }
 }
 
+/* Rejects a folder with birefringence if neither the folder nor the user says whether its table of
+ * scattering contains the scattering by crystals: both kinds of table are public, and they look the
+ * same. */
+static int check_version(const icestream_config *config, const ppc_model *model,
+                         const ice_medium *medium, icestream_error *error)
+{
+    char place[512];
+    if (model->has_version || config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO ||
+        !(ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE)) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_add(
+        error, ICESTREAM_E_CONFIG,
+        "%s: error: ice.birefringence_subtraction: found auto, and %s, whose ice is birefringent, "
+        "has no file 'version' that says what icemodel.dat contains; expected constant (its "
+        "scattering contains that by crystals, as in spice_bfr-v2), none (it does not, as in "
+        "spice_ftp-v3m) or scaled (it does, at 400 nm)",
+        ics_config_place(config, "ice.directory", place, sizeof place), config->ice.directory);
+}
+
 int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_factors *factors,
                      ics_warnings *warnings, icestream_error *error)
 {
@@ -396,6 +419,9 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     /* The layers come last, because their checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);
     warn_of_later_files(&folder);
+    if (folder.status == ICESTREAM_OK && *out != NULL) {
+        folder.status = check_version(config, &model, *out, error);
+    }
     if (folder.status == ICESTREAM_OK && *out != NULL) {
         (*out)->tilt = tilt;
         return ICESTREAM_OK;

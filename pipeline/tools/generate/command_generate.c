@@ -29,8 +29,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     icestream_config *config = NULL;
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK) {
-        status = icestream_generate(config, given->options[OPTION_OUTPUT].text,
-                                    given->options[OPTION_FORCE].given, error);
+        /* Standard output may carry the steps. */
+        status = icestream_generate_report(config, given->options[OPTION_OUTPUT].text,
+                                           given->options[OPTION_FORCE].given, stderr, error);
     }
     icestream_config_destroy(config);
     return status;
@@ -41,7 +42,8 @@ const ics_command ics_command_generate = {
     .operands = "[CONFIG] -o FILE",
     .summary = "makes a step file of particles or of the configured workload",
     .details = "The particles are those of particles.list or particles.file. The bytes are the "
-               "same for\nevery number of threads.",
+               "same for\nevery number of threads. The light of each type of particle is "
+               "printed to standard\nerror.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

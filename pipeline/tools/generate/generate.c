@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "pipeline/config/config.h"
 #include "pipeline/devices/workers.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/tools/generate/assembly.h"
 #include "pipeline/tools/measure/workload.h"
@@ -58,17 +60,19 @@ static int describe_particles(const icestream_config *config, const ics_particle
                               json_t **out, icestream_error *error)
 {
     static const char *const conventions[] = {"standard", "clsim", "ppc"};
+    static const char *const losses[] = {"auto", "none", "simple"};
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
     *out =
-        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}}", "producer",
-                  "icestream " ICESTREAM_VERSION " generate", "particles", "source",
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}",
+                  "producer", "icestream " ICESTREAM_VERSION " generate", "particles", "source",
                   config->particles.file != NULL ? config->particles.file : "particles.list",
                   "seed", seed, "conventions", conventions[config->particles.conventions], "events",
                   (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
                   (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
                   (json_int_t)totals->largest_step, "kind", "particles", "losses",
-                  (int)config->particles.losses, "stopping", (int)config->particles.stopping);
+                  (int)(config->particles.losses == ICS_LOSSES_SIMPLE), "track_losses",
+                  losses[config->particles.losses], "stopping", (int)config->particles.stopping);
     return *out != NULL
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
@@ -81,15 +85,29 @@ typedef struct maker {
     ics_workload *workload;        /* NULL: the particles make the steps */
     uint64_t next;                 /* the next step of the workload that is not planned yet */
     ics_table_writer *writer;      /* of the step file; NULL: messages go to standard output */
+    json_t *light;                 /* what the light is made with (light_record.h) */
+    char *note;                    /* the same as a text for the headers of messages */
 } maker;
 
 static int maker_create(const icestream_config *config, maker *out, icestream_error *error)
 {
     *out = (maker){.config = config};
-    if (config->particles.file != NULL || config->particles.count > 0) {
-        return ics_particle_steps_create(config, &out->particles, error);
+    const bool particles = config->particles.file != NULL || config->particles.count > 0;
+    int status = particles ? ics_particle_steps_create(config, &out->particles, error)
+                           : ics_workload_create(config, &out->workload, error);
+    if (status == ICESTREAM_OK) {
+        const ics_models *models =
+            out->particles != NULL ? ics_particle_steps_models(out->particles) : NULL;
+        status = ics_light_record_create(config, models, particles, &out->light, error);
     }
-    return ics_workload_create(config, &out->workload, error);
+    if (status == ICESTREAM_OK) {
+        out->note = ics_json_dump(out->light, JSON_COMPACT | JSON_ENSURE_ASCII);
+        if (out->note == NULL) {
+            status =
+                ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+        }
+    }
+    return status;
 }
 
 static void maker_free(maker *make)
@@ -97,15 +115,23 @@ static void maker_free(maker *make)
     ics_table_writer_destroy(make->writer);
     ics_particle_steps_destroy(make->particles);
     ics_workload_destroy(make->workload);
+    json_decref(make->light);
+    free(make->note);
 }
 
 static int make_description(const maker *make, json_t **out, icestream_error *error)
 {
+    int status = ICESTREAM_OK;
     if (make->particles == NULL) {
-        return describe(make->config, make->workload, out, error);
+        status = describe(make->config, make->workload, out, error);
+    } else {
+        const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
+        status = describe_particles(make->config, &totals, out, error);
     }
-    const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
-    return describe_particles(make->config, &totals, out, error);
+    if (status == ICESTREAM_OK && json_object_set(*out, "light", make->light) != 0) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    }
+    return status;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -186,8 +212,8 @@ static int write_block(void *user, const icestream_step *steps, size_t count,
     if (make->writer != NULL) {
         return ics_table_writer_append(make->writer, steps, count, error);
     }
-    return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(), steps,
-                                   count, error);
+    return ics_table_message_write_noted(STDOUT_FILENO, "standard output", ics_layout_steps(),
+                                         make->note, steps, count, error);
 }
 
 static int write_steps(maker *make, icestream_error *error)
@@ -222,12 +248,38 @@ static int write_file(maker *make, const char *path, bool force, icestream_error
     return status;
 }
 
-int icestream_generate(const icestream_config *config, const char *path, bool force,
-                       icestream_error *error)
+/* Writes how much light the particles make, and what is doubtful about them. */
+static int report_light(const maker *make, FILE *report, icestream_error *error)
+{
+    ics_warnings warnings = {0};
+    if (make->particles == NULL || report == NULL) {
+        return ICESTREAM_OK;
+    }
+    const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
+    const ics_light_totals *light = ics_particle_steps_light(make->particles);
+    fprintf(report,
+            "particles  %" PRIu64 " in %" PRIu64 " event%s: %.3g photons in %" PRIu64 " steps\n",
+            totals.particles, totals.events, totals.events == 1 ? "" : "s", (double)totals.photons,
+            totals.steps);
+    ics_light_totals_describe(light, report);
+    const int status =
+        ics_light_totals_warn(light, ics_particle_steps_source(make->particles), &warnings);
+    for (size_t i = 0; i < warnings.count; ++i) {
+        fprintf(report, "warning: %s\n", warnings.items[i]);
+    }
+    ics_warnings_free(&warnings);
+    return status == ICESTREAM_OK
+               ? status
+               : ics_error_set(error, status, "generate: out of memory for warnings");
+}
+
+int icestream_generate_report(const icestream_config *config, const char *path, bool force,
+                              FILE *report, icestream_error *error)
 {
     maker make;
     int status = maker_create(config, &make, error);
     if (status != ICESTREAM_OK) {
+        maker_free(&make);
         return status;
     }
     if (strcmp(path, "-") == 0) {
@@ -235,6 +287,15 @@ int icestream_generate(const icestream_config *config, const char *path, bool fo
     } else {
         status = write_file(&make, path, force, error);
     }
+    if (status == ICESTREAM_OK) {
+        status = report_light(&make, report, error);
+    }
     maker_free(&make);
     return status;
+}
+
+int icestream_generate(const icestream_config *config, const char *path, bool force,
+                       icestream_error *error)
+{
+    return icestream_generate_report(config, path, force, NULL, error);
 }

@@ -2,8 +2,8 @@
  * one JSON object; the text for people is made from this object. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "pipeline/files/format/json_text.h"
 #include "pipeline/telemetry/journal_summary.h"
-#include "pipeline/telemetry/json_text.h"
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/status/status_text.h"
@@ -66,11 +66,12 @@ static json_t *time_json(double time)
 
 static json_t *counts_json(const ics_journal_counts *counts)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claimed",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claimed",
                      (json_int_t)counts->claimed, "done", (json_int_t)counts->done, "skipped",
                      (json_int_t)counts->skipped, "quarantined", (json_int_t)counts->quarantined,
                      "failed", (json_int_t)counts->failed, "retried", (json_int_t)counts->retried,
-                     "photons", (json_int_t)counts->photons, "hits", (json_int_t)counts->hits);
+                     "command_failed", (json_int_t)counts->command_failed, "photons",
+                     (json_int_t)counts->photons, "hits", (json_int_t)counts->hits);
 }
 
 static json_t *workers_json(const ics_journal_summary *summary, const json_t *spools)
@@ -168,17 +169,19 @@ static json_t *status_json(const char *folder, const ics_sink_folder *here,
     json_t *notes = json_array();
     json_t *spools = spools_json(summary, now, notes);
     json_t *workers = workers_json(summary, spools);
-    return json_pack(
-        "{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
-        "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder", ics_json_text(folder),
-        "time", time_json(now), "here", "hit_files", (json_int_t)here->hit_files, "hit_bytes",
-        (json_int_t)here->hit_bytes, "parts", (json_int_t)here->parts, "journal",
-        journal_json(summary, here), "counts", counts_json(&summary->counts), "photons_per_second",
-        ics_journal_rate(summary), "photons_per_second_recent",
-        ics_journal_recent_rate(summary, now), "latency", ics_latency_json(&summary->latency),
-        "workers", workers, "in_work", in_work_json(summary), "troubles", troubles_json(summary),
-        "quarantine", quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
+    return json_pack("{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, "
+                     "s:o, s:o, s:o, s:o, "
+                     "s:o}",
+                     "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder",
+                     ics_json_text(folder), "time", time_json(now), "here", "hit_files",
+                     (json_int_t)here->hit_files, "hit_bytes", (json_int_t)here->hit_bytes, "parts",
+                     (json_int_t)here->parts, "commands", (json_int_t)here->commands, "journal",
+                     journal_json(summary, here), "counts", counts_json(&summary->counts),
+                     "photons_per_second", ics_journal_rate(summary), "photons_per_second_recent",
+                     ics_journal_recent_rate(summary, now), "latency",
+                     ics_latency_json(&summary->latency), "workers", workers, "in_work",
+                     in_work_json(summary), "troubles", troubles_json(summary), "quarantine",
+                     quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
 }
 
 int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_error *error)
@@ -205,7 +208,9 @@ int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_
     if (json) {
         return ics_report_json("status", report, out, error);
     }
-    status = ics_status_print(report, out, error);
+    status = ics_json_make_visible(report) == 0
+                 ? ics_status_print(report, out, error)
+                 : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
     json_decref(report);
     return status;
 }

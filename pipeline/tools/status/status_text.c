@@ -55,8 +55,13 @@ static void print_here(const json_t *report, FILE *out)
     fprintf(out, "%s\n", text(report, "folder"));
     fprintf(out,
             "here: %" JSON_INTEGER_FORMAT " hit files, %.1f MB; %" JSON_INTEGER_FORMAT
-            " unfinished (.part)\n",
+            " unfinished (.part)",
             whole(here, "hit_files"), 1e-6 * number(here, "hit_bytes"), whole(here, "parts"));
+    if (whole(here, "commands") > 0) {
+        fprintf(out, "; sink.command has not succeeded for %" JSON_INTEGER_FORMAT,
+                whole(here, "commands"));
+    }
+    fputc('\n', out);
 }
 
 static void print_counts(const json_t *report, FILE *out)

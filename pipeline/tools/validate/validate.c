@@ -2,13 +2,32 @@
  * needs before the first step of particles. */
 #include "base/error.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/models/models.h"
+#include "pipeline/models/plausibility.h"
+#include "pipeline/particles/particle_plausibility.h"
 #include "pipeline/particles/particle_survey.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/tools/measure/world.h"
+#include "pipeline/tools/validate/source_survey.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the results of the checks go. */
+typedef struct findings {
+    FILE *text;   /* for people, or NULL */
+    json_t *json; /* an object for programs, or NULL */
+} findings;
+
+static void describe_unused(const ics_device_options *options, FILE *report)
+{
+    if (options->unused[0] != '\0') {
+        fprintf(report, "           the CPU does not use keys for a GPU: %s\n", options->unused);
+    }
+}
 
 static void describe_device(const icestream_config *config, const ics_device_options *options,
                             ics_device *device, const ics_tables *tables, FILE *report)
@@ -20,6 +39,7 @@ static void describe_device(const icestream_config *config, const ics_device_opt
     if (options->reason[0] != '\0' && !options->warn) {
         fprintf(report, "           %s\n", options->reason);
     }
+    describe_unused(options, report);
     while (ics_device_next_note(device, line, sizeof line)) {
         fprintf(report, "           %s\n", line);
     }
@@ -35,17 +55,65 @@ static void describe_device(const icestream_config *config, const ics_device_opt
     fprintf(report, "tables:    %.1f KiB\n", (double)tables->bytes / 1024.0);
 }
 
-/* Makes the tables and the device, so that a run with this configuration could start. */
+static json_t *device_json(const ics_device_options *options, ics_device *device,
+                           const ics_tables *tables)
+{
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
+    char line[4096];
+    json_t *notes = json_array();
+    while (ics_device_next_note(device, line, sizeof line)) {
+        json_array_append_new(notes, json_string(line));
+    }
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "text",
+                     ics_device_text(device, line, sizeof line), "reason", options->reason,
+                     "unused_keys", options->unused, "schedule",
+                     ics_graph_schedule_name(facts.schedule), "threads", (json_int_t)facts.threads,
+                     "pool", (json_int_t)facts.pool, "table_bytes", (json_int_t)tables->bytes,
+                     "notes", notes);
+}
+
+/* Says that the options fit a GPU, which this machine does not have. */
+static void describe_assumed(const icestream_config *config, const ics_device_options *options,
+                             const ics_tables *tables, const findings *out)
+{
+    const char *schedule = ics_graph_schedule_name(options->graph.schedule);
+    if (out->text != NULL) {
+        fprintf(out->text,
+                "device:    a GPU, which is not here: its keys were checked, its kernels were not "
+                "compiled (`icestream plan` does that)\nschedule:  %s\nstages:    %s, %s, %s, %s, "
+                "%s\ntables:    %.1f KiB\n",
+                schedule, config->stages.create, config->stages.propagate, config->stages.collide,
+                config->stages.scatter, config->stages.compact, (double)tables->bytes / 1024.0);
+    }
+    if (out->json != NULL) {
+        json_object_set_new(out->json, "device",
+                            json_pack("{s:s, s:b, s:s, s:I}", "text", "a GPU, which is not here",
+                                      "assumed", 1, "schedule", schedule, "table_bytes",
+                                      (json_int_t)tables->bytes));
+    }
+}
+
+/* Makes the tables and the device, so that a run with this configuration could start. A GPU that is
+ * only assumed cannot be made. */
 static int try_device(const icestream_config *config, const ics_device_options *options,
-                      ics_models *models, FILE *report, icestream_error *error)
+                      bool assumed, ics_models *models, const findings *out, icestream_error *error)
 {
     ics_world world = {.models = models};
     ICS_TRY(ics_world_create_tables(config, models, &world.tables, error));
+    if (assumed && options->backend == ICS_BACKEND_CUDA) {
+        describe_assumed(config, options, world.tables, out);
+        ics_tables_destroy(world.tables);
+        return ICESTREAM_OK;
+    }
     ics_device *device = NULL;
     int status = ics_device_create(options, world.tables, ics_world_hit_models(&world),
                                    (ics_post){0}, &device, error);
-    if (status == ICESTREAM_OK && report != NULL) {
-        describe_device(config, options, device, world.tables, report);
+    if (status == ICESTREAM_OK && out->text != NULL) {
+        describe_device(config, options, device, world.tables, out->text);
+    }
+    if (status == ICESTREAM_OK && out->json != NULL) {
+        json_object_set_new(out->json, "device", device_json(options, device, world.tables));
     }
     ics_device_destroy(device);
     ics_tables_destroy(world.tables);
@@ -67,25 +135,48 @@ static void describe_particles(const icestream_config *config, const ics_particl
         fprintf(report, ", if all have as much as the first %" PRIu64, survey->counted);
     }
     fputc('\n', report);
+    ics_light_totals_describe(&survey->light, report);
+    for (size_t i = 0; i < survey->warnings.count; ++i) {
+        fprintf(report, "warning    %s\n", survey->warnings.items[i]);
+    }
+}
+
+static json_t *particles_json(const ics_particle_survey *survey)
+{
+    return json_pack("{s:b, s:I, s:I, s:f, s:f, s:I}", "stream", survey->is_stream, "particles",
+                     (json_int_t)survey->particles, "events", (json_int_t)survey->events, "photons",
+                     survey->photons, "steps", survey->steps, "counted",
+                     (json_int_t)survey->counted);
 }
 
 /* Checks the particles, if there are any. Only `icestream generate` uses them. */
-static int check_particles(const icestream_config *config, const ics_models *models, FILE *report,
+static int check_particles(const icestream_config *config, ics_models *models, const findings *out,
                            icestream_error *error)
 {
     if (config->particles.file == NULL && config->particles.count == 0) {
         return ICESTREAM_OK;
     }
     ics_light_setup *setup = NULL;
-    ics_particle_survey survey;
+    ics_particle_survey survey = {0};
     int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
                                         &setup, error);
     if (status == ICESTREAM_OK) {
         status = ics_particle_survey_take(config, setup, ICS_SURVEY_PARTS, &survey, error);
     }
-    if (status == ICESTREAM_OK && report != NULL) {
-        describe_particles(config, &survey, report);
+    if (status == ICESTREAM_OK && out->text != NULL) {
+        describe_particles(config, &survey, out->text);
     }
+    if (status == ICESTREAM_OK && out->json != NULL) {
+        json_object_set_new(out->json, "particles", particles_json(&survey));
+    }
+    const size_t described = models->warnings.count;
+    if (status == ICESTREAM_OK) {
+        status = ics_particle_plausibility_check(config, setup, models, error);
+    }
+    for (size_t i = described; out->text != NULL && i < models->warnings.count; ++i) {
+        fprintf(out->text, "warning    %s\n", models->warnings.items[i]);
+    }
+    ics_particle_survey_free(&survey);
     ics_light_setup_destroy(setup);
     return status;
 }
@@ -105,30 +196,134 @@ static int check_addresses(const icestream_config *config, icestream_error *erro
     return status;
 }
 
-int icestream_validate(const icestream_config *config, FILE *report, icestream_error *error)
+/* Adds warnings about values that are probably mistakes. The workload counts only where there are
+ * no particles. */
+static int judge_plausibility(const icestream_config *config, ics_models *models)
 {
-    ics_device_options options;
+    ICS_TRY(ics_plausibility_check(config, models));
+    return config->particles.file == NULL && config->particles.count == 0
+               ? ics_plausibility_check_workload(config, models)
+               : ICESTREAM_OK;
+}
+
+/* Checks the step files. */
+static int check_source(const icestream_config *config, const ics_models *models,
+                        const findings *out, icestream_error *error)
+{
+    ics_source_survey survey;
+    ICS_TRY(ics_source_survey_find(config, (uint32_t)models->light->count, &survey, error));
+    if (out->text != NULL) {
+        ics_source_survey_describe(config, &survey, out->text);
+    }
+    if (out->json != NULL) {
+        json_object_set_new(out->json, "source", ics_source_survey_json(&survey));
+    }
+    return ICESTREAM_OK;
+}
+
+static void add_models_json(const icestream_config *config, const ics_models *models, json_t *json)
+{
+    const ice_detector *detector = models->detector;
+    json_object_set_new(json, "valid", json_true());
+    json_object_set_new(json, "configuration",
+                        config->path != NULL ? json_string(config->path) : json_null());
+    json_object_set_new(json, "ice",
+                        json_pack("{s:s, s:I, s:s}", "name", models->medium->name, "layers",
+                                  (json_int_t)models->medium->layer_count, "digest",
+                                  models->ice_digest));
+    json_object_set_new(json, "detector",
+                        json_pack("{s:s, s:I, s:f, s:f, s:s}", "name", detector->name, "modules",
+                                  (json_int_t)detector->module_count, "radius", detector->radius,
+                                  "oversize", detector->oversize, "digest",
+                                  models->detector_digest));
+    json_object_set_new(json, "light",
+                        json_pack("{s:I, s:f, s:s}", "spectra", (json_int_t)models->light->count,
+                                  "photons_per_metre", models->light->photons_per_metre, "digest",
+                                  models->light_digest));
+}
+
+/* Adds the warnings of all checks. */
+static void add_warnings_json(const ics_models *models, json_t *json)
+{
+    json_t *warnings = json_array();
+    for (size_t i = 0; i < models->warnings.count; ++i) {
+        json_array_append_new(warnings, json_string(models->warnings.items[i]));
+    }
+    json_object_set_new(json, "warnings", warnings);
+}
+
+/* Reports the models and makes the checks that need them. */
+static int check_with_models(const icestream_config *config, const ics_device_options *options,
+                             bool assumed, ics_models *models, const findings *out,
+                             icestream_error *error)
+{
+    if (out->text != NULL) {
+        ics_models_describe(models, out->text);
+    }
+    if (out->json != NULL) {
+        add_models_json(config, models, out->json);
+    }
+    ICS_TRY(check_particles(config, models, out, error));
+    ICS_TRY(check_source(config, models, out, error));
+    if (out->json != NULL) {
+        add_warnings_json(models, out->json);
+    }
+    return try_device(config, options, assumed, models, out, error);
+}
+
+static int write_json(const json_t *json, FILE *report, icestream_error *error)
+{
+    char *text = ics_json_dump(json, JSON_INDENT(2));
+    if (text == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the report");
+    }
+    fprintf(report, "%s\n", text);
+    free(text);
+    return ICESTREAM_OK;
+}
+
+/* Returns whether `name` (NULL: this machine) is known. */
+static bool find_machine(const char *name, ics_device_machine *out)
+{
+    *out = name == NULL                ? ICS_MACHINE_HERE
+           : strcmp(name, "cuda") == 0 ? ICS_MACHINE_WITH_GPU
+                                       : ICS_MACHINE_WITHOUT_GPU;
+    return *out != ICS_MACHINE_WITHOUT_GPU || strcmp(name, "cpu") == 0;
+}
+
+int icestream_validate_with(const icestream_config *config,
+                            const icestream_validate_options *options, FILE *report,
+                            icestream_error *error)
+{
+    ics_device_machine machine;
+    ics_device_options device;
     ics_models *models = NULL;
-    int status = check_addresses(config, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_device_options_from_config(config, &options, error);
+    bool assumed = false;
+    if (!find_machine(options->machine, &machine)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE, "found machine '%s', expected cuda or cpu",
+                             options->machine);
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_models_create(config, &models, error);
+    ICS_TRY(check_addresses(config, error));
+    ICS_TRY(ics_device_options_for_machine(config, machine, &device, &assumed, error));
+    ICS_TRY(ics_models_create(config, &models, error));
+    const findings out = {.text = options->json ? NULL : report,
+                          .json = options->json && report != NULL ? json_object() : NULL};
+    int status = judge_plausibility(config, models) == ICESTREAM_OK
+                     ? check_with_models(config, &device, assumed, models, &out, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    if (status == ICESTREAM_OK && out.json != NULL) {
+        status = write_json(out.json, report, error);
     }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    if (report != NULL) {
-        ics_models_describe(models, report);
-    }
-    status = check_particles(config, models, report, error);
-    if (status == ICESTREAM_OK) {
-        status = try_device(config, &options, models, report, error);
-    }
+    json_decref(out.json);
     ics_models_destroy(models);
     if (status == ICESTREAM_OK && report != NULL && ferror(report)) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT, "cannot write the report");
     }
     return status;
+}
+
+int icestream_validate(const icestream_config *config, FILE *report, icestream_error *error)
+{
+    const icestream_validate_options options = {.json = false};
+    return icestream_validate_with(config, &options, report, error);
 }

@@ -1,6 +1,6 @@
 /* Texts of any bytes as JSON strings, which must be UTF-8. */
-#ifndef ICS_TELEMETRY_JSON_TEXT_H
-#define ICS_TELEMETRY_JSON_TEXT_H
+#ifndef ICS_FILES_FORMAT_JSON_TEXT_H
+#define ICS_FILES_FORMAT_JSON_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -12,5 +12,9 @@ json_t *ics_json_text(const char *text);
  * ICS_JSON_TEXT_CUT is appended to a text that was cut, in addition to `limit`. */
 #define ICS_JSON_TEXT_CUT " [cut]"
 json_t *ics_json_text_cut(const char *text, size_t limit);
+
+/* Makes every text inside a value visible (base/visible_text.h), for printing it to people. Returns
+ * 0, or -1 without memory. */
+int ics_json_make_visible(json_t *value);
 
 #endif

@@ -1,4 +1,6 @@
-#include "pipeline/telemetry/json_text.h"
+#include "pipeline/files/format/json_text.h"
+
+#include "base/visible_text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -36,4 +38,35 @@ json_t *ics_json_text_cut(const char *text, size_t limit)
     }
     free(copy);
     return json;
+}
+
+static int make_text_visible(json_t *value)
+{
+    const char *text = json_string_value(value);
+    const size_t size = 4 * strlen(text) + 1;
+    char *visible = malloc(size);
+    const int result =
+        visible != NULL ? json_string_set(value, ics_visible_text(text, false, visible, size)) : -1;
+    free(visible);
+    return result;
+}
+
+int ics_json_make_visible(json_t *value)
+{
+    int result = 0;
+    if (json_is_string(value)) {
+        result = make_text_visible(value);
+    } else if (json_is_array(value)) {
+        for (size_t i = 0; i < json_array_size(value); ++i) {
+            result |= ics_json_make_visible(json_array_get(value, i));
+        }
+    } else if (json_is_object(value)) {
+        const char *key;
+        json_t *member;
+        json_object_foreach(value, key, member)
+        {
+            result |= ics_json_make_visible(member);
+        }
+    }
+    return result;
 }

@@ -1,0 +1,79 @@
+#include "base/visible_text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { PIECE = 8 }; /* bytes that one character needs at most, with its zero */
+
+/* Returns the number of bytes of the UTF-8 character at `text`, and the character in *code. 0: the
+ * first byte belongs to no character. */
+static size_t decode(const unsigned char *text, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char first = text[0];
+    const size_t length = first < 0x80             ? 1
+                          : (first & 0xe0) == 0xc0 ? 2
+                          : (first & 0xf0) == 0xe0 ? 3
+                          : (first & 0xf8) == 0xf0 ? 4
+                                                   : 0;
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    *code = first & masks[length];
+    for (size_t i = 1; i < length; ++i) {
+        if ((text[i] & 0xc0) != 0x80) { /* also the zero at the end */
+            return 0;
+        }
+        *code = *code << 6 | (text[i] & 0x3fU);
+    }
+    const bool good = *code >= least[length] && *code <= 0x10ffff && *code >> 11 != 0x1b;
+    return good ? length : 0;
+}
+
+/* Writes the next character of a text into piece[PIECE]. Returns the number of bytes of the text
+ * that it stands for. */
+static size_t next_piece(const char *text, bool lines, char piece[PIECE])
+{
+    uint32_t code = 0;
+    const size_t length = decode((const unsigned char *)text, &code);
+    if (length == 0) {
+        snprintf(piece, PIECE, "\\x%02x", (unsigned)(unsigned char)*text);
+        return 1;
+    }
+    if (code == '\n' || code == '\t') {
+        const char *escaped = code == '\n' ? "\\n" : "\\t";
+        snprintf(piece, PIECE, "%s", lines ? (code == '\n' ? "\n" : "\t") : escaped);
+    } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+        snprintf(piece, PIECE, "\\x%02x", (unsigned)code);
+    } else {
+        memcpy(piece, text, length);
+        piece[length] = '\0';
+    }
+    return length;
+}
+
+const char *ics_visible_text(const char *text, bool lines, char *out, size_t size)
+{
+    char piece[PIECE];
+    size_t used = 0;
+    while (*text != '\0') {
+        text += next_piece(text, lines, piece);
+        const size_t length = strlen(piece);
+        if (used + length >= size) {
+            break;
+        }
+        memcpy(out + used, piece, length);
+        used += length;
+    }
+    if (size > 0) {
+        out[used] = '\0';
+    }
+    return out;
+}
+
+void ics_visible_print(FILE *out, const char *text)
+{
+    char piece[PIECE];
+    while (*text != '\0') {
+        text += next_piece(text, true, piece);
+        fputs(piece, out);
+    }
+}

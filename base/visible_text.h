@@ -1,0 +1,18 @@
+/* Texts that contain bytes of others, such as names of files, in a form that changes nothing but
+ * the text on a terminal or in a log. */
+#ifndef ICS_BASE_VISIBLE_TEXT_H
+#define ICS_BASE_VISIBLE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Copies a text into out[size]. Control characters and bytes that are not UTF-8 become \xNN. With
+ * `lines`, newlines and tabs stay as they are; without, a newline becomes \n and a tab \t. A text
+ * that does not fit is cut between two characters. Returns `out`. */
+const char *ics_visible_text(const char *text, bool lines, char *out, size_t size);
+
+/* Writes a text in this form, with its newlines and tabs. Check ferror(out) afterwards. */
+void ics_visible_print(FILE *out, const char *text);
+
+#endif

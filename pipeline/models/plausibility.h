@@ -1,0 +1,27 @@
+/* Values that are legal and most likely mistakes: modules in air, lengths in place of coefficients,
+ * factors in place of logarithms. Each becomes a warning with the place of the value, the value,
+ * and what is usual. Values that a correct configuration may have are not mentioned.
+ *
+ * light/light_region.h asks the same about the positions of light. */
+#ifndef ICS_MODELS_PLAUSIBILITY_H
+#define ICS_MODELS_PLAUSIBILITY_H
+
+#include "pipeline/models/models.h"
+
+/* Adds the warnings about a configuration and its models to models->warnings. ICESTREAM_OK or
+ * ICESTREAM_E_MEMORY. */
+int ics_plausibility_check(const icestream_config *config, ics_models *models);
+/* The same about the light of the configured workload, which `generate` makes. */
+int ics_plausibility_check_workload(const icestream_config *config, ics_models *models);
+
+/* The number of segments that a photon of this medium flies on average before it is absorbed, at
+ * 400 nm, in the mean of all layers. */
+double ics_plausibility_segments(const ice_medium *medium);
+
+/* Writes the place of a value of the ice: "FILE:LINE:COLUMN" of a key of ice.file, "FILE:LINE" of
+ * the number of cfg.txt with this position (from 1; 0: icemodel.dat), or the place of ice.model.
+ * Reads the file again. Returns buffer. */
+const char *ics_plausibility_ice_place(const icestream_config *config, const char *key,
+                                       size_t position, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,76 @@
+/* Where a value of the ice stands. Models do not keep the places of their values, so the file is
+ * read again; this happens only for a warning. */
+#include "pipeline/config/yaml/yaml.h"
+#include "pipeline/models/plausibility.h"
+#include "pipeline/models/text/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The line of the number with this position in cfg.txt; 0: there is none. */
+static size_t find_line(const char *path, size_t position)
+{
+    icestream_error unused = {.status = ICESTREAM_OK};
+    ics_text text;
+    ics_text_line line;
+    size_t count = 0, found = 0;
+    double number;
+    if (position == 0 || ics_text_read(path, &text, &unused) != ICESTREAM_OK) {
+        return 0;
+    }
+    ics_text_reader reader = ics_text_open(&text, ' ', &unused);
+    while (found == 0 && ics_text_next(&reader, &line)) {
+        if (ics_text_field_number(&line.fields[0], &number) && ++count == position) {
+            found = line.number;
+        }
+    }
+    ics_text_free(&text);
+    return found;
+}
+
+static const char *place_in_folder(const char *folder, size_t position, char *buffer, size_t size)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", folder, position > 0 ? "cfg.txt" : "icemodel.dat");
+    const size_t line = find_line(path, position);
+    if (line > 0) {
+        snprintf(buffer, size, "%s:%zu", path, line);
+    } else {
+        snprintf(buffer, size, "%s", path);
+    }
+    return buffer;
+}
+
+static const char *place_in_file(const char *path, const char *key, char *buffer, size_t size)
+{
+    icestream_error unused = {.status = ICESTREAM_OK};
+    ics_yaml *document = NULL;
+    char part[64];
+    snprintf(buffer, size, "%s", path);
+    if (ics_yaml_read_file(path, &document, &unused) != ICESTREAM_OK) {
+        return buffer;
+    }
+    const ics_yaml_node *node = ics_yaml_root(document);
+    for (const char *next = key; node != NULL && *next != '\0';) {
+        const size_t length = strcspn(next, ".");
+        snprintf(part, sizeof part, "%.*s", (int)length, next);
+        next += length + (next[length] == '.');
+        node = node->kind == ICS_YAML_MAPPING ? ics_yaml_find(node, part) : NULL;
+        if (node != NULL) {
+            ics_yaml_place(node, buffer, size);
+        }
+    }
+    ics_yaml_destroy(document);
+    return buffer;
+}
+
+const char *ics_plausibility_ice_place(const icestream_config *config, const char *key,
+                                       size_t position, char *buffer, size_t size)
+{
+    if (config->ice.file != NULL) {
+        return place_in_file(config->ice.file, key, buffer, size);
+    }
+    return config->ice.directory != NULL
+               ? place_in_folder(config->ice.directory, position, buffer, size)
+               : ics_config_place(config, "ice.model", buffer, size);
+}

@@ -1,0 +1,169 @@
+#include "pipeline/particles/light_totals.h"
+
+#include "pipeline/particles/particle_events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* A track may be longer than the mean range by this factor, because ranges fluctuate and programs
+ * differ in their energy loss. */
+#define RANGE_MARGIN 1.5
+
+static void doubt(ics_light_totals *totals, ics_track_doubt kind,
+                  const ics_listed_particle *particle, const ics_light_parts *parts)
+{
+    ics_doubtful_tracks *tracks = &totals->doubts[kind];
+    if (tracks->count++ == 0) {
+        tracks->position = particle->position;
+        tracks->energy = particle->particle.values[ICS_PARTICLE_ENERGY];
+        tracks->length = parts->length;
+    }
+}
+
+static void judge_losses(ics_light_totals *totals, const ics_listed_particle *particle,
+                         const ics_light_parts *parts)
+{
+    const ics_losses wanted = parts->setup->losses;
+    const bool is_muon = ics_particle_is_muon(&particle->particle);
+    switch (particle->track_losses) {
+    case ICS_LOSSES_NOT_NEEDED:
+        break;
+    case ICS_LOSSES_LISTED:
+        ++totals->listed;
+        if (parts->makes_losses) {
+            doubt(totals, ICS_DOUBT_TWICE, particle, parts);
+        }
+        break;
+    case ICS_LOSSES_MISSING:
+        if (!parts->makes_losses) {
+            doubt(totals, is_muon ? ICS_DOUBT_BARE : ICS_DOUBT_TAU, particle, parts);
+        } else if (wanted == ICS_LOSSES_AUTO) {
+            doubt(totals, ICS_DOUBT_MIXED, particle, parts);
+        }
+        break;
+    case ICS_LOSSES_UNKNOWN:
+        doubt(totals, ICS_DOUBT_UNKNOWN, particle, parts);
+    }
+}
+
+static void end_event(ics_light_totals *totals)
+{
+    if (!totals->has_event) {
+        return;
+    }
+    if (totals->events == 0 || totals->photons < totals->least) {
+        totals->least = totals->photons;
+        totals->least_event = totals->event;
+    }
+    if (totals->events == 0 || totals->photons > totals->most) {
+        totals->most = totals->photons;
+        totals->most_event = totals->event;
+    }
+    ++totals->events;
+    totals->photons = 0;
+    totals->has_event = false;
+}
+
+void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle *particle,
+                            const ics_light_parts *parts)
+{
+    const ics_particle *of = &particle->particle;
+    if (totals->has_event && totals->event != particle->event) {
+        end_event(totals);
+    }
+    totals->has_event = true;
+    totals->event = particle->event;
+    totals->type = ics_particle_type_of(of);
+    ics_light_of_type *type = &totals->types[totals->type];
+    ++type->particles;
+    type->energy += of->values[ICS_PARTICLE_ENERGY];
+    if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK) {
+        return;
+    }
+    type->length += parts->length;
+    judge_losses(totals, particle, parts);
+    if (!parts->makes_losses && ics_particle_is_muon(of) &&
+        parts->length > RANGE_MARGIN * ice_muon_range(of->values[ICS_PARTICLE_ENERGY])) {
+        doubt(totals, ICS_DOUBT_LONG, particle, parts);
+    }
+}
+
+void ics_light_totals_add(ics_light_totals *totals, uint64_t photons)
+{
+    totals->types[totals->type].photons += (double)photons;
+    totals->photons += (double)photons;
+}
+
+void ics_light_totals_end(ics_light_totals *totals)
+{
+    end_event(totals);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+void ics_light_totals_describe(const ics_light_totals *totals, FILE *out)
+{
+    double photons = 0;
+    for (size_t i = 0; i < ICS_PARTICLE_TYPES; ++i) {
+        photons += totals->types[i].photons;
+    }
+    if (totals->events > 1) {
+        fprintf(out,
+                "  event    %.3g photons (event %" PRIu64 ") to %.3g photons (event %" PRIu64
+                "), %.3g on average\n",
+                totals->least, totals->least_event, totals->most, totals->most_event,
+                photons / (double)totals->events);
+    }
+    for (size_t i = 0; i < ICS_PARTICLE_TYPES; ++i) {
+        const ics_light_of_type *type = &totals->types[i];
+        if (type->particles == 0) {
+            continue;
+        }
+        fprintf(out, "  %-8s %" PRIu64, ics_particle_type_name(i), type->particles);
+        if (type->energy > 0) {
+            fprintf(out, ", %.6g GeV", type->energy);
+        }
+        if (type->length > 0) {
+            fprintf(out, ", %.6g m", type->length);
+        }
+        fprintf(out, ": %.3g photons\n", type->photons);
+    }
+}
+
+static const char *const texts[ICS_TRACK_DOUBTS] = {
+    [ICS_DOUBT_BARE] =
+        "no energy losses in the list, and particles.losses: none makes none, so most "
+        "of the light may be missing (particles.losses: auto makes it)",
+    [ICS_DOUBT_TAU] =
+        "no energy losses in the list, and none are made, because the generator knows "
+        "those of muons only, so most of the light may be missing",
+    [ICS_DOUBT_TWICE] = "energy losses in the list, and particles.losses: simple makes them again "
+                        "(particles.losses: auto does not)",
+    [ICS_DOUBT_MIXED] =
+        "no energy losses in the list and get simple ones, while others have theirs "
+        "in the list; with a complete list say particles.losses: none",
+    [ICS_DOUBT_UNKNOWN] = "no energy losses near them in the list, and the event is too large to "
+                          "look at all of it",
+    [ICS_DOUBT_LONG] =
+        "more length than a muon of this energy flies (particles.stopping: true ends "
+        "it there)",
+};
+
+int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,
+                          ics_warnings *out)
+{
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < ICS_TRACK_DOUBTS && status == ICESTREAM_OK; ++i) {
+        const ics_doubtful_tracks *tracks = &totals->doubts[i];
+        char place[600];
+        if (tracks->count == 0 || (i == ICS_DOUBT_MIXED && totals->listed == 0)) {
+            continue;
+        }
+        status = ics_warnings_add(
+            out, "%s: %" PRIu64 " track%s, the first one of %.6g GeV and %.6g m, ha%s %s",
+            ics_particle_source_place_of(source, tracks->position, place, sizeof place),
+            tracks->count, tracks->count == 1 ? "" : "s", tracks->energy, tracks->length,
+            tracks->count == 1 ? "s" : "ve", texts[i]);
+    }
+    return status;
+}

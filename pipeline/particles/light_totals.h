@@ -1,0 +1,62 @@
+/* How much light each type of particle and each event makes, and where losses of tracks are
+ * doubtful: what `generate` and `validate` print. */
+#ifndef ICS_PARTICLES_LIGHT_TOTALS_H
+#define ICS_PARTICLES_LIGHT_TOTALS_H
+
+#include "pipeline/models/warnings.h"
+#include "pipeline/particles/light_parts.h"
+
+/* What is doubtful about tracks. ics_light_totals_warn() says each once, with its number. */
+typedef enum ics_track_doubt {
+    ICS_DOUBT_BARE,    /* high energy, no losses listed, and none are made */
+    ICS_DOUBT_TAU,     /* as BARE, for a tau, whose losses cannot be made */
+    ICS_DOUBT_TWICE,   /* losses are listed and made */
+    ICS_DOUBT_MIXED,   /* losses are made, while other tracks have theirs in the list */
+    ICS_DOUBT_UNKNOWN, /* the event is too large to look for losses */
+    ICS_DOUBT_LONG,    /* longer than a muon of its energy flies */
+    ICS_TRACK_DOUBTS
+} ics_track_doubt;
+
+/* Tracks with one doubt. */
+typedef struct ics_doubtful_tracks {
+    uint64_t count;
+    size_t position;       /* of the first one in its list */
+    double energy, length; /* of the first one, GeV, m */
+} ics_doubtful_tracks;
+
+typedef struct ics_light_of_type {
+    uint64_t particles;
+    double photons;
+    double energy; /* sum, GeV */
+    double length; /* sum of the lengths of tracks, m; losses may end a track earlier */
+} ics_light_of_type;
+
+typedef struct ics_light_totals {
+    ics_light_of_type types[ICS_PARTICLE_TYPES];
+    size_t type; /* of the last particle */
+    /* events that have ended, and the photons of the last event */
+    uint64_t events;
+    bool has_event;
+    uint64_t event;
+    double photons;
+    double least, most; /* photons of an event */
+    uint64_t least_event, most_event;
+    uint64_t listed; /* tracks of high energy that bring their losses */
+    ics_doubtful_tracks doubts[ICS_TRACK_DOUBTS];
+} ics_light_totals;
+
+/* Counts a particle whose parts have begun. */
+void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle *particle,
+                            const ics_light_parts *parts);
+/* Counts photons of the last particle. */
+void ics_light_totals_add(ics_light_totals *totals, uint64_t photons);
+/* Ends the last event. Called once, before the two functions below. */
+void ics_light_totals_end(ics_light_totals *totals);
+
+/* Writes a line about events, and a line for each type of particle in the list. */
+void ics_light_totals_describe(const ics_light_totals *totals, FILE *out);
+/* Adds a sentence for each doubt. `source` names the places. ICESTREAM_E_MEMORY. */
+int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,
+                          ics_warnings *out);
+
+#endif

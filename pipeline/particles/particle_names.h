@@ -1,0 +1,14 @@
+/* Names of particles in other programs: codes of the Particle Data Group and names of IceTray. */
+#ifndef ICS_PARTICLES_PARTICLE_NAMES_H
+#define ICS_PARTICLES_PARTICLE_NAMES_H
+
+#include "pipeline/config/schema/nearest.h"
+#include "pipeline/models/text/text.h"
+
+/* Returns the name of the type (particle.h) that a code or a name of another program means, NULL if
+ * the text is neither. */
+const char *ics_particle_name_find(const ics_text_field *text);
+/* Compares what a user typed with all names of IceTray. */
+void ics_particle_name_nearest(ics_nearest *best, const char *typed);
+
+#endif

@@ -1,0 +1,168 @@
+#include "pipeline/particles/particle_plausibility.h"
+
+#include "base/error.h"
+#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/light/light_region.h"
+#include "pipeline/particles/light_parts.h"
+#include "pipeline/particles/particle_source.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Parts of light of a particle that are looked at; a track has one for each piece and each loss. */
+enum { PARTS = 100 };
+
+typedef enum mistake { POSITION, NO_LIGHT, OWN_LIGHT, MISTAKES } mistake;
+
+/* A mistake that several particles may share. */
+typedef struct mistake_count {
+    uint64_t count;
+    char first[1400]; /* what is wrong with the first one, with its place */
+} mistake_count;
+
+typedef struct inspection {
+    const ics_models *models;
+    const ics_light_setup *setup;
+    const ics_particle_source *source;
+    ics_light_limits limits;
+    mistake_count mistakes[MISTAKES];
+    uint64_t particles;
+} inspection;
+
+static void note(inspection *self, mistake kind, const char *text)
+{
+    mistake_count *found = &self->mistakes[kind];
+    char place[600];
+    if (found->count++ == 0) {
+        snprintf(found->first, sizeof found->first, "%s: %s",
+                 ics_particle_source_place(self->source, place, sizeof place), text);
+    }
+}
+
+/* An LED of low settings emits nothing. */
+static void check_light(inspection *self, const ics_particle *particle, uint64_t photons)
+{
+    char text[512];
+    const double *values = particle->values;
+    if (photons > 0 || ics_particle_class_of(particle) != ICS_PARTICLE_FLASHER) {
+        return;
+    }
+    if (ics_particle_has(particle, ICS_PARTICLE_BRIGHTNESS)) {
+        snprintf(text, sizeof text,
+                 "brightness: found %g (width %g), with which an LED emits no light; usual: 30 to "
+                 "127",
+                 values[ICS_PARTICLE_BRIGHTNESS], values[ICS_PARTICLE_WIDTH]);
+    } else {
+        snprintf(text, sizeof text,
+                 "photons: found %g, of which none is left after the acceptance of the modules; "
+                 "usual: 1e7 to 1e10",
+                 values[ICS_PARTICLE_PHOTONS]);
+    }
+    note(self, NO_LIGHT, text);
+}
+
+/* A module that flashes has its own light in its hits, unless it is excluded. */
+static void check_module(inspection *self, const ics_particle *particle)
+{
+    char text[512];
+    if (ics_particle_class_of(particle) != ICS_PARTICLE_FLASHER ||
+        !ics_particle_has(particle, ICS_PARTICLE_STRING)) {
+        return;
+    }
+    const ics_module_identity identity = {.string = (uint16_t)particle->values[ICS_PARTICLE_STRING],
+                                          .module =
+                                              (uint16_t)particle->values[ICS_PARTICLE_MODULE]};
+    const ice_module *module = ics_sensors_find_module(self->models->detector, identity);
+    if (module == NULL || module->absorbs || module->is_off) {
+        return;
+    }
+    snprintf(text, sizeof text,
+             "string, module: found [%u, %u], which flashes and records its own light; usual: "
+             "detector.excluded: [[%u, %u]]",
+             identity.string, identity.module, identity.string, identity.module);
+    note(self, OWN_LIGHT, text);
+}
+
+static int check_particle(inspection *self, const ics_listed_particle *listed,
+                          icestream_error *error)
+{
+    ics_light_parts parts;
+    ics_light_part part;
+    ics_light_box box = ICS_LIGHT_BOX_EMPTY;
+    char message[ICS_PARTICLE_MESSAGE], text[512], place[600];
+    uint64_t photons = 0;
+    if (!ics_light_parts_begin(&parts, self->setup, listed, message)) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
+                             ics_particle_source_place(self->source, place, sizeof place), message);
+    }
+    const bool is_track = ics_particle_class_of(&listed->particle) == ICS_PARTICLE_TRACK;
+    for (int i = 0; i < PARTS && ics_light_parts_next(&parts, &part); ++i) {
+        const double length = is_track ? parts.length : part.length;
+        ics_light_box_add(&box, part.x, part.y, part.z);
+        ics_light_box_add(&box, part.x + length * part.axis.x, part.y + length * part.axis.y,
+                          part.z + length * part.axis.z);
+        photons += part.photons;
+    }
+    check_light(self, &listed->particle, photons);
+    if (photons > 0) {
+        check_module(self, &listed->particle);
+    }
+    if (photons > 0 &&
+        ics_light_judge(&self->limits, &box, text, sizeof text) != ICS_LIGHT_IN_ICE) {
+        note(self, POSITION, text);
+    }
+    ++self->particles;
+    return ICESTREAM_OK;
+}
+
+static int report(const inspection *self, ics_warnings *warnings)
+{
+    for (mistake kind = 0; kind < MISTAKES; ++kind) {
+        const mistake_count *found = &self->mistakes[kind];
+        if (found->count > 1) {
+            ICS_TRY(ics_warnings_add(warnings, "%s (and %" PRIu64 " more of %" PRIu64 " particles)",
+                                     found->first, found->count - 1, self->particles));
+        } else if (found->count == 1) {
+            ICS_TRY(ics_warnings_add(warnings, "%s", found->first));
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+static bool is_stream(const char *path)
+{
+    struct stat about;
+    return path != NULL &&
+           (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)));
+}
+
+int ics_particle_plausibility_check(const icestream_config *config, const ics_light_setup *setup,
+                                    ics_models *models, icestream_error *error)
+{
+    ics_particle_source *source = NULL;
+    if (is_stream(config->particles.file)) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_particle_source_open(config, &source, error));
+    inspection self = {.models = models,
+                       .setup = setup,
+                       .source = source,
+                       .limits = ics_light_limits_of(models->medium, models->detector)};
+    int status = ICESTREAM_OK;
+    for (bool found = true; status == ICESTREAM_OK && found;) {
+        ics_listed_particle particle;
+        found = false;
+        if (self.particles < ICS_PLAUSIBLE_PARTICLES) {
+            status = ics_particle_source_next(source, &particle, &found, error);
+        }
+        if (status == ICESTREAM_OK && found) {
+            status = check_particle(&self, &particle, error);
+        }
+    }
+    ics_particle_source_destroy(source);
+    if (status == ICESTREAM_OK && report(&self, &models->warnings) != ICESTREAM_OK) {
+        status = ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
+    }
+    return status;
+}

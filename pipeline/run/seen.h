@@ -1,0 +1,14 @@
+/* What a run notices in the steps of its inputs: events that another input has as well, and light
+ * that cannot be. */
+#ifndef ICS_RUN_SEEN_H
+#define ICS_RUN_SEEN_H
+
+#include "pipeline/run/state.h"
+
+/* Warns of steps below the Cherenkov threshold in the unit, and once in a run of an input that has
+ * events of an earlier input. The unit has its reader, and has been read to its end at least once.
+ * Memory is limited: the oldest inputs are forgotten. */
+void ics_run_seen_look(ics_run_state *run, const ics_unit *unit);
+void ics_run_seen_destroy(ics_run_state *run);
+
+#endif

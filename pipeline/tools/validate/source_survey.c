@@ -1,0 +1,165 @@
+#include "pipeline/tools/validate/source_survey.h"
+
+#include "base/error.h"
+#include "pipeline/config/config.h"
+#include "pipeline/files/step_reader.h"
+#include "pipeline/spool/claims.h"
+#include "pipeline/units/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct surveyor {
+    const icestream_config *config;
+    uint32_t spectrum_count;
+    ics_source_survey *out;
+    icestream_error refused; /* files that are no step files */
+} surveyor;
+
+/* Reads the header and the trailer of one step file. A file that a run would quarantine is added to
+ * `refused`. */
+static int look_at_file(surveyor *look, const char *path, icestream_error *error)
+{
+    ics_source_survey *out = look->out;
+    ics_step_reader *reader = NULL;
+    icestream_error why = {.status = ICESTREAM_OK};
+    struct stat about;
+    const int status = ics_step_reader_open(path, look->spectrum_count, &reader, &why);
+    if (status == ICESTREAM_E_MEMORY) {
+        return ics_error_copy(error, &why);
+    }
+    out->files++;
+    out->bytes += stat(path, &about) == 0 ? (uint64_t)about.st_size : 0;
+    if (status == ICESTREAM_OK) {
+        out->rows += ics_step_reader_rows(reader);
+    } else {
+        ics_error_add(&look->refused, status, "%s", why.text);
+    }
+    ics_step_reader_destroy(reader);
+    return ICESTREAM_OK;
+}
+
+static bool is_default(const icestream_config *config, const char *key)
+{
+    char where[1024]; /* word: place */
+    return strcmp(ics_config_place(config, key, where, sizeof where), "default") == 0;
+}
+
+static int look_at_files(surveyor *look, icestream_error *error)
+{
+    ics_inputs inputs = {NULL, 0};
+    icestream_error why = {.status = ICESTREAM_OK};
+    int status = ics_inputs_plan(look->config, &inputs, &why);
+    if (status == ICESTREAM_E_CONFIG && is_default(look->config, "source.files")) {
+        look->out->is_missing = true;
+        return ICESTREAM_OK;
+    }
+    if (status != ICESTREAM_OK) {
+        return ics_error_copy(error, &why);
+    }
+    for (size_t i = 0; i < inputs.count && status == ICESTREAM_OK; ++i) {
+        const ics_input *input = &inputs.items[i];
+        if (input->stream) {
+            look->out->streams++;
+            continue;
+        }
+        look->out->existing += input->output != NULL && access(input->output, F_OK) == 0;
+        status = look_at_file(look, input->path, error);
+    }
+    ics_inputs_free(&inputs);
+    return status;
+}
+
+static int look_at_entry(surveyor *look, const char *folder, const char *name,
+                         icestream_error *error)
+{
+    char *path = NULL, *output = NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the name of a file");
+    }
+    struct stat about;
+    int status = ICESTREAM_OK;
+    if (stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
+        output = ics_inputs_output(look->config->sink.directory, name);
+        look->out->existing += output != NULL && access(output, F_OK) == 0;
+        status = look_at_file(look, path, error);
+    }
+    free(output);
+    free(path);
+    return status;
+}
+
+static int look_at_folder(surveyor *look, icestream_error *error)
+{
+    const char *folder = look->config->source.directory;
+    DIR *entries = opendir(folder);
+    if (entries == NULL) {
+        ics_error_set(error, ICESTREAM_E_CONFIG,
+                      "source.directory: found %s, expected a folder that is there and can be "
+                      "read: %s",
+                      folder, strerror(errno));
+        return ics_config_blame(look->config, "source.directory", error);
+    }
+    int status = ICESTREAM_OK;
+    const struct dirent *entry;
+    while (status == ICESTREAM_OK && (entry = readdir(entries)) != NULL) {
+        if (ics_claims_is_step_file(look->config->source.pattern, entry->d_name)) {
+            status = look_at_entry(look, folder, entry->d_name, error);
+        }
+    }
+    closedir(entries);
+    return status;
+}
+
+int ics_source_survey_find(const icestream_config *config, uint32_t spectrum_count,
+                           ics_source_survey *out, icestream_error *error)
+{
+    *out = (ics_source_survey){.folder = config->source.directory, .listen = config->source.listen};
+    surveyor look = {.config = config, .spectrum_count = spectrum_count, .out = out};
+    if (out->listen != NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(out->folder != NULL ? look_at_folder(&look, error) : look_at_files(&look, error));
+    return ics_error_copy(error, &look.refused);
+}
+
+void ics_source_survey_describe(const icestream_config *config, const ics_source_survey *survey,
+                                FILE *out)
+{
+    if (survey->listen != NULL) {
+        fprintf(out, "source     clients at %s\n", survey->listen);
+        return;
+    }
+    if (survey->is_missing) {
+        fprintf(out, "source     %s: no step file yet (`icestream generate` makes one)\n",
+                config->source.files[0]);
+        return;
+    }
+    fprintf(out, "source     %" PRIu64 " step file%s", survey->files,
+            survey->files == 1 ? "" : "s");
+    if (survey->folder != NULL) {
+        fprintf(out, " in %s", survey->folder);
+    }
+    fprintf(out, ", %" PRIu64 " steps, %.6g MB", survey->rows, (double)survey->bytes / 1e6);
+    if (survey->streams > 0) {
+        fprintf(out, ", and %" PRIu64 " stream%s, which validate does not read", survey->streams,
+                survey->streams == 1 ? "" : "s");
+    }
+    fputc('\n', out);
+    if (survey->existing > 0) {
+        fprintf(out, "  done     %" PRIu64 " of them have a hit file already\n", survey->existing);
+    }
+}
+
+json_t *ics_source_survey_json(const ics_source_survey *survey)
+{
+    return json_pack("{s:s*, s:s*, s:I, s:I, s:I, s:I, s:I}", "directory", survey->folder, "listen",
+                     survey->listen, "files", (json_int_t)survey->files, "streams",
+                     (json_int_t)survey->streams, "steps", (json_int_t)survey->rows, "bytes",
+                     (json_int_t)survey->bytes, "with_hits", (json_int_t)survey->existing);
+}

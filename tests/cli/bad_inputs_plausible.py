@@ -1,0 +1,236 @@
+"""Cases for bad_inputs.py: values that are legal and most likely mistakes. The program goes on and warns. To
+join: one more warns() for a run, or particle() for a particle. A correct configuration gets no such warning:
+sound_cases() has some."""
+
+import glob
+import os
+import subprocess
+
+from bad_inputs_files import case, good, npy, step
+
+GROUP = "plausibility"
+HEADER = b"string,module,x,y,z\n"
+ICE = b"layers: [[1948.07, 0.04, 0.01, 0]]\n"
+
+
+def warns(name, command, says, steps=None, **files):
+    """A run with this command line ends well and says this on standard error."""
+    content = {key.replace("_csv", ".csv").replace("_yaml", ".yaml"): value for key, value in files.items()}
+    content["a.steps.npy"] = steps or npy(step())
+    says = says if isinstance(says, list) else [says]
+    case(GROUP, name, "run -s source.files=a.steps.npy " + command, 0, ["warning: "] + says, content)
+
+
+def particle(name, text, says):
+    case(
+        GROUP,
+        name,
+        "validate --print-effective run.yaml",
+        0,
+        ["warning    run.yaml:1:20: particle 1: " + says],
+        {"run.yaml": ("particles: { list: [%s] }" % text).encode()},
+    )
+
+
+def workload(name, position, says):
+    case(
+        GROUP,
+        name,
+        "validate --print-effective -s workload.kind=point -s 'workload.position=%s'" % position,
+        0,
+        ["warning    --set workload.position: workload.position: found light " + says],
+    )
+
+
+def detector_cases():
+    warns(
+        "modules in the air",
+        "-s detector.file=d.csv",
+        "d.csv:3: string 1, module 2: z: found 1960 m, which is above the surface of the ice",
+        d_csv=HEADER + b"1,1,0,0,0\n1,2,0,0,1960\n",
+    )
+    warns(
+        "modules far above the table of the ice",
+        "-s detector.file=d.csv",
+        "d.csv:2: string 1, module 1: z: found 1900 m, which is far above the table of the ice",
+        d_csv=HEADER + b"1,1,0,0,1900\n",
+    )
+    warns(
+        "modules in the rock",
+        "-s detector.file=d.csv",
+        "d.csv:2: string 1, module 1: z: found -2000 m, which is below the ice (z = -901.93 m)",
+        d_csv=HEADER + b"1,1,0,0,-2000\n",
+    )
+    warns(
+        "modules that overlap at their oversize",
+        "-s detector.oversize=100",
+        "found 100, with which modules are 33.02 m wide, and the two closest are 17 m apart",
+    )
+    warns(
+        "the world ends inside the detector",
+        "-s ice.absorb_above=100",
+        "found 501.5 m, which is above ice.absorb_above, where photons end (z = 100 m); 2064 of 5160",
+    )
+    warns(
+        "the world begins inside the detector",
+        "-s ice.absorb_below=-100",
+        "which is below ice.absorb_below, where photons end (z = -100 m)",
+    )
+
+
+def ice_cases():
+    def ice(name, text, says):
+        warns(name, "-s ice.file=ice.yaml", "ice.yaml:" + says, ice_yaml=text)
+
+    ice(
+        "lengths in place of coefficients",
+        b"layers: [[1948.07, 25, 0.01, 0]]\n",
+        "1:9: effective scattering: found 25 1/m at 400 nm in the clearest layer, a length of 0.04 m",
+    )
+    ice(
+        "an absorption length in place of a coefficient",
+        b"layers: [[1948.07, 0.04, 100, 0]]\n",
+        "1:9: absorption: found 100 1/m at 400 nm in the clearest layer, a length of 0.01 m",
+    )
+    ice(
+        "factors in place of logarithms",
+        ICE + b"anisotropy: [1.04, 0.92]\n",
+        "2:13: anisotropy: found logarithms up to 1.04 along and 0.92 across the flow, which are "
+        "factors of 2.829 and 2.509",
+    )
+    ice(
+        "an anisotropy that is swapped",
+        ICE + b"anisotropy: [-0.08, 0.04]\n",
+        "2:13: anisotropy: found a logarithm of -0.08 along and 0.04 across the flow",
+    )
+    ice(
+        "light that scatters backwards",
+        ICE + b"mean_cosine: -0.9\n",
+        "2:14: mean_cosine: found -0.9, light that scatters backwards",
+    )
+    ice(
+        "hole ice much narrower than the modules",
+        ICE + b"hole: { radius: 0.05 }\n",
+        "2:17: hole.radius: found 0.05 m, much narrower than the modules (0.1651 m)",
+    )
+
+
+def run_cases():
+    warns(
+        "a low limit of bounces",
+        "-s run.bounce_limit=1",
+        [
+            "run.bounce_limit: found 1, and photons of this ice scatter 33.4 times on average",
+            "warning: run.bounce_limit (1) stopped 94.1 % of the photons, whose hits are missing",
+        ],
+        steps=npy(step(photons=1000)),
+    )
+    warns(
+        "1000 threads",
+        "-s device.threads=1000 -s device.backend=cpu -s graph.pool=16",
+        "--set device.threads: device.threads: found 1000, and this process has",
+    )
+
+
+def light_cases():
+    workload("a workload in the air", "[0, 0, 1949]", "at z = 1949 m, above the surface (1948.07 m)")
+    workload("a workload in the rock", "[0, 0, -2500]", "at z = -2500 m, below the ice (-901.93 m)")
+    workload("a workload that no module can see", "[5000, 0, 0]", "4375 m away from the nearest module")
+    workload("a workload inside a module", "[0, 216.506, 178.5]", "inside string 63, module 20")
+    particle(
+        "a particle in the air",
+        "{type: e-, x: 0, y: 0, z: 1950, zenith: 10, azimuth: 0, energy: 100}",
+        "found light at z = 1950 m, above the surface (1948.07 m)",
+    )
+    particle(
+        "a particle far above the table of the ice",
+        "{type: e-, x: 0, y: 0, z: 1900, zenith: 10, azimuth: 0, energy: 100}",
+        "found light at z = 1900 m, far above the table of the ice (1005 m)",
+    )
+    particle(
+        "an LED that emits no light",
+        "{type: flasher, string: 63, module: 20, led: 7, brightness: 5, width: 20}",
+        "brightness: found 5 (width 20), with which an LED emits no light",
+    )
+    particle(
+        "a module that sees its own flash",
+        "{type: flasher, string: 63, module: 20, led: 7, brightness: 127, width: 20}",
+        "string, module: found [63, 20], which flashes and records its own light",
+    )
+
+
+def steps_cases():
+    many = {"photons": 1000}
+
+    def steps(name, says, command="", **changes):
+        warns(name, command, says, steps=npy(step(**{**many, **changes})))
+
+    steps(
+        "steps with z from the surface",
+        ["a.steps.npy: x, y, z: found light at z = -2500", "warning: no hits: "],
+        z=-2500,
+    )
+    steps("steps in the air", "a.steps.npy: x, y, z: found light at z = 1950", z=1950)
+    steps(
+        "steps that no module can see",
+        [
+            "a.steps.npy: x, y, z: found light 4375 m away from the nearest module",
+            "m away from the region where the light begins",
+        ],
+        x=5000,
+    )
+    steps(
+        "steps of weight 0",
+        "a.steps.npy: weight: found 0 in 1 of the first 1 steps, so that their hits count nothing",
+        weight=0,
+    )
+    steps(
+        "steps of weight 0 that should be detected",
+        "so that their photons make no photo-electrons",
+        command="-s stages.detect=pe",
+        weight=0,
+    )
+    steps(
+        "steps of 1000 km", "a.steps.npy: length: found 1e+06 m, longer than the world", length=1e6
+    )
+
+
+def sound_cases():
+    """Shipped configurations get no warning, except for those that are right."""
+    right = ("oversize 5 is not used", "was fitted for 400 .. 700 nm", "records its own light")
+
+    def check(_):
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+        faults = []
+        commands = [[path] for path in glob.glob(root + "/configs/r*/*.yaml")]
+        commands += [
+            ["-s", "particles.file=" + path] for path in glob.glob(root + "/configs/particles/*")
+        ]
+        commands += [
+            ["-s", "ice.file=" + path, *more]
+            for path in glob.glob(root + "/configs/ice/*.yaml")
+            for more in ([], ["-s", "detector.oversize=16"])
+        ]
+        for command in commands:
+            if "/reference/" in command[0] and not os.path.isdir(root + "/../shared/ice"):
+                continue
+            done = subprocess.run(
+                [good.program, "validate", *command], stdout=subprocess.PIPE, check=False
+            )
+            faults += [
+                "%s: %s" % (command[-1], line)
+                for line in done.stdout.decode().splitlines()
+                if line.startswith("warning") and not any(text in line for text in right)
+            ]
+        return faults
+
+    case(GROUP, "no warning for shipped configurations", "stages", 0, [], check=check)
+
+
+def plausible_cases():
+    detector_cases()
+    ice_cases()
+    run_cases()
+    light_cases()
+    steps_cases()
+    sound_cases()

@@ -1,0 +1,212 @@
+/* Promise: losses are made for bare muons and for no others, the decision depends on the event
+ * alone, a doubt is said once with its place, and light below the threshold is balanced. To join: a
+ * new way in which lists give losses gets a row in `decisions`. */
+#include "pipeline/particles/particle_events.h"
+#include "tests/particles/list_text.h"
+#include "tests/particles/particle_world.h"
+#include "tests/support/test_main.h"
+
+#include <string.h>
+
+#define EM_LINE "EM 1 1 1970 0 0 0\n"
+/* A muon downwards from the origin, 300 m long. */
+#define MUON(energy) "TR 1 0 mu 0 0 0 0 0 300 " energy " 0\n"
+
+static ics_particle_events_reader *open_text(const char *text)
+{
+    icestream_error error = {0};
+    ics_particle_source *source = NULL;
+    ics_particle_events_reader *events = NULL;
+    ck_assert_msg(ics_particle_source_borrow("list", ICS_PARTICLES_F2K, ICS_EVENTS_FILE, text,
+                                             strlen(text), &source, &error) == ICESTREAM_OK,
+                  "%s", error.text);
+    ck_assert_int_eq(ics_particle_events_create(source, 2000, &events, &error), ICESTREAM_OK);
+    return events;
+}
+
+/* Lines of an event, and what is found about its first track. */
+static const struct {
+    const char *lines;
+    ics_track_losses expected;
+} decisions[] = {
+    {MUON("1000"), ICS_LOSSES_MISSING},
+    {MUON("19"), ICS_LOSSES_NOT_NEEDED},
+    {MUON("1000") "TR 2 1 brems 0 0 -100 0 0 0 5 0\n", ICS_LOSSES_LISTED},
+    {"TR 2 1 epair 0 0 -100 0 0 0 5 0\n" MUON("1000"), ICS_LOSSES_LISTED},
+    {MUON("1000") "TR 2 1 e- 0.5 0.5 -100 0 0 0 5 0\n", ICS_LOSSES_LISTED},
+    /* the cascade of the vertex, and an electron from the decay at the end */
+    {MUON("1000") "TR 2 1 hadr 0 0 0 0 0 0 500 0\n", ICS_LOSSES_MISSING},
+    {MUON("1000") "TR 2 1 e- 0 0 -300 0 0 0 0.03 0\n", ICS_LOSSES_MISSING},
+    /* a loss at the end of one piece of a track */
+    {MUON("1000") "TR 2 1 brems 0 0 -300 0 0 0 50 0\n", ICS_LOSSES_LISTED},
+    /* next to the track, before it and behind it */
+    {MUON("1000") "TR 2 1 brems 5 0 -100 0 0 0 5 0\n", ICS_LOSSES_MISSING},
+    {MUON("1000") "TR 2 1 brems 0 0 10 0 0 0 5 0\n", ICS_LOSSES_MISSING},
+    {MUON("1000") "TR 2 1 brems 0 0 -310 0 0 0 5 0\n", ICS_LOSSES_MISSING},
+    {"TR 1 0 tau 0 0 0 0 0 300 1e6 0\n", ICS_LOSSES_MISSING},
+    {"TR 1 0 e- 0 0 0 0 0 ? 1e6 0\n", ICS_LOSSES_NOT_NEEDED},
+};
+
+START_TEST(decision)
+{
+    char text[1024];
+    bool found = true, is_track = false;
+    icestream_error error = {0};
+    ics_listed_particle p = {0};
+    /* An event before and after it changes nothing. */
+    snprintf(text, sizeof text,
+             FRAME_BEGIN "EM 0 1 1970 0 0 0\nTR 1 0 brems 0 0 -100 0 0 0 5 0\nEE\n" EM_LINE
+                         "%sEE\nEM 2 1 1970 0 0 0\nTR 1 0 brems 0 0 -100 0 0 0 5 0\nEE\n" FRAME_END,
+             decisions[_i].lines);
+    ics_particle_events_reader *events = open_text(text);
+    while (!is_track) {
+        ck_assert_int_eq(ics_particle_events_next(events, &p, &found, &error), ICESTREAM_OK);
+        ck_assert(found);
+        is_track = p.event == 1 && (p.particle.values[ICS_PARTICLE_LENGTH] > 0 ||
+                                    p.particle.values[ICS_PARTICLE_ENERGY] >= 1e6);
+    }
+    ck_assert_int_eq(p.track_losses, decisions[_i].expected);
+    ics_particle_events_destroy(events);
+}
+END_TEST
+
+/* An event of `count` cascades, then a muon, then a loss of it. */
+static char *large_event(int count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    fputs("particles:\n  list:\n", out);
+    for (int i = 0; i < count; ++i) {
+        fputs("    - {type: brems, energy: 0, " HERE "}\n", out);
+    }
+    fputs("    - {type: mu, energy: 1000, length: 300, x: 50, y: 0, z: 0, zenith: 0, azimuth: 0}\n"
+          "    - {type: brems, energy: 5, x: 50, y: 0, z: -100, zenith: 0, azimuth: 0}\n",
+          out);
+    fclose(out);
+    return text;
+}
+
+/* A muon and its loss in different pieces of an event that is too large: an error, no guess. */
+START_TEST(too_large_event)
+{
+    for (int more = 0; more < 2; ++more) {
+        char *text = large_event(ICS_EVENT_PARTICLES - 2 + more);
+        world w = open_world(text);
+        icestream_step steps[16];
+        size_t count;
+        icestream_error error = {0};
+        const int status = ics_particle_steps_fill(w.steps, steps, COUNT(steps), &count, &error);
+        ck_assert_int_eq(status, more ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
+        ck_assert(!more || strstr(error.text, "particle 16384: error: mu: found no losses on this "
+                                              "track among 16384 particles of its event") != NULL);
+        close_world(&w);
+        free(text);
+    }
+}
+END_TEST
+
+/* The error of a line is reported after the steps of all lines before it, although the whole event
+ * is read first. */
+START_TEST(errors_keep_their_order)
+{
+    icestream_error error = {0};
+    ics_listed_particle p;
+    bool found;
+    ics_particle_events_reader *events =
+        open_text(FRAME_BEGIN EM_LINE MUON("1000") MUON("50") "TR 1 0 what 0 0 0 0 0 0 1 0\n");
+    for (size_t line = 4; line < 6; ++line) {
+        ck_assert_int_eq(ics_particle_events_next(events, &p, &found, &error), ICESTREAM_OK);
+        ck_assert(found && p.position == line);
+    }
+    ck_assert_int_eq(ics_particle_events_next(events, &p, &found, &error), ICESTREAM_E_CONFIG);
+    ck_assert(!found && strstr(error.text, "list:6:8: error: type: found 'what'") != NULL);
+    ics_particle_events_destroy(events);
+}
+END_TEST
+
+#define BARE   "{type: mu, energy: 1e5, length: 300, " HERE "}"
+#define LISTED BARE ", {type: brems, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0}"
+
+/* auto makes the light of a bare muon and leaves a list with losses alone. */
+START_TEST(light)
+{
+    const double bare = photons_of("losses: none, ", BARE), with = photons_of("", BARE);
+    ck_assert_double_gt(with, 100 * bare);
+    ck_assert_double_eq(with, photons_of("losses: simple, ", BARE));
+    ck_assert_double_eq(photons_of("", LISTED), photons_of("losses: none, ", LISTED));
+    ck_assert_double_eq(
+        photons_of("", "{type: tau, energy: 1e5, length: 300, " HERE "}"),
+        photons_of("losses: none, ", "{type: tau, energy: 1e5, length: 300, " HERE "}"));
+}
+END_TEST
+
+/* Options and a list, and words of the only warning. NULL: none. */
+static const struct {
+    const char *options, *list, *expected;
+} doubts[] = {
+    {"", BARE, NULL},
+    {"", LISTED, NULL},
+    {"losses: none, ", LISTED, NULL},
+    {"losses: none, ", BARE,
+     "particle 1: 1 track, the first one of 100000 GeV and 300 m, has no "
+     "energy losses in the list, and particles.losses: none"},
+    {"losses: simple, ", LISTED, "particles.losses: simple makes them again"},
+    {"", LISTED ", {event: 1, type: mu, energy: 1e4, length: 30, " HERE "}",
+     "particle 3: 1 track, the first one of 10000 GeV and 30 m, has no energy losses in the list "
+     "and get simple ones"},
+    {"", "{type: tau, energy: 1e5, length: 30, " HERE "}", "knows those of muons only"},
+    {"", "{type: mu, energy: 0.2, length: 30, " HERE "}", "more length than a muon of this energy"},
+};
+
+START_TEST(warnings)
+{
+    world w = open_particles(doubts[_i].options, doubts[_i].list);
+    ics_warnings found = {0};
+    count_all(&w);
+    ck_assert_int_eq(ics_light_totals_warn(ics_particle_steps_light(w.steps),
+                                           ics_particle_steps_source(w.steps), &found),
+                     ICESTREAM_OK);
+    ck_assert_uint_eq(found.count, doubts[_i].expected != NULL);
+    ck_assert_msg(found.count == 0 || strstr(found.items[0], doubts[_i].expected) != NULL, "%s",
+                  found.items[0]);
+    ics_warnings_free(&found);
+    close_world(&w);
+}
+END_TEST
+
+/* The light by types, and the events with the least and the most light. */
+START_TEST(by_type)
+{
+    char *text = NULL;
+    size_t size = 0;
+    world w = open_particles("", "{type: NuMu}, {type: 12}, {type: e-, event: 7, energy: 10, " HERE
+                                 "}, {type: e-, event: 7, energy: 30, " HERE "}");
+    const ics_particle_totals totals = count_all(&w);
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    const ics_light_totals *made = ics_particle_steps_light(w.steps);
+    ics_light_totals_describe(made, out);
+    fclose(out);
+    ck_assert(made->events == 2 && made->least == 0 && made->least_event == 0);
+    ck_assert(made->most == (double)totals.photons && made->most_event == 7);
+    ck_assert_ptr_nonnull(strstr(text, "  nu       2: 0 photons\n"));
+    ck_assert_ptr_nonnull(strstr(text, "  e-       2, 40 GeV: "));
+    free(text);
+    close_world(&w);
+}
+END_TEST
+
+ICS_TEST_MAIN("track losses")
+{
+    TCase *tracks = tcase_create("tracks");
+    tcase_set_timeout(tracks, 60);
+    tcase_add_loop_test(tracks, decision, 0, COUNT(decisions));
+    tcase_add_test(tracks, too_large_event);
+    tcase_add_test(tracks, errors_keep_their_order);
+    tcase_add_test(tracks, light);
+    tcase_add_loop_test(tracks, warnings, 0, COUNT(doubts));
+    tcase_add_test(tracks, by_type);
+    suite_add_tcase(suite, tracks);
+}
