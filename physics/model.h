@@ -213,17 +213,25 @@ typedef struct ice_light {
     ice_spectrum *spectra; /* [count] */
     size_t count;          /* 1 .. 256 */
     /* bias(wl), the share of the light that is generated (physics.md 3.2), linear between the
-     * points. The weight of a hit is the weight of its step divided by the bias. No points: bias =
-     * 1 */
+     * points. The weight of a hit is the weight of its step divided by the bias and by the area
+     * factor of oversize. No points: bias = 1 */
     double *bias_wavelength; /* [bias_count], nm, ascending */
     double *bias;            /* [bias_count], > 0 wherever a spectrum is */
     size_t bias_count;
+    /* [count], the share of the photons of each spectrum that the bias keeps, > 0; NULL: not
+     * computed */
+    double *kept;
     /* acc_k(wl) pk / F^2 at the points of the bias, the efficiency of all modules included: the
      * share of light from its best direction that a module of acceptance k and efficiency 1
      * detects. It is at most the bias divided by the efficiency, for each module that detects.
      * Without points: flat_acceptance */
     double *acceptances[ICE_ACCEPTANCES]; /* [bias_count] each; NULL: not computed */
     double flat_acceptance;
+    /* What the bias was made from, for the record of steps (files.md 2.5): at the points of the
+     * bias the acceptance of the standard module and that of the high-efficiency module relative to
+     * it; and the efficiency of all modules. NULL: not computed */
+    double *standard_acceptance, *high_efficiency; /* [bias_count] each */
+    double efficiency;
     double photons_per_metre; /* biased Cherenkov photons per metre of bare track at beta = 1 */
 } ice_light;
 

@@ -35,7 +35,9 @@ enum {
     ICESTREAM_KIND_FLASHER = 2,
     ICESTREAM_KIND_POINT = 3
 };
-enum { ICESTREAM_STEP_ISOTROPIC = 1 }; /* icestream_step.flags */
+/* icestream_step.flags: light in all directions; the number of photons is that of the source, and
+ * not the share of it that thinning kept. Only the weight of hits depends on the second. */
+enum { ICESTREAM_STEP_ISOTROPIC = 1, ICESTREAM_STEP_NOT_THINNED = 2 };
 
 typedef struct icestream_step {
     float x, y, z;    /* start (m), within 10 km of the origin */
@@ -44,7 +46,7 @@ typedef struct icestream_step {
     float length;     /* (m), >= 0; with ICESTREAM_STEP_ISOTROPIC the radius of the sphere on whose
                          surface the photons start, radially outwards, after length / (c beta) */
     float beta;       /* v/c, in (0, 1] */
-    float weight;     /* >= 0, copied to the hits */
+    float weight;     /* >= 0, a factor of the weight of the hits */
     uint32_t photons; /* number of photons to create; 0 is legal */
     uint32_t source_id; /* the particle or light source that makes the light */
     uint64_t event_id;
@@ -60,7 +62,8 @@ typedef struct icestream_hit {
     float x, y, z;    /* impact relative to the centre of the module, at its true size (m) */
     float dx, dy, dz; /* unit vector of travel at the impact */
     float wavelength; /* (nm) */
-    float weight;
+    float weight;     /* the sum over hits estimates the photons (in files of photo-electrons: the
+                         photo-electrons) that modules of true size would get */
     uint32_t step_id;
     uint32_t photon_id; /* index within the step */
     uint16_t string, module;

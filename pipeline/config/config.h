@@ -25,6 +25,9 @@ enum { ICS_CONFIG_GPUS = 64, ICS_CONFIG_ANGULAR = 17 };
 /* Where a run continues if its GPU fails. */
 typedef enum ics_fallback { ICS_FALLBACK_NONE, ICS_FALLBACK_CPU } ics_fallback;
 
+/* What happens to steps whose light was made for other values than those of the run. */
+typedef enum ics_light_mismatch { ICS_MISMATCH_REFUSE, ICS_MISMATCH_ACCEPT } ics_light_mismatch;
+
 /* What becomes of a claimed step file when its hits are written. */
 typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 
@@ -149,6 +152,10 @@ int ics_config_check_files(const icestream_config *config, const char *section,
  * depend through ice, detector, light or detection are left out (config_keys.def). Check
  * ferror(out) afterwards. */
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out);
+
+/* Returns the value of a key ("detector.oversize") as a configuration says it, as a new text for
+ * the caller to free; empty: not given. NULL: no memory. */
+char *ics_config_value_text(const icestream_config *config, const char *key_path);
 
 /* Writes all keys as the Markdown table of configs/README.md. */
 void ics_config_document(FILE *out);

@@ -16,6 +16,13 @@ static void print_value(const ics_schema_field *field, const icestream_config *c
     fputs(name, out);
 }
 
+char *ics_config_value_text(const icestream_config *config, const char *key_path)
+{
+    const size_t index = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
+    return index < ics_config_key_count ? ics_schema_field_text(&ics_config_keys[index], config)
+                                        : strdup("");
+}
+
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out)
 {
     for (size_t i = 0; i < ics_config_key_count; ++i) {

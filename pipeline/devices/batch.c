@@ -95,9 +95,17 @@ static int grow_batch(ics_batch *batch, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* How many more photons the batch may get. */
+static uint64_t room_for_photons(const ics_batch *batch, const ics_step_cursor *cursor)
+{
+    uint64_t room = batch->photons < batch->photon_limit ? batch->photon_limit - batch->photons : 0;
+    uint64_t before = cursor->barrier != 0 ? cursor->barrier - cursor->position : room;
+    return before < room ? before : room;
+}
+
 int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestream_error *error)
 {
-    while (batch->photons < batch->photon_limit && batch->count < batch->step_limit) {
+    while (room_for_photons(batch, cursor) > 0 && batch->count < batch->step_limit) {
         while (cursor->count > 0 && cursor->first_photon == cursor->steps->photons) {
             cursor->steps++;
             cursor->count--;
@@ -111,7 +119,10 @@ int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestr
         if (status != ICESTREAM_OK) {
             return status;
         }
-        uint64_t room = batch->photon_limit - batch->photons;
+        if (batch->count == 0) {
+            batch->first_photon = cursor->position;
+        }
+        uint64_t room = room_for_photons(batch, cursor);
         uint32_t left = cursor->steps->photons - cursor->first_photon;
         uint32_t photons = left < room ? left : (uint32_t)room;
         batch->steps[batch->count] = *cursor->steps;
@@ -120,9 +131,26 @@ int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestr
         batch->count++;
         batch->photons += photons;
         cursor->first_photon += photons;
+        cursor->position += photons;
     }
     *full = true;
     return ICESTREAM_OK;
+}
+
+void ics_batch_pass_over(ics_step_cursor *cursor, uint64_t position)
+{
+    while (cursor->count > 0 && cursor->position < position) {
+        uint32_t left = cursor->steps->photons - cursor->first_photon;
+        uint64_t wanted = position - cursor->position;
+        uint32_t photons = left < wanted ? left : (uint32_t)wanted;
+        cursor->first_photon += photons;
+        cursor->position += photons;
+        if (cursor->first_photon == cursor->steps->photons) {
+            cursor->steps++;
+            cursor->count--;
+            cursor->first_photon = 0;
+        }
+    }
 }
 
 ice_emission ics_batch_step_emission(const icestream_step *step, uint32_t first, uint32_t photons)

@@ -44,6 +44,7 @@ typedef struct ics_batch {
     icestream_step *steps;   /* [count], the step of every emission */
     ice_emission *emissions; /* [count], each with 1 or more photons */
     uint32_t count, capacity;
+    uint64_t first_photon; /* of the batch: its position in the file (ics_step_cursor) */
     uint64_t photons;      /* sum over the emissions */
     uint64_t photon_limit; /* the batch is full with this number of photons, */
     uint32_t step_limit;   /* or with this number of emissions */
@@ -81,16 +82,23 @@ void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure);
 /* Accepts NULL. */
 void ics_batch_destroy(ics_batch *batch);
 
-/* A position in an array of steps, possibly inside a step. */
+/* A position in an array of steps, possibly inside a step. The steps may be a piece of a file. */
 typedef struct ics_step_cursor {
     const icestream_step *steps;
     size_t count;          /* steps left, steps[0] included */
     uint32_t first_photon; /* photons of steps[0] that are already in batches */
+    uint64_t position;     /* of the next photon: the photons of the file before it */
+    uint64_t barrier;      /* position at which a batch ends, above `position`; 0: anywhere */
 } ics_step_cursor;
 
-/* Moves photons from the cursor to the batch until the batch is full or the cursor has no steps
- * left. Steps without photons are skipped. *full: whether the batch is full. ICESTREAM_E_MEMORY. */
+/* Moves photons from the cursor to the batch until the batch is full, the cursor is at its barrier,
+ * or the cursor has no steps left. Steps without photons are skipped. *full: the batch is full or
+ * ends at the barrier. The photons of a batch are neighbours in the file. ICESTREAM_E_MEMORY. */
 int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestream_error *error);
+
+/* Moves the cursor over photons that no batch gets, up to `position` or until the cursor has no
+ * steps left. */
+void ics_batch_pass_over(ics_step_cursor *cursor, uint64_t position);
 
 /* Returns the emission of the photons `first` to `first + photons - 1` of a step. Its direction is
  * normalised in double precision; the direction of an isotropic step is +z and is not used. The
@@ -110,8 +118,18 @@ typedef struct ics_hit_models {
  * light->bias, constant beyond the first and the last one, 1 without points (physics.md 3.2). */
 double ics_batch_light_bias(const ice_light *light, double wavelength);
 
+/* Returns by what the weights of the hits of a step are multiplied: 1 if its photons are those that
+ * thinning kept. If the step is not thinned: the share of the photons of its spectrum that thinning
+ * would have kept (physics.md 3.2). */
+double ics_batch_thinning(const ice_light *light, const icestream_step *step);
+
+/* Returns the weight of a hit of this step, at a wavelength with this bias: how many photons the
+ * hit stands for at modules of true size (physics.md 3.2). +INFINITY or NaN for the bias 0. */
+double ics_batch_weight(const ics_hit_models *models, const icestream_step *step, double bias);
+
 /* Makes the hit of an arrival (physics.md 9, files.md 4.1): t = step.t + ics_tables_arrival_delay
- * in double precision, weight = step.weight / bias(wavelength), and at most 65535 scatters.
+ * in double precision, weight = step.weight * thinning / (bias(wavelength) F^2) with the oversize F
+ * of the detector, and at most 65535 scatters.
  * ICESTREAM_E_FAILED: an arrival that no model explains (unknown emission or module, bias 0).
  * ICESTREAM_E_INPUT: the weight is larger than a hit can store. */
 int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *batch,
@@ -125,7 +143,8 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
 
 /* Decides which hits are photo-electrons; hits[i] is made from arrivals->items[i].
  * models->detection must not be NULL. A photo-electron gets pmt 0. If hit files contain only
- * photo-electrons, each gets weight 1, and the other hits are removed from `hits` and *count. The
+ * photo-electrons, each gets weight 1 (or ics_batch_thinning(), if its step is not thinned), and
+ * the other hits are removed from `hits` and *count. The
  * account counts the photo-electrons and the removed hits. ICESTREAM_E_INPUT: a weight with which
  * the probability of detection is above 1. ICESTREAM_E_FAILED: an arrival of an unknown module. */
 int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch,

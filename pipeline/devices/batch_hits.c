@@ -1,17 +1,9 @@
 /* Making the hits of a computed batch from its arrivals. */
 #include "pipeline/devices/batch.h"
-#include "pipeline/models/light/curve.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-double ics_batch_light_bias(const ice_light *light, double wavelength)
-{
-    const ics_curve bias = {
-        .x = light->bias_wavelength, .y = light->bias, .count = light->bias_count};
-    return bias.count > 0 ? ics_curve_at_or_end(&bias, wavelength) : 1.0;
-}
 
 int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *batch,
                                const ice_arrival *arrival, icestream_hit *out,
@@ -27,7 +19,7 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
     const ice_emission *emission = &batch->emissions[arrival->emission];
     const ice_module *module = &models->detector->modules[arrival->module];
     double bias = ics_batch_light_bias(models->light, arrival->wavelength);
-    double weight = (double)step->weight / bias;
+    double weight = ics_batch_weight(models, step, bias);
     if (!(bias > 0.0)) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "internal error: event %" PRIu64 ", step %u, photon %u arrived with "

@@ -6,8 +6,9 @@
  *
  * The files of pipeline/devices:
  *   workers          threads that run jobs, and the mailbox that brings jobs back to a loop
- *   batch            batch.c fills batches, batch_hits.c makes their hits, hit_detection.c decides
- *                    which hits are photo-electrons, hit_sort.c sorts
+ *   batch            batch.c fills batches, batch_hits.c makes their hits with the weights of
+ *                    hit_weight.c, hit_detection.c decides which are photo-electrons, hit_sort.c
+ *                    sorts
  *   device_options   what a device is made from, and the choice of the backend
  *   device           the interface; device_steps.c computes an array of steps
  *   device_group     divides batches between members (device_meter estimates which one finishes

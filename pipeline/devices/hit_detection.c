@@ -61,7 +61,8 @@ int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch
             hit->pmt = 0;
         }
         if (content == ICS_CONTENT_PE) {
-            hit->weight = 1.0f;
+            hit->weight = (float)ics_batch_thinning(models->light,
+                                                    &batch->steps[arrivals->items[i].emission]);
         }
     }
     *count = kept;

@@ -178,9 +178,13 @@ static int write_all(int descriptor, const char *name, const void *bytes, size_t
     return ICESTREAM_OK;
 }
 
-int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
-                            const void *rows, size_t count, icestream_error *error)
+int ics_table_message_write_noted(int descriptor, const char *name, const ics_layout *schema,
+                                  const char *note, const void *rows, size_t count,
+                                  icestream_error *error)
 {
+    unsigned char *header = NULL;
+    size_t size = 0;
+    ICS_TRY(ics_npy_write_noted_header(schema, count, note, &header, &size, error));
     /* A library must not change how the process handles SIGPIPE. So SIGPIPE is blocked in this
      * thread, and if these writes raise it, it is removed before it is unblocked. */
     sigset_t pipe_signal, before, pending;
@@ -192,9 +196,7 @@ int ics_table_message_write(int descriptor, const char *name, const ics_layout *
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
 
     uint64_t written = 0;
-    unsigned char header[ICS_NPY_OWN_HEADER];
-    ics_npy_write_header(schema, count, header);
-    int status = write_all(descriptor, name, header, sizeof header, &written, error);
+    int status = write_all(descriptor, name, header, size, &written, error);
     if (!status) {
         status = write_all(descriptor, name, rows, count * schema->row_bytes, &written, error);
     }
@@ -207,5 +209,12 @@ int ics_table_message_write(int descriptor, const char *name, const ics_layout *
         } while (taken < 0 && errno == EINTR);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    free(header);
     return status;
+}
+
+int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
+                            const void *rows, size_t count, icestream_error *error)
+{
+    return ics_table_message_write_noted(descriptor, name, schema, NULL, rows, count, error);
 }

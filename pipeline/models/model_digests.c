@@ -91,11 +91,13 @@ static void add_detection(ics_digest *digest, const ics_detection *detection)
     ics_digest_add_number(digest, detection->content);
 }
 
-/* Next to the tables, the weight of a hit needs the probability that its light was kept. */
+/* Next to the tables, the weight of a hit needs the probability that its light was kept, and for
+ * steps that are not thinned the mean of this probability over the spectrum. */
 static void add_bias(ics_digest *digest, const ice_light *light)
 {
     ics_digest_add_numbers(digest, light->bias_wavelength, light->bias_count);
     ics_digest_add_numbers(digest, light->bias, light->bias_count);
+    ics_digest_add_numbers(digest, light->kept, light->count);
 }
 
 static int add_models(ics_digest *digest, ics_models *models, icestream_error *error)

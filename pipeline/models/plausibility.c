@@ -4,7 +4,7 @@
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/ice/ice_medium.h"
-#include "pipeline/models/plausibility_light.h"
+#include "pipeline/models/light/light_region.h"
 #include "pipeline/models/range.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static int warn_of_modules(const inspection *self, const module_fault *fault, co
 /* Modules that no photon reaches, or where the ice is not known. */
 static int check_positions(const inspection *self)
 {
-    static const char *const texts[ICS_LIGHT_PLACES] = {
+    static const char *const texts[ICS_LIGHT_POSITIONS] = {
         [ICS_LIGHT_IN_AIR] = "above the surface of the ice",
         [ICS_LIGHT_IN_ROCK] = "below the ice",
         [ICS_LIGHT_ABOVE_WORLD] = "above ice.absorb_above, where photons end",
@@ -64,19 +64,19 @@ static int check_positions(const inspection *self)
         [ICS_LIGHT_ABOVE_TABLE] = "far above the table of the ice",
         [ICS_LIGHT_BELOW_TABLE] = "far below the table of the ice",
     };
-    module_fault faults[ICS_LIGHT_PLACES] = {{0}};
-    double limits[ICS_LIGHT_PLACES] = {0};
+    module_fault faults[ICS_LIGHT_POSITIONS] = {{0}};
+    double limits[ICS_LIGHT_POSITIONS] = {0};
     const ics_light_limits all = ics_light_limits_of(self->medium, self->detector);
     for (size_t i = 0; i < self->detector->module_count; ++i) {
         const ice_module *module = &self->detector->modules[i];
         double limit;
-        const ics_light_place where = ics_light_place_of(&all, module->z, &limit);
+        const ics_light_position where = ics_light_position_of(&all, module->z, &limit);
         limits[where] = limit;
         if (faults[where].count++ == 0) {
             faults[where].first = module;
         }
     }
-    for (ics_light_place where = ICS_LIGHT_IN_ICE + 1; where < ICS_LIGHT_PLACES; ++where) {
+    for (ics_light_position where = ICS_LIGHT_IN_ICE + 1; where < ICS_LIGHT_POSITIONS; ++where) {
         if (texts[where] != NULL) {
             ICS_TRY(warn_of_modules(self, &faults[where], texts[where], limits[where]));
         }

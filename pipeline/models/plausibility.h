@@ -2,7 +2,7 @@
  * factors in place of logarithms. Each becomes a warning with the place of the value, the value,
  * and what is usual. Values that a correct configuration may have are not mentioned.
  *
- * plausibility_light.h asks the same about the positions of light. */
+ * light/light_region.h asks the same about the positions of light. */
 #ifndef ICS_MODELS_PLAUSIBILITY_H
 #define ICS_MODELS_PLAUSIBILITY_H
 

@@ -14,7 +14,8 @@ typedef struct ics_light_setup {
     ice_light_convention convention;
     const ice_detector *detector; /* not owned */
     double per_metre;             /* photons per metre of bare track at beta = 1, bias included */
-    double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps */
+    const double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps;
+                           not owned */
     size_t spectrum_count;
     /* The photons to make in the k-th piece of ICE_MUON_PIECE metres before the end of a stopping
      * muon, relative to beta = 1. The create stage drops those whose wavelength is below the
@@ -29,7 +30,7 @@ typedef struct ics_light_setup {
 } ics_light_setup;
 
 /* Makes the setup for the light of the medium. Detector and light must outlive it.
- * ICESTREAM_E_CONFIG: a spectrum of light.spectra cannot be read again. ICESTREAM_E_MEMORY. */
+ * ICESTREAM_E_MEMORY. */
 int ics_light_setup_create(const icestream_config *config, const ice_medium *medium,
                            const ice_detector *detector, const ice_light *light,
                            ics_light_setup **out, icestream_error *error);

@@ -176,7 +176,7 @@ static void refuse_word(ics_particle_field field, const ics_text_field *text,
         ics_particle_name_nearest(&nearest, typed);
         snprintf(words, sizeof words,
                  "a name of f2k as mu, e-, hadr, brems, flasher, a code of the "
-                 "PDG as 13, or a name of IceTray as MuMinus (docs/light.md)");
+                 "PDG as 13, or a name of IceTray as MuMinus (docs/particles.md)");
     } else {
         list_words(kind, words, sizeof words);
     }

@@ -1,7 +1,7 @@
 /* Particles and other light sources, as their lists in YAML, CSV and f2k give them.
  *
  * A particle is a row of fields; only the fields that its list gives are set. All three formats use
- * the same table of fields, which docs/light.md describes. */
+ * the same table of fields, which docs/particles.md describes. */
 #ifndef ICS_PARTICLES_PARTICLE_H
 #define ICS_PARTICLES_PARTICLE_H
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/models/detector/sensors.h"
-#include "pipeline/models/plausibility_light.h"
+#include "pipeline/models/light/light_region.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_source.h"
 

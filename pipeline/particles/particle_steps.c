@@ -88,6 +88,11 @@ void ics_particle_steps_destroy(ics_particle_steps *steps)
     free(steps);
 }
 
+const ics_models *ics_particle_steps_models(const ics_particle_steps *steps)
+{
+    return steps->models;
+}
+
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps)
 {
     return steps->totals;
@@ -219,6 +224,14 @@ static uint8_t kind_of(ics_part_form form)
     }
 }
 
+/* The number of photons of a ray is given and never thinned. */
+static uint16_t flags_of(ics_part_form form)
+{
+    return form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC
+           : form == ICS_PART_RAY ? ICESTREAM_STEP_NOT_THINNED
+                                  : 0;
+}
+
 static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32_t step_id,
                                 uint32_t photons)
 {
@@ -244,7 +257,7 @@ static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32
                             .step_id = step_id,
                             .kind = kind_of(part->form),
                             .spectrum = (uint8_t)part->spectrum,
-                            .flags = part->form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC : 0};
+                            .flags = flags_of(part->form)};
 }
 
 static bool is_inside(const icestream_step *step)

@@ -6,7 +6,10 @@
 #ifndef ICS_PARTICLES_PARTICLE_STEPS_H
 #define ICS_PARTICLES_PARTICLE_STEPS_H
 
+#include "pipeline/models/models.h"
+#include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/light_totals.h"
+#include "pipeline/particles/particle_source.h"
 
 typedef struct ics_particle_steps ics_particle_steps;
 
@@ -52,6 +55,9 @@ int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span
 int ics_particle_steps_fill(ics_particle_steps *steps, icestream_step *out, size_t capacity,
                             size_t *count, icestream_error *error);
 
+/* The models that ics_particle_steps_create() loaded, for the record of their light; NULL for steps
+ * of ics_particle_steps_of(). The steps own them. */
+const ics_models *ics_particle_steps_models(const ics_particle_steps *steps);
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps);
 /* Returns the light of all planned steps by types and events, which belongs to the steps. Called
  * after the last step is planned. */

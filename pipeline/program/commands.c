@@ -9,10 +9,12 @@
     X(validate)                                                                                    \
     X(info)                                                                                        \
     X(status)                                                                                      \
+    X(import)                                                                                      \
     X(generate)                                                                                    \
     X(compare)                                                                                     \
     X(trace)                                                                                       \
     X(stages)                                                                                      \
+    X(geometry)                                                                                    \
     X(convert)                                                                                     \
     X(plan)                                                                                        \
     X(bench)

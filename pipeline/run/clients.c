@@ -147,7 +147,8 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                                           .folder = run->clients.folder,
                                           .clients = config->source.clients,
                                           .credits = CREDITS,
-                                          .message_limit = config->source.message_limit};
+                                          .message_limit = config->source.message_limit,
+                                          .next_seconds = config->source.client_idle};
     const ics_listener_events events = {.message = on_message, .report = on_report, .user = run};
     status = ics_listener_create(&run->loop.uv, &options, &events, &run->clients.listener, error);
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.listen", error);

@@ -5,6 +5,7 @@
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/room.h"
+#include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
 
 /* A batch found bad input. Its error lacks the name of the file, which is added here. */
@@ -39,7 +40,9 @@ static void return_batch(ics_run_state *run, ics_batch *batch)
 static void store_done(ics_job *job)
 {
     ics_batch *batch = ics_batch_of_job(job);
-    return_batch(((ics_unit *)batch->owner)->run, batch);
+    ics_unit *unit = batch->owner;
+    ics_run_save_log(unit->run, unit);
+    return_batch(unit->run, batch);
 }
 
 /* Whether the hits of the unit will be written, as far as is known now. */

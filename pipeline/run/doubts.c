@@ -1,7 +1,7 @@
 #include "pipeline/run/doubts.h"
 
-#include "pipeline/run/log.h"
 #include "pipeline/files/format/json_text.h"
+#include "pipeline/run/log.h"
 
 #include <inttypes.h>
 #include <math.h>

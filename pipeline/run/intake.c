@@ -4,11 +4,13 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
+#include "pipeline/run/ahead.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/own_outputs.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
@@ -135,17 +137,14 @@ static void claim_done(ics_job *job)
     }
 }
 
-/* Returns how many more files may be claimed: no more than the run can open, because no other
- * worker can claim a file that waits here. *waiting: the units that were never opened. */
-static uint32_t room_for_claims(const ics_run_state *run, uint32_t *waiting)
+/* The units that were never opened. */
+static uint32_t count_waiting(const ics_run_state *run)
 {
-    const ics_run_units *units = &run->units;
-    *waiting = 0;
-    for (const ics_unit *unit = units->to_open; unit != NULL; unit = unit->next) {
-        ++*waiting;
+    uint32_t waiting = 0;
+    for (const ics_unit *unit = run->units.to_open; unit != NULL; unit = unit->next) {
+        waiting++;
     }
-    uint32_t used = units->open + *waiting;
-    return units->open_limit > used ? units->open_limit - used : 0;
+    return waiting;
 }
 
 static bool has_reason_to_look(const ics_run_state *run)
@@ -178,7 +177,9 @@ static void offer(ics_run_state *run)
         ics_run_room_is_paused(run) || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
         return;
     }
-    uint32_t waiting = 0, room = room_for_claims(run, &waiting);
+    const uint32_t waiting = count_waiting(run);
+    ics_run_ahead_measure(run, waiting);
+    const uint32_t room = ics_run_ahead_room(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
     bool any_ended = ics_run_ending_count(run) > intake->ended;
@@ -287,6 +288,11 @@ static bool has_results(void *user, const char *name)
     return there;
 }
 
+static bool is_output(void *user, const char *name)
+{
+    return ics_run_own_outputs_have(user, name);
+}
+
 static void on_look(void *user)
 {
     ics_run_state *run = user;
@@ -334,6 +340,7 @@ static int open_claims(ics_run_state *run, icestream_error *error)
                                         .attempts = ATTEMPTS,
                                         .forget = run->options->force,
                                         .has_results = has_results,
+                                        .is_output = is_output,
                                         .note = note,
                                         .user = run};
     int status = ics_claims_create(&options, &run->claims, error);
@@ -349,11 +356,12 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
     if (run->common.intake_folder == NULL) {
         return ICESTREAM_OK;
     }
+    ICS_TRY(ics_run_own_outputs_find(run, error));
     ICS_TRY(open_claims(run, error));
     uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed by close_handles */
     run->intake.heartbeat.data = run;
     if (!run->common.to_stdout) {
-        ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error));
+        ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy", error));
     }
     run->common.claims = &run->claims;
     run->common.after = received != NULL ? ICS_AFTER_DELETE : config->source.after;
@@ -390,5 +398,6 @@ const ics_run_part ics_run_intake_part = {
 void ics_run_intake_destroy(ics_run_state *run)
 {
     free(run->intake.spool);
+    ics_run_own_outputs_free(run);
     ics_claims_destroy(&run->claims);
 }

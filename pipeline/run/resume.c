@@ -27,7 +27,7 @@ static int find_maths(const char *path, const json_t *settings, bool *counts, ic
 
 /* With device.fallback cpu a run computes with fast maths while it has the GPU and with portable
  * maths afterwards. So its files may have either. */
-static bool may_mix(const icestream_config *config)
+bool ics_run_may_mix_maths(const icestream_config *config)
 {
     return config->device.fallback == ICS_FALLBACK_CPU && config->device.math != ICS_MATH_PORTABLE;
 }
@@ -89,7 +89,7 @@ int ics_run_check_maths(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK || at.count == 0) {
         return status;
     }
-    if (may_mix(run->config)) {
+    if (ics_run_may_mix_maths(run->config)) {
         ics_run_log_text(
             run, ICS_EVENT_WARNING,
             "%zu hit file%s of other maths than this run's, which is %s, "

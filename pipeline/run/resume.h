@@ -6,6 +6,8 @@
 
 #include "pipeline/run/state.h"
 
+/* Whether a run may compute with fast maths first and with portable maths later. */
+bool ics_run_may_mix_maths(const icestream_config *config);
 /* Compares the maths of each hit file that the run would keep with the maths of its device, which
  * must exist. If they differ: ICESTREAM_E_OUTPUT, and the error names all these files. If
  * device.fallback allows a run to mix maths, a warning counts them instead. ICESTREAM_E_MEMORY. */

@@ -3,6 +3,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
@@ -17,6 +18,7 @@
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
+#include "pipeline/run/save.h"
 #include "pipeline/run/seen.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
@@ -38,11 +40,12 @@ enum {
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
  * Batches are made before units are checked, so that the device gets work first; a full volume is
- * sealed before more hits are written into it. */
+ * sealed before more hits are written into it. At the end of the run the last part is called first:
+ * hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
     &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
     &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part, &ics_run_rotate_part,
-    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,  &ics_run_save_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -187,6 +190,7 @@ static int load_world(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
+    ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
     const ics_table_options options = {.seed = run->config->run.seed,
                                        .bounce_limit = run->config->run.bounce_limit,
                                        .reach_cull = run->config->graph.reach_cull};
@@ -253,6 +257,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
+    run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =
@@ -337,6 +342,7 @@ void ics_run_teardown(ics_run_state *run)
         pthread_mutex_destroy(&run->journal.lock);
     }
     free(run->quarantine);
+    json_decref(run->common.light);
     ics_tables_destroy(run->tables);
     ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);

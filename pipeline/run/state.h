@@ -15,10 +15,13 @@
  *   log        writes the log, and the journal on the I/O thread
  *   room       pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
+ *   save       takes checkpoints over, and writes them at the end of the run    (part)
  *   clients    receives messages from clients and answers them                  (part)
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
  *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
+ *   ahead      decides how many step files are claimed ahead
+ *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
  *   seen       warns of events that two inputs have, and of steps without light
@@ -39,8 +42,8 @@
 #define ICS_RUN_STATE_H
 
 #include "pipeline/devices/device.h"
+#include "pipeline/models/light/light_region.h"
 #include "pipeline/models/models.h"
-#include "pipeline/models/plausibility_light.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
 #include "pipeline/telemetry/events.h"
@@ -171,9 +174,25 @@ typedef struct ics_run_units {
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
+    size_t no_record;         /* files and messages without a record of their light */
+    bool mismatch_noted;      /* the log has the warning about light that was accepted */
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
+
+/* Owned by own_outputs.c. */
+typedef struct ics_run_own_outputs {
+    char *names[3]; /* [count] */
+    size_t count;
+} ics_run_own_outputs;
+
+/* Owned by ahead.c. */
+typedef struct ics_run_ahead {
+    double file_seconds; /* mean time between the ends of two files (s); 0: not known yet */
+    double since;    /* ics_clock_seconds() of the last such end, or when work came (s); 0: there is
+                        no work */
+    size_t finished; /* units.finished at that time */
+} ics_run_ahead;
 
 /* Owned by intake.c: files of source.directory and of clients, claimed one by one. */
 typedef struct ics_run_intake {
@@ -205,9 +224,10 @@ typedef struct ics_run_batches {
     /* How many batches may still be made: a limit of memory, not a count of jobs. A batch has its
      * credit from the moment a reader begins to make it until its hits are stored. */
     uint32_t credits;
-    ics_job_queue spare;       /* empty batches, kept for their memory */
-    icestream_account account; /* of all batches that came back */
-    double seconds;            /* of all threads that compute or make hits (s) */
+    ics_job_queue spare;          /* empty batches, kept for their memory */
+    icestream_account account;    /* of all batches that came back */
+    icestream_account taken_over; /* from checkpoints; counted by save.c */
+    double seconds;               /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
 /* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
@@ -328,6 +348,8 @@ struct ics_run_state {
     ics_run_seen seen;
     ics_run_clients clients;
     ics_run_units units;
+    ics_run_ahead ahead;
+    ics_run_own_outputs own_outputs;
     ics_run_intake intake;
     ics_run_batches batches;
     ics_run_rotation rotation;

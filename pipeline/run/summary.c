@@ -35,19 +35,28 @@ static json_t *account_json(const ics_unit_common *common, const icestream_accou
     return object;
 }
 
+/* What checkpoints of earlier runs had. */
+static json_t *taken_over_json(const icestream_account *account)
+{
+    return json_pack("{s:I, s:I}", "photons", (json_int_t)account->created, "hits",
+                     (json_int_t)account->hits);
+}
+
 /* Keys that do not apply are null ("o?" and "s?"). */
 static json_t *unit_json(const ics_unit *unit)
 {
     bool done = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_UNDELIVERED;
     bool read = done || unit->result == ICS_RESULT_SKIPPED;
-    return json_pack(
-        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", ics_json_text(unit->name),
-        "output", ics_json_text(unit->output), "status", ics_unit_rules_result_text(unit->result),
-        "steps", read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
-        read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-        read ? unit->summary.digest : NULL, "account",
-        done ? account_json(unit->common, &unit->account) : NULL, "math",
-        done ? ics_metadata_maths_name(unit->maths) : NULL, "error", ics_json_text(unit->refusal));
+    return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?, s:o?}", "input",
+                     ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
+                     ics_unit_rules_result_text(unit->result), "steps",
+                     read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
+                     read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
+                     read ? unit->summary.digest : NULL, "account",
+                     done ? account_json(unit->common, &unit->account) : NULL, "math",
+                     done ? ics_metadata_maths_name(unit->maths) : NULL, "taken_over",
+                     unit->taken_over.created > 0 ? taken_over_json(&unit->taken_over) : NULL,
+                     "error", ics_json_text(unit->refusal));
 }
 
 /* Null if files are claimed, because their number has no limit: the journal has them. */
@@ -167,7 +176,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
     return json_pack(
         "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o}",
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
         ics_json_text(run->config->path), "status", icestream_status_text(result->status),
         "exit_status", icestream_status_exit(result->status), "error",
@@ -181,7 +190,8 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "command_failed",
         (json_int_t)ics_run_count(run, ICS_RESULT_UNDELIVERED), "retries",
         (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
-        account_json(&run->common, &run->batches.account), "speed", speed_json(run), "files",
+        account_json(&run->common, &run->batches.account), "taken_over",
+        taken_over_json(&run->batches.taken_over), "speed", speed_json(run), "files",
         files_json(run), "warnings", ics_run_doubts_json(run));
 }
 

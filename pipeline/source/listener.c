@@ -47,19 +47,23 @@ static void wait_a_second(ics_listener *listener, const char *cause)
 }
 
 /* Makes room for a new connection: if there are too many, drops the oldest client that does not
- * send messages, so that clients which only connect cannot keep other clients out. Returns false if
- * there is no room. */
+ * send messages, so that clients which only connect cannot keep other clients out. The next choice
+ * is the oldest one that has closed its side and waits for answers. Returns false if there is no
+ * room. */
 static bool make_room(ics_listener *listener)
 {
     if (listener->clients_open < listener->clients_limit + ICS_CLIENT_STRANGERS) {
         return true;
     }
-    ics_client *oldest = NULL;
+    ics_client *oldest = NULL, *waiting = NULL;
     for (ics_client *client = listener->first; client != NULL; client = client->next) {
         if (client->phase != ICS_CLIENT_MESSAGES && !client->closing) {
             oldest = client;
+        } else if (!client->counted && !client->closing) {
+            waiting = client;
         }
     }
+    oldest = oldest != NULL ? oldest : waiting;
     if (oldest != NULL) {
         ics_listener_client_drop(oldest, "disconnected to make room for another client");
     }
@@ -164,6 +168,8 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     listener->credits = options->credits;
     listener->message_limit = options->message_limit;
     listener->idle = options->idle_seconds > 0 ? UINT64_C(1000) * options->idle_seconds : 60000;
+    listener->next_time =
+        options->next_seconds > 0 ? (uint64_t)(1000 * options->next_seconds) : 600000;
     listener->has_token = options->token_file != NULL;
     listener->folder = strdup(options->folder);
     if (listener->folder == NULL) {

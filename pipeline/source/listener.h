@@ -28,6 +28,8 @@ typedef struct ics_listener_options {
     uint64_t message_limit; /* bytes of one message */
     /* A client is dropped after this time (s) without a byte inside a message; 0: 60. */
     uint32_t idle_seconds;
+    double next_seconds; /* and after this time (s) without a message, if it waits for no answer; 0:
+                            600 */
 } ics_listener_options;
 
 /* A message that is complete and on the disk. Its file belongs to the caller from now on. */

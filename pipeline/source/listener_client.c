@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,7 +20,7 @@ static void leave(ics_client *client, const char *reason)
     if (client->closing || client->phase == ICS_CLIENT_LEAVING) {
         return;
     }
-    ics_listener_client_count_out(client);
+    ics_listener_client_begin_leaving(client);
     client->left = strdup(reason);
     client->chunk_at = client->chunk_size;
     uv_timer_start(&client->timer, on_timer, ICS_CLIENT_LINGER, 0);
@@ -34,12 +35,15 @@ static void on_timer(uv_timer_t *timer)
         ics_listener_client_drop(client, "has left");
         return;
     }
-    bool message = client->phase == ICS_CLIENT_MESSAGES;
-    snprintf(text, sizeof text, "client %" PRIu64 ": nothing came for %" PRIu64 " ms, expected %s",
-             client->number, uv_timer_get_repeat(timer),
-             message ? "the rest of the message" : "a line with the token");
+    bool message = client->waits == ICS_CLIENT_WAIT_REST;
+    snprintf(text, sizeof text, "client %" PRIu64 ": %s came for %" PRIu64 " ms, expected %s",
+             client->number, message && client->progress > 0 ? "almost nothing" : "nothing",
+             uv_timer_get_repeat(timer),
+             message                                ? "the rest of the message"
+             : client->phase == ICS_CLIENT_MESSAGES ? "a message (source.client_idle)"
+                                                    : "a line with the token");
     uv_timer_stop(timer);
-    if (!client->discarding) {
+    if (!message || !client->discarding) {
         ics_listener_client_refuse(client, message, text);
     }
     leave(client, text);
@@ -90,7 +94,7 @@ static void join(ics_client *client)
         return;
     }
     client->phase = ICS_CLIENT_MESSAGES;
-    client->joined = true;
+    client->joined = client->counted = true;
     listener->counts.clients++;
     listener->counts.joined++;
     describe(client, text, sizeof text);
@@ -160,6 +164,17 @@ static void take_messages(ics_client *client)
     }
 }
 
+/* Gives a client its full time again after ICS_CLIENT_PROGRESS bytes. */
+static void note_progress(ics_client *client, size_t bytes)
+{
+    client->progress += bytes;
+    if (client->progress >= ICS_CLIENT_PROGRESS) {
+        client->progress = client->rest_time = 0;
+        client->waits = ICS_CLIENT_WAIT_NONE;
+        uv_timer_stop(&client->timer);
+    }
+}
+
 static void receive(ics_client *client)
 {
     ssize_t count = recv(client->descriptor, client->chunk, ICS_CLIENT_CHUNK, MSG_DONTWAIT);
@@ -169,7 +184,7 @@ static void receive(ics_client *client)
         if (client->phase == ICS_CLIENT_LEAVING) {
             client->chunk_at = client->chunk_size;
         } else if (client->phase == ICS_CLIENT_MESSAGES) {
-            uv_timer_stop(&client->timer);
+            note_progress(client, (size_t)count);
         }
     } else if (count == 0) {
         client->ended = true;
@@ -209,6 +224,8 @@ static void end_input(ics_client *client, const char *reason)
         leave(client, error.text);
     } else if (stranger || client->mute || (client->unreleased == 0 && client->answers_size == 0)) {
         ics_listener_client_drop(client, reason);
+    } else if (client->ended) {
+        ics_listener_client_count_out(client); /* it only waits for answers */
     }
 }
 
@@ -227,6 +244,36 @@ static void finish(ics_client *client)
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
+/* Starts and stops the timer of a client that sends messages. It runs only while we wait for the
+ * client, not while the disk or the run is slow. The time that is left for the rest of a message is
+ * kept in between. */
+static void watch_time(ics_client *client, bool reading)
+{
+    const bool between = ics_message_frame_between(client->frame);
+    const bool open_answers = client->unreleased > 0 || client->answers_size > 0;
+    const ics_client_wait waits = reading && !between        ? ICS_CLIENT_WAIT_REST
+                                  : reading && !open_answers ? ICS_CLIENT_WAIT_NEXT
+                                                             : ICS_CLIENT_WAIT_NONE;
+    if (between) {
+        client->rest_time = client->progress = 0;
+    }
+    if (waits == client->waits) {
+        return;
+    }
+    if (client->waits == ICS_CLIENT_WAIT_REST && !between) {
+        client->rest_time = uv_timer_get_due_in(&client->timer) + 1;
+    }
+    client->waits = waits;
+    uv_timer_stop(&client->timer);
+    const ics_listener *listener = client->listener;
+    if (waits == ICS_CLIENT_WAIT_REST) {
+        uv_timer_start(&client->timer, on_timer,
+                       client->rest_time > 0 ? client->rest_time : listener->idle, listener->idle);
+    } else if (waits == ICS_CLIENT_WAIT_NEXT) {
+        uv_timer_start(&client->timer, on_timer, listener->next_time, listener->next_time);
+    }
+}
+
 /* Polls for the events that the client can use now. */
 static void watch(ics_client *client)
 {
@@ -234,7 +281,10 @@ static void watch(ics_client *client)
     bool reading = !client->ended && !client->busy && client->chunk_at == client->chunk_size &&
                    (client->phase == ICS_CLIENT_LEAVING ||
                     (!client->listener->stopping && !(sending && is_held(client))));
-    int events = (reading ? UV_READABLE : 0) | (client->answers_size > 0 ? UV_WRITABLE : 0);
+    /* A client that has closed its side may still read answers. The system reports the end of the
+     * connection only to a poll for something: urgent data, which are never sent. */
+    int events = (reading ? UV_READABLE : 0) | (client->answers_size > 0 ? UV_WRITABLE : 0) |
+                 (client->ended && !client->mute ? UV_PRIORITIZED : 0);
     if (events != client->polled) {
         client->polled = events;
         if (events == 0) {
@@ -244,12 +294,8 @@ static void watch(ics_client *client)
             return;
         }
     }
-    /* The timer runs only while we wait for the client, not while the disk or the run is slow. */
-    bool half = sending && reading && !ics_message_frame_between(client->frame);
-    if (half && !uv_is_active((uv_handle_t *)&client->timer)) {
-        uv_timer_start(&client->timer, on_timer, client->listener->idle, client->listener->idle);
-    } else if (sending && !half) {
-        uv_timer_stop(&client->timer);
+    if (sending) {
+        watch_time(client, reading);
     }
 }
 
@@ -271,6 +317,13 @@ void ics_listener_client_advance(ics_client *client)
     }
 }
 
+/* Whether the client has closed its connection, and not only its side. */
+static bool has_gone(const ics_client *client)
+{
+    struct pollfd about = {.fd = client->descriptor};
+    return poll(&about, 1, 0) > 0 && (about.revents & (POLLHUP | POLLERR)) != 0;
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     ics_client *client = poll->data;
@@ -279,6 +332,9 @@ static void on_poll(uv_poll_t *poll, int status, int events)
          * error, after the bytes that came before it. */
         events = client->polled;
         client->polled = 0;
+    }
+    if (events & UV_PRIORITIZED) {
+        client->mute |= has_gone(client);
     }
     if (events & UV_WRITABLE) {
         ics_listener_client_flush(client);

@@ -30,9 +30,13 @@ static void on_closed(uv_handle_t *handle)
 
 void ics_listener_client_count_out(ics_client *client)
 {
-    if (client->phase == ICS_CLIENT_MESSAGES) {
-        client->listener->counts.clients--;
-    }
+    client->listener->counts.clients -= client->counted;
+    client->counted = false;
+}
+
+void ics_listener_client_begin_leaving(ics_client *client)
+{
+    ics_listener_client_count_out(client);
     client->phase = ICS_CLIENT_LEAVING;
 }
 
@@ -42,7 +46,7 @@ void ics_listener_client_drop(ics_client *client, const char *reason)
         return;
     }
     client->closing = true;
-    ics_listener_client_count_out(client);
+    ics_listener_client_begin_leaving(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
     close(client->descriptor);

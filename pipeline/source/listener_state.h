@@ -21,7 +21,9 @@ enum {
     ICS_CLIENT_STRANGERS = 64, /* connections at a time beyond source.clients: clients that have not
                                   sent the token yet, or that are leaving */
     ICS_CLIENT_TOKEN_TIME = 10000, /* ms in which the first line must come */
-    ICS_CLIENT_LINGER = 2000       /* ms in which a leaving client may still read its answers */
+    ICS_CLIENT_LINGER = 2000,      /* ms in which a leaving client may still read its answers */
+    ICS_CLIENT_PROGRESS = 1024     /* bytes of a message after which a client has its full time
+                                      again; a byte now and then does not keep half a message alive */
 };
 
 typedef enum ics_client_phase {
@@ -41,18 +43,29 @@ typedef struct ics_listener_job {
     icestream_error error;
 } ics_listener_job;
 
+/* What the timer of a client waits for. */
+typedef enum ics_client_wait {
+    ICS_CLIENT_WAIT_NONE,
+    ICS_CLIENT_WAIT_REST, /* the rest of a message */
+    ICS_CLIENT_WAIT_NEXT  /* the next message, from a client that has no open answers */
+} ics_client_wait;
+
 typedef struct ics_client ics_client;
 struct ics_client {
     ics_client *next;
     ics_listener *listener;
     uint64_t number;
     ics_client_phase phase;
-    bool joined; /* it has reached ICS_CLIENT_MESSAGES */
+    bool joined;  /* it has reached ICS_CLIENT_MESSAGES */
+    bool counted; /* it counts for source.clients: it may send more messages */
 
     int descriptor;
     uv_poll_t poll;
     uv_timer_t timer; /* for the first line, for the rest of a message, for leaving */
     int polled;       /* the events that `poll` waits for */
+    ics_client_wait waits;
+    uint64_t rest_time; /* ms that are left for the rest of the message; 0: the full time */
+    uint64_t progress;  /* bytes received since the full time began */
     int open_handles;
     bool ended;   /* the client has closed its side: no more input */
     bool mute;    /* nothing can be sent to the client any more */
@@ -87,7 +100,8 @@ struct ics_listener {
     char prefix[64]; /* of the names of this listener's files */
     uint32_t clients_limit, credits;
     uint64_t message_limit;
-    uint64_t idle; /* ms */
+    uint64_t idle;      /* ms without progress inside a message */
+    uint64_t next_time; /* ms without a message */
 
     ics_listen_socket listening;
     uv_poll_t poll;
@@ -126,8 +140,10 @@ void ics_listener_client_abandon(ics_client *client);
 
 /* Closes the connection at once. The client is freed later. */
 void ics_listener_client_drop(ics_client *client, const char *reason);
-/* Moves the client to ICS_CLIENT_LEAVING: it no longer counts for source.clients. */
+/* The client no longer counts for source.clients: it will send no more messages. */
 void ics_listener_client_count_out(ics_client *client);
+/* Moves the client to ICS_CLIENT_LEAVING, and counts it out. */
+void ics_listener_client_begin_leaving(ics_client *client);
 /* Frees a dropped client when no handle is open and no job runs. */
 void ics_listener_client_release(ics_client *client);
 

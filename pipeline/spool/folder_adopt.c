@@ -161,7 +161,7 @@ static bool is_dead(ics_folder *folder, const char *worker, const ics_lease_stat
         return !locked;
     }
     return ics_lease_expired(lease, folder->now_ns) ||
-           (ics_process_is_gone(&lease->process) && !is_locked(folder, worker));
+           (ics_process_is_gone(&lease->process, &folder->self) && !is_locked(folder, worker));
 }
 
 /* Removes the lease, the folder and the lock of a dead worker that has no files left. */
@@ -196,9 +196,8 @@ static void clear_locks(const ics_folder *folder, const ics_names *workers)
 static int add_neighbour(ics_claim_request *request, const ics_process *process)
 {
     ics_neighbours *list = &request->folder->neighbours;
-    ics_process self;
-    ics_process_self(&self);
-    if (self.space[0] == '\0' || strcmp(self.space, process->space) != 0) {
+    const ics_process *self = &request->folder->self;
+    if (self->space[0] == '\0' || strcmp(self->space, process->space) != 0) {
         return ICESTREAM_OK;
     }
     if (list->count == list->capacity) {
@@ -220,7 +219,7 @@ static bool has_lost_neighbour(const ics_folder *folder)
 {
     bool any = false;
     for (size_t i = 0; i < folder->neighbours.count && !any; ++i) {
-        any = ics_process_is_gone(&folder->neighbours.items[i]);
+        any = ics_process_is_gone(&folder->neighbours.items[i], &folder->self);
     }
     return any;
 }

@@ -200,10 +200,12 @@ int ics_folder_create(const ics_claims_options *options, ics_folder **out, icest
     folder->lease = options->lease;
     folder->attempts = options->attempts;
     folder->has_results = options->has_results;
+    folder->is_output = options->is_output;
     folder->note = options->note;
     folder->user = options->user;
     folder->left_at_home = true;
     folder->looked_ns = INT64_MIN;
+    ics_process_self(&folder->self);
     const int status = start(folder, options, error);
     if (status != ICESTREAM_OK) {
         int cause = errno;

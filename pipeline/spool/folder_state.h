@@ -67,6 +67,7 @@ typedef struct ics_folder {
     double lease; /* s */
     uint32_t attempts;
     bool (*has_results)(void *user, const char *name);
+    bool (*is_output)(void *user, const char *name);
     void (*note)(void *user, const char *line);
     void *user;
 
@@ -82,10 +83,11 @@ typedef struct ics_folder {
     int64_t looked_ns;         /* when dead workers were looked for last */
     int64_t claimed_ns;        /* modification time of `claimed` before that look */
     ics_neighbours neighbours; /* found by that look */
-    double look_pause;         /* s, until dead workers are looked for again */
-    bool left_at_home;         /* `home` has claimed files that are not in `held` */
-    ics_names stranded;        /* claimed files that were not returned because of an error */
-    ics_names noted;           /* keys of the notes so far */
+    ics_process self;
+    double look_pause;  /* s, until dead workers are looked for again */
+    bool left_at_home;  /* `home` has claimed files that are not in `held` */
+    ics_names stranded; /* claimed files that were not returned because of an error */
+    ics_names noted;    /* keys of the notes so far */
 } ics_folder;
 
 /* ---- folder_state.c */

@@ -59,11 +59,9 @@ void ics_process_self(ics_process *out)
     }
 }
 
-bool ics_process_is_gone(const ics_process *process)
+bool ics_process_is_gone(const ics_process *process, const ics_process *self)
 {
-    ics_process self;
-    ics_process_self(&self);
-    if (process->pid <= 0 || self.space[0] == '\0' || strcmp(self.space, process->space) != 0) {
+    if (process->pid <= 0 || self->space[0] == '\0' || strcmp(self->space, process->space) != 0) {
         return false;
     }
     if (kill((pid_t)process->pid, 0) != 0 && errno == ESRCH) {

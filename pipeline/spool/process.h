@@ -1,7 +1,7 @@
 /* Whether the process that holds a lease has ended; private to pipeline/spool.
  *
- * A number of a process means something only in its PID namespace, and the start time tells a
- * process from a later one with the same number. So a process is known to have ended only if it
+ * A number of a process means something only in its PID namespace, and the start time distinguishes
+ * a process from a later one with the same number. So a process is known to have ended only if it
  * began on this machine, since its last boot, in the PID namespace of this process. Of any other
  * process nothing is known, and the age of its lease decides. */
 #ifndef ICS_SPOOL_PROCESS_H
@@ -19,7 +19,7 @@ typedef struct ics_process {
 
 /* Describes this process. If /proc does not show it, `space` is "". */
 void ics_process_self(ics_process *out);
-/* Whether the process has certainly ended. */
-bool ics_process_is_gone(const ics_process *process);
+/* Whether a process has certainly ended. `self`: this process. */
+bool ics_process_is_gone(const ics_process *process, const ics_process *self);
 
 #endif

@@ -36,6 +36,7 @@ enum {
 #define ICS_EVENT_LIST(X)                                                                          \
     X(START, "start", ICS_EVENT_FILES, true)                                                       \
     X(CLAIMED, "claimed", ICS_EVENT_INPUT_BYTES | ICS_EVENT_ATTEMPT, true)                         \
+    X(CONTINUED, "continued", ICS_EVENT_PHOTONS | ICS_EVENT_HITS, true)                            \
     X(SKIPPED, "skipped", 0, true)                                                                 \
     X(DONE, "done",                                                                                \
       ICS_EVENT_OUTPUT_BYTES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS, true)       \

@@ -43,6 +43,7 @@ bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT])
         put_subject(event->file, event->reason, " (quarantined)", text);
         return true;
     case ICS_EVENT_FAILED:
+    case ICS_EVENT_CONTINUED:
         put_subject(event->file, event->reason, "", text);
         return true;
     case ICS_EVENT_RETRIED:

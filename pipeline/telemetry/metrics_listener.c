@@ -10,13 +10,30 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
 
-enum { CLIENTS = 8, CLIENT_SECONDS = 10, CLIENT_MEMORY = 16 << 10 };
+enum {
+    CLIENTS = 64,      /* connections at a time */
+    CLIENTS_KEPT = 32, /* of these; with more, the oldest one is shut down */
+    CLIENT_SECONDS = 10,
+    CLIENT_MEMORY = 16 << 10
+};
+
+/* A connection; used only on the library's thread. */
+typedef struct open_connection {
+    TAILQ_ENTRY(open_connection) link;
+    int descriptor;
+    bool is_shut;
+} open_connection;
 
 struct ics_metrics_listener {
     struct MHD_Daemon *daemon;
     uint16_t port;
-    pthread_mutex_t mutex; /* for the members below */
+    TAILQ_HEAD(, open_connection) connections; /* the oldest first */
+    unsigned connection_count;                 /* of those that are not shut */
+    pthread_mutex_t mutex;                     /* for the members below */
     bool published;
     ics_metrics metrics;
     bool starting;     /* a message of the library is now an error of _create */
@@ -107,6 +124,70 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection, char *t
     return queued;
 }
 
+/* Shuts down the oldest connection if there are too many, so that connections which send nothing,
+ * or a byte now and then, cannot keep the next one from being served. */
+static void keep_room(ics_metrics_listener *listener)
+{
+    open_connection *oldest = TAILQ_FIRST(&listener->connections);
+    while (oldest != NULL && oldest->is_shut) {
+        oldest = TAILQ_NEXT(oldest, link);
+    }
+    if (oldest != NULL && listener->connection_count > CLIENTS_KEPT) {
+        oldest->is_shut = true;
+        listener->connection_count--;
+        shutdown(oldest->descriptor, SHUT_RDWR); /* the library finds this and closes it */
+    }
+}
+
+/* The library calls this when a connection begins and when it ends. */
+static void note_connection(void *user, struct MHD_Connection *connection, void **context,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    ics_metrics_listener *listener = user;
+    open_connection *entry = *context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED && entry != NULL) {
+        TAILQ_REMOVE(&listener->connections, entry, link);
+        listener->connection_count -= !entry->is_shut;
+        free(entry);
+        *context = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *about =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (code != MHD_CONNECTION_NOTIFY_STARTED || about == NULL ||
+        (entry = calloc(1, sizeof *entry)) == NULL) {
+        return; /* the limit of all connections still holds */
+    }
+    entry->descriptor = about->connect_fd;
+    *context = entry;
+    TAILQ_INSERT_TAIL(&listener->connections, entry, link);
+    listener->connection_count++;
+    keep_room(listener);
+}
+
+/* Whether the request names this machine by localhost or by an address. A page in a browser can
+ * reach this port under a name of its own that its owner lets point here; it must not read the
+ * metrics. */
+static bool is_host_ours(struct MHD_Connection *connection)
+{
+    const char *host =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    char name[INET6_ADDRSTRLEN + 1];
+    struct in6_addr address;
+    if (host == NULL) {
+        return true; /* HTTP 1.0: no browser */
+    }
+    const bool brackets = host[0] == '[';
+    const size_t length = strcspn(host + brackets, brackets ? "]" : ":");
+    if (length >= sizeof name) {
+        return false;
+    }
+    memcpy(name, host + brackets, length);
+    name[length] = '\0';
+    return brackets ? inet_pton(AF_INET6, name, &address) == 1
+                    : strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1;
+}
+
 /* Answers one request.
  * size: libmicrohttpd defines the parameters. */
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
@@ -116,6 +197,10 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     ics_metrics_listener *listener = user;
     (void)version;
     (void)upload;
+    if (!is_host_ours(connection)) {
+        return answer_text(connection, MHD_HTTP_FORBIDDEN,
+                           "only for the hosts localhost and addresses\n");
+    }
     if (strcmp(url, "/metrics") != 0) {
         return answer_text(connection, MHD_HTTP_NOT_FOUND, "only /metrics is served\n");
     }
@@ -179,7 +264,8 @@ static int start(ics_metrics_listener *listener, const char *text, const listen_
         flags, port, NULL, NULL, answer, listener, MHD_OPTION_EXTERNAL_LOGGER, take_message,
         listener, MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CLIENT_SECONDS,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CLIENT_MEMORY, MHD_OPTION_END);
     pthread_mutex_lock(&listener->mutex);
     listener->starting = false;
     pthread_mutex_unlock(&listener->mutex);
@@ -205,6 +291,7 @@ int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
     if (listener == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
     }
+    TAILQ_INIT(&listener->connections);
     pthread_mutex_init(&listener->mutex, NULL); /* cannot fail on Linux */
     int status = start(listener, address, &parsed, error);
     if (status != ICESTREAM_OK) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/command_pending.h"
 
@@ -82,14 +83,17 @@ void ics_unit_destroy(ics_unit *unit)
         ics_claims_claim_free(&unit->claim);
         free(unit->name);
         free(unit->output);
+        free(unit->checkpoint);
+        free(atomic_exchange(&unit->notice, NULL));
         free(unit->refusal);
+        json_decref(unit->light_mismatch);
         free(unit);
     }
 }
 
 int ics_unit_open(ics_unit *unit, icestream_error *error)
 {
-    unit->account = (icestream_account){0};
+    unit->account = unit->taken_over = (icestream_account){0};
     unit->summary = (ics_step_summary){0};
     unit->maths = ICS_MATHS_NONE;
     unit->seconds = 0.0;
@@ -124,6 +128,7 @@ void ics_unit_close(ics_unit *unit)
     if (unit->work != NULL) {
         ics_unit_close_reader(unit);
         ics_collector_destroy(unit->work->collector);
+        ics_unit_close_saving(unit->work);
         free(unit->work->found_in);
         free(unit->work);
         unit->work = NULL;
@@ -213,6 +218,33 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
+/* Compares the record of light of the file or message with that of the run. A copied file has its
+ * record behind the rows, so it is compared when the next message begins. */
+static int check_light(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    const json_t *record = ics_step_reader_light(unit->work->reader);
+    unit->work->no_record = record == NULL;
+    json_decref(unit->light_mismatch);
+    unit->light_mismatch = NULL;
+    return ics_light_record_judge(common->config, common->light, unit->name, record,
+                                  &unit->light_mismatch, error);
+}
+
+static int check_late_light(const ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    json_t *accepted = NULL;
+    char name[1024];
+    snprintf(name, sizeof name, "%s, message %" PRIu64,
+             unit->input->path != NULL ? unit->input->path : "standard input", unit->message - 1);
+    const int status =
+        ics_light_record_judge(common->config, common->light, name,
+                               ics_step_reader_late_light(unit->work->reader), &accepted, error);
+    json_decref(accepted);
+    return status;
+}
+
 void ics_unit_look_for_command(ics_unit *unit)
 {
     const ics_unit_work *work = unit->work;
@@ -232,6 +264,9 @@ static int check_file(ics_unit *unit, icestream_error *error)
     status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
     if (status == ICESTREAM_OK) {
+        status = check_light(unit, error);
+    }
+    if (status == ICESTREAM_OK) {
         ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
     }
@@ -244,7 +279,10 @@ static int check_file(ics_unit *unit, icestream_error *error)
                                "expected none (--force overwrites)",
                                unit->name, unit->output);
     }
-    return status == ICESTREAM_OK ? ics_unit_look_for_volume(unit, error) : status;
+    if (status == ICESTREAM_OK) {
+        status = ics_unit_look_for_volume(unit, error);
+    }
+    return status == ICESTREAM_OK ? ics_unit_read_checkpoint(unit, error) : status;
 }
 
 static int find_message(ics_unit *unit, icestream_error *error)
@@ -265,6 +303,12 @@ static int find_message(ics_unit *unit, icestream_error *error)
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
+    }
+    if (status == ICESTREAM_OK && unit->message > 0) {
+        status = check_late_light(unit, error);
+    }
+    if (status == ICESTREAM_OK && unit->work->found) {
+        status = check_light(unit, error);
     }
     return status;
 }
@@ -301,6 +345,7 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
 {
     bool full = false;
     while (!full) {
+        ics_unit_pass_over_finished(unit->work);
         int status = ics_batch_fill(unit->work->batch, &unit->work->cursor, &full, error);
         if (status != ICESTREAM_OK || full) {
             return status;
@@ -310,7 +355,8 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
         if (status != ICESTREAM_OK) {
             return status;
         }
-        unit->work->cursor = (ics_step_cursor){.steps = unit->work->rows, .count = got};
+        unit->work->cursor = (ics_step_cursor){
+            .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
         if (got == 0) {
             unit->work->at_end = true;
             if (unit->input->stream) {

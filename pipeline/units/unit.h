@@ -5,11 +5,13 @@
  *
  * The files of pipeline/units:
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
- *   unit         unit.c makes and reads a unit, unit_output.c writes its hits, unit_claim.c ends
- *                its claim
+ *   unit         unit.c makes and reads a unit, unit_saving.c keeps its hits while it is computed,
+ *                unit_output.c writes them, unit_claim.c ends its claim
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
  *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
+ *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
+ *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
  *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
@@ -22,6 +24,7 @@
 #include "pipeline/files/step_reader.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
+#include "pipeline/units/checkpoint.h"
 #include "pipeline/units/collector.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
@@ -35,11 +38,13 @@ typedef struct ics_unit_common {
     const icestream_config *config;
     const icestream_run_options *options;
     ics_origin origin;
+    ics_maths_used maths;      /* with which the run may compute; of several all */
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* number of spectra that steps may name */
     float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
+    json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
@@ -56,6 +61,15 @@ typedef struct ics_unit_common {
     ics_run_journal *journal; /* NULL: there is none */
 } ics_unit_common;
 
+/* The checkpoint of a unit, which the writer writes. */
+typedef struct ics_unit_saving {
+    ics_checkpoint *file;        /* NULL: not begun */
+    ics_checkpoint_part waiting; /* batches whose hits only the collector has */
+    double due;    /* ics_clock_seconds() at which the disk gets everything (s); 0: no batch came */
+    bool unsynced; /* a record may not be on the disk yet */
+    bool ended;    /* nothing more is written */
+} ics_unit_saving;
+
 /* What a unit needs while it is open. */
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
@@ -71,10 +85,13 @@ typedef struct ics_unit_work {
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
-    icestream_error read_error; /* result of the last job of a reader */
+    bool no_record;  /* the steps do not say what their light was made with */
+    ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
+    icestream_error read_error;     /* result of the last job of a reader */
 
     /* These belong to the writer while it has a batch or the hits of the unit. */
-    ics_collector *collector;
+    ics_collector *collector; /* a reader that checks puts the hits of a checkpoint into it */
+    ics_unit_saving saving;
     bool lost; /* another worker has the claim; set by a reader that checks, or by the writer */
     icestream_error write_error;
 } ics_unit_work;
@@ -101,18 +118,24 @@ struct ics_unit {
     uint64_t message;       /* number of the message in the stream, from 0 */
     char *name;             /* for people: the path, or "standard input, message 0" */
     char *output;           /* NULL: standard output, or a volume that is not committed */
+    char *checkpoint; /* path, known once the unit was checked; NULL: the unit cannot have one */
+    _Atomic(char *) notice; /* a line for the log; see ics_unit_next_notice */
 
     ics_job reader_job, writer_job;
     ics_unit_work *work;      /* NULL unless the unit is open */
     ics_step_summary summary; /* by a reader; of a message: complete when the message is read */
 
-    uint32_t writer;           /* which of the writers has the hits */
-    icestream_account account; /* of the batches that came back */
-    ics_maths_used maths;      /* of these batches */
-    double seconds;            /* of compute threads (s) */
-    uint64_t output_bytes;     /* of the hit file, or of the hits in a volume (bytes) */
-    char *refusal;             /* why the input is bad; NULL: it is not */
-    double arrived;            /* when the file came, or the unit was opened; since 1970 (s) */
+    uint32_t writer;              /* which of the writers has the hits */
+    icestream_account account;    /* of the batches that came back, and of the checkpoint */
+    icestream_account taken_over; /* of the checkpoint only */
+    ics_maths_used maths;         /* of all these */
+    double seconds;               /* of compute threads (s) */
+    uint64_t output_bytes;        /* of the hit file, or of the hits in a volume (bytes) */
+    char *refusal;                /* why the input is bad; NULL: it is not */
+    double arrived;               /* when the file came, or the unit was opened; since 1970 (s) */
+    /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
+     * reader sets it. */
+    json_t *light_mismatch;
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
     bool command_pending;
@@ -157,7 +180,7 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 /* On a reader's thread, job = &unit->reader_job. Opens and checks a file. If the file is claimed,
  * or with --resume, compares an existing output. For a message, finds its beginning in the stream:
  * with work->reader, or with a new reader if that is NULL. Fills summary, matches, found, found_in,
- * lost, in_the_way, read_error. */
+ * lost, in_the_way, taken_over, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
 /* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
  * read_error. */
@@ -171,6 +194,37 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 /* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
  * fills command_pending. On a reader's or the writer's thread. */
 void ics_unit_look_for_command(ics_unit *unit);
+/* Makes work->collector unless it exists. The errors of ics_collector_create. */
+int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
+/* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
+ * removes the checkpoint. Fills work->taken_over. A checkpoint that cannot be used leaves a notice
+ * and is no error. The errors of ics_collector_add; ICESTREAM_E_INTERRUPTED. */
+int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error);
+/* On a reader's thread: moves work->cursor over photons that were taken over, and sets its barrier
+ * where the next ones begin. */
+void ics_unit_pass_over_finished(ics_unit_work *work);
+/* The four functions for the writer's thread. No failure of a checkpoint is an error: the unit gets
+ * a notice, and its checkpoint gets nothing more.
+ * Appends the hits of a batch to the checkpoint, if it is begun. Call it before the collector gets
+ * the hits. */
+void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch);
+/* Once per sink.checkpoint: begins the checkpoint with all hits of the collector, or waits until
+ * its records are on the disk. */
+void ics_unit_save_if_due(ics_unit *unit);
+/* The same at once, job = &unit->writer_job. */
+void ics_unit_save_rest(ics_job *job, void *thread_state);
+/* If `error` is a full disk, removes the checkpoint: the hits of the collector need the room. */
+void ics_unit_give_way(ics_unit *unit, const icestream_error *error);
+/* Whether the checkpoint of an unfinished unit lacks hits. Only when none of its jobs is out. */
+bool ics_unit_has_unsaved(const ics_unit *unit);
+/* Removes the checkpoint, because the hits are complete or will not be needed. Leaves a notice on
+ * failure. */
+void ics_unit_remove_checkpoint(ics_unit *unit);
+/* Closes the checkpoint, which stays, and frees what was taken over. */
+void ics_unit_close_saving(ics_unit_work *work);
+/* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
+ * Any thread. */
+char *ics_unit_next_notice(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

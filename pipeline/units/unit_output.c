@@ -26,25 +26,20 @@ static ics_unit *unit_of_writer_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
-static int open_collector(ics_unit *unit, icestream_error *error)
-{
-    if (unit->work->collector != NULL) {
-        return ICESTREAM_OK;
-    }
-    ics_unit_common *common = unit->common;
-    const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
-    return ics_collector_create(&common->budget, directory, &unit->work->collector, error);
-}
-
 void ics_unit_store(ics_job *job, void *thread_state)
 {
     (void)thread_state;
     ics_batch *batch = ics_batch_of_job(job);
     ics_unit *unit = batch->owner;
     icestream_error error = {.status = ICESTREAM_OK};
-    if (open_collector(unit, &error) == ICESTREAM_OK) {
+    if (ics_unit_open_collector(unit, &error) == ICESTREAM_OK) {
+        ics_unit_save_batch(unit, batch);
         ics_collector_add(unit->work->collector, batch->hits, batch->hit_count, &error);
         batch->hits = NULL;
+        ics_unit_give_way(unit, &error);
+    }
+    if (error.status != ICESTREAM_E_MEMORY) { /* else the collector lacks hits */
+        ics_unit_save_if_due(unit);
     }
     ics_error_keep(&batch->error, &error);
 }
@@ -52,7 +47,9 @@ void ics_unit_store(ics_job *job, void *thread_state)
 int ics_unit_spill(ics_unit *unit, icestream_error *error)
 {
     ics_collector *collector = unit->work->collector; /* NULL: the unit is read again */
-    return collector != NULL ? ics_collector_add(collector, NULL, 0, error) : ICESTREAM_OK;
+    int status = collector != NULL ? ics_collector_add(collector, NULL, 0, error) : ICESTREAM_OK;
+    ics_unit_give_way(unit, error);
+    return status;
 }
 
 static int append_to_file(void *user, const icestream_hit *hits, size_t count,
@@ -131,6 +128,9 @@ static int write_file(ics_unit *unit, icestream_error *error)
     }
     if (status == ICESTREAM_OK && unit->common->content != NULL) {
         status = ics_metadata_set_detection(metadata, unit->common->content, &unit->account, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_metadata_set_light_mismatch(metadata, unit->light_mismatch, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_unit_look_for_claim(unit, error);
@@ -221,7 +221,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
     ics_unit *unit = unit_of_writer_job(job);
     icestream_error *error = &unit->work->write_error;
     *error = (icestream_error){.status = ICESTREAM_OK};
-    if (open_collector(unit, error) == ICESTREAM_OK &&
+    if (ics_unit_open_collector(unit, error) == ICESTREAM_OK &&
         ics_batch_account_check(&unit->account, unit->summary.photons,
                                 ics_collector_count(unit->work->collector),
                                 error) == ICESTREAM_OK) {
@@ -236,7 +236,9 @@ void ics_unit_write(ics_job *job, void *thread_state)
     if (error->status == ICESTREAM_OK && !unit->work->lost && unit->common->volume == NULL) {
         measure_output(unit);
         ics_unit_append_line(unit, ICS_EVENT_DONE, unit->output);
+        ics_unit_remove_checkpoint(unit);
     }
+    ics_unit_give_way(unit, error);
     if (!ics_error_may_pass(error)) {
         ics_collector_destroy(unit->work->collector);
         unit->work->collector = NULL;
@@ -264,5 +266,6 @@ void ics_unit_discard(ics_job *job, void *thread_state)
     ics_collector_destroy(unit->work->collector);
     unit->work->collector = NULL;
     unit->work->write_error = (icestream_error){.status = ICESTREAM_OK};
+    ics_unit_remove_checkpoint(unit);
     note_reason(unit, &unit->work->write_error);
 }

@@ -165,7 +165,7 @@ def step_cases():
     field_case(
         "unknown spectrum", "spectrum: found 7, expected a spectrum of the run, 0 to 6", spectrum=7
     )
-    field_case("unknown flags", "flags: found 256, expected 0 or 1", flags=256)
+    field_case("unknown flags", "flags: found 256, expected 0 to 3", flags=256)
     steps(
         "a step id twice",
         npy(step(), step(step_id=1), step()),

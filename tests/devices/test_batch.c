@@ -47,7 +47,7 @@ START_TEST(test_emission_has_the_identity_and_a_unit_direction)
     ck_assert_double_eq_tol(hypot(emission.dx, emission.dz), 1.0, 1e-7);
     ck_assert_double_eq_tol(emission.dx, 0.59976006, 1e-7);
 
-    step.flags = ICESTREAM_STEP_ISOTROPIC;
+    step.flags = ICESTREAM_STEP_ISOTROPIC | ICESTREAM_STEP_NOT_THINNED;
     step.dx = step.dy = step.dz = 0.0f;
     emission = ics_batch_step_emission(&step, 0, 1);
     ck_assert_uint_eq(emission.flags, ICE_EMISSION_ISOTROPIC);
@@ -172,7 +172,7 @@ END_TEST
 START_TEST(test_impossible_arrivals_are_errors)
 {
     ice_module modules[1] = {{.string = 4, .module = 9}};
-    const ice_detector detector = {.modules = modules, .module_count = 1};
+    const ice_detector detector = {.modules = modules, .module_count = 1, .oversize = 1};
     double wavelength[] = {300.0, 400.0}, bias[] = {0.0, 0.5};
     const ice_light light = {.bias_wavelength = wavelength, .bias = bias, .bias_count = 2};
     const ics_hit_models models = {.detector = &detector, .light = &light};
@@ -199,10 +199,41 @@ START_TEST(test_impossible_arrivals_are_errors)
 }
 END_TEST
 
+/* files.md 4.1: divided by bias and area; a step that is not thinned counts only what is kept. */
+START_TEST(test_weights_count_photons_at_true_size)
+{
+    ice_module modules[1] = {{.string = 4, .module = 9}};
+    const ice_detector detector = {.modules = modules, .module_count = 1, .oversize = 5};
+    double wavelength[] = {300.0, 400.0}, bias[] = {0.01, 0.03}, kept[] = {0.5, 0.016};
+    const ice_light light = {
+        .bias_wavelength = wavelength, .bias = bias, .bias_count = 2, .kept = kept, .count = 2};
+    const ice_tables tables = {.seed_low = 1};
+    const ics_hit_models models = {.tables = &tables, .detector = &detector, .light = &light};
+    const ice_arrival arrival = {.wavelength = 350.0f};
+    const uint16_t flags[] = {0, ICESTREAM_STEP_ISOTROPIC, ICESTREAM_STEP_NOT_THINNED};
+    const double thinning[] = {1, 1, 0.016};
+    for (int i = 0; i < 3; ++i) {
+        ics_batch *batch = create_batch(10);
+        icestream_step step = step_of(1, 5); /* of weight 0.5 */
+        step.spectrum = 1;
+        step.flags = flags[i];
+        ics_step_cursor cursor = {.steps = &step, .count = 1};
+        bool full = true;
+        ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, NULL), ICESTREAM_OK);
+        ck_assert_double_eq(ics_batch_thinning(&light, &step), thinning[i]);
+        icestream_hit hit;
+        ck_assert_int_eq(ics_batch_hit_from_arrival(&models, batch, &arrival, &hit, NULL),
+                         ICESTREAM_OK);
+        ck_assert_double_eq_tol(hit.weight, 0.5 * thinning[i] / (0.02 * 25), 1e-7);
+        ics_batch_destroy(batch);
+    }
+}
+END_TEST
+
 START_TEST(test_weights_beyond_a_float_are_errors)
 {
     ice_module modules[1] = {{.string = 4, .module = 9}};
-    const ice_detector detector = {.modules = modules, .module_count = 1};
+    const ice_detector detector = {.modules = modules, .module_count = 1, .oversize = 1};
     double wavelength[] = {300.0, 400.0}, bias[] = {0.25, 0.25};
     const ice_light light = {.bias_wavelength = wavelength, .bias = bias, .bias_count = 2};
     const ice_tables tables = {.seed_low = 1};
@@ -354,6 +385,7 @@ ICS_TEST_MAIN("batch")
     tcase_add_test(tests, test_bias_is_linear_between_points);
     tcase_add_test(tests, test_account_closes_or_names_its_numbers);
     tcase_add_test(tests, test_impossible_arrivals_are_errors);
+    tcase_add_test(tests, test_weights_count_photons_at_true_size);
     tcase_add_test(tests, test_weights_beyond_a_float_are_errors);
     tcase_add_test(tests, test_batches_keep_to_limits);
     tcase_add_test(tests, test_hits_are_sorted);

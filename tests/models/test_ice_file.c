@@ -211,6 +211,7 @@ START_TEST(every_feature_is_digested)
     for (size_t i = 0; i < ALL_DIGESTS; ++i) {
         model_folder folder = model_folder_create();
         ppc_folder_write(&folder, PPC_PARAMETERS, PPC_ALL, dat);
+        model_folder_write(&folder, "version", "0\n", path);
         model_folder_write(&folder, "tilt.par", "1 -100\n86 0\n2 100\n", path);
         model_folder_write(&folder, "tilt.dat", "1000 1 0 2\n1010 1 0 2\n", path);
         if (i >= COUNT(settings)) {

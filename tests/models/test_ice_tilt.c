@@ -37,8 +37,14 @@ START_TEST(real_line)
         model_shared("ice/spice_bfr-v2/tilt.dat", table) == NULL) {
         return;
     }
-    loaded_ice ice =
-        ice_load("ice.directory", path, "ice.tilt_origin=3.0052", "ice.tilt_outside=clamp");
+    char directory[MODEL_PATH + 32];
+    snprintf(directory, sizeof directory, "ice.directory=%s", path);
+    loaded_ice ice = {0};
+    icestream_config *config =
+        model_config(directory, "ice.birefringence=false", "ice.tilt_origin=3.0052",
+                     "ice.tilt_outside=clamp", NULL);
+    ice.status = ics_ice_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error);
+    icestream_config_destroy(config);
     expect_ice(&ice);
     const ice_tilt *tilt = &ice.medium->tilt;
     ck_assert_int_eq(tilt->kind, ICE_TILT_LINE);
@@ -79,7 +85,7 @@ START_TEST(real_map)
         model_shared("ice/spice_ftp-v3m/tilt.map", table) == NULL) {
         return;
     }
-    loaded_ice ice = ice_load("ice.directory", path, NULL, NULL);
+    loaded_ice ice = ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
     expect_ice(&ice);
     const ice_tilt *tilt = &ice.medium->tilt;
     const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
@@ -130,7 +136,8 @@ START_TEST(switched_off)
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     char path[MODEL_PATH];
     for (size_t i = 0; i < COUNT(names) && model_shared(names[i], path) != NULL; ++i) {
-        loaded_ice ice = ice_load("ice.directory", path, "ice.tilt=false", NULL);
+        loaded_ice ice =
+            ice_load("ice.directory", path, "ice.tilt=false", "ice.birefringence_subtraction=none");
         ck_assert_int_eq(ice.status, ICESTREAM_OK);
         ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_NONE);
         ck_assert_ptr_null(ice.medium->tilt.shifts);
@@ -156,7 +163,7 @@ START_TEST(tilt_settings_need_a_tilt)
     if (model_shared("ice/spice_ftp-v3m", path) == NULL) {
         return;
     }
-    ice = ice_load("ice.directory", path, "ice.tilt_origin=3", NULL);
+    ice = ice_load("ice.directory", path, "ice.tilt_origin=3", "ice.birefringence=false");
     expect_no_ice(&ice, "ice.tilt_origin: found 3 m, but the tilt of this ice is a map");
     ice_unload(&ice);
 }

@@ -131,6 +131,7 @@ START_TEST(other_sources)
         case 0:
             rays += s->photons;
             ck_assert(s->photons <= 200 && s->dz == 1 && s->length == 0 && s->spectrum == 2);
+            ck_assert_uint_eq(s->flags, ICESTREAM_STEP_NOT_THINNED);
             break;
         case 1:
             ck_assert(s->photons <= 200 && s->flags == ICESTREAM_STEP_ISOTROPIC && s->t == 8);

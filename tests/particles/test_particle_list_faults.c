@@ -58,14 +58,15 @@ static const struct {
      "azimuth length energy time"},
     {FRAME_BEGIN EM "TR 1 0 E- 0 0 0 0 0 0 1 0\n",
      "list:4:8: error: type: found 'E-', expected a name of f2k as mu, e-, hadr, brems, flasher, a "
-     "code of the PDG as 13, or a name of IceTray as MuMinus (docs/light.md); did you mean 'e-'?"},
+     "code of the PDG as 13, or a name of IceTray as MuMinus (docs/particles.md); did you mean "
+     "'e-'?"},
     {FRAME_BEGIN EM "TR 1 0 mu 0 0 0 0 0 0 0.1 0\n",
      "list:4:8: error: mu: energy: found 0.1 GeV, expected the total energy, which is at least the "
      "mass, 0.105658 GeV"},
     {FRAME_BEGIN EM "TR 1 0 14.0 0 0 0 0 0 0 1 0\n",
      "list:4:8: error: type: found '14.0', expected a name of f2k as mu, e-, hadr, brems, flasher, "
      "a "
-     "code of the PDG as 13, or a name of IceTray as MuMinus (docs/light.md)"},
+     "code of the PDG as 13, or a name of IceTray as MuMinus (docs/particles.md)"},
     {FRAME_BEGIN EM "TR 1 0 e- 0 0 nan 0 0 0 1 0\n",
      "list:4:15: error: z: found 'nan', expected a number from -10000 to 10000 m"},
     {FRAME_BEGIN EM "TR 1 0 e- 0 0 0 181 0 0 1 0\n",

@@ -39,7 +39,7 @@ static const struct {
     {MUON("1000") "TR 2 1 e- 0 0 -300 0 0 0 0.03 0\n", ICS_LOSSES_MISSING},
     /* a loss at the end of one piece of a track */
     {MUON("1000") "TR 2 1 brems 0 0 -300 0 0 0 50 0\n", ICS_LOSSES_LISTED},
-    /* beside the track, before it and behind it */
+    /* next to the track, before it and behind it */
     {MUON("1000") "TR 2 1 brems 5 0 -100 0 0 0 5 0\n", ICS_LOSSES_MISSING},
     {MUON("1000") "TR 2 1 brems 0 0 10 0 0 0 5 0\n", ICS_LOSSES_MISSING},
     {MUON("1000") "TR 2 1 brems 0 0 -310 0 0 0 5 0\n", ICS_LOSSES_MISSING},

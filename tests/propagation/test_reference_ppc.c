@@ -1,5 +1,5 @@
-/* The hits agree with those of the public program ppc for the same sources: the shipped
- * the runs in configs/reference go from steps to hit files, with fewer photons than in
+/* The hits agree with those of the public program ppc for the same sources:
+ * The shipped runs in configs/reference go from steps to hit files, with fewer photons than in
  * scripts/reference.sh.
  *
  * How to join: a new reference run joins in the table `runs`.

@@ -30,8 +30,8 @@ START_TEST(test_steps_become_hits)
         ck_assert_uint_ge(hits[i].string, 1);
         ck_assert_uint_le(hits[i].string, 86);
         ck_assert_double_gt(hits[i].t, 1000.0 + 3.0 / 0.2998);
-        /* weight = 1 / bias, bias = 0.68 acc / 25 <= 0.68 * 0.1342 / 25 = 0.00365 */
-        ck_assert_float_gt(hits[i].weight, 1.0f / 0.00366f);
+        /* weight = 1 / (25 bias), bias = 0.68 acc / 25 <= 0.68 * 0.1342 / 25 */
+        ck_assert_float_gt(hits[i].weight, 1.0f / (0.68f * 0.1343f));
         double radius = hypot(hypot(hits[i].x, hits[i].y), hits[i].z);
         ck_assert_double_eq_tol(radius, 0.1651, 1e-4);
     }

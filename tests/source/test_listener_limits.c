@@ -113,6 +113,75 @@ START_TEST(test_no_more_clients_than_allowed)
 }
 END_TEST
 
+/* Sends a message and waits until it is received, but not for its hits. */
+static void send_and_go(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 10, &size);
+    client_send(client, bytes, size);
+    free(bytes);
+    client_expect(client, "\"state\":\"received\"", "");
+}
+
+/* A client that has left does not keep its place until its hits are written. */
+START_TEST(test_clients_that_leave_free_their_places)
+{
+    enum { ROUNDS = 5 };
+    for (int with_tcp = 0; with_tcp < 2; ++with_tcp) {
+        listener_world *world = world_open();
+        world_client client;
+        world->options.clients = 1;
+        world->options.credits = 2;
+        if (with_tcp) {
+            world->options.address = "127.0.0.1:0";
+        }
+        ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
+        for (unsigned i = 0; i < ROUNDS; ++i) {
+            world_start(world, &client, send_and_go, NULL);
+            world_wait_messages(world, i + 1);
+            world_join(world, &client, 1); /* closes the connection */
+            world_wait_clients(world, 0);
+        }
+        ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 0);
+        world_close(world);
+    }
+}
+END_TEST
+
+static void send_bytes_now_and_then(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 10, &size);
+    for (size_t i = 0; i < size && send(client->descriptor, bytes + i, 1, MSG_NOSIGNAL) == 1; ++i) {
+        usleep(50000);
+    }
+    free(bytes);
+    client_expect(client, "\"state\":\"refused\"", "almost nothing came for 1000 ms");
+    client_expect_end(client);
+}
+
+static void send_nothing(world_client *client)
+{
+    client_expect(client, "\"state\":\"refused\"", "nothing came for 300 ms, expected a message");
+    client_expect_end(client);
+}
+
+START_TEST(test_idle_clients_do_not_stay)
+{
+    listener_world *world = world_open();
+    world_client clients[2];
+    world->options.clients = 2;
+    world->options.idle_seconds = 1;
+    world->options.next_seconds = 0.3;
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
+    world_start(world, &clients[0], send_bytes_now_and_then, NULL);
+    world_start(world, &clients[1], send_nothing, NULL);
+    world_join(world, clients, 2);
+    world_wait_clients(world, 0);
+    world_close(world);
+}
+END_TEST
+
 static void read_nothing(world_client *client)
 {
     (void)client;
@@ -317,6 +386,8 @@ ICS_TEST_MAIN("listener_limits")
 {
     TCase *tests = tcase_create("listener_limits");
     tcase_set_timeout(tests, 240);
+    tcase_add_test(tests, test_clients_that_leave_free_their_places);
+    tcase_add_test(tests, test_idle_clients_do_not_stay);
     tcase_add_test(tests, test_credits_stop_only_their_client);
     tcase_add_test(tests, test_no_more_clients_than_allowed);
     tcase_add_test(tests, test_unread_answers);

@@ -121,6 +121,59 @@ START_TEST(other_paths_and_methods_are_refused)
 }
 END_TEST
 
+/* Connections that stay open and send nothing do not keep the next request out. */
+START_TEST(idle_connections_do_not_block_a_request)
+{
+    enum { MANY = 200 };
+    ics_metrics_listener *listener = listen_on("127.0.0.1:0");
+    uint16_t port = ics_metrics_listener_port(listener);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics_listener_publish(listener, metrics);
+    free(metrics);
+    int clients[MANY];
+    for (int i = 0; i < MANY; ++i) {
+        clients[i] = connect_to(port);
+        (void)send(clients[i], "G", 1, MSG_NOSIGNAL);
+    }
+    expect_status(port, "GET /metrics", "\r\n", "200");
+    for (int i = 0; i < MANY; ++i) {
+        close(clients[i]);
+    }
+    ics_metrics_listener_destroy(listener);
+}
+END_TEST
+
+START_TEST(other_hosts_are_refused)
+{
+    static const struct {
+        const char *host, *status;
+    } cases[] = {{"evil.example:9464", "403"},
+                 {"localhost.evil.example", "403"},
+                 {"", "403"},
+                 {"[evil]:1", "403"},
+                 {"LOCALHOST:9464", "200"},
+                 {"127.0.0.1", "200"},
+                 {"[::1]:9464", "200"},
+                 {"10.0.0.7:80", "200"}};
+    ics_metrics_listener *listener = listen_on("127.0.0.1:0");
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics_listener_publish(listener, metrics);
+    free(metrics);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char text[256];
+        int client = connect_to(ics_metrics_listener_port(listener));
+        snprintf(text, sizeof text,
+                 "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", cases[i].host);
+        send_text(client, text);
+        char *answer = receive_all(client);
+        ck_assert_msg(strncmp(answer + 9, cases[i].status, 3) == 0, "%s: %s", cases[i].host,
+                      answer);
+        free(answer);
+    }
+    ics_metrics_listener_destroy(listener);
+}
+END_TEST
+
 START_TEST(bad_clients_do_not_stop_the_service)
 {
     enum { MANY = 40 };
@@ -151,7 +204,7 @@ START_TEST(bad_clients_do_not_stop_the_service)
         free(answer);
         answer = NULL;
         int client = connect_to(port);
-        const char text[] = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        const char text[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         if (send(client, text, sizeof text - 1, MSG_NOSIGNAL) > 0) {
             answer = receive_all(client);
         } else {
@@ -252,6 +305,8 @@ ICS_TEST_MAIN("metrics listener")
 {
     TCase *all = tcase_create("HTTP");
     tcase_set_timeout(all, 4 * PATIENCE);
+    tcase_add_test(all, idle_connections_do_not_block_a_request);
+    tcase_add_test(all, other_hosts_are_refused);
     tcase_add_test(all, metrics_are_served);
     tcase_add_test(all, other_paths_and_methods_are_refused);
     tcase_add_test(all, bad_clients_do_not_stop_the_service);

@@ -122,7 +122,13 @@ START_TEST(all_hits_are_repeated_in_full_ice)
         return;
     }
     snprintf(set, sizeof set, "ice.directory=%s", ice);
-    const char *const sets[] = {"device.math=portable", set, "stages.detect=pe", "sink.hits=both",
+    const char *const sets[] = {"device.math=portable",
+                                set,
+                                "ice.birefringence_subtraction=constant",
+                                "detector.layout=hex86",
+                                "detector.efficiencies=none",
+                                "stages.detect=pe",
+                                "sink.hits=both",
                                 NULL};
     run_folder place = open_with_hits(sets);
     traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, sets);

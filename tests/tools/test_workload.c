@@ -44,7 +44,7 @@ START_TEST(cascade_check_values)
     ck_assert_uint_eq(step.photons, 200);
     ck_assert_uint_eq(step.kind, ICESTREAM_KIND_CASCADE);
     ck_assert_uint_eq(step.spectrum, 0);
-    ck_assert_uint_eq(step.flags, 0);
+    ck_assert_uint_eq(step.flags, ICESTREAM_STEP_NOT_THINNED);
     step = make_step(workload, 1);
     ck_assert_double_eq_tol(step.z, -404.300232, 3e-5);
     ck_assert_double_eq_tol(theta(&step), 3.04367256, 2e-7);
@@ -165,7 +165,7 @@ START_TEST(point)
                                .step_id = 2,
                                .kind = ICESTREAM_KIND_POINT,
                                .spectrum = 3,
-                               .flags = ICESTREAM_STEP_ISOTROPIC};
+                               .flags = ICESTREAM_STEP_ISOTROPIC | ICESTREAM_STEP_NOT_THINNED};
     ck_assert_mem_eq(&step, &expected, sizeof step);
     ics_workload_destroy(workload);
 
@@ -187,7 +187,7 @@ START_TEST(point)
     ck_assert_float_eq(step.dy, 0);
     ck_assert_float_eq(step.dz, -0.8F);
     ck_assert_float_eq(step.length, 0);
-    ck_assert_uint_eq(step.flags, 0);
+    ck_assert_uint_eq(step.flags, ICESTREAM_STEP_NOT_THINNED);
     ics_workload_destroy(workload);
 }
 END_TEST

@@ -10,6 +10,9 @@
 
 enum { NESTING_MAX = 8 };
 
+/* Python, and with it NumPy, ignores what follows #. */
+static const char note_prefix[] = "# light: ";
+
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
 int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t size,
@@ -221,6 +224,23 @@ static int read_shape(ics_npy_cursor *c, ics_npy_header *header)
     return ICESTREAM_OK;
 }
 
+/* Reads a comment of Python, which ends with its line. Only a note of icestream is kept. */
+static int read_note(ics_npy_cursor *c, ics_npy_header *header)
+{
+    const char *text = (const char *)c->bytes + c->at;
+    const char *end = memchr(text, '\n', c->size - c->at);
+    const size_t length = end != NULL ? (size_t)(end - text) : c->size - c->at;
+    c->at += length;
+    if (length <= sizeof note_prefix - 1 || memchr(text, 0, length) != NULL ||
+        memcmp(text, note_prefix, sizeof note_prefix - 1) != 0) {
+        return ICESTREAM_OK;
+    }
+    header->note = strndup(text + sizeof note_prefix - 1, length - (sizeof note_prefix - 1));
+    return header->note != NULL ? ICESTREAM_OK
+                                : ics_error_set(c->error, ICESTREAM_E_MEMORY,
+                                                "%s: out of memory for the header", c->name);
+}
+
 static int read_dictionary(ics_npy_cursor *c, ics_npy_header *header)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
@@ -254,6 +274,9 @@ static int read_dictionary(ics_npy_cursor *c, ics_npy_header *header)
                                  "fortran_order and shape",
                                  c->name, c->at, keys[i]);
         }
+    }
+    if (ics_npy_literal_peek(c) == '#') {
+        ICS_TRY(read_note(c, header));
     }
     if (ics_npy_literal_peek(c)) {
         return ics_npy_literal_unexpected(c, "nothing but blanks after the dictionary");
@@ -298,6 +321,7 @@ int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics
 void ics_npy_header_free(ics_npy_header *header)
 {
     free(header->fields);
+    free(header->note);
     *header = (ics_npy_header){0};
 }
 
@@ -308,27 +332,68 @@ void ics_npy_write_count(uint64_t rows, char count[ICS_NPY_COUNT_BYTES])
     memcpy(count, text, ICS_NPY_COUNT_BYTES);
 }
 
+/* Writes the dictionary. Returns its length. */
+static size_t write_dictionary(const ics_layout *schema, uint64_t rows, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "{'shape': (%20" PRIu64 ",), 'descr': [", rows);
+    for (size_t i = 0; i < schema->field_count; ++i) {
+        const ics_layout_field *field = &schema->fields[i];
+        used += (size_t)snprintf(text + used, size - used, "%s('%s', '%c%c%d')", i ? ", " : "",
+                                 field->name, field->type.bytes > 1 ? '<' : '|', field->type.kind,
+                                 field->type.bytes);
+    }
+    return used + (size_t)snprintf(text + used, size - used, "], 'fortran_order': False, }");
+}
+
+enum { PREAMBLE = 10 };
+
+/* Fills a header of `size` bytes with blanks, and writes what stands before and behind the
+ * dictionary. */
+static void write_frame(unsigned char *header, size_t size)
+{
+    memset(header, ' ', size);
+    memcpy(header, magic, sizeof magic);
+    header[6] = 1;
+    header[7] = 0;
+    header[8] = (size - PREAMBLE) & 0xff;
+    header[9] = (unsigned char)((size - PREAMBLE) >> 8);
+    header[size - 1] = '\n';
+}
+
 void ics_npy_write_header(const ics_layout *schema, uint64_t rows,
                           unsigned char header[ICS_NPY_OWN_HEADER])
 {
     char text[ICS_NPY_OWN_HEADER];
-    size_t used =
-        (size_t)snprintf(text, sizeof text, "{'shape': (%20" PRIu64 ",), 'descr': [", rows);
-    for (size_t i = 0; i < schema->field_count; ++i) {
-        const ics_layout_field *field = &schema->fields[i];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s('%s', '%c%c%d')",
-                                 i ? ", " : "", field->name, field->type.bytes > 1 ? '<' : '|',
-                                 field->type.kind, field->type.bytes);
-    }
-    used += (size_t)snprintf(text + used, sizeof text - used, "], 'fortran_order': False, }");
-
-    enum { PREAMBLE = 10, LENGTH = ICS_NPY_OWN_HEADER - PREAMBLE };
-    memset(header, ' ', ICS_NPY_OWN_HEADER);
-    memcpy(header, magic, sizeof magic);
-    header[6] = 1;
-    header[7] = 0;
-    header[8] = LENGTH & 0xff;
-    header[9] = LENGTH >> 8;
+    const size_t used = write_dictionary(schema, rows, text, sizeof text);
+    write_frame(header, ICS_NPY_OWN_HEADER);
     memcpy(header + PREAMBLE, text, used);
-    header[ICS_NPY_OWN_HEADER - 1] = '\n';
+}
+
+int ics_npy_write_noted_header(const ics_layout *schema, uint64_t rows, const char *note,
+                               unsigned char **out, size_t *size, icestream_error *error)
+{
+    char text[ICS_NPY_OWN_HEADER];
+    const size_t used = write_dictionary(schema, rows, text, sizeof text);
+    const size_t length = note != NULL ? sizeof note_prefix - 1 + strlen(note) : 0;
+    const size_t wanted = PREAMBLE + used + 1 + length + 1;
+    *size = wanted <= ICS_NPY_OWN_HEADER ? ICS_NPY_OWN_HEADER : (wanted + 63) / 64 * 64;
+    *out = NULL;
+    if (*size > ICS_NPY_NOTED_MAX) {
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "header of a message: found %zu bytes with the record of light, "
+                             "expected at most %d; shorten light.spectra, or write a file",
+                             *size, ICS_NPY_NOTED_MAX);
+    }
+    *out = malloc(*size);
+    if (*out == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY,
+                             "out of memory for the header of a message");
+    }
+    write_frame(*out, *size);
+    memcpy(*out + PREAMBLE, text, used);
+    if (note != NULL) {
+        memcpy(*out + PREAMBLE + used + 1, note_prefix, sizeof note_prefix - 1);
+        memcpy(*out + PREAMBLE + used + sizeof note_prefix, note, strlen(note));
+    }
+    return ICESTREAM_OK;
 }

@@ -16,7 +16,9 @@ enum {
     ICS_NPY_ROW_MAX = 1 << 20,    /* bytes of the longest row that is accepted */
     ICS_NPY_OWN_HEADER = 1024,    /* size of the headers that we write */
     ICS_NPY_COUNT_OFFSET = 21,    /* position of the number of rows in our headers */
-    ICS_NPY_COUNT_BYTES = 20
+    ICS_NPY_COUNT_BYTES = 20,
+    ICS_NPY_NOTED_MAX = 9984 /* bytes of the longest header with a note that we write, because NumPy
+                                reads at most 10000 */
 };
 
 typedef struct ics_npy_field {
@@ -32,6 +34,9 @@ typedef struct ics_npy_header {
     size_t row_bytes;      /* 1 .. ICS_NPY_ROW_MAX; rows * row_bytes < 2^63 - ICS_NPY_HEADER_MAX */
     ics_npy_field *fields; /* [field_count] */
     size_t field_count;
+    /* The record of light in a message of steps (files.md 2.4): a text without a newline, or NULL
+     */
+    char *note;
 } ics_npy_header;
 
 /* Finds the length of the header, including the preamble, from the first ICS_NPY_PREAMBLE bytes (or
@@ -51,6 +56,11 @@ void ics_npy_header_free(ics_npy_header *header);
 /* Makes our own header: version 1.0, `shape` first, its count at ICS_NPY_COUNT_OFFSET. */
 void ics_npy_write_header(const ics_layout *schema, uint64_t rows,
                           unsigned char header[ICS_NPY_OWN_HEADER]);
+/* Makes the same with a note (header.note), which is one line of ASCII text without a final zero
+ * byte. A header that needs more than ICS_NPY_OWN_HEADER bytes is longer. The caller frees *out.
+ * ICESTREAM_E_OUTPUT: the note is too long. ICESTREAM_E_MEMORY. */
+int ics_npy_write_noted_header(const ics_layout *schema, uint64_t rows, const char *note,
+                               unsigned char **out, size_t *size, icestream_error *error);
 /* The number of rows as text, padded with blanks, as in our header. */
 void ics_npy_write_count(uint64_t rows, char count[ICS_NPY_COUNT_BYTES]);
 

@@ -7,6 +7,7 @@
 
 #define POSITION_MAX   10000.0f /* m */
 #define NORM_TOLERANCE 1e-3
+#define KNOWN_FLAGS    (ICESTREAM_STEP_ISOTROPIC | ICESTREAM_STEP_NOT_THINNED)
 
 static double norm_squared(const icestream_step *step)
 {
@@ -37,7 +38,7 @@ static int passes_all(const icestream_step *step, uint32_t spectrum_count)
            (isotropic | unit_direction(step)) & (step->length >= 0) & (step->length < INFINITY) &
            (step->beta > 0) & (step->beta <= 1) & (step->weight >= 0) & (step->weight < INFINITY) &
            (step->kind <= ICESTREAM_KIND_POINT) & (step->spectrum < spectrum_count) &
-           ((step->flags & ~ICESTREAM_STEP_ISOTROPIC) == 0);
+           ((step->flags & ~KNOWN_FLAGS) == 0);
 }
 
 typedef struct place {
@@ -111,7 +112,8 @@ static int explain(const place *at, const icestream_step *step, uint32_t spectru
                              "the run, 0 to %" PRIu32,
                              at->name, at->row, step->spectrum, spectrum_count - 1);
     }
-    return bad_integer(at, "flags", step->flags, "0 or 1 (isotropic)");
+    return bad_integer(at, "flags", step->flags,
+                       "0 to 3: the sum of 1 (isotropic) and 2 (not thinned)");
 }
 
 int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_count,

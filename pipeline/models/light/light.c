@@ -19,7 +19,10 @@ static int build(ics_light_builder *builder, const ics_ice_factors *factors,
     ICS_TRY(ics_light_make_bias(builder, detector, factors->efficiency));
     light->count = ICS_SPECTRA_BUILT_IN + config->light.spectrum_count;
     light->spectra = calloc(light->count, sizeof *light->spectra);
-    if (light->spectra == NULL) {
+    light->kept = calloc(light->count, sizeof *light->kept);
+    if (light->spectra == NULL || light->kept == NULL) {
+        free(light->spectra);
+        light->spectra = NULL;
         light->count = 0;
         return ics_light_no_memory(builder);
     }
@@ -65,6 +68,9 @@ void ics_light_destroy(ice_light *light)
         free(light->acceptances[k]);
     }
     free(light->spectra);
+    free(light->kept);
+    free(light->standard_acceptance);
+    free(light->high_efficiency);
     free(light->bias_wavelength);
     free(light->bias);
     free(light);

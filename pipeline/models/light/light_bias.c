@@ -140,6 +140,24 @@ static double ratio_at(const ics_light_builder *builder, size_t acceptance, doub
                : 1;
 }
 
+/* Keeps what the bias is made from, for the record of steps. */
+static int keep_parts(ics_light_builder *builder, double efficiency)
+{
+    ice_light *light = builder->light;
+    const ics_curve *bias = &builder->bias;
+    light->efficiency = efficiency;
+    light->standard_acceptance = calloc(bias->count + 1, sizeof(double));
+    light->high_efficiency = calloc(bias->count + 1, sizeof(double));
+    if (light->standard_acceptance == NULL || light->high_efficiency == NULL) {
+        return ics_light_no_memory(builder);
+    }
+    for (size_t i = 0; i < bias->count; ++i) {
+        light->standard_acceptance[i] = bias->y[i];
+        light->high_efficiency[i] = ratio_at(builder, 1, bias->x[i]);
+    }
+    return ICESTREAM_OK;
+}
+
 /* Turns the acceptance in builder->bias into the bias: at each wavelength the largest acceptance of
  * all modules, times `best`, the acceptance from the best direction, divided by F^2. The
  * acceptances of single modules go to the light. */
@@ -178,5 +196,6 @@ int ics_light_make_bias(ics_light_builder *builder, const ice_detector *detector
 {
     ICS_TRY(make_bias(builder));
     ICS_TRY(read_ratio(builder));
+    ICS_TRY(keep_parts(builder, efficiency));
     return finish_bias(builder, detector, detector->angular.maximum * efficiency);
 }

@@ -53,6 +53,42 @@ double ics_light_standard_acceptance(double wavelength)
            (0.0916 + 0.9084 / (1 + exp((wavelength - 519) / 32.8)));
 }
 
+/* ---- what the bias keeps -----------------------------------------------------------------------
+ */
+
+/* Integrates a spectrum before the bias: the biased spectrum divided by the bias. */
+static double unbiased_integral(const ics_curve *spectrum, const ics_curve *bias)
+{
+    double sum = 0;
+    for (size_t i = 1; i < spectrum->count; ++i) {
+        const double left = ics_curve_at(bias, spectrum->x[i - 1]);
+        const double right = ics_curve_at(bias, spectrum->x[i]);
+        if (left > 0 && right > 0) {
+            sum += 0.5 * (spectrum->y[i - 1] / left + spectrum->y[i] / right) *
+                   (spectrum->x[i] - spectrum->x[i - 1]);
+        }
+    }
+    return sum;
+}
+
+/* Returns the share of the light of a finished spectrum that the bias keeps: int(s bias) / int(s)
+ * (physics.md 3.4). `all`: int(s), or 0 to take it over the wavelengths where the bias is above 0.
+ */
+static double share_kept(const ics_light_builder *builder, size_t index, double all)
+{
+    const ice_spectrum *spectrum = &builder->light->spectra[index];
+    const ics_curve biased = {
+        .x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
+    if (builder->bias.count == 0) {
+        return 1;
+    }
+    if (spectrum->count == 1) {
+        return ics_curve_at(&builder->bias, spectrum->wavelength[0]);
+    }
+    return ics_curve_integral(&biased) /
+           (all > 0 ? all : unbiased_integral(&biased, &builder->bias));
+}
+
 /* ---- single spectra -------------------------------------------------------------------------- */
 
 static double bias_at(const ics_light_builder *builder, double wavelength)
@@ -99,7 +135,9 @@ static int add_line(ics_light_builder *builder, size_t index, double wavelength,
         return ics_light_no_memory(builder);
     }
     snprintf(name, sizeof name, "line %.10g nm", wavelength);
-    return keep_spectrum(builder, index, name, &curve);
+    const int status = keep_spectrum(builder, index, name, &curve);
+    builder->light->kept[index] = share_kept(builder, index, 0);
+    return status;
 }
 
 /* The light of a source before the bias. */
@@ -108,6 +146,7 @@ typedef struct source_light {
     double (*density)(const void *source, double wavelength);
     const void *source;
     const ics_curve *points; /* points of the source's own curve, or NULL */
+    double integral;         /* of all light of the source; 0: of that which the bias keeps */
     double low, high;        /* nm, where the source emits light */
 } source_light;
 
@@ -151,6 +190,7 @@ static int add_product(ics_light_builder *builder, size_t index, const source_li
                                from->place, index, from->name, band_low, band_high);
     } else {
         status = keep_spectrum(builder, index, from->name, &curve);
+        builder->light->kept[index] = share_kept(builder, index, from->integral);
     }
     ics_curve_free(&curve);
     return status;
@@ -229,6 +269,7 @@ static int add_file(ics_light_builder *builder, size_t index, const char *path)
                                    .density = curve_density,
                                    .source = &curve,
                                    .points = &curve,
+                                   .integral = ics_curve_integral(&curve),
                                    .low = curve.x[0],
                                    .high = curve.x[curve.count - 1]};
         status = add_product(builder, index, &from);

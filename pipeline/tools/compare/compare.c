@@ -38,9 +38,9 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 
 /* ---- running and judging ------------------------------------------------------------------- */
 
-static int load_steps(ics_comparison *comparison, uint32_t spectra, icestream_error *error)
+static int load_steps(ics_comparison *comparison, const ics_models *models, icestream_error *error)
 {
-    int status = ics_step_list_from_files(comparison->config, spectra, &comparison->steps, error);
+    int status = ics_step_list_from_files(comparison->config, models, &comparison->steps, error);
     if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
         status = ics_step_list_from_workload(comparison->config, &comparison->steps, error);
     }
@@ -94,7 +94,7 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
         status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
     }
     if (status == ICESTREAM_OK && config == comparison->config) {
-        status = load_steps(comparison, ics_experiment_spectra(experiment), error);
+        status = load_steps(comparison, ics_experiment_models(experiment), error);
     }
     if (status == ICESTREAM_OK) {
         *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =

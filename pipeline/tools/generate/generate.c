@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "pipeline/config/config.h"
 #include "pipeline/devices/workers.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/tools/generate/assembly.h"
 #include "pipeline/tools/measure/workload.h"
@@ -83,15 +85,29 @@ typedef struct maker {
     ics_workload *workload;        /* NULL: the particles make the steps */
     uint64_t next;                 /* the next step of the workload that is not planned yet */
     ics_table_writer *writer;      /* of the step file; NULL: messages go to standard output */
+    json_t *light;                 /* what the light is made with (light_record.h) */
+    char *note;                    /* the same as a text for the headers of messages */
 } maker;
 
 static int maker_create(const icestream_config *config, maker *out, icestream_error *error)
 {
     *out = (maker){.config = config};
-    if (config->particles.file != NULL || config->particles.count > 0) {
-        return ics_particle_steps_create(config, &out->particles, error);
+    const bool particles = config->particles.file != NULL || config->particles.count > 0;
+    int status = particles ? ics_particle_steps_create(config, &out->particles, error)
+                           : ics_workload_create(config, &out->workload, error);
+    if (status == ICESTREAM_OK) {
+        const ics_models *models =
+            out->particles != NULL ? ics_particle_steps_models(out->particles) : NULL;
+        status = ics_light_record_create(config, models, particles, &out->light, error);
     }
-    return ics_workload_create(config, &out->workload, error);
+    if (status == ICESTREAM_OK) {
+        out->note = ics_json_dump(out->light, JSON_COMPACT | JSON_ENSURE_ASCII);
+        if (out->note == NULL) {
+            status =
+                ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+        }
+    }
+    return status;
 }
 
 static void maker_free(maker *make)
@@ -99,15 +115,23 @@ static void maker_free(maker *make)
     ics_table_writer_destroy(make->writer);
     ics_particle_steps_destroy(make->particles);
     ics_workload_destroy(make->workload);
+    json_decref(make->light);
+    free(make->note);
 }
 
 static int make_description(const maker *make, json_t **out, icestream_error *error)
 {
+    int status = ICESTREAM_OK;
     if (make->particles == NULL) {
-        return describe(make->config, make->workload, out, error);
+        status = describe(make->config, make->workload, out, error);
+    } else {
+        const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
+        status = describe_particles(make->config, &totals, out, error);
     }
-    const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
-    return describe_particles(make->config, &totals, out, error);
+    if (status == ICESTREAM_OK && json_object_set(*out, "light", make->light) != 0) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    }
+    return status;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -188,8 +212,8 @@ static int write_block(void *user, const icestream_step *steps, size_t count,
     if (make->writer != NULL) {
         return ics_table_writer_append(make->writer, steps, count, error);
     }
-    return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(), steps,
-                                   count, error);
+    return ics_table_message_write_noted(STDOUT_FILENO, "standard output", ics_layout_steps(),
+                                         make->note, steps, count, error);
 }
 
 static int write_steps(maker *make, icestream_error *error)
@@ -255,6 +279,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     maker make;
     int status = maker_create(config, &make, error);
     if (status != ICESTREAM_OK) {
+        maker_free(&make);
         return status;
     }
     if (strcmp(path, "-") == 0) {

@@ -61,6 +61,11 @@ uint32_t ics_experiment_spectra(const ics_experiment *experiment)
     return (uint32_t)experiment->world.models->light->count;
 }
 
+const ics_models *ics_experiment_models(const ics_experiment *experiment)
+{
+    return experiment->world.models;
+}
+
 const ics_origin *ics_experiment_origin(const ics_experiment *experiment)
 {
     return &experiment->origin;

@@ -17,6 +17,8 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
 void ics_experiment_destroy(ics_experiment *experiment);
 /* Returns the number of spectra that steps may refer to. */
 uint32_t ics_experiment_spectra(const ics_experiment *experiment);
+/* Returns its models, which live as long as the experiment. */
+const ics_models *ics_experiment_models(const ics_experiment *experiment);
 /* Whether its device is a GPU. */
 bool ics_experiment_on_gpu(const ics_experiment *experiment);
 /* Returns what hits depend on. It lives as long as the experiment. */

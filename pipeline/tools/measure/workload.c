@@ -114,7 +114,7 @@ static int make_point(const icestream_config *config, icestream_step *step, ices
     if (config->workload.isotropic) {
         step->dz = 1;
         step->length = (float)config->workload.surface_radius;
-        step->flags = ICESTREAM_STEP_ISOTROPIC;
+        step->flags |= ICESTREAM_STEP_ISOTROPIC;
         if (step->length > 0) {
             step->kind = ICESTREAM_KIND_FLASHER;
         }
@@ -187,6 +187,7 @@ void ics_workload_fill(const ics_workload *workload, uint64_t first, size_t coun
             make_uniform(number, step);
         }
         step->photons = step_photons(workload, number);
+        step->flags |= ICESTREAM_STEP_NOT_THINNED;
         step->event_id = workload->event;
         step->step_id = (uint32_t)number;
     }

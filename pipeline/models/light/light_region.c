@@ -1,4 +1,4 @@
-#include "pipeline/models/plausibility_light.h"
+#include "pipeline/models/light/light_region.h"
 
 #include "pipeline/models/ice/ice_medium.h"
 
@@ -8,9 +8,9 @@
 /* The ice at the South Pole ends about 2820 m below the surface. */
 #define ICE_SHEET 2850.0
 
-/* A table with so many layers was measured; one with fewer is an illustration, whose outer layers
- * are meant to continue. Beyond the ends of a measured table its outer layers are believed for
- * some distance. */
+/* A table with this number of layers was measured; one with fewer is an illustration, whose outer
+ * layers are meant to continue. Beyond the ends of a measured table its outer layers are believed
+ * for some distance. */
 enum { MEASURED_LAYERS = 10 };
 #define BEYOND_TABLE 150.0 /* m */
 
@@ -58,12 +58,12 @@ ics_light_limits ics_light_limits_of(const ice_medium *medium, const ice_detecto
     return limits;
 }
 
-ics_light_place ics_light_place_of(const ics_light_limits *limits, double z, double *limit)
+ics_light_position ics_light_position_of(const ics_light_limits *limits, double z, double *limit)
 {
     const struct {
         bool is_wrong;
         double limit;
-        ics_light_place place;
+        ics_light_position position;
     } rows[] = {
         {z > limits->surface, limits->surface, ICS_LIGHT_IN_AIR},
         {z < limits->rock, limits->rock, ICS_LIGHT_IN_ROCK},
@@ -75,7 +75,7 @@ ics_light_place ics_light_place_of(const ics_light_limits *limits, double z, dou
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         if (rows[i].is_wrong) {
             *limit = rows[i].limit;
-            return rows[i].place;
+            return rows[i].position;
         }
     }
     *limit = 0;
@@ -109,10 +109,10 @@ static double apart(const ics_range *a, const ics_range *b)
     return fmax(0, fmax(a->low - b->high, b->low - a->high));
 }
 
-ics_light_place ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
-                                char *text, size_t size)
+ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
+                                   char *text, size_t size)
 {
-    static const char *const names[ICS_LIGHT_PLACES] = {
+    static const char *const names[ICS_LIGHT_POSITIONS] = {
         [ICS_LIGHT_IN_AIR] = "above the surface",
         [ICS_LIGHT_IN_ROCK] = "below the ice",
         [ICS_LIGHT_ABOVE_WORLD] = "above ice.absorb_above",
@@ -121,8 +121,8 @@ ics_light_place ics_light_judge(const ics_light_limits *limits, const ics_light_
         [ICS_LIGHT_BELOW_TABLE] = "far below the table of the ice",
     };
     double limit, other;
-    const ics_light_place lowest = ics_light_place_of(limits, box->z.low, &limit);
-    const ics_light_place highest = ics_light_place_of(limits, box->z.high, &other);
+    const ics_light_position lowest = ics_light_position_of(limits, box->z.low, &limit);
+    const ics_light_position highest = ics_light_position_of(limits, box->z.high, &other);
     if (lowest != ICS_LIGHT_IN_ICE && lowest == highest) {
         char heights[64];
         snprintf(heights, sizeof heights, box->z.low < box->z.high ? "%.6g to %.6g m" : "%.6g m",

@@ -1,13 +1,13 @@
 /* Whether light can be where it is said to be, and whether a module can see it. The questions are
  * cheap enough for every particle and every step file. */
-#ifndef ICS_MODELS_PLAUSIBILITY_LIGHT_H
-#define ICS_MODELS_PLAUSIBILITY_LIGHT_H
+#ifndef ICS_MODELS_LIGHT_LIGHT_REGION_H
+#define ICS_MODELS_LIGHT_LIGHT_REGION_H
 
 #include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/range.h"
 
-typedef enum ics_light_place {
+typedef enum ics_light_position {
     ICS_LIGHT_IN_ICE, /* nothing is wrong */
     ICS_LIGHT_IN_AIR,
     ICS_LIGHT_IN_ROCK,
@@ -16,8 +16,8 @@ typedef enum ics_light_place {
     ICS_LIGHT_ABOVE_TABLE, /* the ice is not known so far above its table */
     ICS_LIGHT_BELOW_TABLE,
     ICS_LIGHT_TOO_FAR, /* no module can see it */
-    ICS_LIGHT_PLACES
-} ics_light_place;
+    ICS_LIGHT_POSITIONS
+} ics_light_position;
 
 /* A region that contains the starts of light (m). */
 typedef struct ics_light_box {
@@ -53,7 +53,7 @@ typedef struct ics_light_limits {
 ics_light_limits ics_light_limits_of(const ice_medium *medium, const ice_detector *detector);
 
 /* Judges a height z (m). `limit` becomes the height that it violates. */
-ics_light_place ics_light_place_of(const ics_light_limits *limits, double z, double *limit);
+ics_light_position ics_light_position_of(const ics_light_limits *limits, double z, double *limit);
 
 /* Returns the distance (m) of the nearest module that records light from the box; 0 if a module is
  * in it, +INFINITY if no module records light. */
@@ -61,8 +61,8 @@ double ics_light_distance(const ics_light_limits *limits, const ics_light_box *b
 
 /* Judges a box of light: it is wrong if all of it is wrong in the same way. If so, `text` says
  * what was found and what is usual: "found z from ... to ... m, above the surface ...". */
-ics_light_place ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
-                                char *text, size_t size);
+ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
+                                   char *text, size_t size);
 
 /* Returns the module that records light and whose sphere contains a point (m); NULL: there is none.
  * Light that starts there is seen by its own module. */

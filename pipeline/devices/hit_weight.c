@@ -1,0 +1,22 @@
+/* What the weight of a hit is made from (physics.md 3.2). */
+#include "pipeline/devices/batch.h"
+#include "pipeline/models/light/curve.h"
+
+double ics_batch_light_bias(const ice_light *light, double wavelength)
+{
+    const ics_curve bias = {
+        .x = light->bias_wavelength, .y = light->bias, .count = light->bias_count};
+    return bias.count > 0 ? ics_curve_at_or_end(&bias, wavelength) : 1.0;
+}
+
+double ics_batch_thinning(const ice_light *light, const icestream_step *step)
+{
+    return (step->flags & ICESTREAM_STEP_NOT_THINNED) != 0 ? light->kept[step->spectrum] : 1.0;
+}
+
+double ics_batch_weight(const ics_hit_models *models, const icestream_step *step, double bias)
+{
+    const double oversize = models->detector->oversize;
+    return (double)step->weight * ics_batch_thinning(models->light, step) /
+           (bias * oversize * oversize);
+}

@@ -1,0 +1,194 @@
+/* The texts of the run files that icestream import writes. */
+#include "pipeline/config/yaml/yaml.h"
+#include "pipeline/tools/import/import.h"
+
+#include <math.h>
+
+static void write_head(const char *command, const ics_import_folder *folder, FILE *out)
+{
+    fprintf(out, "# A run in the ice of %s, written by `icestream import %s`.", folder->path,
+            command);
+    fprintf(
+        out,
+        "\n"
+        "# Change what you like: every key has its reason, and configs/README.md has all keys.\n"
+        "#\n"
+        "#   icestream validate RUN.yaml                            # what was understood\n"
+        "#   icestream generate RUN.yaml -o steps/run.steps.npy     # particles become steps\n"
+        "#   icestream run RUN.yaml                                 # steps become hits\n"
+        "\n"
+        "run:\n"
+        "  seed: 1                          # all random numbers\n"
+        "\n"
+        "sink:\n"
+        "  directory: hits/\n"
+        "\n");
+}
+
+static void write_path(const char *key, const char *path, FILE *out)
+{
+    fprintf(out, "  %s: ", key);
+    ics_yaml_print_text(path, out);
+    fprintf(out, "\n");
+}
+
+/* Particles from the file, or one cascade to replace. */
+static void write_particles(const ics_import_folder *folder, const char *conventions,
+                            const char *reason, FILE *out)
+{
+    fprintf(out, "\nparticles:\n  conventions: %-19s # %s\n", conventions, reason);
+    if (folder->particles != NULL) {
+        write_path("file", folder->particles, out);
+        fprintf(out, "  format: f2k\n");
+        return;
+    }
+    fprintf(out,
+            "  # An example. Replace it by `file: events.f2k`, `.csv` or `.yaml`. z is 0 at the "
+            "centre\n"
+            "  # of the detector: z = 1948.07 m minus the depth. Energies are in GeV.\n"
+            "  list:\n"
+            "    - {type: e-, x: 25, y: -60, z: -350, zenith: 50, azimuth: 70, energy: 1000}\n");
+}
+
+static void write_tilt_of_ppc(const ics_import_folder *folder, FILE *out)
+{
+    if (folder->has_line && folder->reference[0] != '\0') {
+        fprintf(out,
+                "  tilt_origin: %-19.7g # (m) ppc counts positions along the tilt from %s;\n"
+                "                                   # the default 0 would shift the tilt by that "
+                "much\n",
+                folder->tilt_origin, folder->reference);
+    }
+}
+
+static void write_subtraction(const ics_import_folder *folder, const char *subtraction, FILE *out)
+{
+    if (!folder->is_birefringent) {
+        return;
+    }
+    if (folder->has_version) {
+        fprintf(out,
+                "  birefringence_subtraction: auto  # as the file `version` of the folder says\n");
+        return;
+    }
+    fprintf(
+        out,
+        "  # The folder does not say whether its scattering contains that by crystals. constant: "
+        "it\n"
+        "  # does, what ppc assumes (BFRM=0); scaled: it does, at 400 nm (BFRM=1); none: it does\n"
+        "  # not (BFRM=2).\n");
+    fprintf(out, "  birefringence_subtraction: %s", subtraction);
+    if (folder->known_as != NULL) {
+        fprintf(out, "   # icemodel.dat is that of %s", folder->known_as);
+    }
+    fprintf(out, "\n");
+}
+
+static void write_detector_of_ppc(const ics_import_folder *folder, FILE *out)
+{
+    const double oversize = fmax(1, round(folder->settings.oversize));
+    fprintf(out,
+            "\ndetector:\n"
+            "  layout: auto                     # geo-f2k of the folder; its z is counted from the "
+            "surface,\n"
+            "                                   # hits and particles from 1948.07 m below it\n"
+            "  oversize: %-22g # line %zu of cfg.txt, a whole number in ppc\n",
+            oversize, folder->settings.oversize_line);
+    fprintf(out,
+            "  keep_hit_photons: %-14s # ppc lets photons go on after a hit if the oversize is "
+            "above 1\n",
+            oversize > 1 ? "true" : "false");
+    fprintf(
+        out,
+        "  # auto: as.dat, eff-f2k, cx.dat, dx.dat and hvs-f2k of the folder, if they are there\n"
+        "  angular_acceptance: auto\n"
+        "  efficiencies: auto\n"
+        "  axes: auto\n"
+        "  cables: auto\n"
+        "  voltages: auto\n");
+    fprintf(out,
+            "  excluded: []                     # a module that flashes: [[63, 20]]. It absorbs "
+            "light and\n"
+            "                                   # records none, as in ppc\n");
+}
+
+void ics_import_write_ppc(const ics_import_folder *folder, const char *subtraction, FILE *out)
+{
+    write_head("ppc", folder, out);
+    fprintf(out, "ice:\n");
+    write_path("directory", folder->path, out);
+    write_tilt_of_ppc(folder, out);
+    write_subtraction(folder, subtraction, out);
+    fprintf(out,
+            "  # anisotropy, birefringence, hole_ice and tilt are on if the folder has them. The\n"
+            "  # efficiency of cfg.txt is used.\n");
+    write_detector_of_ppc(folder, out);
+    fprintf(
+        out,
+        "\nlight:\n"
+        "  acceptance: auto                 # wv.dat of the folder: light that no module would\n"
+        "                                   # detect is not made. Steps belong to this choice\n"
+        "  high_efficiency: auto            # wv.rde\n"
+        "\nstages:\n"
+        "  detect: pe                       # hits are photo-electrons, as the HIT lines of ppc\n");
+    write_particles(folder, "ppc", "light yields as in ppc (docs/particles.md)", out);
+}
+
+/* The modules and what they detect. */
+static void write_detector_of_clsim(const ics_import_folder *folder, FILE *out)
+{
+    fprintf(out, "\ndetector:\n");
+    if (folder->has_modules) {
+        fprintf(
+            out,
+            "  layout: auto                     # geo-f2k of the folder. For the modules of a GCD "
+            "file:\n");
+    } else {
+        fprintf(
+            out,
+            "  layout: hex86                    # NOT your detector: the folder has no modules. "
+            "Instead:\n");
+    }
+    fprintf(out,
+            "  # file: modules.csv              # write the I3Geometry as CSV with the columns\n"
+            "                                   # string,module,x,y,z,efficiency (m, z as in "
+            "I3Geometry)\n"
+            "  oversize: 5                      # DOMOversizeFactor, 5 unless you set it\n"
+            "  keep_hit_photons: false          # StopDetectedPhotons is true\n"
+            "  angular_acceptance: %-12s # %s\n"
+            "  efficiencies: none               # clsim takes them from the calibration, not from "
+            "ppc's "
+            "files\n"
+            "  axes: none\n"
+            "  voltages: none\n",
+            "auto", "as.dat of the folder, if it is there; or a file like it");
+    fprintf(out,
+            "  cables: none                     # for the cable shadow of clsim: %s,\n"
+            "  cable_length: 1                  # (m) with cables of this length\n",
+            folder->has_cables ? "auto (dx.dat)" : "a file like dx.dat");
+}
+
+void ics_import_write_clsim(const ics_import_folder *folder, FILE *out)
+{
+    write_head("clsim", folder, out);
+    fprintf(out, "ice:\n");
+    write_path("directory", folder->path, out);
+    if (folder->has_line) {
+        fprintf(
+            out,
+            "  tilt_origin: 0                   # clsim counts positions along the tilt from 0\n");
+    }
+    fprintf(
+        out,
+        "  birefringence: false             # clsim has none\n"
+        "  hole_ice: false                  # clsim has hole ice only in the angular acceptance\n");
+    write_detector_of_clsim(folder, out);
+    fprintf(
+        out,
+        "\nlight:\n"
+        "  acceptance: standard             # the acceptance of the module by wavelength in clsim\n"
+        "  high_efficiency: none\n"
+        "\nstages:\n"
+        "  detect: pe                       # hits are photo-electrons (MCPEs); none: photons\n");
+    write_particles(folder, "clsim", "light yields as in clsim (docs/particles.md)", out);
+}

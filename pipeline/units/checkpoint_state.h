@@ -1,0 +1,60 @@
+/* The file of a checkpoint: shared by checkpoint.c, which writes it, and checkpoint_read.c. The
+ * layout is in files.md 6.4. */
+#ifndef ICS_UNITS_CHECKPOINT_STATE_H
+#define ICS_UNITS_CHECKPOINT_STATE_H
+
+#include "pipeline/units/checkpoint.h"
+
+struct ics_checkpoint {
+    char *path;
+    int file;         /* descriptor */
+    bool ours;        /* this process has the lock */
+    uint64_t records; /* where the first record begins (bytes) */
+    uint64_t end;     /* where the next record begins (bytes) */
+};
+
+/* The beginning of the file. The origin follows, as JSON. */
+typedef struct ics_checkpoint_header {
+    char magic[8];
+    uint32_t length; /* of the origin (bytes) */
+    uint32_t crc32c; /* of the origin */
+} ics_checkpoint_header;
+
+/* The beginning of a record. Intervals, hits and the tail follow. */
+typedef struct ics_checkpoint_head {
+    char magic[4];
+    uint32_t maths; /* ics_maths_used */
+    uint64_t intervals, hits;
+    icestream_account account;
+    uint32_t reserved;
+    uint32_t crc32c; /* of the bytes before */
+} ics_checkpoint_head;
+
+typedef struct ics_checkpoint_tail {
+    uint32_t crc32c; /* of the intervals and the hits */
+    char magic[4];
+} ics_checkpoint_tail;
+
+_Static_assert(sizeof(ics_checkpoint_header) == 16 && sizeof(icestream_account) == 72 &&
+                   sizeof(ics_checkpoint_head) == 104 && sizeof(ics_checkpoint_tail) == 8 &&
+                   sizeof(ics_photon_interval) == 16,
+               "records of files.md 6.4");
+
+#define ICS_CHECKPOINT_MAGIC "ICSCHKP1"
+#define ICS_CHECKPOINT_HEAD  "PART"
+#define ICS_CHECKPOINT_TAIL  "GOOD"
+
+enum {
+    ICS_CHECKPOINT_ORIGIN = 1 << 16,   /* longest origin (bytes) */
+    ICS_CHECKPOINT_INTERVALS = 1 << 20 /* most intervals in a record */
+};
+
+/* An error of the file, with the cause in errno. Returns ICESTREAM_E_OUTPUT. */
+int ics_checkpoint_failed(const ics_checkpoint *checkpoint, const char *what,
+                          icestream_error *error);
+
+/* Reads `size` bytes at `offset`. ICESTREAM_E_INPUT: the file ends before; ICESTREAM_E_OUTPUT. */
+int ics_checkpoint_read(const ics_checkpoint *checkpoint, uint64_t offset, void *bytes, size_t size,
+                        icestream_error *error);
+
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Promise: `icestream import` writes run files that are valid and run, for folders of ppc and of clsim, and it does
+# not guess what a folder does not say. To join: make a folder with `folder NAME` and import it.
+shared=$(realpath "$(dirname "$0")/../../../shared/ice" 2>/dev/null || true)
+source "$(dirname "$0")/common.bash"
+
+plain='3\n0.99\n0.45\n0.9\n'
+crystals='216\n0\n0\n0\n0.03\n100\n0.25\n0.8\n0\n0\n0\n0\n0.0768\n5443\n2.23\n0.0026\n0.0774\n15476\n2.45\n0.0025
+0.001\n0.25\n2.35\n1.68\n'
+
+# folder NAME: a small ppc folder, whose reference string is at 7 m along the tilt.
+folder() {
+    mkdir "$1"
+    printf '0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n' >"$1/icemodel.par"
+    printf '%b' "$plain" >"$1/cfg.txt"
+    printf '1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n' >"$1/icemodel.dat"
+    printf '1 -100\n86 0\n2 100\n' >"$1/tilt.par"
+    printf '1000 1 0 2\n1010 1 0 2\n' >"$1/tilt.dat"
+    printf 'A 0x1 -4.949747468 -4.949747468 -1948 86 1\nB 0x2 100 0 -1948 1 1\n' >"$1/geo-f2k"
+    printf '86 1 1.2\n' >"$1/eff-f2k"
+}
+
+# works RUN: the run file is valid, a particle becomes steps, and these run.
+works() {
+    expect 0 "$ICESTREAM" validate "$1.yaml" -s particles.file=few.yaml
+    cp out "$1.out"
+    expect 0 "$ICESTREAM" generate "$1.yaml" -s particles.file=few.yaml -o "$1.steps.npy"
+    expect 0 "$ICESTREAM" run -q "$1.yaml" -s source.files="$1.steps.npy" -s sink.directory="$1.hits"
+}
+
+# refused STATUS TEXT ARGUMENT...
+refused() {
+    expect "$1" "$ICESTREAM" import "${@:3}"
+    says err "$2"
+}
+
+echo '[{type: e-, x: 0, y: 5, z: 0, zenith: 20, azimuth: 0, energy: 2}]' >few.yaml
+printf 'V 2000.1.2\nTBEGIN ? ? ?\nEM 1 1 1970 0 0 0\nTR 1 0 e-  1 2 3 90 0 0 10 0\nEE\nTEND ? ? ?\nEND\n' >e.f2k
+
+folder ice
+expect 0 "$ICESTREAM" import ppc ice -o ppc.yaml
+says ppc.yaml "  tilt_origin: 7 " "  oversize: 3 " "  keep_hit_photons: true" "  conventions: ppc"
+works ppc
+says ppc.out "geo-f2k of ice.directory, because neither" "1 with another efficiency" "origin 7 m"
+refused 74 "ppc.yaml" ppc ice -o ppc.yaml
+expect 0 "$ICESTREAM" import ppc ice -o ppc.yaml --force
+expect 0 "$ICESTREAM" import ppc ice -o -
+same out ppc.yaml
+
+# A run file in another folder has whole paths. The particles are those of the file.
+mkdir other
+expect 0 "$ICESTREAM" import ppc ice e.f2k -o other/run.yaml
+expect 0 "$ICESTREAM" validate other/run.yaml
+says out "particles  1 in 1 event" "e.f2k"
+
+expect 0 "$ICESTREAM" import clsim ice -o clsim.yaml
+says clsim.yaml "  keep_hit_photons: false" "  conventions: clsim" "  tilt_origin: 0 "
+works clsim
+
+# Birefringent ice without a version is not guessed.
+folder crystals
+printf '%b' "$plain$crystals" >crystals/cfg.txt
+refused 2 "found birefringent ice without a file 'version'" ppc crystals -o no.yaml
+is_missing no.yaml
+expect 0 "$ICESTREAM" import ppc crystals --subtraction none -o crystals.yaml
+works crystals
+echo 0 >crystals/version
+expect 0 "$ICESTREAM" import ppc crystals -o version.yaml
+says version.yaml "birefringence_subtraction: auto"
+
+rm ice/geo-f2k
+refused 2 "found no geo-f2k" ppc ice -o no.yaml
+expect 0 "$ICESTREAM" import clsim ice -o none.yaml
+expect 0 "$ICESTREAM" validate none.yaml
+says out "detector   hex86"
+refused 2 "no: error: No such file" ppc no -o no.yaml
+refused 2 "expected ppc or clsim" ppd ice -o no.yaml
+refused 2 "expected --output FILE" ppc ice
+refused 2 "is for ppc" clsim ice e.f2k -o no.yaml
+refused 2 "none.f2k: No such file" ppc crystals none.f2k -o no.yaml
+
+for model in spice_bfr-v2 spice_ftp-v3m; do
+    if [ ! -d "$shared/$model" ]; then
+        echo "left out: $model is not installed"
+        continue
+    fi
+    for program in ppc clsim; do
+        expect 0 "$ICESTREAM" import $program "$shared/$model" -o $program-$model.yaml
+        expect 0 "$ICESTREAM" validate $program-$model.yaml
+        grep '^warning' out && fail "$program, $model: a warning"
+    done
+done
+finish
