@@ -168,6 +168,10 @@ typedef struct icestream_run_options {
     const char *metrics_path; /* replaces metrics.file; NULL: metrics.file */
     double time_limit;        /* time (s) after which the run stops as after a signal; 0: none */
     bool unfinished_after_signal; /* a signal that leaves work is ICESTREAM_E_UNFINISHED */
+    /* The process ends with the result of the run: the signals that a run handles (below) stay
+     * ignored after the run, so that none of them can replace the exit status. If false, they get
+     * the dispositions that they had before the run. */
+    bool ends_process;
 } icestream_run_options;
 
 /* Simulates the photons of the configured source and writes hit files.

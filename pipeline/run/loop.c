@@ -138,18 +138,21 @@ static void on_metrics_time(uv_timer_t *handle)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+/* The signals that a run handles. */
+static const struct {
+    int number;
+    uv_signal_cb callback;
+} wanted[ICS_RUN_SIGNALS] = {{SIGINT, on_stop_signal},
+                             {SIGTERM, on_stop_signal},
+                             {SIGUSR1, on_status_signal},
+                             {SIGHUP, on_reopen_signal}};
+
 static int listen_for_signals(ics_run_state *run)
 {
-    static const struct {
-        int number;
-        uv_signal_cb callback;
-    } wanted[ICS_RUN_SIGNALS] = {{SIGINT, on_stop_signal},
-                                 {SIGTERM, on_stop_signal},
-                                 {SIGUSR1, on_status_signal},
-                                 {SIGHUP, on_reopen_signal}};
     for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
         uv_signal_init(&run->loop.uv, &run->loop.signals[i]);
         run->loop.signals[i].data = run;
+        sigaction(wanted[i].number, NULL, &run->loop.before[i]);
     }
     run->loop.open = true;
     for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
@@ -192,17 +195,38 @@ int ics_run_loop_open(ics_run_state *run, icestream_error *error)
     return status;
 }
 
+static void close_handles(ics_run_state *run)
+{
+    for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
+        uv_close((uv_handle_t *)&run->loop.signals[i], NULL);
+    }
+    end_loop(run);
+    uv_run(&run->loop.uv, UV_RUN_DEFAULT);
+    uv_loop_close(&run->loop.uv);
+}
+
+/* When its handlers are closed, libuv gives the signals their defaults, which end the process. So
+ * the signals wait until they have their new dispositions. The threads of the run, which have
+ * ended, blocked all signals, so only this thread can get one. */
 void ics_run_loop_close(ics_run_state *run)
 {
-    if (run->loop.open) {
-        for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
-            uv_close((uv_handle_t *)&run->loop.signals[i], NULL);
-        }
-        end_loop(run);
-        uv_run(&run->loop.uv, UV_RUN_DEFAULT);
-        uv_loop_close(&run->loop.uv);
-        run->loop.open = false;
+    sigset_t handled, mask;
+    if (!run->loop.open) {
+        return;
     }
+    sigemptyset(&handled);
+    for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
+        sigaddset(&handled, wanted[i].number);
+    }
+    pthread_sigmask(SIG_BLOCK, &handled, &mask);
+    close_handles(run);
+    for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
+        const struct sigaction ignored = {.sa_handler = SIG_IGN};
+        sigaction(wanted[i].number, run->options->ends_process ? &ignored : &run->loop.before[i],
+                  NULL);
+    }
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    run->loop.open = false;
 }
 
 void ics_run_loop_run(ics_run_state *run)

@@ -53,6 +53,8 @@
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
 
+#include <signal.h>
+
 enum {
     ICS_RUN_WRITERS = 16, /* at most */
     ICS_RUN_CLAIMS = 64,  /* files claimed by one job, at most */
@@ -304,6 +306,7 @@ typedef struct ics_run_loop {
     uv_loop_t uv;
     bool open; /* the loop of libuv exists */
     uv_signal_t signals[ICS_RUN_SIGNALS];
+    struct sigaction before[ICS_RUN_SIGNALS]; /* what the signals did before the run */
     uv_prepare_t turn;
     uv_timer_t ticker, waker, limit, metrics;
     ics_mailbox *mailbox;

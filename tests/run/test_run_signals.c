@@ -98,6 +98,44 @@ START_TEST(test_second_signal_ends_at_once)
 }
 END_TEST
 
+static void count_signal(int number)
+{
+    (void)number;
+}
+
+/* A program that runs icestream_run has its own handlers again, and what it had for the other
+ * signals. */
+START_TEST(test_dispositions_come_back)
+{
+    const struct sigaction own = {.sa_handler = count_signal};
+    struct sigaction now, before;
+    ck_assert_int_eq(sigaction(SIGINT, NULL, &before), 0);
+    ck_assert_int_eq(sigaction(SIGTERM, &own, NULL), 0);
+    ck_assert_int_eq(sigaction(SIGUSR1, &(struct sigaction){.sa_handler = SIG_IGN}, NULL), 0);
+    run_folder_bright_steps(&place, "small.npy", 0, 1, 100);
+    run_well(NULL, NULL);
+    ck_assert_int_eq(sigaction(SIGTERM, NULL, &now), 0);
+    ck_assert(now.sa_handler == count_signal);
+    ck_assert_int_eq(sigaction(SIGUSR1, NULL, &now), 0);
+    ck_assert(now.sa_handler == SIG_IGN);
+    ck_assert_int_eq(sigaction(SIGINT, NULL, &now), 0);
+    ck_assert(now.sa_handler == before.sa_handler);
+}
+END_TEST
+
+/* A process that ends with the result of the run: a late signal changes nothing. */
+START_TEST(test_late_signals_are_ignored)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
+    run_folder_bright_steps(&place, "small.npy", 0, 1, 100);
+    place.options.ends_process = true;
+    run_well(NULL, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        ck_assert_int_eq(kill(getpid(), numbers[i]), 0);
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("run_signals")
 {
     TCase *tests = tcase_create("run_signals");
@@ -105,5 +143,7 @@ ICS_TEST_MAIN("run_signals")
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_first_signal_finishes_batches);
     tcase_add_test(tests, test_second_signal_ends_at_once);
+    tcase_add_test(tests, test_dispositions_come_back);
+    tcase_add_test(tests, test_late_signals_are_ignored);
     suite_add_tcase(suite, tests);
 }
