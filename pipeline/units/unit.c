@@ -10,12 +10,14 @@
 #include "pipeline/units/command_pending.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
+    YOUNG_SECONDS = 1 /* a bad file that changed later than this may still be written */
 };
 
 /* Whether units have their own hit files. */
@@ -254,22 +256,47 @@ void ics_unit_look_for_command(ics_unit *unit)
     }
 }
 
-static int check_file(ics_unit *unit, icestream_error *error)
+/* The input is bad. Finds out whether a producer may still be writing it. If the time cannot be
+ * asked for, the file does not count as young. */
+static void judge_age(ics_unit *unit, int status)
+{
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    double age = HUGE_VAL;
+    if (status == ICESTREAM_E_INPUT && unit->claim.name != NULL) {
+        ics_claims_look_again(unit->common->claims, &unit->claim, &age, &ignored);
+    }
+    unit->work->young = age < YOUNG_SECONDS;
+}
+
+/* Opens the file and reads it to its end. */
+static int read_whole(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    int status = ics_unit_look_for_claim(unit, error);
-    if (status != ICESTREAM_OK || unit->work->lost) {
-        return status;
+    double age = 0.0;
+    if (unit->work->again && unit->claim.name != NULL) {
+        ICS_TRY(ics_claims_look_again(common->claims, &unit->claim, &age, error));
     }
-    status =
+    int status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
+    judge_age(unit, status);
     if (status == ICESTREAM_OK) {
         status = check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
         ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
+        judge_age(unit, status);
     }
+    return status;
+}
+
+static int check_file(ics_unit *unit, icestream_error *error)
+{
+    int status = ics_unit_look_for_claim(unit, error);
+    if (status != ICESTREAM_OK || unit->work->lost) {
+        return status;
+    }
+    status = read_whole(unit, error);
     if (status == ICESTREAM_OK) {
         status = look_for_output(unit, error);
     }
