@@ -6,11 +6,13 @@
 
 enum {
     OPTION_SET,
-    OPTION_PRINT_CONFIG,
+    OPTION_PRINT_EFFECTIVE,
+    OPTION_THREADS,
     OPTION_FORCE,
     OPTION_RESUME,
     OPTION_QUIET,
     OPTION_FAIL_FAST,
+    OPTION_VERIFY,
     OPTION_LOG,
     OPTION_METRICS,
     OPTION_TIME_LIMIT,
@@ -21,8 +23,8 @@ enum {
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
-    [OPTION_PRINT_CONFIG] = {.name = "print-config",
-                             .help = "write the effective configuration and stop"},
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_FORCE] = {.name = "force", .letter = 'f', .help = "overwrite existing hit files"},
     [OPTION_RESUME] = {.name = "resume",
                        .help = "keep hit files that are complete and match; make the others"},
@@ -30,6 +32,9 @@ static const ics_option options[OPTIONS] = {
     [OPTION_FAIL_FAST] = {.name = "fail-fast",
                           .help = "end the run on a full disk or another error that may pass, "
                                   "instead of trying again"},
+    [OPTION_VERIFY] = {.name = "verify",
+                       .help = "check what every stage returns (device.check): slower, for headers "
+                               "of one's own"},
     [OPTION_LOG] = {.name = "log",
                     .type = ICS_OPTION_CHOICE,
                     .value = "FORMAT",
@@ -60,7 +65,7 @@ static const ics_option options[OPTIONS] = {
     [OPTION_SUMMARY] = {.name = "summary",
                         .type = ICS_OPTION_TEXT,
                         .value = "FILE",
-                        .help = "write the summary of the run into this file",
+                        .help = "write the summary of the run into this file; - is standard output",
                         .initial = "summary.json in sink.directory"},
 };
 
@@ -88,9 +93,12 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     icestream_config *config = NULL;
-    int status = ics_command_config(given, &config, error);
+    const char *path = given->operand_count > 0 ? given->operands[0] : NULL;
+    static const char *const check = "device.check=true";
+    int status = ics_command_load(given, path, &check, given->options[OPTION_VERIFY].given ? 1 : 0,
+                                  &config, error);
     if (status == ICESTREAM_OK) {
-        status = given->options[OPTION_PRINT_CONFIG].given
+        status = given->options[OPTION_PRINT_EFFECTIVE].given
                      ? icestream_config_print(config, stdout, error)
                      : execute_run(config, given, error);
     }
