@@ -130,6 +130,41 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
     return error->status;
 }
 
+/* If the last line counts `hidden` errors of this name, writes one more into it. */
+static bool count_in_last_line(icestream_error *error, const char *name, size_t hidden)
+{
+    static const char more[] = "%s: error: and %zu more";
+    char expected[1200];
+    snprintf(expected, sizeof expected, more, name, hidden);
+    char *line = strrchr(error->text, '\n');
+    line = line != NULL ? line + 1 : error->text;
+    if (strcmp(line, expected) != 0) {
+        return false;
+    }
+    const size_t room = sizeof error->text - (size_t)(line - error->text);
+    snprintf(line, room, more, name, hidden + 1);
+    return true;
+}
+
+int ics_error_add_counted(icestream_error *error, size_t *count, int status, const char *name,
+                          const char *format, ...)
+{
+    char line[2048];
+    if (++*count <= ICS_ERROR_KIND) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(line, sizeof line, format, arguments);
+        va_end(arguments);
+        return ics_error_add(error, status, "%s", line);
+    }
+    const size_t hidden = *count - ICS_ERROR_KIND;
+    if (error != NULL && error->status != ICESTREAM_OK && hidden > 1 &&
+        count_in_last_line(error, name, hidden - 1)) {
+        return error->status;
+    }
+    return ics_error_add(error, status, "%s: error: and %zu more", name, hidden);
+}
+
 int ics_error_copy(icestream_error *to, const icestream_error *from)
 {
     if (from == NULL) {

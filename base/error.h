@@ -39,6 +39,13 @@ bool ics_error_no_room(const icestream_error *error);
 int ics_error_add(icestream_error *error, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for an error of a kind of which there may be thousands, such as a fault in each line of
+ * a file. The first ICS_ERROR_KIND are added; after them a line counts the others: "NAME: error:
+ * and 71 more". `count` counts the errors of this kind; it is 0 before the first one. */
+enum { ICS_ERROR_KIND = 10 };
+int ics_error_add_counted(icestream_error *error, size_t *count, int status, const char *name,
+                          const char *format, ...) __attribute__((format(printf, 5, 6)));
+
 /* Copies an error; both may be NULL. Returns the status of `from`; ICESTREAM_OK if it is NULL. */
 int ics_error_copy(icestream_error *to, const icestream_error *from);
 

@@ -2,6 +2,7 @@
  * would have no effect. */
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_keys.h"
+#include "pipeline/config/pattern_outputs.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -87,6 +88,16 @@ static int check_sink(const icestream_config *config, icestream_error *error)
     if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0) {
         return contradiction(config, "sink.rotate", "sink.directory", error,
                              "is for files, and sink.directory is \"-\"");
+    }
+    char name[NAME_MAX + 1];
+    if (config->source.directory != NULL &&
+        ics_pattern_fits_outputs(config->source.pattern, name) &&
+        ics_pattern_same_folder(config->source.directory, config->sink.directory)) {
+        return contradiction(config, "source.pattern", "sink.directory", error,
+                             "found '%s', which fits outputs such as %s, and sink.directory is the "
+                             "folder of the step files, %s; expected a pattern that fits step "
+                             "files only, such as *.steps.npy, or another sink.directory",
+                             config->source.pattern, name, config->source.directory);
     }
     return ICESTREAM_OK;
 }

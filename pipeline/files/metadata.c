@@ -134,6 +134,42 @@ int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_err
     return ICESTREAM_OK;
 }
 
+static bool has_item(const json_t *array, const json_t *wanted)
+{
+    size_t index;
+    const json_t *item;
+    json_array_foreach(array, index, item)
+    {
+        if (json_equal(item, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int ics_metadata_set_light_mismatch(json_t *metadata, json_t *differences, icestream_error *error)
+{
+    if (json_array_size(differences) == 0) {
+        return ICESTREAM_OK;
+    }
+    json_t *stored = json_object_get(metadata, "light_mismatch");
+    int failed = 0;
+    if (stored == NULL) {
+        stored = json_array();
+        failed = json_object_set_new(metadata, "light_mismatch", stored);
+    }
+    size_t index;
+    json_t *item;
+    json_array_foreach(differences, index, item)
+    {
+        if (!failed && !has_item(stored, item)) {
+            failed = json_array_append(stored, item);
+        }
+    }
+    return failed ? ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata")
+                  : ICESTREAM_OK;
+}
+
 ics_maths_used ics_metadata_maths(const json_t *metadata)
 {
     const char *word = json_string_value(json_object_get(metadata, "math"));

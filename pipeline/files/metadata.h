@@ -16,6 +16,8 @@
  *                       photo-electrons were made
  *   content             hit files with photo-electrons: what rows are, "pe", "both" or "photons";
  *                       absent: photons
+ *   light               step files: what their light was made with (models/light_record.h)
+ *   light_mismatch      hit files: settings of the steps' light that differ and were accepted
  *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed
  *
  * Other keys are allowed and kept. Nothing depends on the time or the folder of the run: equal runs
@@ -66,6 +68,9 @@ bool ics_metadata_account(const json_t *metadata, icestream_account *out);
 
 /* Stores the maths, unless it is ICS_MATHS_NONE. ICESTREAM_E_MEMORY. */
 int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_error *error);
+/* Adds settings of the light of the steps that differ from those of the run and were accepted: an
+ * array of {"key", "steps", "run"}, or NULL. What is stored already stays. ICESTREAM_E_MEMORY. */
+int ics_metadata_set_light_mismatch(json_t *metadata, json_t *differences, icestream_error *error);
 /* Reads the maths. ICS_MATHS_NONE: absent, or an unknown word. */
 ics_maths_used ics_metadata_maths(const json_t *metadata);
 

@@ -3,10 +3,8 @@
 #include "base/disk.h"
 #include "base/error.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,71 +219,6 @@ int ics_output_create_as(const char *path, const char *writer, bool force, ics_o
     }
     *out = output;
     return ICESTREAM_OK;
-}
-
-/* Removes a .part, unless a living writer holds its lock. */
-static void remove_abandoned(const char *part)
-{
-    struct stat opened, named;
-    int descriptor =
-        TEMP_FAILURE_RETRY(open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    if (descriptor < 0) {
-        return;
-    }
-    if (fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) &&
-        TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB)) == 0 && stat(part, &named) == 0 &&
-        named.st_ino == opened.st_ino && named.st_dev == opened.st_dev) {
-        unlink(part);
-    }
-    close(descriptor);
-}
-
-int ics_output_clean_folder(const char *folder, const char *pattern, icestream_error *error)
-{
-    DIR *entries;
-    do {
-        entries = opendir(folder);
-    } while (entries == NULL && errno == EINTR);
-    if (entries == NULL) {
-        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                   "%s: cannot look for .part files: %s", folder, strerror(errno));
-    }
-    const struct dirent *entry;
-    while ((entry = readdir(entries)) != NULL) {
-        char *part = NULL;
-        if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0) {
-            continue;
-        }
-        if (asprintf(&part, "%s/%s", folder, entry->d_name) >= 0) {
-            remove_abandoned(part);
-            free(part);
-        }
-    }
-    closedir(entries);
-    return ICESTREAM_OK;
-}
-
-int ics_output_clean_writers(const char *path, icestream_error *error)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    char *folder = slash != NULL ? strndup(path, (size_t)(name - path)) : strdup(".");
-    char *pattern = malloc(2 * strlen(name) + sizeof ".*part");
-    int status = ICESTREAM_E_MEMORY;
-    if (folder != NULL && pattern != NULL) {
-        char *end = pattern;
-        for (; *name; ++name) { /* no character of a name is a wildcard */
-            *end++ = '\\';
-            *end++ = *name;
-        }
-        memcpy(end, ".*part", sizeof ".*part");
-        status = ics_output_clean_folder(folder, pattern, error);
-    } else {
-        ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    }
-    free(folder);
-    free(pattern);
-    return status;
 }
 
 int ics_output_clean(const char *path, icestream_error *error)

@@ -29,9 +29,11 @@ void ics_output_destroy(ics_output *output);
  */
 int ics_output_clean(const char *path, icestream_error *error);
 
-/* Removes the files in a folder that match a pattern (fnmatch, such as "*.hits.npy.*part") and that
- * killed processes left. Files that a living process is writing stay. ICESTREAM_E_OUTPUT: the
- * folder cannot be read. */
+/* Removes the files NAME.WRITER.part in a folder that killed processes of this user left
+ * (ics_output_create_as), WRITER being eight hexadecimal digits, if NAME matches a pattern
+ * (fnmatch, such as "*.hits.npy"). Files that a living process is writing stay, and so do all
+ * others: another program may use the ending .part. ICESTREAM_E_OUTPUT: the folder cannot be read.
+ */
 int ics_output_clean_folder(const char *folder, const char *pattern, icestream_error *error);
 /* The same for the .part files of all writers (ics_output_create_as) of one file. Also
  * ICESTREAM_E_MEMORY. */

@@ -310,6 +310,16 @@ uint64_t ics_step_reader_rows(const ics_step_reader *reader)
     return ics_table_reader_rows(reader->table);
 }
 
+const json_t *ics_step_reader_light(const ics_step_reader *reader)
+{
+    return ics_table_reader_light(reader->table);
+}
+
+const json_t *ics_step_reader_late_light(const ics_step_reader *reader)
+{
+    return ics_table_reader_late_light(reader->table);
+}
+
 void ics_step_reader_summary(const ics_step_reader *reader, ics_step_summary *out)
 {
     *out = reader->summary;

@@ -28,6 +28,7 @@
 #include "pipeline/files/step_extent.h"
 #include "pipeline/icestream.h"
 
+#include <jansson.h>
 #include <stdatomic.h>
 
 typedef struct ics_step_reader ics_step_reader;
@@ -78,6 +79,13 @@ int ics_step_reader_read(ics_step_reader *reader, icestream_step *steps, size_t 
 
 /* Number of rows in the header of the file or of the current message. */
 uint64_t ics_step_reader_rows(const ics_step_reader *reader);
+
+/* The record of the light of the file or of the current message (models/light_record.h); NULL:
+ * there is none. The reader owns it. */
+const json_t *ics_step_reader_light(const ics_step_reader *reader);
+/* Streams: the record in the trailer of the message before this one, after ics_step_reader_next();
+ * NULL: there is none. A trailer comes after the rows, so their photons may be computed already. */
+const json_t *ics_step_reader_late_light(const ics_step_reader *reader);
 
 /* Streams: the summary of the message, after ics_step_reader_read() has returned *got = 0. The
  * digest is that of the bytes of the message. */

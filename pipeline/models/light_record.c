@@ -377,6 +377,25 @@ int ics_light_record_refuse(const char *name, const json_t *differences, icestre
                          name, used > 0 ? " (" : "", used > 0 ? sets + 1 : "", used > 0 ? ")" : "");
 }
 
+int ics_light_record_judge(const icestream_config *config, const json_t *run, const char *name,
+                           const json_t *steps, json_t **accepted, icestream_error *error)
+{
+    json_t *differences = NULL;
+    *accepted = NULL;
+    if (steps == NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_light_record_compare(name, steps, run, &differences, error));
+    int status = ICESTREAM_OK;
+    if (json_array_size(differences) > 0 && config->source.light_mismatch == ICS_MISMATCH_REFUSE) {
+        status = ics_light_record_refuse(name, differences, error);
+    } else if (json_array_size(differences) > 0) {
+        *accepted = json_incref(differences);
+    }
+    json_decref(differences);
+    return status;
+}
+
 const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t size)
 {
     static const char *const keys[] = {"light.acceptance", "detector.oversize"};

@@ -35,6 +35,13 @@ int ics_light_record_compare(const char *name, const json_t *steps, const json_t
  * one with the remedies. Returns ICESTREAM_E_INPUT. */
 int ics_light_record_refuse(const char *name, const json_t *differences, icestream_error *error);
 
+/* Compares the record of a step file (NULL: it has none) with that of the run, as
+ * source.light_mismatch says: steps of other light are refused, or *accepted gets the differences,
+ * which the caller owns. *accepted is NULL if there is nothing to accept. ICESTREAM_E_INPUT,
+ * ICESTREAM_E_MEMORY. */
+int ics_light_record_judge(const icestream_config *config, const json_t *run, const char *name,
+                           const json_t *steps, json_t **accepted, icestream_error *error);
+
 /* What is assumed of steps without a record, for people: "light.acceptance standard,
  * detector.oversize 5". Returns buffer. */
 const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t size);

@@ -77,6 +77,9 @@ static bool begin_track(ics_light_parts *parts, ics_track_losses listed,
     parts->length = value(particle, ICS_PARTICLE_LENGTH);
     if (parts->length <= 0) {
         parts->length = setup->track_length > 0 ? setup->track_length : range;
+        if (is_muon && !parts->makes_losses) {
+            parts->length = fmin(parts->length, range);
+        }
     }
     parts->residual = INFINITY;
     if (setup->stopping && is_muon) {

@@ -10,6 +10,7 @@
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/own_outputs.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
@@ -287,6 +288,11 @@ static bool has_results(void *user, const char *name)
     return there;
 }
 
+static bool is_output(void *user, const char *name)
+{
+    return ics_run_own_outputs_have(user, name);
+}
+
 static void on_look(void *user)
 {
     ics_run_state *run = user;
@@ -334,6 +340,7 @@ static int open_claims(ics_run_state *run, icestream_error *error)
                                         .attempts = ATTEMPTS,
                                         .forget = run->options->force,
                                         .has_results = has_results,
+                                        .is_output = is_output,
                                         .note = note,
                                         .user = run};
     int status = ics_claims_create(&options, &run->claims, error);
@@ -349,11 +356,12 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
     if (run->common.intake_folder == NULL) {
         return ICESTREAM_OK;
     }
+    ICS_TRY(ics_run_own_outputs_find(run, error));
     ICS_TRY(open_claims(run, error));
     uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed by close_handles */
     run->intake.heartbeat.data = run;
     if (!run->common.to_stdout) {
-        ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error));
+        ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy", error));
     }
     run->common.claims = &run->claims;
     run->common.after = received != NULL ? ICS_AFTER_DELETE : config->source.after;
@@ -390,5 +398,6 @@ const ics_run_part ics_run_intake_part = {
 void ics_run_intake_destroy(ics_run_state *run)
 {
     free(run->intake.spool);
+    ics_run_own_outputs_free(run);
     ics_claims_destroy(&run->claims);
 }

@@ -8,6 +8,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,7 +270,11 @@ void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event even
 void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error)
 {
-    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, false, error)) {
+    /* A watched folder was removed while the claim was being ended. The next attempt finds that the
+     * claim is lost, or that the folder is there again. */
+    const bool away = what == ICS_RETRY_CLAIM && run->intake.watching &&
+                      (error->cause == ENOENT || error->cause == ENOTDIR);
+    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, away, error)) {
     case ICS_RUN_RETRY_LATER:
         ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
         break;

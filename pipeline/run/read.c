@@ -6,6 +6,7 @@
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
@@ -44,10 +45,24 @@ static ics_unit *unit_of_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
-/* A unit may be checked or read several times. */
+/* Counts step files without a record of light, and warns of accepted light. */
+static void note_light(ics_run_state *run, const ics_unit *unit)
+{
+    run->units.no_record += unit->work->no_record;
+    if (unit->light_mismatch != NULL && !run->units.mismatch_noted) {
+        run->units.mismatch_noted = true;
+        ics_run_log_text(run, ICS_EVENT_WARNING,
+                         "%s: the light of these steps was made for other settings than those of "
+                         "this run, which source.light_mismatch accepts; the trailers of hit files "
+                         "list them (light_mismatch)",
+                         unit->name);
+    }
+}
+
+/* A unit may be checked or read several times. It has no reader where nothing was read. */
 static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
-    if (!unit->was_looked_at) {
+    if (!unit->was_looked_at && unit->work->reader != NULL) {
         unit->was_looked_at = true;
         ics_run_seen_look(run, unit);
     }
@@ -72,6 +87,7 @@ static void check_done(ics_job *job)
         ics_run_life_event(run, unit, ICS_ON_ABSENT);
     } else {
         ics_run_life_succeeded(run, unit);
+        note_light(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += unit->summary.photons - unit->taken_over.created;
         ics_run_doubts_look(run, unit);

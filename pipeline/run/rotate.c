@@ -212,7 +212,7 @@ int ics_run_rotate_open(ics_run_state *run, icestream_error *error)
     run->common.known = rotation->known;
     ICS_TRY(ics_volume_create(&run->common, &run->common.volume, error));
     /* Files of writers that were killed: no living process writes under their names. */
-    return ics_output_clean_folder(folder, "run-*.hits.npy.*part", error);
+    return ics_output_clean_folder(folder, "run-*.hits.npy", error);
 }
 
 void ics_run_rotate_destroy(ics_run_state *run)

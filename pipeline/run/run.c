@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
@@ -42,6 +43,21 @@ static void announce(ics_run_state *run)
     ics_run_log_device(run);
 }
 
+/* Logs what was assumed of steps that do not say what their light was made with. */
+static void report_assumption(ics_run_state *run)
+{
+    char text[256];
+    if (run->units.no_record > 0) {
+        ics_run_log_text(
+            run, ICS_EVENT_MESSAGE,
+            "%zu of the inputs %s no record of %s light: numbers of photons were taken as those "
+            "after thinning for %s, unless a step says that it is not thinned (files.md 2.5)",
+            run->units.no_record, run->units.no_record == 1 ? "has" : "have",
+            run->units.no_record == 1 ? "its" : "their",
+            ics_light_record_assumed(run->common.light, text, sizeof text));
+    }
+}
+
 static void report(ics_run_state *run)
 {
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
@@ -52,6 +68,7 @@ static void report(ics_run_state *run)
     if (undelivered > 0) {
         snprintf(commands, sizeof commands, ", %zu with a failed sink.command", undelivered);
     }
+    report_assumption(run);
     if (run->common.content != NULL) {
         snprintf(
             electrons, sizeof electrons, ", %s photo-electrons",

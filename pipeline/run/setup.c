@@ -3,6 +3,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
@@ -189,6 +190,7 @@ static int load_world(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
+    ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
     const ics_table_options options = {.seed = run->config->run.seed,
                                        .bounce_limit = run->config->run.bounce_limit,
                                        .reach_cull = run->config->graph.reach_cull};
@@ -340,6 +342,7 @@ void ics_run_teardown(ics_run_state *run)
         pthread_mutex_destroy(&run->journal.lock);
     }
     free(run->quarantine);
+    json_decref(run->common.light);
     ics_tables_destroy(run->tables);
     ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);

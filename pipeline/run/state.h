@@ -21,6 +21,7 @@
  *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
  *   ahead      decides how many step files are claimed ahead
+ *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
  *   seen       warns of events that two inputs have, and of steps without light
@@ -175,9 +176,17 @@ typedef struct ics_run_units {
     uint32_t writing;          /* units in the state WRITING */
     ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
+    size_t no_record;         /* files and messages without a record of their light */
+    bool mismatch_noted;      /* the log has the warning about light that was accepted */
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
+
+/* Owned by own_outputs.c. */
+typedef struct ics_run_own_outputs {
+    char *names[3]; /* [count] */
+    size_t count;
+} ics_run_own_outputs;
 
 /* Owned by ahead.c. */
 typedef struct ics_run_ahead {
@@ -343,6 +352,7 @@ struct ics_run_state {
     ics_run_clients clients;
     ics_run_units units;
     ics_run_ahead ahead;
+    ics_run_own_outputs own_outputs;
     ics_run_intake intake;
     ics_run_batches batches;
     ics_run_rotation rotation;

@@ -60,10 +60,13 @@ typedef struct ics_claims_options {
      * work. It must return true already before ics_claims_done() is called. It is called by the
      * functions below, on their thread, and must not call them. NULL: marks are believed. */
     bool (*has_results)(void *user, const char *name);
+    /* Returns whether a name in the shared folder belongs to an output and not to a step file. Such
+     * a file is never claimed. Called like has_results. NULL: there are no such names. */
+    bool (*is_output)(void *user, const char *name);
     /* Reports something that users should know and that is no error, such as a file that is
      * ignored: one line, once per file. Called like has_results. NULL: not reported. */
     void (*note)(void *user, const char *line);
-    void *user; /* for the two functions */
+    void *user; /* for the three functions */
 } ics_claims_options;
 
 /* The claims of one worker. */

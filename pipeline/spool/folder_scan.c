@@ -141,6 +141,13 @@ static int consider(void *user, const char *name)
     if (!ics_folder_is_step_file(folder, name)) {
         return 0;
     }
+    if (folder->is_output != NULL && folder->is_output(folder->user, name)) {
+        ics_folder_note(folder, name,
+                        "%s: found the name of an output, expected a step file; it is left where "
+                        "it is",
+                        path.text);
+        return 0;
+    }
     if (ics_folder_look(folder, path.text, NULL, &about) != 0) {
         if (errno == ENOMEM) {
             return -1;

@@ -67,6 +67,7 @@ typedef struct ics_folder {
     double lease; /* s */
     uint32_t attempts;
     bool (*has_results)(void *user, const char *name);
+    bool (*is_output)(void *user, const char *name);
     void (*note)(void *user, const char *line);
     void *user;
 

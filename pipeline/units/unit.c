@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/command_pending.h"
 
@@ -85,6 +86,7 @@ void ics_unit_destroy(ics_unit *unit)
         free(unit->checkpoint);
         free(atomic_exchange(&unit->notice, NULL));
         free(unit->refusal);
+        json_decref(unit->light_mismatch);
         free(unit);
     }
 }
@@ -216,6 +218,33 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
+/* Compares the record of light of the file or message with that of the run. A copied file has its
+ * record behind the rows, so it is compared when the next message begins. */
+static int check_light(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    const json_t *record = ics_step_reader_light(unit->work->reader);
+    unit->work->no_record = record == NULL;
+    json_decref(unit->light_mismatch);
+    unit->light_mismatch = NULL;
+    return ics_light_record_judge(common->config, common->light, unit->name, record,
+                                  &unit->light_mismatch, error);
+}
+
+static int check_late_light(const ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    json_t *accepted = NULL;
+    char name[1024];
+    snprintf(name, sizeof name, "%s, message %" PRIu64,
+             unit->input->path != NULL ? unit->input->path : "standard input", unit->message - 1);
+    const int status =
+        ics_light_record_judge(common->config, common->light, name,
+                               ics_step_reader_late_light(unit->work->reader), &accepted, error);
+    json_decref(accepted);
+    return status;
+}
+
 void ics_unit_look_for_command(ics_unit *unit)
 {
     const ics_unit_work *work = unit->work;
@@ -234,6 +263,9 @@ static int check_file(ics_unit *unit, icestream_error *error)
     }
     status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
+    if (status == ICESTREAM_OK) {
+        status = check_light(unit, error);
+    }
     if (status == ICESTREAM_OK) {
         ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
@@ -271,6 +303,12 @@ static int find_message(ics_unit *unit, icestream_error *error)
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
+    }
+    if (status == ICESTREAM_OK && unit->message > 0) {
+        status = check_late_light(unit, error);
+    }
+    if (status == ICESTREAM_OK && unit->work->found) {
+        status = check_light(unit, error);
     }
     return status;
 }

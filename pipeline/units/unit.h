@@ -44,6 +44,7 @@ typedef struct ics_unit_common {
     uint32_t spectrum_count;   /* number of spectra that steps may name */
     float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
+    json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
@@ -84,6 +85,7 @@ typedef struct ics_unit_work {
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
+    bool no_record;  /* the steps do not say what their light was made with */
     ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
     icestream_error read_error;     /* result of the last job of a reader */
 
@@ -131,6 +133,9 @@ struct ics_unit {
     uint64_t output_bytes;        /* of the hit file, or of the hits in a volume (bytes) */
     char *refusal;                /* why the input is bad; NULL: it is not */
     double arrived;               /* when the file came, or the unit was opened; since 1970 (s) */
+    /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
+     * reader sets it. */
+    json_t *light_mismatch;
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
     bool command_pending;
@@ -186,6 +191,9 @@ void ics_unit_fill(ics_job *job, void *thread_state);
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 /* Makes work->collector unless it exists. The errors of ics_collector_create. */
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
@@ -217,10 +225,6 @@ void ics_unit_close_saving(ics_unit_work *work);
 /* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);
-
-/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
- * fills command_pending. On a reader's or the writer's thread. */
-void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

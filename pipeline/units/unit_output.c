@@ -130,6 +130,9 @@ static int write_file(ics_unit *unit, icestream_error *error)
         status = ics_metadata_set_detection(metadata, unit->common->content, &unit->account, error);
     }
     if (status == ICESTREAM_OK) {
+        status = ics_metadata_set_light_mismatch(metadata, unit->light_mismatch, error);
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_unit_look_for_claim(unit, error);
     }
     if (status == ICESTREAM_OK && !unit->work->lost) {

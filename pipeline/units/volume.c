@@ -121,8 +121,18 @@ static int look_for_claims(const ics_volume *volume, ics_unit *const *units, boo
     return status;
 }
 
-static int make_metadata(const ics_volume *volume, json_t **out, icestream_error *error)
+/* A commit. */
+typedef struct commit {
+    ics_volume *volume;
+    ics_unit *const *units;
+    bool *lost, any_lost;
+    size_t count;
+    json_t *metadata;
+} commit;
+
+static int make_metadata(const commit *at, json_t **out, icestream_error *error)
 {
+    const ics_volume *volume = at->volume;
     int status = ics_batch_account_check(&volume->account, volume->account.created,
                                          ics_collector_count(volume->collector), error);
     if (status == ICESTREAM_OK) {
@@ -136,6 +146,9 @@ static int make_metadata(const ics_volume *volume, json_t **out, icestream_error
     }
     if (status == ICESTREAM_OK && volume->common->content != NULL) {
         status = ics_metadata_set_detection(*out, volume->common->content, &volume->account, error);
+    }
+    for (size_t i = 0; status == ICESTREAM_OK && i < at->count; ++i) {
+        status = ics_metadata_set_light_mismatch(*out, at->units[i]->light_mismatch, error);
     }
     if (status == ICESTREAM_OK && json_object_set(*out, "inputs", volume->inputs) != 0) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
@@ -169,15 +182,6 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
 {
     return ics_table_writer_append(user, hits, count, error);
 }
-
-/* A commit. */
-typedef struct commit {
-    ics_volume *volume;
-    ics_unit *const *units;
-    bool *lost, any_lost;
-    size_t count;
-    json_t *metadata;
-} commit;
 
 static int look_again(commit *at, icestream_error *error)
 {
@@ -278,7 +282,7 @@ void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, s
     *result = (ics_volume_result){.dropped = false};
     icestream_error *error = &result->error;
     bool there = false;
-    int status = make_metadata(volume, &at.metadata, error);
+    int status = make_metadata(&at, &at.metadata, error);
     if (status == ICESTREAM_OK) {
         status = look_for_file(&at, &there, error);
     }

@@ -35,6 +35,27 @@ START_TEST(kept_errors_come_back)
 }
 END_TEST
 
+START_TEST(errors_of_a_kind_are_counted)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    size_t first = 0, second = 0;
+    for (int i = 1; i <= 75; ++i) {
+        ck_assert_int_eq(ics_error_add_counted(&error, &first, ICESTREAM_E_CONFIG, "a.csv",
+                                               "a.csv:%d: error: bad", i),
+                         ICESTREAM_E_CONFIG);
+    }
+    ck_assert_ptr_nonnull(strstr(error.text, "a.csv:10: error: bad\na.csv: error: and 65 more"));
+    ck_assert_ptr_null(strstr(error.text, "a.csv:11"));
+    /* Errors of other kinds stand behind. */
+    ics_error_add_counted(&error, &second, ICESTREAM_E_CONFIG, "b.csv", "b.csv:1: error: bad");
+    ics_error_add_counted(&error, &first, ICESTREAM_E_CONFIG, "a.csv", "not shown");
+    ck_assert_ptr_nonnull(strstr(error.text, "and 65 more\nb.csv:1: error: bad\na.csv: error: "
+                                             "and 66 more"));
+    ck_assert_int_eq(ics_error_add_counted(NULL, &second, ICESTREAM_E_CONFIG, "b", "x"),
+                     ICESTREAM_E_CONFIG);
+}
+END_TEST
+
 /* As after an allocation that failed. */
 START_TEST(an_error_without_its_text_keeps_its_status)
 {
@@ -49,6 +70,7 @@ ICS_TEST_MAIN("error")
 {
     TCase *tests = tcase_create("error");
     tcase_add_test(tests, kept_errors_come_back);
+    tcase_add_test(tests, errors_of_a_kind_are_counted);
     tcase_add_test(tests, an_error_without_its_text_keeps_its_status);
     suite_add_tcase(suite, tests);
 }

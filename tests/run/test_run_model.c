@@ -21,6 +21,7 @@
 #include "pipeline/run/read.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
+#include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"
 #include "pipeline/run/write.h"
@@ -160,6 +161,13 @@ void ics_run_log_text(ics_run_state *of, ics_event_kind kind, const char *format
     (void)of;
     (void)kind;
     (void)format;
+}
+
+/* Reads the steps of a unit, which the model does not have. */
+void ics_run_seen_look(ics_run_state *of, const ics_unit *unit)
+{
+    (void)of;
+    (void)unit;
 }
 
 void ics_run_log_device(ics_run_state *of)

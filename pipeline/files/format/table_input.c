@@ -100,6 +100,29 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
                : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
 }
 
+/* Reads the record of light in the header. */
+static int read_note(ics_table_reader *reader, icestream_error *error)
+{
+    const char *text = reader->header.note;
+    json_error_t reason;
+    json_decref(reader->note);
+    reader->note = NULL;
+    if (text == NULL) {
+        return ICESTREAM_OK;
+    }
+    errno = 0;
+    reader->note = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
+    if (reader->note == NULL && errno == ENOMEM) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
+    }
+    return reader->note != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: header: byte %d of the record of light: %s, expected a JSON "
+                               "object",
+                               reader->title, reason.position, reason.text);
+}
+
 int ics_table_input_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
                            size_t got, icestream_error *error)
 {
@@ -115,6 +138,7 @@ int ics_table_input_header(ics_table_reader *reader, const unsigned char preambl
                                          "the header", error));
     ics_npy_header_free(&reader->header);
     ICS_TRY(ics_npy_parse(reader->title, grown, size, &reader->header, error));
+    ICS_TRY(read_note(reader, error));
     return match_fields(reader, error);
 }
 
@@ -220,6 +244,7 @@ static int check_message_trailer(ics_table_reader *reader, const char *text, siz
     ICS_TRY(ics_trailer_parse(reader->title, text, &tail, &table, &trailer, error));
     const int status =
         ics_trailer_verify(&trailer, reader->title, &reader->sums, reader->header.row_bytes, error);
+    reader->late = json_incref(json_object_get(trailer.metadata, "light"));
     ics_trailer_free(&trailer);
     return status;
 }

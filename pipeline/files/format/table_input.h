@@ -30,6 +30,8 @@ struct ics_table_reader {
     unsigned char *raw; /* rows as stored, if they must be converted; ICS_BLOCK_BYTES */
 
     ics_trailer trailer; /* of a file; zero: none */
+    json_t *note;        /* the record of light in the header; NULL: none */
+    json_t *late;        /* the record of light in the trailer of the message before this one */
     ics_trailer_checksums sums;
     ics_digest *digest;
     bool digesting;

@@ -126,6 +126,8 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     }
     ics_npy_header_free(&reader->header);
     ics_trailer_free(&reader->trailer);
+    json_decref(reader->note);
+    json_decref(reader->late);
     ics_trailer_checksums_free(&reader->sums);
     ics_digest_destroy(reader->digest);
     free(reader->header_bytes);
@@ -150,6 +152,8 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
     }
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t got = 0, rest = 0;
+    json_decref(reader->late);
+    reader->late = NULL;
     int status = ics_table_input_read(reader, preamble, 1, &got, error);
     if (!status && got == 1 && preamble[0] == '{' && reader->messages > 0) {
         status = ics_table_input_message_trailer(reader, error);
@@ -279,6 +283,17 @@ bool ics_table_reader_packed(const ics_table_reader *reader)
 const json_t *ics_table_reader_metadata(const ics_table_reader *reader)
 {
     return reader->trailer.metadata;
+}
+
+const json_t *ics_table_reader_light(const ics_table_reader *reader)
+{
+    const json_t *record = json_object_get(reader->trailer.metadata, "light");
+    return record != NULL ? record : reader->note;
+}
+
+const json_t *ics_table_reader_late_light(const ics_table_reader *reader)
+{
+    return reader->late;
 }
 
 bool ics_table_reader_digest(const ics_table_reader *reader, char text[ICS_DIGEST_TEXT])

@@ -50,6 +50,12 @@ uint64_t ics_table_reader_position(const ics_table_reader *reader);
 bool ics_table_reader_packed(const ics_table_reader *reader);
 /* The trailer's metadata, or NULL if there is no trailer. The reader owns it. */
 const json_t *ics_table_reader_metadata(const ics_table_reader *reader);
+/* The record of light (models/light_record.h) in the trailer of a file, or in the header of a file
+ * or message; NULL: there is none. The reader owns it. */
+const json_t *ics_table_reader_light(const ics_table_reader *reader);
+/* The record in the trailer of the message before this one, which was a copied file, after
+ * ics_table_reader_next(); NULL: there is none. The reader owns it. */
+const json_t *ics_table_reader_late_light(const ics_table_reader *reader);
 /* Digest of a file (after *got = 0) or of a message's header and rows; empty before the first.
  * False: out of memory. */
 bool ics_table_reader_digest(const ics_table_reader *reader, char text[ICS_DIGEST_TEXT]);

@@ -41,7 +41,7 @@ static int check_duplicates(const icestream_config *config, const ics_module_lis
                             const char *name, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    size_t first = 0;
+    size_t first = 0, faults = 0;
     char place[512];
     for (size_t i = 1; i < list->count; ++i) {
         const ice_module *module = &list->items[i].module;
@@ -49,11 +49,12 @@ static int check_duplicates(const icestream_config *config, const ics_module_lis
             first = i;
             continue;
         }
-        status = ics_error_add(error, ICESTREAM_E_CONFIG,
-                               "%s: error: found string %u, module %u again (first on line %zu), "
-                               "expected every module once",
-                               place_of(config, name, list->items[i].line, place, sizeof place),
-                               module->string, module->module, list->items[first].line);
+        status = ics_error_add_counted(
+            error, &faults, ICESTREAM_E_CONFIG, name,
+            "%s: error: found string %u, module %u again (first on line %zu), "
+            "expected every module once",
+            place_of(config, name, list->items[i].line, place, sizeof place), module->string,
+            module->module, list->items[first].line);
     }
     return status;
 }
@@ -69,6 +70,7 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
     }
     int status = ICESTREAM_OK;
     char place[512], line[48];
+    size_t faults = 0;
     for (size_t i = 0; i < list->count; ++i) {
         double distance;
         size_t other = ics_module_grid_nearest(grid, i, &distance);
@@ -81,12 +83,13 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
         if (list->items[other].line > 0) {
             snprintf(line, sizeof line, " (line %zu)", list->items[other].line);
         }
-        ics_error_add(error, ICESTREAM_E_CONFIG,
-                      "%s: error: string %u, module %u: found %.6g m from string %u, module %u%s, "
-                      "expected at least %.6g m, twice detector.radius",
-                      place_of(config, detector->name, list->items[i].line, place, sizeof place),
-                      modules[i].string, modules[i].module, distance, modules[other].string,
-                      modules[other].module, line, least);
+        ics_error_add_counted(
+            error, &faults, ICESTREAM_E_CONFIG, detector->name,
+            "%s: error: string %u, module %u: found %.6g m from string %u, module %u%s, "
+            "expected at least %.6g m, twice detector.radius",
+            place_of(config, detector->name, list->items[i].line, place, sizeof place),
+            modules[i].string, modules[i].module, distance, modules[other].string,
+            modules[other].module, line, least);
         status = ICESTREAM_E_CONFIG;
     }
     ics_module_grid_destroy(grid);

@@ -171,7 +171,8 @@ int ics_detector_layout_compare(const ice_detector *detector, const char *path,
         out->file = NULL;
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
-    if (stat(out->file, &about) != 0 || is_same_file(out->file, detector->name)) {
+    if (stat(out->file, &about) != 0 || is_same_file(out->file, detector->name) ||
+        is_same_file(out->file, path)) { /* the reader of lists refuses the latter */
         free(out->file);
         out->file = NULL;
         return ICESTREAM_OK;

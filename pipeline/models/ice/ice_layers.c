@@ -72,6 +72,7 @@ typedef struct layer_check {
     const ics_layer_list *list;
     icestream_error *error;
     int status;
+    size_t faults; /* so far */
 } layer_check;
 
 static void fault(layer_check *check, const ics_layer_row *row, const char *field, double found,
@@ -84,8 +85,9 @@ static void fault(layer_check *check, const ics_layer_row *row, const char *fiel
         snprintf(place, sizeof place, ":%zu", row->line);
     }
     check->status = ICESTREAM_E_CONFIG;
-    ics_error_add(check->error, ICESTREAM_E_CONFIG, "%s%s: error: %s: found %.10g, expected %s",
-                  check->list->name, place, field, found, expected);
+    ics_error_add_counted(check->error, &check->faults, ICESTREAM_E_CONFIG, check->list->name,
+                          "%s%s: error: %s: found %.10g, expected %s", check->list->name, place,
+                          field, found, expected);
 }
 
 static bool within(double value, double low, double high)

@@ -128,7 +128,12 @@ static int refill(ics_line_stream *stream, icestream_error *error)
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot read on: %s",
                              stream->name, strerror(errno));
     }
-    return ICESTREAM_OK;
+    const char *kind = stream->line == 0
+                           ? ics_text_kind(stream->next, (size_t)(stream->end - stream->next))
+                           : NULL;
+    return kind == NULL ? ICESTREAM_OK
+                        : ics_error_add(error, ICESTREAM_E_CONFIG,
+                                        "%s: error: found %s, expected text", stream->name, kind);
 }
 
 /* Finds the end of the next line, and reads more text if the buffer does not contain it. */

@@ -22,6 +22,41 @@ static void skip_byte_order_mark(ics_text *text)
     }
 }
 
+const char *ics_text_kind(const char *bytes, size_t size)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *name;
+    } kinds[] = {
+        {"\x93NUMPY", 6, "a NumPy file (.npy)"},
+        {"\x89PNG\r\n", 6, "a picture (PNG)"},
+        {"\x89HDF\r\n", 6, "an HDF5 file"},
+        {"PK\003\004", 4, "an archive (.npz or .zip)"},
+        {"\x1f\x8b", 2, "compressed data (gzip)"},
+        {"(\xb5/\xfd", 4, "compressed data (zstd)"},
+        {"BZh", 3, "compressed data (bzip2)"},
+        {"\xfd"
+         "7zXZ",
+         5, "compressed data (xz)"},
+        {"%PDF", 4, "a PDF document"},
+        {"\xff\xd8\xff", 3, "a picture (JPEG)"},
+        {"\x7f"
+         "ELF",
+         4, "a program"},
+        {"\xff\xfe", 2, "text in UTF-16"},
+        {"\xfe\xff", 2, "text in UTF-16"},
+    };
+    enum { LOOKED_AT = 4096 };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        if (size >= kinds[i].count && memcmp(bytes, kinds[i].bytes, kinds[i].count) == 0) {
+            return kinds[i].name;
+        }
+    }
+    return size > 0 && memchr(bytes, 0, size < LOOKED_AT ? size : LOOKED_AT) != NULL ? "binary data"
+                                                                                     : NULL;
+}
+
 ics_text ics_text_borrow(const char *name, const char *data, size_t size)
 {
     ics_text text = {.name = name, .data = (char *)data, .size = size};
@@ -74,6 +109,11 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
             break;
         }
         out->size += (size_t)got;
+    }
+    const char *kind = ics_text_kind(out->data, out->size);
+    if (kind != NULL) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected text", path,
+                             kind);
     }
     skip_byte_order_mark(out);
     return ICESTREAM_OK;
@@ -189,9 +229,8 @@ int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const ch
     } else if (line > 0) {
         snprintf(place, sizeof place, ":%zu", line);
     }
-    ++reader->faults;
-    ics_error_add(reader->error, ICESTREAM_E_CONFIG, "%s%s: error: %s", reader->name, place,
-                  message);
+    ics_error_add_counted(reader->error, &reader->faults, ICESTREAM_E_CONFIG, reader->name,
+                          "%s%s: error: %s", reader->name, place, message);
     return ICESTREAM_E_CONFIG;
 }
 

@@ -46,7 +46,9 @@ const ics_command ics_command_compare = {
     .details =
         "Runs the same steps through each of them: the steps of source.files, or those of the\n"
         "configured workload if no such file exists. The exit status is 1 if hits differ that\n"
-        "should be identical, or if they are not compatible.",
+        "should be identical, or if they are not compatible. Headers of one's own are checked "
+        "first,\n"
+        "as by run --verify.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

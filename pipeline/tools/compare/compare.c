@@ -38,9 +38,9 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 
 /* ---- running and judging ------------------------------------------------------------------- */
 
-static int load_steps(ics_comparison *comparison, uint32_t spectra, icestream_error *error)
+static int load_steps(ics_comparison *comparison, const ics_models *models, icestream_error *error)
 {
-    int status = ics_step_list_from_files(comparison->config, spectra, &comparison->steps, error);
+    int status = ics_step_list_from_files(comparison->config, models, &comparison->steps, error);
     if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
         status = ics_step_list_from_workload(comparison->config, &comparison->steps, error);
     }
@@ -66,6 +66,23 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
     return status;
 }
 
+/* Checks what the stages return, if one of them is a header of the user: a comparison of impossible
+ * values would look like one of physics. */
+static int check_headers(const ics_comparison *comparison, const icestream_config *config,
+                         const ics_experiment *experiment, icestream_error *error)
+{
+    const ics_compare_participant *first = comparison->participants;
+    while (first->config != config) {
+        ++first; /* every configuration has a participant */
+    }
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
+        if (config->stages.custom[stage] != NULL) {
+            return ics_experiment_check(experiment, first->schedule, &comparison->steps, error);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 /* Runs the participants of one configuration. Its tables exist only during this call. The steps are
  * those of the first configuration; the second one must have all spectra that they name. */
 static int run_config(ics_comparison *comparison, const icestream_config *config,
@@ -77,7 +94,7 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
         status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
     }
     if (status == ICESTREAM_OK && config == comparison->config) {
-        status = load_steps(comparison, ics_experiment_spectra(experiment), error);
+        status = load_steps(comparison, ics_experiment_models(experiment), error);
     }
     if (status == ICESTREAM_OK) {
         *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =
@@ -91,6 +108,9 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
                 "only %u spectra",
                 i, comparison->steps.steps[i].spectrum, ics_experiment_spectra(experiment));
         }
+    }
+    if (status == ICESTREAM_OK) {
+        status = check_headers(comparison, config, experiment, error);
     }
     for (size_t i = 0; status == ICESTREAM_OK && i < comparison->count; ++i) {
         if (comparison->participants[i].config == config) {

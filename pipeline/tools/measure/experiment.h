@@ -17,6 +17,8 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
 void ics_experiment_destroy(ics_experiment *experiment);
 /* Returns the number of spectra that steps may refer to. */
 uint32_t ics_experiment_spectra(const ics_experiment *experiment);
+/* Returns its models, which live as long as the experiment. */
+const ics_models *ics_experiment_models(const ics_experiment *experiment);
 /* Whether its device is a GPU. */
 bool ics_experiment_on_gpu(const ics_experiment *experiment);
 /* Returns what hits depend on. It lives as long as the experiment. */
@@ -57,6 +59,7 @@ typedef struct ics_trial_options {
     ics_schedule schedule;
     uint32_t threads; /* threads of a CPU; 0: as configured */
     bool profile;     /* time every stage of a GPU's schedule, which makes the run slower */
+    bool check;       /* check what every stage returns, as device.check does */
 } ics_trial_options;
 
 /* A device for one schedule, for any number of runs. */
@@ -76,6 +79,11 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
 /* Creates a trial, runs it once without a profile, and destroys it. */
 int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, uint32_t threads,
                        const ics_step_list *steps, ics_measurement *out, icestream_error *error);
+
+/* Runs the steps once with device.check. ICESTREAM_E_CONFIG: a stage returned what it must not; the
+ * error names the stage, the value and what was expected. */
+int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule,
+                         const ics_step_list *steps, icestream_error *error);
 
 /* Whether the stages of a GPU's schedule can be timed one by one. */
 bool ics_experiment_can_profile(ics_schedule schedule);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/tools/measure/workload.h"
 
 #include <glob.h>
@@ -36,12 +37,25 @@ int ics_step_list_from_workload(const icestream_config *config, ics_step_list *o
     return status;
 }
 
-static int append_file(ics_step_list *list, const char *path, uint32_t spectrum_count,
+/* What the steps of files are read for. */
+typedef struct files_user {
+    const icestream_config *config;
+    uint32_t spectrum_count;
+    json_t *light; /* what their light must be made with */
+} files_user;
+
+static int append_file(ics_step_list *list, const char *path, const files_user *user,
                        icestream_error *error)
 {
+    json_t *accepted = NULL;
     ics_step_reader *reader = NULL;
     ics_step_summary summary = {0};
-    int status = ics_step_reader_open(path, spectrum_count, &reader, error);
+    int status = ics_step_reader_open(path, user->spectrum_count, &reader, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_light_record_judge(user->config, user->light, path,
+                                        ics_step_reader_light(reader), &accepted, error);
+        json_decref(accepted);
+    }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(reader, &summary, NULL, error);
     }
@@ -70,12 +84,12 @@ static int append_file(ics_step_list *list, const char *path, uint32_t spectrum_
     return status;
 }
 
-static int append_files(ics_step_list *list, const glob_t *found, uint32_t spectrum_count,
+static int append_files(ics_step_list *list, const glob_t *found, const files_user *user,
                         icestream_error *error)
 {
     int status = ICESTREAM_OK;
     for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i) {
-        status = append_file(list, found->gl_pathv[i], spectrum_count, error);
+        status = append_file(list, found->gl_pathv[i], user, error);
     }
     if (status == ICESTREAM_OK && found->gl_pathc == 1) {
         snprintf(list->origin, sizeof list->origin, "%s", found->gl_pathv[0]);
@@ -85,12 +99,13 @@ static int append_files(ics_step_list *list, const glob_t *found, uint32_t spect
     return status;
 }
 
-int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_count,
+int ics_step_list_from_files(const icestream_config *config, const ics_models *models,
                              ics_step_list *out, icestream_error *error)
 {
     *out = (ics_step_list){0};
     glob_t found = {0};
-    int status = ICESTREAM_OK;
+    files_user user = {.config = config, .spectrum_count = (uint32_t)models->light->count};
+    int status = ics_light_record_create(config, models, true, &user.light, error);
     for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i) {
         const char *pattern = config->source.files[i];
         if (strcmp(pattern, "-") == 0) {
@@ -103,9 +118,10 @@ int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_c
         }
     }
     if (status == ICESTREAM_OK) {
-        status = append_files(out, &found, spectrum_count, error);
+        status = append_files(out, &found, &user, error);
     }
     globfree(&found);
+    json_decref(user.light);
     if (status != ICESTREAM_OK) {
         ics_step_list_free(out);
     }

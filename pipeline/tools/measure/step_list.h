@@ -2,7 +2,7 @@
 #ifndef ICS_TOOLS_MEASURE_STEP_LIST_H
 #define ICS_TOOLS_MEASURE_STEP_LIST_H
 
-#include "pipeline/config/config.h"
+#include "pipeline/models/models.h"
 
 typedef struct ics_step_list {
     icestream_step *steps; /* [count] */
@@ -17,10 +17,11 @@ int ics_step_list_from_workload(const icestream_config *config, ics_step_list *o
                                 icestream_error *error);
 
 /* Reads all steps of source.files, in the order of the files' names. If no file matches, out->count
- * is 0 and out->origin is empty. `spectrum_count`: as in ics_step_reader_open. ICESTREAM_E_INPUT,
- * ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE for standard input. The caller frees *out with
- * ics_step_list_free. */
-int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_count,
+ * is 0 and out->origin is empty. `models`: those of the configuration. ICESTREAM_E_INPUT, also for
+ * steps whose light was made for other models (models/light_record.h), unless
+ * source.light_mismatch accepts them; ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE for standard input. The
+ * caller frees *out with ics_step_list_free. */
+int ics_step_list_from_files(const icestream_config *config, const ics_models *models,
                              ics_step_list *out, icestream_error *error);
 
 /* Frees the steps. Accepts a list of zeros. */

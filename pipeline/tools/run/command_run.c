@@ -11,6 +11,7 @@ enum {
     OPTION_RESUME,
     OPTION_QUIET,
     OPTION_FAIL_FAST,
+    OPTION_VERIFY,
     OPTION_LOG,
     OPTION_METRICS,
     OPTION_TIME_LIMIT,
@@ -30,6 +31,9 @@ static const ics_option options[OPTIONS] = {
     [OPTION_FAIL_FAST] = {.name = "fail-fast",
                           .help = "end the run on a full disk or another error that may pass, "
                                   "instead of trying again"},
+    [OPTION_VERIFY] = {.name = "verify",
+                       .help = "check what every stage returns (device.check): slower, for headers "
+                               "of one's own"},
     [OPTION_LOG] = {.name = "log",
                     .type = ICS_OPTION_CHOICE,
                     .value = "FORMAT",
@@ -88,7 +92,10 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     icestream_config *config = NULL;
-    int status = ics_command_config(given, &config, error);
+    const char *path = given->operand_count > 0 ? given->operands[0] : NULL;
+    static const char *const check = "device.check=true";
+    int status = ics_command_load(given, path, &check, given->options[OPTION_VERIFY].given ? 1 : 0,
+                                  &config, error);
     if (status == ICESTREAM_OK) {
         status = given->options[OPTION_PRINT_CONFIG].given
                      ? icestream_config_print(config, stdout, error)

@@ -272,8 +272,8 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
         status = set_up(&t);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_trace_steps_find(config, options->steps, &t.requests,
-                                      (uint32_t)t.world.models->light->count, &t.steps, error);
+        status = ics_trace_steps_find(config, options->steps, &t.requests, t.world.models, &t.steps,
+                                      error);
     }
     if (status == ICESTREAM_OK && (t.points = malloc(BLOCK * sizeof *t.points)) == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for points");

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/files/blocked.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/models/light_record.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -14,6 +15,8 @@ enum { BLOCK = 16384 }; /* steps read at a time */
 /* The state of the search, which reads one step file after the other. */
 typedef struct search {
     const ics_trace_requests *requests;
+    const icestream_config *config;
+    json_t *light; /* what the steps' light must be made with */
     uint32_t spectra;
     bool named;        /* --steps names the file: it is used even if its digest is another one */
     const char **from; /* [count], the file in which each step was found; NULL: not found yet */
@@ -192,6 +195,12 @@ static int look_through(search *s, const char *path, icestream_error *error)
     if (status == ICESTREAM_OK && counts) {
         status = read_steps(s, reader, path, error);
     }
+    if (status == ICESTREAM_OK && s->used) {
+        json_t *accepted = NULL;
+        status = ics_light_record_judge(s->config, s->light, path, ics_step_reader_light(reader),
+                                        &accepted, error);
+        json_decref(accepted);
+    }
     if (status == ICESTREAM_OK && s->used &&
         json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0) {
         status = no_memory(error);
@@ -257,14 +266,15 @@ static int search_files(search *s, const glob_t *found, const char *path, icestr
 }
 
 int ics_trace_steps_find(const icestream_config *config, const char *path,
-                         const ics_trace_requests *requests, uint32_t spectra, ics_trace_steps *out,
-                         icestream_error *error)
+                         const ics_trace_requests *requests, const ics_models *models,
+                         ics_trace_steps *out, icestream_error *error)
 {
     const size_t count = requests->count;
     *out = (ics_trace_steps){
         .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
     search s = {.requests = requests,
-                .spectra = spectra,
+                .config = config,
+                .spectra = (uint32_t)models->light->count,
                 .named = path != NULL,
                 .from = calloc(count, sizeof *s.from),
                 .steps = out};
@@ -279,6 +289,9 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
         status = find_files(&patterns, &found, error);
     }
     if (status == ICESTREAM_OK) {
+        status = ics_light_record_create(config, models, true, &s.light, error);
+    }
+    if (status == ICESTREAM_OK) {
         status = search_files(&s, &found, path, error);
     }
     if (status == ICESTREAM_OK) {
@@ -287,6 +300,7 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
     globfree(&found);
     free_patterns(&patterns);
     free(s.from);
+    json_decref(s.light);
     if (status != ICESTREAM_OK) {
         ics_trace_steps_free(out);
     }

@@ -2,7 +2,7 @@
 #ifndef ICS_TOOLS_TRACE_TRACE_STEPS_H
 #define ICS_TOOLS_TRACE_TRACE_STEPS_H
 
-#include "pipeline/config/config.h"
+#include "pipeline/models/models.h"
 #include "pipeline/tools/trace/trace_requests.h"
 
 typedef struct ics_trace_steps {
@@ -15,14 +15,15 @@ typedef struct ics_trace_steps {
 
 /* Finds the steps of all requests in the step file `path`. If `path` is NULL, it searches the files
  * of source.files or source.directory; if the hit file names its step files by their SHA-256, only
- * these files of the source are used. `spectra`: as in ics_step_reader_open. The caller frees *out
+ * these files of the source are used. `models`: those of the configuration. The caller frees *out
  * with ics_trace_steps_free.
- * ICESTREAM_E_INPUT: a step file cannot be read; a step is missing, or a folder that may have it
- * cannot be read; two files have different steps with the same identity; a step has no such photon.
- * ICESTREAM_E_USAGE: the source is a stream. ICESTREAM_E_MEMORY. */
+ * ICESTREAM_E_INPUT: a step file cannot be read; its light was made for other models
+ * (models/light_record.h) and source.light_mismatch does not accept it; a step is missing, or a
+ * folder that may have it cannot be read; two files have different steps with the same identity; a
+ * step has no such photon. ICESTREAM_E_USAGE: the source is a stream. ICESTREAM_E_MEMORY. */
 int ics_trace_steps_find(const icestream_config *config, const char *path,
-                         const ics_trace_requests *requests, uint32_t spectra, ics_trace_steps *out,
-                         icestream_error *error);
+                         const ics_trace_requests *requests, const ics_models *models,
+                         ics_trace_steps *out, icestream_error *error);
 /* Accepts steps of zeros. */
 void ics_trace_steps_free(ics_trace_steps *steps);
 

@@ -1,0 +1,14 @@
+/* Names in the folder of the step files that belong to outputs of runs, and are never claimed: hit
+ * files, and the journal, the summary and the metrics of this run if they are in this folder. */
+#ifndef ICS_RUN_OWN_OUTPUTS_H
+#define ICS_RUN_OWN_OUTPUTS_H
+
+#include "pipeline/run/state.h"
+
+/* Finds out which outputs of the run are in the folder of the step files. ICESTREAM_E_MEMORY. */
+int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error);
+/* Whether a file of this name in the folder of the step files is an output. Any thread. */
+bool ics_run_own_outputs_have(const ics_run_state *run, const char *name);
+void ics_run_own_outputs_free(ics_run_state *run);
+
+#endif
