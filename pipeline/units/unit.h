@@ -191,9 +191,6 @@ void ics_unit_fill(ics_job *job, void *thread_state);
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
-/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
- * fills command_pending. On a reader's or the writer's thread. */
-void ics_unit_look_for_command(ics_unit *unit);
 /* Makes work->collector unless it exists. The errors of ics_collector_create. */
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
@@ -225,6 +222,10 @@ void ics_unit_close_saving(ics_unit_work *work);
 /* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);
+
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */
