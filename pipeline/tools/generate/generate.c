@@ -1,6 +1,7 @@
 /* icestream_generate: makes the steps of particles or of the configured workload, as a step file or
  * as a stream of step messages. */
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/config/config.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/format/json_dump.h"
@@ -283,7 +284,10 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
         return status;
     }
     if (strcmp(path, "-") == 0) {
-        status = write_steps(&make, error);
+        status = ics_terminal_check_output("--output", error);
+        if (status == ICESTREAM_OK) {
+            status = write_steps(&make, error);
+        }
     } else {
         status = write_file(&make, path, force, error);
     }
