@@ -94,6 +94,10 @@ static int unknown_option(const ics_command *command, const option_set *set, con
     if (is_option_of_any(typed)) {
         return ics_command_line_fault(command, NULL, "", "this command has no option %s", argument);
     }
+    if (strcmp(typed, "print-config") == 0) { /* its name in earlier versions */
+        return ics_command_line_fault(command, "print-effective", "--", "unknown option %s",
+                                      argument);
+    }
     const char *nearest =
         typed[0] != '\0' ? icestream_suggestion(typed, set->names, set->count) : NULL;
     return ics_command_line_fault(command, nearest, "--", "unknown option %s", argument);

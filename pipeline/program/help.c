@@ -50,7 +50,7 @@ void ics_help_print(void)
         printf("  %-9s %-17s %s\n", ics_commands[i]->name, ics_commands[i]->operands,
                ics_commands[i]->summary);
     }
-    puts("\nicestream COMMAND --help describes a command; icestream --version prints the version.");
+    puts("\nicestream help COMMAND describes a command; icestream version prints the version.");
     print_exit_statuses();
 }
 

@@ -14,6 +14,19 @@
 #include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
+/* A program that writes a step file under its final name may not have finished. The file gets one
+ * more attempt. */
+static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    ics_error_set(
+        &error, ICESTREAM_E_INPUT,
+        "%s: found a bad file that was changed less than a second ago, expected a complete "
+        "one; it is read once more before it is quarantined",
+        unit->name);
+    return ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, true, &error);
+}
+
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
  * If a batch has found bad input before, only an error that ends the run matters. */
 static void handle_read_error(ics_run_state *run, ics_unit *unit)
@@ -24,7 +37,9 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
         return;
     }
-    if (reading && !unit->input->stream && !unit->input->late) {
+    if (reading && unit->work->young && unit->retry.tries == 0) {
+        answer = wait_for_producer(run, unit);
+    } else if (reading && !unit->input->stream && !unit->input->late) {
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
@@ -131,6 +146,7 @@ static void check_again(ics_run_state *run, ics_unit *unit)
     icestream_error error = {.status = ICESTREAM_OK};
     ics_run_retry_begin(run, &unit->retry);
     if (ics_run_life_open(run, unit, &error) == ICESTREAM_OK) {
+        unit->work->again = true;
         check_unit(run, unit);
     } else {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);

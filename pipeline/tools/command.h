@@ -77,6 +77,16 @@ struct ics_command {
         .name = "set", .letter = 's', .type = ICS_OPTION_SET, .value = "KEY=VALUE",                \
         .help = "set one key of the configuration; may be repeated",                               \
     }
+#define ICS_OPTION_ROW_THREADS                                                                     \
+    {                                                                                              \
+        .name = "threads", .type = ICS_OPTION_TEXT, .value = "N",                                  \
+        .help = "short for --set device.threads=N; auto is one thread per core",                   \
+        .initial = "device.threads of CONFIG", .key = "device.threads",                            \
+    }
+#define ICS_OPTION_ROW_PRINT_EFFECTIVE                                                             \
+    {                                                                                              \
+        .name = "print-effective", .help = "write the configuration with all defaults, and stop",  \
+    }
 #define ICS_OPTION_ROW_FORCE                                                                       \
     {                                                                                              \
         .name = "force", .letter = 'f', .help = "overwrite existing files",                        \

@@ -11,12 +11,14 @@
 #include "pipeline/units/unit_generated.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
+    YOUNG_SECONDS = 1 /* a bad file that changed later than this may still be written */
 };
 
 /* Whether units have their own hit files. */
@@ -273,15 +275,38 @@ static int refuse_empty(const ics_unit *unit, icestream_error *error)
                          summary->rows == 1 ? "" : "s");
 }
 
-static int check_steps(ics_unit *unit, icestream_error *error)
+/* The input is bad. Finds out whether a producer may still be writing it. If the time cannot be
+ * asked for, the file does not count as young. */
+static void judge_age(ics_unit *unit, int status)
+{
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    double age = HUGE_VAL;
+    if (status == ICESTREAM_E_INPUT && unit->claim.name != NULL) {
+        ics_claims_look_again(unit->common->claims, &unit->claim, &age, &ignored);
+    }
+    unit->work->young = age < YOUNG_SECONDS;
+}
+
+/* Opens the file and reads it to its end. */
+static int read_whole(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    ICS_TRY(ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader,
-                                 error));
-    ICS_TRY(check_light(unit, error));
-    ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
-    ICS_TRY(ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error));
-    return refuse_empty(unit, error);
+    double age = 0.0;
+    if (unit->work->again && unit->claim.name != NULL) {
+        ICS_TRY(ics_claims_look_again(common->claims, &unit->claim, &age, error));
+    }
+    int status =
+        ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
+    judge_age(unit, status);
+    if (status == ICESTREAM_OK) {
+        status = check_light(unit, error);
+    }
+    if (status == ICESTREAM_OK) {
+        ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
+        status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
+        judge_age(unit, status);
+    }
+    return status != ICESTREAM_OK ? status : refuse_empty(unit, error);
 }
 
 static int check_file(ics_unit *unit, icestream_error *error)
@@ -291,7 +316,7 @@ static int check_file(ics_unit *unit, icestream_error *error)
         return status;
     }
     status =
-        unit->input->generated ? ics_unit_generated_check(unit, error) : check_steps(unit, error);
+        unit->input->generated ? ics_unit_generated_check(unit, error) : read_whole(unit, error);
     if (status == ICESTREAM_OK && !unit->input->late) {
         status = look_for_output(unit, error);
     }

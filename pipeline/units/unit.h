@@ -14,6 +14,7 @@
  *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
  *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   output_digest  the digest of a hit file, for the journal
  *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
@@ -33,6 +34,7 @@
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
+#include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
 #include "pipeline/units/unit_rules.h"
 
@@ -103,6 +105,8 @@ typedef struct ics_unit_work {
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
+    bool again;      /* before the job: the file was read before */
+    bool young;      /* the input is bad, and the claimed file changed less than a second ago */
     bool no_record;  /* the steps do not say what their light was made with */
     ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
     icestream_error read_error;     /* result of the last job of a reader */
@@ -154,6 +158,7 @@ struct ics_unit {
     /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
      * reader sets it. */
     json_t *light_mismatch;
+    char output_digest[ICS_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
     bool command_pending;
@@ -209,9 +214,6 @@ void ics_unit_fill(ics_job *job, void *thread_state);
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
-/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
- * fills command_pending. On a reader's or the writer's thread. */
-void ics_unit_look_for_command(ics_unit *unit);
 /* Makes work->collector unless it exists. The errors of ics_collector_create. */
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
@@ -243,6 +245,10 @@ void ics_unit_close_saving(ics_unit_work *work);
 /* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);
+
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

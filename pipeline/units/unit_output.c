@@ -212,6 +212,7 @@ static void measure_output(ics_unit *unit)
     struct stat about;
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
         unit->output_bytes = (uint64_t)about.st_size;
+        ics_output_digest_of(unit->output, unit->output_digest);
     }
 }
 

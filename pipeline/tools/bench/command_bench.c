@@ -15,6 +15,8 @@ enum {
     OPTION_REPEATS,
     OPTION_TABLE,
     OPTION_JSON,
+    OPTION_THREADS,
+    OPTION_PRINT_EFFECTIVE,
     OPTIONS
 };
 
@@ -72,6 +74,8 @@ static const ics_option options[OPTIONS] = {
                         .high = 1000000},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
 /* The published workload has many steps, whatever CONFIG says. The benchmark calls the plain case
@@ -97,7 +101,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     const ics_option_value *values = given->options;
     icestream_config *config = NULL;
     int status = load_config(given, &config, error);
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
+        status = icestream_config_print(config, stdout, error);
+    } else if (status == ICESTREAM_OK) {
         const icestream_bench_options bench = {
             .schedules = values[OPTION_SCHEDULES].text,
             .reference = values[OPTION_REFERENCE].text,

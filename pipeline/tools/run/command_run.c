@@ -6,7 +6,8 @@
 
 enum {
     OPTION_SET,
-    OPTION_PRINT_CONFIG,
+    OPTION_PRINT_EFFECTIVE,
+    OPTION_THREADS,
     OPTION_FORCE,
     OPTION_RESUME,
     OPTION_KEEP_STEPS,
@@ -23,8 +24,8 @@ enum {
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
-    [OPTION_PRINT_CONFIG] = {.name = "print-config",
-                             .help = "write the effective configuration and stop"},
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_FORCE] = {.name = "force", .letter = 'f', .help = "overwrite existing hit files"},
     [OPTION_RESUME] = {.name = "resume",
                        .help = "keep hit files that are complete and match; make the others"},
@@ -70,7 +71,7 @@ static const ics_option options[OPTIONS] = {
     [OPTION_SUMMARY] = {.name = "summary",
                         .type = ICS_OPTION_TEXT,
                         .value = "FILE",
-                        .help = "write the summary of the run into this file",
+                        .help = "write the summary of the run into this file; - is standard output",
                         .initial = "summary.json in sink.directory"},
 };
 
@@ -106,7 +107,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
     int status = ics_command_load(given, path, &check, given->options[OPTION_VERIFY].given ? 1 : 0,
                                   &config, error);
     if (status == ICESTREAM_OK) {
-        status = given->options[OPTION_PRINT_CONFIG].given
+        status = given->options[OPTION_PRINT_EFFECTIVE].given
                      ? icestream_config_print(config, stdout, error)
                      : execute_run(config, given, error);
     }
