@@ -59,6 +59,14 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
+/* Logs why an existing hit file is made again. */
+static void note_again(ics_run_state *run, const ics_unit *unit)
+{
+    if (unit->work->unlike != NULL) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "made again: %s", unit->work->unlike);
+    }
+}
+
 /* A unit may be checked or read several times. It has no reader where nothing was read. */
 static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
@@ -88,6 +96,7 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
+        note_again(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += unit->summary.photons - unit->taken_over.created;
         ics_run_doubts_look(run, unit);

@@ -191,6 +191,8 @@ static int load_world(ics_run_state *run, icestream_error *error)
         return status;
     }
     ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
+    ICS_TRY(ics_origin_settings(run->config, models, &run->common.settings, error));
+    run->common.origin.settings = run->common.settings;
     const ics_table_options options = {.seed = run->config->run.seed,
                                        .bounce_limit = run->config->run.bounce_limit,
                                        .reach_cull = run->config->graph.reach_cull};
@@ -296,6 +298,9 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
     ICS_TRY(plan_outputs(run, error));
+    if (run->options->resume && !run->options->force && !run->common.to_stdout) {
+        ICS_TRY(ics_run_check_settings(run, error));
+    }
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
     ICS_TRY(ics_run_summary_clean(run, error));
@@ -343,6 +348,7 @@ void ics_run_teardown(ics_run_state *run)
     }
     free(run->quarantine);
     json_decref(run->common.light);
+    json_decref(run->common.settings);
     ics_tables_destroy(run->tables);
     ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);
