@@ -1,7 +1,9 @@
 #include "base/visible_text.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PIECE = 8 }; /* bytes that one character needs at most, with its zero */
 
@@ -75,5 +77,35 @@ void ics_visible_print(FILE *out, const char *text)
     while (*text != '\0') {
         text += next_piece(text, true, piece);
         fputs(piece, out);
+    }
+}
+
+static bool has_colours(FILE *out)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return (none == NULL || none[0] == '\0') && isatty(fileno(out)) == 1 &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+void ics_visible_print_coloured(FILE *out, const char *text)
+{
+    static const struct {
+        const char *word, *begin;
+    } words[] = {{"error:", "\033[1;31m"}, {"warning:", "\033[1;33m"}};
+    char piece[PIECE];
+    const bool colours = has_colours(out);
+    while (*text != '\0') {
+        size_t length = 0;
+        for (size_t i = 0; colours && i < sizeof words / sizeof *words; ++i) {
+            if (strncmp(text, words[i].word, strlen(words[i].word)) == 0) {
+                length = strlen(words[i].word);
+                fprintf(out, "%s%s\033[0m", words[i].begin, words[i].word);
+            }
+        }
+        if (length == 0) {
+            length = next_piece(text, true, piece);
+            fputs(piece, out);
+        }
+        text += length;
     }
 }

@@ -15,4 +15,8 @@ const char *ics_visible_text(const char *text, bool lines, char *out, size_t siz
 /* Writes a text in this form, with its newlines and tabs. Check ferror(out) afterwards. */
 void ics_visible_print(FILE *out, const char *text);
 
+/* The same, and the words "error:" and "warning:" get a colour if `out` is a terminal and the
+ * environment variable NO_COLOR is not set or empty. */
+void ics_visible_print_coloured(FILE *out, const char *text);
+
 #endif

@@ -7,21 +7,34 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+/* Whether an output failed because the program that read our standard output has ended, for example
+ * `head`. */
+static bool reader_has_gone(int status, const icestream_error *error)
+{
+    struct pollfd about = {.fd = STDOUT_FILENO};
+    return status == ICESTREAM_E_OUTPUT && (ferror(stdout) || error->cause == EPIPE) &&
+           poll(&about, 1, 0) == 1 && (about.revents & POLLERR) != 0;
+}
+
 /* Prints the error of a result to standard error. A result counts as good only if everything that
- * was printed has arrived. Returns the result that counts. */
+ * was printed has arrived. Nothing is printed if the reader of standard output has gone. Returns
+ * the result that counts. */
 static int finish(int status, icestream_error *error)
 {
     if (status == ICESTREAM_OK && (fflush(stdout) != 0 || ferror(stdout))) {
         status = ICESTREAM_E_OUTPUT;
+        error->cause = errno;
         snprintf(error->text, sizeof error->text, "standard output: %s", strerror(errno));
     }
-    if (status != ICESTREAM_OK) {
-        ics_visible_print(stderr,
-                          error->text[0] != '\0' ? error->text : icestream_status_text(status));
+    if (status != ICESTREAM_OK && !reader_has_gone(status, error)) {
+        ics_visible_print_coloured(stderr, error->text[0] != '\0' ? error->text
+                                                                  : icestream_status_text(status));
         fputc('\n', stderr);
     }
     return status;
@@ -73,7 +86,34 @@ static bool occupy_standard_streams(void)
     return true;
 }
 
-int main(int argc, char **argv)
+static bool is_one_of(const char *text, const char *first, const char *second, const char *third)
+{
+    return strcmp(text, first) == 0 || strcmp(text, second) == 0 || strcmp(text, third) == 0;
+}
+
+/* Prints a fault of a name that should be that of a command. Returns the exit status. */
+static int unknown_command(const char *name)
+{
+    return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s",
+                                  name[0] == '-' ? "option" : "command", name);
+}
+
+/* `icestream help [COMMAND]`. Returns the exit status. */
+static int print_help(const char *name)
+{
+    const ics_command *command = name != NULL ? ics_commands_find(name) : NULL;
+    if (name != NULL && command == NULL) {
+        return unknown_command(name);
+    }
+    if (command != NULL) {
+        ics_help_print_command(command);
+    } else {
+        ics_help_print();
+    }
+    return finish_print();
+}
+
+static __attribute__((noinline)) int run_program(int argc, char **argv)
 {
     if (!occupy_standard_streams()) {
         return icestream_status_exit(ICESTREAM_E_FAILED);
@@ -87,18 +127,39 @@ int main(int argc, char **argv)
         return ics_command_line_fault(NULL, NULL, "", "expected a command");
     }
     const char *name = argv[1];
-    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+    if (is_one_of(name, "--version", "-V", "version")) {
         puts("icestream " ICESTREAM_VERSION);
         return finish_print();
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        ics_help_print();
-        return finish_print();
+    if (is_one_of(name, "--help", "-h", "help")) {
+        return print_help(argc > 2 ? argv[2] : NULL);
     }
     const ics_command *command = ics_commands_find(name);
-    if (command == NULL) {
-        return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s",
-                                      name[0] == '-' ? "option" : "command", name);
+    return command != NULL ? run_command(command, argc - 1, argv + 1) : unknown_command(name);
+}
+
+/* Makes sure that this thread's stack is large enough, so that a small limit (ulimit -s) is an
+ * error and no crash: raises the limit if that is allowed. Uses little stack. Returns false if the
+ * stack stays too small. */
+static __attribute__((noinline)) bool has_stack(void)
+{
+    enum { WANTED = 8 << 20, LEAST = 256 << 10 }; /* bytes */
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= WANTED) {
+        return true;
     }
-    return run_command(command, argc - 1, argv + 1);
+    limit.rlim_cur = limit.rlim_max < WANTED ? limit.rlim_max : WANTED;
+    (void)setrlimit(RLIMIT_STACK, &limit); /* if it fails, the old limit is what counts */
+    return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST;
+}
+
+int main(int argc, char **argv)
+{
+    if (!has_stack()) {
+        static const char text[] = "icestream: found a stack limit below 256 kB (ulimit -s), "
+                                   "expected at least 256 kB\n";
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        return icestream_status_exit(ICESTREAM_E_FAILED);
+    }
+    return run_program(argc, argv);
 }

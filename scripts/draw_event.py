@@ -37,7 +37,7 @@ def main(hits_file, modules_file, picture):
     axes.set_box_aspect((1.15, 1.05, 0.9), zoom=1.12)
     axes.grid(False)
     axes.view_init(elev=14, azim=-68)
-    figure.colorbar(dots, label="first hit (ns)", shrink=0.7, pad=0.1)
+    figure.colorbar(dots, shrink=0.7, pad=0.1).ax.set_ylabel("first hit (ns)")
     figure.subplots_adjust(left=0, right=0.97, bottom=0.02, top=1.0)
     figure.savefig(picture, pil_kwargs={"optimize": True})
 

@@ -18,6 +18,8 @@ uint32_t ics_workers_thread_count(uint32_t configured)
     return count > 0 ? (uint32_t)count : 1;
 }
 
+enum { STACK_BYTES = 4 << 20 }; /* of each thread */
+
 typedef struct worker_thread {
     ics_workers *workers;
     void *state;
@@ -81,17 +83,21 @@ int ics_workers_create(const char *name, uint32_t threads, uint32_t capacity,
         sigdelset(&all, faults[i]);
     }
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = 0;
+    /* The default size is the limit of the first thread's stack (ulimit -s), which may be small. */
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes); /* cannot fail on Linux */
+    int failure = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     for (uint32_t i = 0; i < threads && failure == 0; ++i) {
         worker_thread *worker = &workers->threads[i];
         worker->workers = workers;
         worker->state = thread_states != NULL ? thread_states[i] : NULL;
-        failure = pthread_create(&worker->thread, NULL, run_worker, worker);
+        failure = pthread_create(&worker->thread, &attributes, run_worker, worker);
         if (failure == 0) {
             pthread_setname_np(worker->thread, name);
             workers->started++;
         }
     }
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure != 0) {
         uint32_t started = workers->started;

@@ -18,7 +18,8 @@ enum {
     CLIENTS = 64,      /* connections at a time */
     CLIENTS_KEPT = 32, /* of these; with more, the oldest one is shut down */
     CLIENT_SECONDS = 10,
-    CLIENT_MEMORY = 16 << 10
+    CLIENT_MEMORY = 16 << 10,
+    STACK_BYTES = 1 << 20 /* of the library's thread */
 };
 
 /* A connection; used only on the library's thread. */
@@ -166,8 +167,8 @@ static void note_connection(void *user, struct MHD_Connection *connection, void 
 }
 
 /* Whether the request names this machine by localhost or by an address. A page in a browser can
- * reach this port under a name of its own that its owner lets point here; it must not read the
- * metrics. */
+ * reach this port under another name, if the owner of that name lets it point here; it must not
+ * read the metrics. */
 static bool is_host_ours(struct MHD_Connection *connection)
 {
     const char *host =
@@ -264,8 +265,9 @@ static int start(ics_metrics_listener *listener, const char *text, const listen_
         flags, port, NULL, NULL, answer, listener, MHD_OPTION_EXTERNAL_LOGGER, take_message,
         listener, MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CLIENT_SECONDS,
-        MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CLIENT_MEMORY, MHD_OPTION_END);
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
+        note_connection, listener, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY,
+        MHD_OPTION_END);
     pthread_mutex_lock(&listener->mutex);
     listener->starting = false;
     pthread_mutex_unlock(&listener->mutex);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -205,10 +206,15 @@ void ics_progress_line(ics_progress *progress, const char *format, ...)
         return;
     }
     ics_progress_end(progress);
+    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(progress->out, format, arguments);
+    const int length = vasprintf(&text, format, arguments);
     va_end(arguments);
+    if (length >= 0) {
+        ics_visible_print_coloured(progress->out, text);
+        free(text);
+    }
     fputc('\n', progress->out);
     fflush(progress->out);
 }

@@ -10,12 +10,13 @@
 #include "pipeline/icestream.h"
 
 typedef enum ics_option_type {
-    ICS_OPTION_SWITCH, /* has no value */
-    ICS_OPTION_TEXT,   /* any text; of several the last one counts */
-    ICS_OPTION_TEXTS,  /* any text; the option may be repeated, and all texts count */
-    ICS_OPTION_SET,    /* KEY=VALUE of the configuration; may be repeated */
-    ICS_OPTION_WHOLE,  /* a whole number from `low` to `high` */
-    ICS_OPTION_CHOICE  /* one of the words in `choices` */
+    ICS_OPTION_SWITCH,   /* has no value */
+    ICS_OPTION_TEXT,     /* any text; of several the last one counts */
+    ICS_OPTION_OPTIONAL, /* --NAME or --NAME=TEXT; has no letter */
+    ICS_OPTION_TEXTS,    /* any text; the option may be repeated, and all texts count */
+    ICS_OPTION_SET,      /* KEY=VALUE of the configuration; may be repeated */
+    ICS_OPTION_WHOLE,    /* a whole number from `low` to `high` */
+    ICS_OPTION_CHOICE    /* one of the words in `choices` */
 } ics_option_type;
 
 enum { ICS_OPTION_CHOICES = 4 };
@@ -75,6 +76,16 @@ struct ics_command {
     {                                                                                              \
         .name = "set", .letter = 's', .type = ICS_OPTION_SET, .value = "KEY=VALUE",                \
         .help = "set one key of the configuration; may be repeated",                               \
+    }
+#define ICS_OPTION_ROW_THREADS                                                                     \
+    {                                                                                              \
+        .name = "threads", .type = ICS_OPTION_TEXT, .value = "N",                                  \
+        .help = "short for --set device.threads=N; auto is one thread per core",                   \
+        .initial = "device.threads of CONFIG", .key = "device.threads",                            \
+    }
+#define ICS_OPTION_ROW_PRINT_EFFECTIVE                                                             \
+    {                                                                                              \
+        .name = "print-effective", .help = "write the configuration with all defaults, and stop",  \
     }
 #define ICS_OPTION_ROW_FORCE                                                                       \
     {                                                                                              \

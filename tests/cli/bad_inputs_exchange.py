@@ -83,7 +83,7 @@ def trace_cases():
         "a list with junk",
         "--photon @list",
         ["list:2:1: error: photon: found '0:1'", "list:3:7: error: photon: found"],
-        {"list": b"0:1:2 # the first\n0:1\n0:1:3 \xff\x00\n"},
+        {"list": b"0:1:2 # the first\n0:1\n0:1:3 \xff\x01\n"},
     )
     traced("an empty list", "--photon @list", "found no photon in the lists", {"list": b"# none\n"})
     traced(

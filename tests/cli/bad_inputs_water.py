@@ -96,7 +96,7 @@ def water_cases():
     )
     water_csv("not there", None, ["water.csv: error: No such file"])
     water_csv("empty", b"", ["water.csv: error: found no rows"])
-    water_csv("binary junk", bytes(range(256)) * 16, ["water.csv:1:1: error: found column"])
+    water_csv("binary junk", bytes(range(256)) * 16, ["water.csv: error: found binary data, expected text"])
     water_csv(
         "micrometres",
         b"wavelength_nm,absorption_per_m,scattering_per_m\n0.25,1,1\n0.7,1,1\n",

@@ -35,15 +35,20 @@ says called claimed/a.hits.npy
 is_missing in/a.steps.npy
 is_missing claimed/a.hits.npy.command
 
-# The command fails once: the same run tries it again, and only then moves the step file.
+# The command fails once for each file: the same run tries it again, and only then moves the step file.
+cat >once.sh <<'END'
+name=$(basename "$1" .hits.npy)
+[ -e "in/.icestream/done/$name.steps.npy" ] && touch early
+[ -e "tried.$name" ] || { touch "tried.$name"; exit 1; }
+END
 cp a.steps.npy b.steps.npy in
-expect 0 run_with 'test -e in/.icestream/done/a.steps.npy && touch early; test -e twice || { touch twice; exit 1; }' \
-    -s source.directory=in -s source.after=move -s sink.directory=moved
+expect 0 "$ICESTREAM" run -s "sink.command=[$(command -v bash), once.sh]" -s source.directory=in -s source.after=move \
+    -s sink.directory=moved
 journal_has moved retried
 is_missing early
 is_there in/.icestream/done/a.steps.npy
 is_there in/.icestream/done/b.steps.npy
-says moved/summary.json '"command_failed": 0' '"retries": 1'
+says moved/summary.json '"command_failed": 0' '"retries": 2'
 
 # Listed step files: --resume takes up what failed, and nothing else.
 rm -f called

@@ -7,6 +7,28 @@ source "$(dirname "$0")/common.bash"
 
 expect 0 "$ICESTREAM" --version
 says out "icestream 0."
+expect 0 "$ICESTREAM" version
+says out "icestream 0."
+expect 0 "$ICESTREAM" help run
+cp out help.txt
+expect 0 "$ICESTREAM" run --help
+same out help.txt
+expect 2 "$ICESTREAM" help rnu
+says err "unknown command rnu; did you mean run?"
+# A pipe whose reader has gone ends a command without a word.
+(
+    "$ICESTREAM" stages 2>pipe.err
+    echo $? >pipe.status
+) | true
+# A small stack is an error, not a signal.
+for size in 64 128; do
+    (ulimit -s $size && "$ICESTREAM" version) >out 2>err
+    [ $? -eq 1 ] || fail "not an error with a stack of $size kB"
+    says err "found a stack limit below 256 kB (ulimit -s), expected at least 256 kB"
+done
+(ulimit -S -s 64 && "$ICESTREAM" version >out 2>err) || fail "the soft limit is not raised: $(cat err)"
+(ulimit -s 512 && "$ICESTREAM" bench -s workload.steps=2 --repeats 1 >out 2>err) || fail "512 kB: $(cat err)"
+is_empty pipe.err
 expect 0 "$ICESTREAM" --help
 says out "usage: icestream COMMAND" "run " "validate " "info " "generate " "compare " "stages " \
     "convert " "plan " "bench " "exit statuses:" "130  interrupted"
@@ -30,8 +52,8 @@ expect 2 "$ICESTREAM" run --forse
 says err "unknown option --forse; did you mean --force?"
 expect 2 "$ICESTREAM" run -x
 says err "unknown option -x"
-expect 2 "$ICESTREAM" run --verify
-says err "this command has no option --verify"
+expect 2 "$ICESTREAM" run --json
+says err "this command has no option --json"
 expect 2 "$ICESTREAM" run one.yaml two.yaml
 says err "unexpected argument two.yaml"
 expect 2 "$ICESTREAM" run --set
@@ -45,8 +67,18 @@ says err "expected --output FILE"
 
 expect 2 "$ICESTREAM" generate --threads 0 -o a.steps.npy
 says err "device.threads: found '0', expected a whole number from 1 to 1024, or auto"
-expect 2 "$ICESTREAM" run --threads 2
-says err "this command has no option --threads"
+expect 2 "$ICESTREAM" run --threads two
+says err "device.threads: found 'two'"
+for command in run validate plan compare bench; do
+    expect 0 "$ICESTREAM" $command --help
+    says out "--threads N" "--print-effective"
+done
+for command in "run" "generate" "plan" "compare" "trace" "bench"; do
+    expect 0 "$ICESTREAM" $command --print-effective --threads 3
+    says out "  threads: 3"
+done
+expect 2 "$ICESTREAM" run --print-config
+says err "unknown option --print-config; did you mean --print-effective?"
 expect 0 "$ICESTREAM" generate --help
 says out "--threads N" "short for --set device.threads=N; auto is one thread per core" \
     "[default: device.threads of CONFIG]" "The bytes are the same for"
@@ -99,7 +131,7 @@ expect 2 "$ICESTREAM" validate --set device.backend=cpu --set graph.bounces_per_
 says err "graph.bounces_per_wave: found 4"
 expect 1 "$ICESTREAM" run --set device.backend=cuda --set device.index=63
 says err "device.backend: found cuda"
-expect 0 "$ICESTREAM" run --print-config --set run.seed=42
+expect 0 "$ICESTREAM" run --print-effective --set run.seed=42
 says out "seed: 42"
 is_empty err
 expect 0 "$ICESTREAM" validate --set device.backend=cpu
@@ -108,7 +140,7 @@ is_empty err
 expect 0 "$ICESTREAM" validate --print-effective --set run.seed=43
 says out "seed: 43"
 cp out effective.yaml
-expect 0 "$ICESTREAM" run --print-config effective.yaml
+expect 0 "$ICESTREAM" run --print-effective effective.yaml
 same out effective.yaml
 
 # Files that do not exist, or that are of the wrong kind.

@@ -167,13 +167,19 @@ END_TEST
 START_TEST(faults_are_found)
 {
     static const char *const lines[][WORDS] = {
-        {"--whole", "-4", "x"},    {"--whole", "13", "x"},
-        {"--whole", "3x", "x"},    {"--whole", "", "x"},
-        {"--choice", "four", "x"}, {"--choice", "", "x"},
-        {"--unknown", "x"},        {"-x", "x"},
-        {"--switch=1", "x"},       {"x", "--text"},
-        {"x", "y", "z"},           {"-w"},
-        {"x", "--print-config"},
+        {"--whole", "-4", "x"},
+        {"--whole", "13", "x"},
+        {"--whole", "3x", "x"},
+        {"--whole", "", "x"},
+        {"--choice", "four", "x"},
+        {"--choice", "", "x"},
+        {"--unknown", "x"},
+        {"-x", "x"},
+        {"--switch=1", "x"},
+        {"x", "--text"},
+        {"x", "y", "z"},
+        {"-w"},
+        {"x", "--print-effective"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; ++i) {
         check_fault(lines[i]);

@@ -26,6 +26,11 @@ compile() {
 
 strict=(-std=c11 -pedantic -O1 -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
         -Wstrict-prototypes -Wmissing-prototypes -Werror -I "$source" -I "$generated")
+# The examples of docs/stages.md, one for every stage, in kernels that check what they return.
+examples=(-DICE_CHECK)
+for example in create=lambertian propagate=clear collide=upward scatter=rayleigh; do
+    examples+=("-DICE_CUSTOM_${example%=*}=\"configs/stages/${example#*=}.h\"")
+done
 compilers=0
 for compiler in gcc clang; do
     if ! command -v "$compiler" >/dev/null; then
@@ -42,6 +47,8 @@ for compiler in gcc clang; do
     done
     compile "all stages with $compiler" "$compiler" "${strict[@]}" -c "$source/tests/stages/every_stage.c" \
         -o "$folder/every_stage.o"
+    compile "the example headers with $compiler" "$compiler" "${strict[@]}" "${examples[@]}" -c \
+        "$source/tests/stages/every_stage.c" -o "$folder/every_stage.o"
 done
 ((compilers > 0)) || { echo "FAILED: neither gcc nor clang" >&2; exit 1; }
 
@@ -54,6 +61,9 @@ else
         compile "all stages as CUDA C $fast" "${cuda[@]}" $fast -c "$source/tests/stages/every_stage.cu" \
             -o "$folder/every_stage_cuda.o"
     done
+    compile "the example headers as CUDA C" "$nvcc" --fmad=false -Werror all-warnings -I "$source" \
+        -I "$generated" -gencode arch=compute_90,code=sm_90 "${examples[@]}" -c \
+        "$source/tests/stages/every_stage.cu" -o "$folder/every_stage_cuda.o"
 fi
 ((failures == 0)) || exit 1
 echo "passed"

@@ -81,6 +81,26 @@ static int check_scatter(const icestream_config *config, const ice_medium *mediu
     return ICESTREAM_OK;
 }
 
+/* Warns of a propagate stage of the user in ice with columns: the program uses the tables for what
+ * a segment uses up before it enters a column (docs/stages.md). */
+static int check_propagate(const icestream_config *config, const ice_medium *medium,
+                           ics_warnings *warnings, icestream_error *error)
+{
+    if (config->stages.custom[ICS_STAGE_PROPAGATE] == NULL ||
+        !(ics_tables_find_features(medium) & ICE_HAS_HOLES)) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(warnings,
+                            "stages.propagate is %s, and '%s' has hole ice: what a segment uses up "
+                            "before it enters a column comes from the tables of the ice, so the "
+                            "header must use their coefficients (docs/stages.md); "
+                            "ice.hole_ice: false removes the columns",
+                            config->stages.custom[ICS_STAGE_PROPAGATE],
+                            medium->name) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
+}
+
 int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_factors *factors,
                    ics_warnings *warnings, icestream_error *error)
 {
@@ -110,6 +130,9 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     }
     if (status == ICESTREAM_OK) {
         status = check_scatter(config, *out, warnings, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = check_propagate(config, *out, warnings, error);
     }
     if (status == ICESTREAM_OK && ics_ice_features_warn(*out, warnings) != ICESTREAM_OK) {
         status = ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");

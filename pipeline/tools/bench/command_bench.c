@@ -15,6 +15,8 @@ enum {
     OPTION_REPEATS,
     OPTION_TABLE,
     OPTION_JSON,
+    OPTION_THREADS,
+    OPTION_PRINT_EFFECTIVE,
     OPTIONS
 };
 
@@ -72,6 +74,8 @@ static const ics_option options[OPTIONS] = {
                         .high = 1000000},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
 /* The published workload has many steps, whatever CONFIG says. The benchmark calls the plain case
@@ -97,11 +101,15 @@ static int execute(const ics_arguments *given, icestream_error *error)
     const ics_option_value *values = given->options;
     icestream_config *config = NULL;
     int status = load_config(given, &config, error);
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
+        status = icestream_config_print(config, stdout, error);
+    } else if (status == ICESTREAM_OK) {
         const icestream_bench_options bench = {
             .schedules = values[OPTION_SCHEDULES].text,
             .reference = values[OPTION_REFERENCE].text,
             .repeats = (uint32_t)values[OPTION_REPEATS].whole,
+            .workload = values[OPTION_WORKLOAD].given || values[OPTION_COUNTS].given ||
+                        values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
             .json = values[OPTION_JSON].given,
             .markdown = values[OPTION_TABLE].given,
         };

@@ -1,7 +1,16 @@
 /* The command `icestream compare`. */
 #include "pipeline/tools/command.h"
 
-enum { OPTION_SET, OPTION_SCHEDULES, OPTION_AGAINST, OPTION_TABLE, OPTION_JSON, OPTIONS };
+enum {
+    OPTION_SET,
+    OPTION_SCHEDULES,
+    OPTION_AGAINST,
+    OPTION_TABLE,
+    OPTION_JSON,
+    OPTION_THREADS,
+    OPTION_PRINT_EFFECTIVE,
+    OPTIONS
+};
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
@@ -17,6 +26,8 @@ static const ics_option options[OPTIONS] = {
                         .help = "compare with this second configuration; --set applies to it, too"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
 static int execute(const ics_arguments *given, icestream_error *error)
@@ -27,7 +38,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
         status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);
     }
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
+        status = icestream_config_print(config, stdout, error);
+    } else if (status == ICESTREAM_OK) {
         const icestream_compare_options compare = {.schedules = values[OPTION_SCHEDULES].text,
                                                    .against = against,
                                                    .json = values[OPTION_JSON].given,
@@ -44,9 +57,12 @@ const ics_command ics_command_compare = {
     .operands = "[CONFIG]",
     .summary = "compares the hits of several schedules or of two configurations",
     .details =
-        "Runs the same steps through each of them: the steps of source.files, or those of the\n"
-        "configured workload if no such file exists. The exit status is 1 if hits differ that\n"
-        "should be identical, or if they are not compatible.",
+        "Runs the same steps through each of them. The steps are those of `icestream run`: made\n"
+        "of the particles or the workload if no source is given, otherwise those of source.files;\n"
+        "if no such file exists, they are made, too. The exit status is 1 if hits differ that\n"
+        "should be identical, or if they are not compatible. Headers of one's own are checked "
+        "first,\n"
+        "as by run --verify.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

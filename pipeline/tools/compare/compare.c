@@ -38,11 +38,17 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 
 /* ---- running and judging ------------------------------------------------------------------- */
 
+/* The steps are those of a run. Where a run would find no step file, they are made, so that a
+ * comparison needs no file. */
 static int load_steps(ics_comparison *comparison, const ics_models *models, icestream_error *error)
 {
-    int status = ics_step_list_from_files(comparison->config, models, &comparison->steps, error);
+    const icestream_config *config = comparison->config;
+    int status = ICESTREAM_OK;
+    if (!ics_config_generates(config)) {
+        status = ics_step_list_from_files(config, models, &comparison->steps, error);
+    }
     if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
-        status = ics_step_list_from_workload(comparison->config, &comparison->steps, error);
+        status = ics_step_list_generate(config, models, &comparison->steps, error);
     }
     return status;
 }
@@ -64,6 +70,23 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
                                         row->stage_seconds, error);
     }
     return status;
+}
+
+/* Checks what the stages return, if one of them is a header of the user: a comparison of impossible
+ * values would look like one of physics. */
+static int check_headers(const ics_comparison *comparison, const icestream_config *config,
+                         const ics_experiment *experiment, icestream_error *error)
+{
+    const ics_compare_participant *first = comparison->participants;
+    while (first->config != config) {
+        ++first; /* every configuration has a participant */
+    }
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
+        if (config->stages.custom[stage] != NULL) {
+            return ics_experiment_check(experiment, first->schedule, &comparison->steps, error);
+        }
+    }
+    return ICESTREAM_OK;
 }
 
 /* Runs the participants of one configuration. Its tables exist only during this call. The steps are
@@ -91,6 +114,9 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
                 "only %u spectra",
                 i, comparison->steps.steps[i].spectrum, ics_experiment_spectra(experiment));
         }
+    }
+    if (status == ICESTREAM_OK) {
+        status = check_headers(comparison, config, experiment, error);
     }
     for (size_t i = 0; status == ICESTREAM_OK && i < comparison->count; ++i) {
         if (comparison->participants[i].config == config) {

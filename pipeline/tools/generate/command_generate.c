@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "pipeline/tools/command.h"
 
-enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTION_THREADS, OPTIONS };
+enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTION_THREADS, OPTION_PRINT_EFFECTIVE, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
@@ -12,23 +12,22 @@ static const ics_option options[OPTIONS] = {
                        .value = "FILE",
                        .help = "the step file to write; - is standard output"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
-    [OPTION_THREADS] = {.name = "threads",
-                        .type = ICS_OPTION_TEXT,
-                        .value = "N",
-                        .help = "short for --set device.threads=N; auto is one thread per core",
-                        .initial = "device.threads of CONFIG",
-                        .key = "device.threads"},
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    if (!given->options[OPTION_OUTPUT].given) {
+    const bool print = given->options[OPTION_PRINT_EFFECTIVE].given;
+    if (!given->options[OPTION_OUTPUT].given && !print) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "icestream generate: expected --output FILE (- is standard output)");
     }
     icestream_config *config = NULL;
     int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && print) {
+        status = icestream_config_print(config, stdout, error);
+    } else if (status == ICESTREAM_OK) {
         /* Standard output may carry the steps. */
         status = icestream_generate_report(config, given->options[OPTION_OUTPUT].text,
                                            given->options[OPTION_FORCE].given, stderr, error);
@@ -42,8 +41,9 @@ const ics_command ics_command_generate = {
     .operands = "[CONFIG] -o FILE",
     .summary = "makes a step file of particles or of the configured workload",
     .details = "The particles are those of particles.list or particles.file. The bytes are the "
-               "same for\nevery number of threads. The light of each type of particle is "
-               "printed to standard\nerror.",
+               "same for\nevery number of threads. The size of the file and the light of each type "
+               "of particle are\nprinted to standard error. `icestream run` makes the same steps "
+               "without a file.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

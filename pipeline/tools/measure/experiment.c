@@ -95,6 +95,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     ics_device_options device = experiment->options;
     device.graph.schedule = options->schedule;
     device.graph.profile = options->profile;
+    device.graph.check = device.graph.check || options->check;
     device.fall_back = false; /* figures of another device would be wrong */
     if (options->threads > 0) {
         device.threads = options->threads;
@@ -197,6 +198,21 @@ int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, 
     if (status == ICESTREAM_OK) {
         status = ics_experiment_trial_run(trial, steps, out, error);
     }
+    ics_experiment_trial_destroy(trial);
+    return status;
+}
+
+int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule,
+                         const ics_step_list *steps, icestream_error *error)
+{
+    ics_trial_options options = {.schedule = schedule, .check = true};
+    ics_trial *trial = NULL;
+    ics_measurement measurement = {0};
+    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_experiment_trial_run(trial, steps, &measurement, error);
+    }
+    ics_experiment_measurement_free(&measurement);
     ics_experiment_trial_destroy(trial);
     return status;
 }

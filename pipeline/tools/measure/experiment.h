@@ -59,6 +59,7 @@ typedef struct ics_trial_options {
     ics_schedule schedule;
     uint32_t threads; /* threads of a CPU; 0: as configured */
     bool profile;     /* time every stage of a GPU's schedule, which makes the run slower */
+    bool check;       /* check what every stage returns, as device.check does */
 } ics_trial_options;
 
 /* A device for one schedule, for any number of runs. */
@@ -78,6 +79,11 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
 /* Creates a trial, runs it once without a profile, and destroys it. */
 int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, uint32_t threads,
                        const ics_step_list *steps, ics_measurement *out, icestream_error *error);
+
+/* Runs the steps once with device.check. ICESTREAM_E_CONFIG: a stage returned what it must not; the
+ * error names the stage, the value and what was expected. */
+int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule,
+                         const ics_step_list *steps, icestream_error *error);
 
 /* Whether the stages of a GPU's schedule can be timed one by one. */
 bool ics_experiment_can_profile(ics_schedule schedule);

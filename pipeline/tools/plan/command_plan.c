@@ -1,7 +1,14 @@
 /* The command `icestream plan`. */
 #include "pipeline/tools/command.h"
 
-enum { OPTION_SET, OPTION_ARCHITECTURE, OPTION_JSON, OPTIONS };
+enum {
+    OPTION_SET,
+    OPTION_ARCHITECTURE,
+    OPTION_JSON,
+    OPTION_THREADS,
+    OPTION_PRINT_EFFECTIVE,
+    OPTIONS
+};
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
@@ -13,13 +20,17 @@ static const ics_option options[OPTIONS] = {
                              .low = 50,
                              .high = 999},
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     icestream_config *config = NULL;
     int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && given->options[OPTION_PRINT_EFFECTIVE].given) {
+        status = icestream_config_print(config, stdout, error);
+    } else if (status == ICESTREAM_OK) {
         const icestream_plan_options plan = {.architecture =
                                                  (int)given->options[OPTION_ARCHITECTURE].whole,
                                              .json = given->options[OPTION_JSON].given};

@@ -10,6 +10,8 @@ enum {
     OPTION_STEPS,
     OPTION_OUTPUT,
     OPTION_FORCE,
+    OPTION_THREADS,
+    OPTION_PRINT_EFFECTIVE,
     OPTIONS
 };
 
@@ -40,17 +42,21 @@ static const ics_option options[OPTIONS] = {
                        .value = "FILE",
                        .help = "the file of paths to write"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+    [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
-    if (!values[OPTION_OUTPUT].given) {
+    if (!values[OPTION_OUTPUT].given && !values[OPTION_PRINT_EFFECTIVE].given) {
         return ics_error_set(error, ICESTREAM_E_USAGE, "icestream trace: expected --output FILE");
     }
     icestream_config *config = NULL;
     int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
+        status = icestream_config_print(config, stdout, error);
+    } else if (status == ICESTREAM_OK) {
         const icestream_trace_options trace = {.hits = values[OPTION_HITS].text,
                                                .select = values[OPTION_SELECT].text,
                                                .photons = values[OPTION_PHOTON].texts,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_SET, OPTION_PRINT_EFFECTIVE, OPTION_FOR, OPTION_JSON, OPTIONS };
+enum { OPTION_SET, OPTION_PRINT_EFFECTIVE, OPTION_FOR, OPTION_JSON, OPTION_THREADS, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
@@ -19,6 +19,7 @@ static const ics_option options[OPTIONS] = {
                     .initial = "this machine",
                     .choices = {"cuda", "cpu"}},
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
 };
 
 /* Writes an error as JSON, one line of it per item. The program prints it as text, too. */
