@@ -59,15 +59,6 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
-/* A unit may be checked or read several times. It has no reader where nothing was read. */
-static void look_at_steps(ics_run_state *run, ics_unit *unit)
-{
-    if (!unit->was_looked_at && unit->work->reader != NULL) {
-        unit->was_looked_at = true;
-        ics_run_seen_look(run, unit);
-    }
-}
-
 static void check_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -91,9 +82,6 @@ static void check_done(ics_job *job)
         ics_run_save_continue(run, unit);
         run->photons_checked += unit->summary.photons - unit->taken_over.created;
         ics_run_doubts_look(run, unit);
-        if (file) {
-            look_at_steps(run, unit);
-        }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
 }
@@ -187,6 +175,15 @@ static void append_message(ics_run_state *run, ics_unit *unit)
     unit->work->pipe = -1;
 }
 
+/* A unit may be read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
+{
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_seen_look(run, unit);
+    }
+}
+
 static void fill_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -202,9 +199,9 @@ static void fill_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
     } else if (work->at_end) {
+        look_at_steps(run, unit);
         if (unit->input->stream) {
             ics_run_doubts_look(run, unit);
-            look_at_steps(run, unit);
             append_message(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);

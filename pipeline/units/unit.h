@@ -30,6 +30,7 @@
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
 #include "pipeline/units/retry_state.h"
+#include "pipeline/units/step_watch.h"
 #include "pipeline/units/unit_rules.h"
 
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
@@ -74,6 +75,7 @@ typedef struct ics_unit_saving {
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
+    ics_step_watch watch; /* complete when at_end */
     int pipe;             /* descriptor of the named pipe that is read; -1: none */
     icestream_step *rows; /* memory for steps; the cursor points into it */
     ics_step_cursor cursor;
