@@ -55,7 +55,7 @@ static int write_text(const char *program, const ics_import_request *request,
         ics_import_write_clsim(folder, out);
     }
     const bool failed = ferror(out) != 0;
-    return fclose(out) != 0 || failed
+    return fclose(out) != 0 || failed || *text == NULL
                ? ics_error_add(error, ICESTREAM_E_MEMORY, "import: error: out of memory")
                : ICESTREAM_OK;
 }
