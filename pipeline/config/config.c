@@ -161,6 +161,9 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
         int result = apply_set(config, sets[i], error);
         status = status ? status : result;
     }
+    if (config->device.backend == ICS_BACKEND_GPU) {
+        config->device.backend = ICS_BACKEND_CUDA;
+    }
     int result = find_changes(config, error);
     if (result == ICESTREAM_OK) {
         result = ics_config_check(config, error);

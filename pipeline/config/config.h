@@ -17,7 +17,8 @@ typedef enum ics_backend {
     ICS_BACKEND_AUTO,
     ICS_BACKEND_CPU,
     ICS_BACKEND_CUDA,
-    ICS_BACKEND_CUDA_CPU /* GPUs and the CPU together */
+    ICS_BACKEND_CUDA_CPU, /* GPUs and the CPU together */
+    ICS_BACKEND_GPU       /* only while a configuration is read: another word for CUDA */
 } ics_backend;
 
 enum { ICS_CONFIG_GPUS = 64, ICS_CONFIG_ANGULAR = 17 };

@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/models/plausibility.h"
@@ -85,12 +86,22 @@ static int make_directory(const char *path, icestream_error *error)
                                         strerror(failure));
 }
 
+static int check_streams(const ics_run_state *run, icestream_error *error)
+{
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        if (run->inputs.items[i].stream && run->inputs.items[i].path == NULL) {
+            return ics_terminal_check_input("source.files", error);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 static int plan_outputs(ics_run_state *run, icestream_error *error)
 {
     const char *directory = run->config->sink.directory;
     run->common.to_stdout = strcmp(directory, "-") == 0;
     if (run->common.to_stdout) {
-        return ICESTREAM_OK;
+        return ics_terminal_check_output("sink.directory", error);
     }
     if (run->config->sink.rotate != 0 && run->options->force) {
         char place[1024];
@@ -311,6 +322,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
+    ICS_TRY(check_streams(run, error));
     ICS_TRY(plan_outputs(run, error));
     ICS_TRY(ics_run_light_plan(run, error));
     ICS_TRY(create_units(run, error));

@@ -1,6 +1,7 @@
 #include "pipeline/models/text/line_stream.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,7 +151,7 @@ static int refill(ics_line_stream *stream, icestream_error *error)
                              stream->name, strerror(errno));
     }
     const char *kind = stream->line == 0
-                           ? ics_text_kind(stream->next, (size_t)(stream->end - stream->next))
+                           ? ics_file_kind(stream->next, (size_t)(stream->end - stream->next))
                            : NULL;
     return kind == NULL ? ICESTREAM_OK
                         : ics_error_add(error, ICESTREAM_E_CONFIG,

@@ -1,6 +1,7 @@
 /* icestream_generate: makes the steps of particles or of the configured workload, as a step file or
  * as a stream of step messages. */
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/table_writer.h"
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the steps go. */
-typedef struct output {
+    /* Where the steps go. */
+    typedef struct output {
     const icestream_config *config;
     const char *path;
     ics_table_writer *writer; /* NULL: messages go to standard output */
@@ -113,6 +114,9 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     int status = ics_config_check_light(config, "generate", error);
     if (status == ICESTREAM_OK && ics_config_has_particles(config)) {
         status = ics_models_create(config, &models, error);
+    }
+    if (status == ICESTREAM_OK && !to_file) {
+        status = ics_terminal_check_output("--output", error);
     }
     if (status == ICESTREAM_OK && to_file) {
         status = ics_table_writer_create(path, ics_layout_steps(), force, &to.writer, error);
