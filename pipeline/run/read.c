@@ -6,6 +6,7 @@
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
+#include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
@@ -38,7 +39,7 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     }
     if (reading && unit->work->young && unit->retry.tries == 0) {
         answer = wait_for_producer(run, unit);
-    } else if (reading && !unit->input->stream) {
+    } else if (reading && !unit->input->stream && !unit->input->late) {
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
@@ -74,6 +75,13 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
+/* The number of photons of steps that the run makes may be an estimate. */
+static uint64_t photons_left(const ics_unit *unit)
+{
+    const uint64_t all = unit->summary.photons, finished = unit->taken_over.created;
+    return all > finished ? all - finished : 0;
+}
+
 /* A unit may be checked or read several times. It has no reader where nothing was read. */
 static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
@@ -104,9 +112,11 @@ static void check_done(ics_job *job)
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
         ics_run_save_continue(run, unit);
-        run->photons_checked += unit->summary.photons - unit->taken_over.created;
+        run->photons_checked += photons_left(unit);
         ics_run_doubts_look(run, unit);
-        if (file) {
+        if (unit->input->generated) {
+            ics_run_light_log(run, unit);
+        } else if (file) {
             look_at_steps(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
@@ -222,6 +232,8 @@ static void fill_done(ics_job *job)
             ics_run_doubts_look(run, unit);
             look_at_steps(run, unit);
             append_message(run, unit);
+        } else if (unit->input->generated) {
+            ics_run_doubts_look(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);
     }

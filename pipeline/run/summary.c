@@ -46,13 +46,15 @@ static json_t *taken_over_json(const icestream_account *account)
 static json_t *unit_json(const ics_unit *unit)
 {
     bool done = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_UNDELIVERED;
-    bool read = done || unit->result == ICS_RESULT_SKIPPED;
+    /* Of generated steps that were not made again, the numbers are estimates. */
+    bool skipped = unit->result == ICS_RESULT_SKIPPED;
+    bool read = done || (skipped && !unit->input->generated);
     return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?, s:o?}", "input",
                      ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
                      ics_unit_rules_result_text(unit->result), "steps",
                      read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
                      read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-                     read ? unit->summary.digest : NULL, "account",
+                     done || skipped ? unit->summary.digest : NULL, "account",
                      done ? account_json(unit->common, &unit->account) : NULL, "math",
                      done ? ics_metadata_maths_name(unit->maths) : NULL, "taken_over",
                      unit->taken_over.created > 0 ? taken_over_json(&unit->taken_over) : NULL,
@@ -216,6 +218,16 @@ static int write_to_device(const char *path, const char *text, icestream_error *
     return ICESTREAM_OK;
 }
 
+static int write_to_stdout(const char *text, icestream_error *error)
+{
+    errno = 0;
+    return fputs(text, stdout) >= 0 && fflush(stdout) == 0
+               ? ICESTREAM_OK
+               : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                     "standard output: cannot write the summary: %s",
+                                     strerror(errno));
+}
+
 static int write_to_file(const char *path, const char *writer, const char *text,
                          icestream_error *error)
 {
@@ -238,15 +250,17 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
                          icestream_error *error)
 {
     struct stat about;
-    bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
+    const bool is_stdout = strcmp(path, "-") == 0;
+    const bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
     char *text = NULL;
     char *json = ics_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     if (json == NULL || asprintf(&text, "%s\n", json) < 0) {
         free(json);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", path);
     }
-    int status =
-        replace ? write_to_file(path, writer, text, error) : write_to_device(path, text, error);
+    int status = is_stdout ? write_to_stdout(text, error)
+                 : replace ? write_to_file(path, writer, text, error)
+                           : write_to_device(path, text, error);
     free(json);
     free(text);
     return status;
@@ -274,6 +288,14 @@ int ics_run_summary_clean(const ics_run_state *run, icestream_error *error)
         return ICESTREAM_OK;
     }
     char *path = summary_path(run);
+    if (path != NULL && strcmp(path, "-") == 0) {
+        free(path);
+        return run->common.to_stdout
+                   ? ics_error_set(error, ICESTREAM_E_USAGE,
+                                   "--summary: found -, and sink.directory is \"-\", too; expected "
+                                   "standard output for one of them")
+                   : ICESTREAM_OK;
+    }
     if (path == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the summary of the run");
     }

@@ -5,8 +5,9 @@
  *
  * The files of pipeline/units:
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
- *   unit         unit.c makes and reads a unit, unit_saving.c keeps its hits while it is computed,
- *                unit_output.c writes them, unit_claim.c ends its claim
+ *   unit         unit.c makes and reads a unit, unit_generated.c makes its steps where the run
+ * makes them, unit_saving.c keeps its hits while it is computed, unit_output.c writes them,
+ *                unit_claim.c ends its claim
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
  *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
@@ -23,6 +24,9 @@
 #include "base/queue.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/generator/forecast.h"
+#include "pipeline/generator/step_generator.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
 #include "pipeline/units/checkpoint.h"
@@ -34,11 +38,16 @@
 #include "pipeline/units/retry_state.h"
 #include "pipeline/units/unit_rules.h"
 
+#include <sys/stat.h>
+
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
  * and those that have their own locks. */
 typedef struct ics_unit_common {
     const icestream_config *config;
     const icestream_run_options *options;
+    const ics_models *models;
+    const char *keep_steps; /* the step file for steps that the run makes; NULL: none */
+    uint32_t makers;        /* number of threads that make steps */
     ics_origin origin;
     ics_maths_used maths;      /* with which the run may compute; of several all */
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
@@ -76,7 +85,16 @@ typedef struct ics_unit_saving {
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
-    int pipe;             /* descriptor of the named pipe that is read; -1: none */
+    int pipe; /* descriptor of the named pipe that is read; -1: none */
+    /* Of steps that the run makes: what is known and what is doubtful of them beforehand, the list
+     * of particles as it was then, what makes them, the file that keeps them, and a digest of the
+     * steps if the particles come through a pipe. The last three are NULL if they are not used. */
+    ics_forecast forecast;
+    ics_warnings doubts;
+    struct stat list;
+    ics_step_generator *generator;
+    ics_table_writer *copy;
+    ics_digest *rows_digest;
     icestream_step *rows; /* memory for steps; the cursor points into it */
     ics_step_cursor cursor;
     ics_batch_limits limits; /* for the next batch */

@@ -198,7 +198,7 @@ static int write_message(ics_unit *unit, icestream_error *error)
 static int add_to_volume(ics_unit *unit, icestream_error *error)
 {
     int status = ics_unit_look_for_claim(unit, error);
-    if (status == ICESTREAM_OK && unit->input->stream) {
+    if (status == ICESTREAM_OK && (unit->input->stream || unit->input->late)) {
         status = ics_unit_look_for_volume(unit, error);
         ics_unit_look_for_command(unit);
     }

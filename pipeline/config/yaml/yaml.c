@@ -1,6 +1,7 @@
 /* Reading YAML with libyaml: its errors in words, and values that are given without a file. */
 #include "pipeline/config/yaml/yaml.h"
 
+#include "base/file_kind.h"
 #include "pipeline/config/yaml/yaml_builder.h"
 
 #include <stdlib.h>
@@ -50,8 +51,11 @@ static int syntax_error(ics_yaml_builder *build, const yaml_parser_t *parser)
     const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
     if (parser->error == YAML_READER_ERROR) {
         ics_yaml_node place = place_of_byte(build, parser->problem_offset);
-        return ics_yaml_error(build->error, &place, "not valid UTF-8 text: %s (0x%02X)", problem,
-                              parser->problem_value < 0 ? 0U : (unsigned)parser->problem_value);
+        const char *kind = ics_file_kind(build->text, build->length);
+        return ics_yaml_error(build->error, &place, "not valid UTF-8 text: %s (0x%02X)%s%s",
+                              problem,
+                              parser->problem_value < 0 ? 0U : (unsigned)parser->problem_value,
+                              kind != NULL ? "; this is " : "", kind != NULL ? kind : "");
     }
     ics_yaml_node place = ics_yaml_builder_place(build, parser->problem_mark);
     if (parser->context != NULL && build->has_lines) {

@@ -70,7 +70,10 @@ int ics_yaml_read_file(const char *path, ics_yaml **out, icestream_error *error)
     }
     close(file);
     if (status == ICESTREAM_OK) {
-        status = ics_yaml_read_text(path, text, length, out, error);
+        /* Editors of some systems write a byte order mark, which libyaml takes for content if the
+         * first line is a comment. */
+        const size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        status = ics_yaml_read_text(path, text + mark, length - mark, out, error);
     }
     free(text);
     return status;

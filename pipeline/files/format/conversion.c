@@ -77,6 +77,12 @@ int ics_conversion_create(const char *name, const ics_npy_field *fields, size_t 
                           source->type.kind == field->type.kind &&
                           source->type.bytes == field->type.bytes;
     }
+    const ics_layout *other = ics_conversion_recognise(fields, count);
+    if (found.status != ICESTREAM_OK && other != NULL && other != schema) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found a file of %s (its fields are theirs), expected one of %s",
+                             name, other->short_name, schema->short_name);
+    }
     return ics_error_copy(error, found.status ? &found : NULL);
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/files/format/npy.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "pipeline/files/format/npy_literal.h"
 
 #include <ctype.h>
@@ -23,8 +24,12 @@ int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t siz
                              "%s: found an empty file, expected an .npy file", name);
     }
     if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0) {
+        const char *kind = ics_file_kind((const char *)bytes, size);
+        kind = kind == NULL && ics_file_is_text(bytes, size) ? "text" : kind;
         return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: byte 0: found no .npy magic string, expected \\x93NUMPY", name);
+                             "%s: byte 0: found no .npy magic string, expected \\x93NUMPY%s%s",
+                             name, kind != NULL ? "; this begins like " : "",
+                             kind != NULL ? kind : "");
     }
     if (size < ICS_NPY_PREAMBLE) {
         return ics_error_set(error, ICESTREAM_E_INPUT,

@@ -1,6 +1,7 @@
 #include "pipeline/models/text/text.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,41 +21,6 @@ static void skip_byte_order_mark(ics_text *text)
         text->data += 3;
         text->size -= 3;
     }
-}
-
-const char *ics_text_kind(const char *bytes, size_t size)
-{
-    static const struct {
-        const char *bytes;
-        size_t count;
-        const char *name;
-    } kinds[] = {
-        {"\x93NUMPY", 6, "a NumPy file (.npy)"},
-        {"\x89PNG\r\n", 6, "a picture (PNG)"},
-        {"\x89HDF\r\n", 6, "an HDF5 file"},
-        {"PK\003\004", 4, "an archive (.npz or .zip)"},
-        {"\x1f\x8b", 2, "compressed data (gzip)"},
-        {"(\xb5/\xfd", 4, "compressed data (zstd)"},
-        {"BZh", 3, "compressed data (bzip2)"},
-        {"\xfd"
-         "7zXZ",
-         5, "compressed data (xz)"},
-        {"%PDF", 4, "a PDF document"},
-        {"\xff\xd8\xff", 3, "a picture (JPEG)"},
-        {"\x7f"
-         "ELF",
-         4, "a program"},
-        {"\xff\xfe", 2, "text in UTF-16"},
-        {"\xfe\xff", 2, "text in UTF-16"},
-    };
-    enum { LOOKED_AT = 4096 };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
-        if (size >= kinds[i].count && memcmp(bytes, kinds[i].bytes, kinds[i].count) == 0) {
-            return kinds[i].name;
-        }
-    }
-    return size > 0 && memchr(bytes, 0, size < LOOKED_AT ? size : LOOKED_AT) != NULL ? "binary data"
-                                                                                     : NULL;
 }
 
 ics_text ics_text_borrow(const char *name, const char *data, size_t size)
@@ -110,7 +76,7 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
         }
         out->size += (size_t)got;
     }
-    const char *kind = ics_text_kind(out->data, out->size);
+    const char *kind = ics_file_kind(out->data, out->size);
     if (kind != NULL) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected text", path,
                              kind);

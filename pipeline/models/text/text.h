@@ -17,10 +17,6 @@ typedef struct ics_text {
     void *memory; /* what ics_text_free releases; NULL if the caller owns the text */
 } ics_text;
 
-/* Says what a file is that is not text, by its first bytes: "a picture (PNG)". NULL: it may be
- * text. */
-const char *ics_text_kind(const char *bytes, size_t size);
-
 /* Reads a regular file. ICESTREAM_E_CONFIG (missing, unreadable, a folder, no text, larger than 1
  * GiB), ICESTREAM_E_MEMORY. The name stays the caller's and must live as long as the text. */
 int ics_text_read(const char *path, ics_text *out, icestream_error *error);
