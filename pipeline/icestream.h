@@ -168,13 +168,17 @@ typedef struct icestream_run_options {
     const char *metrics_path; /* replaces metrics.file; NULL: metrics.file */
     double time_limit;        /* time (s) after which the run stops as after a signal; 0: none */
     bool unfinished_after_signal; /* a signal that leaves work is ICESTREAM_E_UNFINISHED */
+    /* A run that makes its steps itself (particles or a workload, and no source) also writes them
+     * into this step file; "": NAME.steps.npy in sink.directory; NULL: it keeps no steps. */
+    const char *keep_steps;
     /* The process ends with the result of the run: the signals that a run handles (below) stay
      * ignored after the run, so that none of them can replace the exit status. If false, they get
      * the dispositions that they had before the run. */
     bool ends_process;
 } icestream_run_options;
 
-/* Simulates the photons of the configured source and writes hit files.
+/* Simulates the photons of the configured source and writes hit files. If no source is given and
+ * there are particles or a workload, it makes their steps while it runs.
  *
  * Results: ICESTREAM_E_INPUT: the run finished, but some step files were quarantined;
  * ICESTREAM_E_UNFINISHED: the time limit was reached and work is left; ICESTREAM_E_INTERRUPTED,
@@ -190,8 +194,9 @@ ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
  * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
-/* The same, and writes to `report` (NULL: nothing) how much light each type of particle makes, and
- * a line for each doubt about the tracks of the list. */
+/* The same, and writes to `report` (NULL: nothing) how large the file will be, before its first
+ * step, then how much light each type of particle makes, and a line for each doubt about the tracks
+ * of the list. A file above particles.file_limit is ICESTREAM_E_CONFIG. */
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);
 
@@ -274,11 +279,12 @@ typedef struct icestream_bench_options {
     uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;
     bool markdown; /* write tables as Markdown */
+    bool workload; /* measure the workload, also if there are particles */
 } icestream_bench_options;
 
-/* Measures the speed of the configured workload and writes tables or JSON. ICESTREAM_E_USAGE: the
- * device does not have a schedule; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY,
- * ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
+/* Measures the speed for the configured particles or workload and writes tables or JSON.
+ * ICESTREAM_E_USAGE: the device does not have a schedule; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE,
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_bench(const icestream_config *config,
                                      const icestream_bench_options *options, FILE *out,
                                      icestream_error *error);

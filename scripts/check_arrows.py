@@ -34,6 +34,7 @@ ROOMS = [
     ['pipeline/particles'],
     ['pipeline/spool', 'pipeline/source', 'pipeline/telemetry'],
     ['pipeline/devices'],
+    ['pipeline/generator'],
     ['pipeline/units'],
     ['pipeline/run'],
     ['pipeline/tools'],

@@ -14,21 +14,20 @@ scripts/setup.sh build
 configure release -DICESTREAM_TESTS=OFF
 build release --target icestream
 
-mkdir -p demo/steps
+mkdir -p demo
 [[ -e demo/run.yaml ]] || cp configs/runs/demo.yaml demo/run.yaml
 icestream=build/release/icestream
 set -x
-"$icestream" generate demo/run.yaml --force -o demo/steps/cascade.steps.npy
 "$icestream" run demo/run.yaml --force
-"$icestream" info demo/hits/cascade.hits.npy --verify
+"$icestream" info demo/hits/run.hits.npy --verify
 { set +x; } 2>/dev/null
 
 cat <<'END'
 
-The hits are in demo/hits/cascade.hits.npy, how it went in demo/hits/summary.json. In Python:
+The hits are in demo/hits/run.hits.npy, how it went in demo/hits/summary.json. In Python:
 
     import numpy
-    hits = numpy.load("demo/hits/cascade.hits.npy")
+    hits = numpy.load("demo/hits/run.hits.npy")
     print(len(hits), hits.dtype.names)
     strings, counts = numpy.unique(hits["string"], return_counts=True)
     print("brightest string:", strings[counts.argmax()], "with", counts.max(), "hits")

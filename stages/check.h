@@ -14,7 +14,7 @@
 #define ICE_FAULTS(X)                                                                              \
     X(POSITION, create, "a coordinate", "a finite number (m)")                                     \
     X(DIRECTION, create, "the length of the direction", "1 within 0.001")                          \
-    X(DEPTH, create, "the absorption depth", "a finite number from 0 up")                          \
+    X(DEPTH, create, "the absorption depth", "a finite number from 0 up, or ICE_NOT_EMITTED")      \
     X(WAVELENGTH, create, "the wavelength", "a number from 250 to 700 (nm)")                       \
     X(PATH, create, "the path", "a finite number from 0 up (m)")                                   \
     X(EMISSION, create, "the index of the emission", "the one that was given")                     \
@@ -94,6 +94,9 @@ ICE_FN float ice_checked_cosine(float value, float u)
 
 ICE_FN ice_segment ice_checked_segment(ice_segment segment, ice_segment_start start)
 {
+    if (start.absorption < 0.0f) { /* ICE_NOT_EMITTED */
+        return segment;
+    }
     const int32_t length = ice_is_finite(segment.length) && segment.length >= 0.0f;
     const float most = start.absorption * (1.0f + ICE_CHECK_DEPTH_SLACK);
     const int32_t rest = ice_is_between(segment.absorption, 0.0f, most);
@@ -179,7 +182,7 @@ ICE_FN ice_fault_kind ice_fault_of_photon(const ice_photon *photon, uint32_t emi
         return ICE_FAULT_DIRECTION;
     }
     *value = photon->absorption;
-    if (!ice_is_finite(*value) || *value < 0.0f) {
+    if (!ice_is_finite(*value) || (*value < 0.0f && *value != ICE_NOT_EMITTED)) {
         return ICE_FAULT_DEPTH;
     }
     *value = photon->wavelength;

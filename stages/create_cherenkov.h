@@ -13,12 +13,6 @@
 #include "stages/photon.h"
 #include "stages/random.h"
 
-/* The absorption depth of a photon that was not emitted, because its step is below the Cherenkov
- * threshold. The number is negative, so the segment of the photon has a negative length (about
- * -1e-28 m), and touches no module, not even one whose surface the photon starts on. Then the
- * photon counts as absorbed, because the number is less than ICE_ABSORPTION_END. */
-#define ICE_NOT_EMITTED -1e-30f
-
 /* Returns the wavelength (nm) at which the cumulative distribution of a spectrum is u, in [0, 1).
  * The stretch of the table for a tail of the distribution is used where u is in this tail. */
 ICE_FN float ice_wavelength(const ice_tables *tables, uint32_t spectrum, float u)

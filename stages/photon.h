@@ -11,6 +11,13 @@
 /* Bits of ice_emission.flags. */
 enum { ICE_EMISSION_ISOTROPIC = 1 };
 
+/* The absorption depth of a photon that was not emitted, because its step is below the Cherenkov
+ * threshold. The number is negative, so the segment of the photon has a negative length (about
+ * -1e-28 m), and touches no module, not even one whose surface the photon starts on. Then the
+ * photon counts as absorbed, because the number is less than ICE_ABSORPTION_END. A user's propagate
+ * header is not called for it. */
+#define ICE_NOT_EMITTED -1e-30f
+
 /* Photons of one step, as the create stage reads them (64 bytes). The time, the weight, source_id
  * and kind of the step stay on the host, because no photon depends on them. */
 typedef struct ice_emission {

@@ -121,6 +121,10 @@ ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables,
                                  ice_segment_start start)
 {
 #ifdef ICE_CUSTOM_propagate
+    if (variant == ICE_propagate_custom && start.absorption < 0.0f) {
+        const ice_segment not_emitted = {start.absorption, 0.0f};
+        return not_emitted;
+    }
     if (variant == ICE_propagate_custom) {
         return ICE_CHECKED_SEGMENT(ice_propagate_custom(tables, start), start);
     }

@@ -129,6 +129,18 @@ static int find_changes(icestream_config *config, icestream_error *error)
     return status;
 }
 
+/* A configuration that generates its steps has no step files, so its printed form has none either,
+ * and means the same when it is read again. */
+static void forget_default_source(icestream_config *config)
+{
+    for (size_t i = 0; i < config->source.count; ++i) {
+        free(config->source.files[i]);
+    }
+    free(config->source.files);
+    config->source.files = NULL;
+    config->source.count = 0;
+}
+
 /* Reads a document, which may be NULL, and then the overrides. The configuration owns the document
  * from now on. */
 static int fill(icestream_config *config, ics_yaml *document, const char *const *sets,
@@ -155,6 +167,9 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
     int result = find_changes(config, error);
     if (result == ICESTREAM_OK) {
         result = ics_config_check(config, error);
+    }
+    if (ics_config_generates(config)) {
+        forget_default_source(config);
     }
     return status ? status : result;
 }

@@ -32,6 +32,9 @@ typedef enum ics_light_mismatch { ICS_MISMATCH_REFUSE, ICS_MISMATCH_ACCEPT } ics
 /* What becomes of a claimed step file when its hits are written. */
 typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 
+/* What becomes of a step file without any photon. */
+typedef enum ics_empty { ICS_EMPTY_REFUSE, ICS_EMPTY_ACCEPT } ics_empty;
+
 /* How much is subtracted from the scattering table, because birefringence causes this part of the
  * deflection (physics.md 4.2, 6.4). */
 typedef enum ics_subtraction {
@@ -128,6 +131,25 @@ ics_hit_content ics_config_content(const icestream_config *config);
  * Returns the path
  * of the k-th such key of this configuration ("graph.lanes"); NULL: there are no more. */
 const char *ics_config_gpu_key(const icestream_config *config, size_t k);
+
+/* Whether there are particles: particles.file, or a particles.list that is not empty. */
+bool ics_config_has_particles(const icestream_config *config);
+/* Whether a source is given: source.files, source.directory or source.listen. The default of
+ * source.files does not count. */
+bool ics_config_has_source(const icestream_config *config);
+/* Whether there is something to make steps of: particles, or a key of workload that is given. An
+ * empty particles.list that is given counts, so that ics_config_check_light() refuses it. */
+bool ics_config_has_light(const icestream_config *config);
+/* Whether a run makes its steps itself: there is light, and no source is given. */
+bool ics_config_generates(const icestream_config *config);
+/* Checks that the light is not nothing. `command` needs light, and names itself in the error if
+ * there is none; NULL: without any light the default workload is used. ICESTREAM_E_CONFIG: there is
+ * no light, an empty list, or a workload without steps or photons. */
+int ics_config_check_light(const icestream_config *config, const char *command,
+                           icestream_error *error);
+/* Writes the keys that the generated steps depend on, one in a line. The content of particles.file
+ * is not written. Check ferror(out) afterwards. */
+void ics_config_print_light_settings(const icestream_config *config, FILE *out);
 
 /* Like icestream_config_load(), but reads `text` as if it were the content of the file `name`. Does
  * not touch the file system. For tests and fuzzing. */

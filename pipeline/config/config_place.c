@@ -10,7 +10,8 @@ const char *ics_config_place(const icestream_config *config, const char *key_pat
                              size_t size)
 {
     size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
-    const ics_yaml_node *node = i < ics_config_key_count ? config->origin->given[i] : NULL;
+    const ics_yaml_node *node =
+        i < ics_config_key_count && config->origin != NULL ? config->origin->given[i] : NULL;
     if (node == NULL) {
         snprintf(buffer, size, "default");
     } else if (node->line) {

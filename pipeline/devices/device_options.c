@@ -295,6 +295,7 @@ int ics_device_options_for_machine(const icestream_config *config, ics_device_ma
     if (assumed != NULL) {
         *assumed = is_assumed;
     }
+    ICS_TRY(ics_device_memory_check(config, &options, error));
     *out = options;
     return ICESTREAM_OK;
 }

@@ -89,7 +89,7 @@ static int use_lines(ics_particle_source *source, ics_particle_format format,
     return format == ICS_PARTICLES_CSV ? ics_particle_csv_begin(source, error) : ICESTREAM_OK;
 }
 
-static int open_any(ics_particle_source *source, const icestream_config *config,
+static int open_any(ics_particle_source *source, const icestream_config *config, int wake,
                     icestream_error *error)
 {
     ics_particle_format format;
@@ -103,8 +103,9 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
     if (format == ICS_PARTICLES_YAML) {
         return open_yaml(source, config->particles.file, error);
     }
-    status = ics_line_stream_open(config->particles.file, &source->lines, error);
-    return status ? status : use_lines(source, format, error);
+    ICS_TRY(ics_line_stream_open(config->particles.file, &source->lines, error));
+    ics_line_stream_wake_by(source->lines, wake);
+    return use_lines(source, format, error);
 }
 
 static ics_particle_source *create(ics_particle_events events, icestream_error *error)
@@ -131,13 +132,19 @@ static int finish(ics_particle_source *source, int status, ics_particle_source *
 int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
                              icestream_error *error)
 {
+    return ics_particle_source_open_waking(config, -1, out, error);
+}
+
+int ics_particle_source_open_waking(const icestream_config *config, int wake,
+                                    ics_particle_source **out, icestream_error *error)
+{
     *out = NULL;
     ics_particle_source *source = create(config->particles.events, error);
     if (source == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     source->first_event = config->particles.first_event;
-    return finish(source, open_any(source, config, error), out);
+    return finish(source, open_any(source, config, wake, error), out);
 }
 
 int ics_particle_source_borrow(const char *name, ics_particle_format format,
@@ -191,9 +198,14 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
     if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next) {
         status = find_event(source, &raw, error);
     }
+    if (status == ICESTREAM_OK && !*found && !source->listed) {
+        return ics_particle_source_fault(source, 0, error,
+                                         "found no particle, expected at least one");
+    }
     if (status != ICESTREAM_OK || !*found) {
         return status;
     }
+    source->listed = true;
     number_particle(source, &raw);
     if (source->number > UINT32_MAX) {
         return ics_particle_source_fault(source, 0, error,

@@ -29,6 +29,10 @@ typedef struct ics_listed_particle {
  * ICESTREAM_E_MEMORY. */
 int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
                              icestream_error *error);
+/* The same. A descriptor (-1: none) that becomes readable interrupts all waiting for text of a pipe
+ * (line_stream.h): here and later also ICESTREAM_E_INTERRUPTED. */
+int ics_particle_source_open_waking(const icestream_config *config, int wake,
+                                    ics_particle_source **out, icestream_error *error);
 /* Opens a text in memory as a file of this format. `events` is the value of particles.events. The
  * caller keeps the text alive. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_particle_source_borrow(const char *name, ics_particle_format format,
@@ -38,8 +42,8 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
 void ics_particle_source_destroy(ics_particle_source *source);
 
 /* Gives the next particle, checked by ics_particle_check(); *found is false at the end. The first
- * fault ends the source: ICESTREAM_E_CONFIG with "FILE:LINE:COLUMN: error: ...".
- * ICESTREAM_E_MEMORY. */
+ * fault ends the source, and a list without any particle is one: ICESTREAM_E_CONFIG with
+ * "FILE:LINE:COLUMN: error: ...". ICESTREAM_E_MEMORY, ICESTREAM_E_INTERRUPTED. */
 int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *out, bool *found,
                              icestream_error *error);
 

@@ -16,6 +16,8 @@ const char *ics_particle_source_place_of(const ics_particle_source *source, size
 {
     if (source->lines != NULL) {
         snprintf(buffer, size, "%s:%zu", ics_line_stream_name(source->lines), position);
+    } else if (position == 0) {
+        snprintf(buffer, size, "%s", source->where); /* all of the list */
     } else {
         snprintf(buffer, size, "%s: particle %zu", source->where, position);
     }

@@ -40,6 +40,7 @@ struct ics_particle_source {
     char where[512]; /* of a list */
     /* numbering */
     bool any;
+    bool listed;         /* there was a particle */
     uint64_t file_event; /* number of the last event, if `any` */
     uint64_t event, counted;
     uint64_t first_event; /* is added to the numbers of events */

@@ -366,6 +366,9 @@ int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_s
                             bool *found, icestream_error *error)
 {
     int status = next_part(steps, found, error);
+    if (status == ICESTREAM_OK && !*found && steps->totals.photons == 0) {
+        status = fault(steps, "found particles without light, expected at least one photon", error);
+    }
     if (status != ICESTREAM_OK || !*found) {
         *found = false;
         return status;

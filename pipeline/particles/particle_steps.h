@@ -43,7 +43,8 @@ void ics_particle_steps_destroy(ics_particle_steps *steps);
 
 /* Plans the next steps, up to `most` (at least 1); *found is false at the end. One thread at a time
  * may plan. ICESTREAM_E_CONFIG: a particle cannot be read or makes no legal light (the message has
- * its place), or an event has more than 2^32 steps. After an error there are no more steps. */
+ * its place), an event has more than 2^32 steps, or all particles together make no light. After an
+ * error there are no more steps. */
 int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_span *out,
                             bool *found, icestream_error *error);
 /* Makes the steps of a span, out[span->count]. Any thread may call it, also while others plan and

@@ -36,15 +36,15 @@ typedef struct option_set {
     size_t count;
 } option_set;
 
-static void add_option(option_set *set, const char *name, char letter, bool has_value)
+static void add_option(option_set *set, const char *name, char letter, int argument)
 {
     char *letters = set->short_options + strlen(set->short_options);
-    set->long_options[set->count] = (struct option){
-        name, has_value ? required_argument : no_argument, NULL, FIRST_LONG + (int)set->count};
+    set->long_options[set->count] =
+        (struct option){name, argument, NULL, FIRST_LONG + (int)set->count};
     set->names[set->count++] = name;
     if (letter != 0) {
         *letters++ = letter;
-        *letters = has_value ? ':' : '\0';
+        *letters = argument == required_argument ? ':' : '\0';
     }
 }
 
@@ -54,9 +54,12 @@ static void collect_options(const ics_command *command, option_set *set)
     *set = (option_set){.short_options = ":"};
     for (size_t i = 0; i < command->option_count; ++i) {
         const ics_option *option = &command->options[i];
-        add_option(set, option->name, option->letter, option->type != ICS_OPTION_SWITCH);
+        const int argument = option->type == ICS_OPTION_SWITCH     ? no_argument
+                             : option->type == ICS_OPTION_OPTIONAL ? optional_argument
+                                                                   : required_argument;
+        add_option(set, option->name, option->letter, argument);
     }
-    add_option(set, "help", 'h', false);
+    add_option(set, "help", 'h', no_argument);
 }
 
 /* The index of an option in the set, from what getopt_long returned. */

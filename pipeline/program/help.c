@@ -80,8 +80,12 @@ static void print_option(const ics_option *option)
     if (option->letter != 0) {
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     }
-    snprintf(name, sizeof name, "--%s%s%s", option->name, option->value != NULL ? " " : "",
-             option->value != NULL ? option->value : "");
+    const bool may_lack = option->type == ICS_OPTION_OPTIONAL;
+    snprintf(name, sizeof name, "--%s%s%s%s", option->name,
+             may_lack                ? "[="
+             : option->value != NULL ? " "
+                                     : "",
+             option->value != NULL ? option->value : "", may_lack ? "]" : "");
     if (option->initial != NULL) {
         snprintf(initial, sizeof initial, "[default: %s]", option->initial);
     }

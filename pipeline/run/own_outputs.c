@@ -59,7 +59,8 @@ int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error)
 /* A rotated journal has a dot or a minus behind the name. */
 bool ics_run_own_outputs_have(const ics_run_state *run, const char *name)
 {
-    bool own = ends_with(name, ".hits.npy") || ends_with(name, ".hits.npy.command");
+    bool own = ends_with(name, ".hits.npy") || ends_with(name, ".hits.npy.command") ||
+               ends_with(name, ".checkpoint");
     for (size_t i = 0; i < run->own_outputs.count && !own; ++i) {
         const char *output = run->own_outputs.names[i];
         const size_t length = strlen(output);

@@ -49,7 +49,9 @@ void ics_run_progress_show(ics_run_state *run)
                                 .device_count = list_devices(run, devices, ids),
                                 .paused = ics_run_room_pause_reason(run),
                                 .stopping = ics_run_is_stopping(run)};
-    if (!run->streaming && run->bytes_checked > 0) {
+    if (run->inputs.count > 0 && run->inputs.items[0].generated) {
+        state.photons_total = (double)run->photons_checked; /* an estimate of all */
+    } else if (!run->streaming && run->bytes_checked > 0) {
         state.photons_total =
             (double)run->photons_checked * (double)run->bytes_total / (double)run->bytes_checked;
     }

@@ -6,12 +6,26 @@
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
+#include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
+
+/* A program that writes a step file under its final name may not have finished. The file gets one
+ * more attempt. */
+static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    ics_error_set(
+        &error, ICESTREAM_E_INPUT,
+        "%s: found a bad file that was changed less than a second ago, expected a complete "
+        "one; it is read once more before it is quarantined",
+        unit->name);
+    return ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, true, &error);
+}
 
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
  * If a batch has found bad input before, only an error that ends the run matters. */
@@ -23,7 +37,9 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
         return;
     }
-    if (reading && !unit->input->stream) {
+    if (reading && unit->work->young && unit->retry.tries == 0) {
+        answer = wait_for_producer(run, unit);
+    } else if (reading && !unit->input->stream && !unit->input->late) {
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
@@ -59,6 +75,13 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
+/* The number of photons of steps that the run makes may be an estimate. */
+static uint64_t photons_left(const ics_unit *unit)
+{
+    const uint64_t all = unit->summary.photons, finished = unit->taken_over.created;
+    return all > finished ? all - finished : 0;
+}
+
 /* A unit may be checked or read several times. It has no reader where nothing was read. */
 static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
@@ -89,9 +112,11 @@ static void check_done(ics_job *job)
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
         ics_run_save_continue(run, unit);
-        run->photons_checked += unit->summary.photons - unit->taken_over.created;
+        run->photons_checked += photons_left(unit);
         ics_run_doubts_look(run, unit);
-        if (file) {
+        if (unit->input->generated) {
+            ics_run_light_log(run, unit);
+        } else if (file) {
             look_at_steps(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
@@ -121,6 +146,7 @@ static void check_again(ics_run_state *run, ics_unit *unit)
     icestream_error error = {.status = ICESTREAM_OK};
     ics_run_retry_begin(run, &unit->retry);
     if (ics_run_life_open(run, unit, &error) == ICESTREAM_OK) {
+        unit->work->again = true;
         check_unit(run, unit);
     } else {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
@@ -206,6 +232,8 @@ static void fill_done(ics_job *job)
             ics_run_doubts_look(run, unit);
             look_at_steps(run, unit);
             append_message(run, unit);
+        } else if (unit->input->generated) {
+            ics_run_doubts_look(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);
     }

@@ -13,6 +13,7 @@
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
+#include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/read.h"
@@ -34,9 +35,10 @@
 
 enum {
     BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
-    IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
-                        journal, claims of units in a volume */
-    GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
+    IO_MORE = 512, /* jobs of the I/O thread in addition to one for each open unit: lines of the
+                      journal, claims of units in a volume */
+    MAKERS_PER_GPU = 4, /* threads that make steps */
+    GPUS_SERVED = 4,    /* GPUs that get their own threads; further ones share these */
 };
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
@@ -188,12 +190,14 @@ static int load_world(ics_run_state *run, icestream_error *error)
     if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
+    ICS_TRY(ics_run_light_judge(run, error));
     const ics_models *models = run->models;
     ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
+    run->common.models = models;
     run->common.least_beta = find_least_beta(models);
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
@@ -233,6 +237,17 @@ static ics_run_shape choose_shape(const ics_run_state *run)
     return shape;
 }
 
+/* One thread makes steps a thousand times faster than it simulates their photons. GPUs need several
+ * of them. */
+static uint32_t choose_makers(const ics_device_facts *facts)
+{
+    if (!facts->is_gpu) {
+        return 1;
+    }
+    const uint32_t wanted = MAKERS_PER_GPU * facts->gpus, most = ics_workers_thread_count(0);
+    return wanted < most ? wanted : most;
+}
+
 static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -268,6 +283,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
+    run->common.makers = choose_makers(&facts);
     run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
@@ -308,6 +324,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(load_world(run, error));
     ICS_TRY(check_streams(run, error));
     ICS_TRY(plan_outputs(run, error));
+    ICS_TRY(ics_run_light_plan(run, error));
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
     ICS_TRY(ics_run_summary_clean(run, error));
@@ -354,6 +371,7 @@ void ics_run_teardown(ics_run_state *run)
         pthread_mutex_destroy(&run->journal.lock);
     }
     free(run->quarantine);
+    free(run->kept_steps);
     json_decref(run->common.light);
     ics_tables_destroy(run->tables);
     ics_warnings_free(&run->doubts.warnings);

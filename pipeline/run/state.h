@@ -35,6 +35,7 @@
  *   judge      decides the status of the run from the results of its units
  *   resume     checks before the run with which maths earlier files were computed
  *   summary    writes summary.json
+ *   light      a run that makes its steps itself
  *   setup      creates everything that a run needs, and frees it
  *   run        icestream_run: setup, loop, judge, summary
  */
@@ -333,6 +334,7 @@ struct ics_run_state {
     char worker[ICS_RUN_WORKER];
     char writer[9];   /* common.writer */
     char *quarantine; /* common.quarantine */
+    char *kept_steps; /* common.keep_steps */
     bool streaming;   /* the number of inputs is not known */
     size_t files_total;
     double start_time; /* since 1970 (s) */

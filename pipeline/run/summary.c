@@ -46,13 +46,15 @@ static json_t *taken_over_json(const icestream_account *account)
 static json_t *unit_json(const ics_unit *unit)
 {
     bool done = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_UNDELIVERED;
-    bool read = done || unit->result == ICS_RESULT_SKIPPED;
+    /* Of generated steps that were not made again, the numbers are estimates. */
+    bool skipped = unit->result == ICS_RESULT_SKIPPED;
+    bool read = done || (skipped && !unit->input->generated);
     return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?, s:o?}", "input",
                      ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
                      ics_unit_rules_result_text(unit->result), "steps",
                      read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
                      read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-                     read ? unit->summary.digest : NULL, "account",
+                     done || skipped ? unit->summary.digest : NULL, "account",
                      done ? account_json(unit->common, &unit->account) : NULL, "math",
                      done ? ics_metadata_maths_name(unit->maths) : NULL, "taken_over",
                      unit->taken_over.created > 0 ? taken_over_json(&unit->taken_over) : NULL,

@@ -6,6 +6,7 @@
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 static ics_folder *lock(const ics_claims *claims)
@@ -67,6 +68,13 @@ int ics_claims_holds(const ics_claims *claims, const ics_claim *claim, bool *hel
     (void)error;
     *held = ics_folder_holds(lock(claims), claim);
     return unlock(claims, ICESTREAM_OK);
+}
+
+int ics_claims_look_again(const ics_claims *claims, const ics_claim *claim, double *age,
+                          icestream_error *error)
+{
+    *age = HUGE_VAL;
+    return unlock(claims, ics_folder_look_again(lock(claims), claim, age, error));
 }
 
 int ics_claims_done(const ics_claims *claims, const ics_claim *claim, ics_after after, bool *held,

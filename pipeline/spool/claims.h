@@ -105,6 +105,12 @@ int ics_claims_extend(const ics_claims *claims, size_t *lost, icestream_error *e
 int ics_claims_holds(const ics_claims *claims, const ics_claim *claim, bool *held,
                      icestream_error *error);
 
+/* Looks at the claimed file before it is read again: a producer may write to it. From now on the
+ * file counts as it is now. *age: time since its last change (s), by the clock of the file system.
+ */
+int ics_claims_look_again(const ics_claims *claims, const ics_claim *claim, double *age,
+                          icestream_error *error);
+
 /* Ends a claim: the file is done. The results must be on the disk, because no worker will process
  * the file again. *held false: the claim was lost, and nothing was done. */
 int ics_claims_done(const ics_claims *claims, const ics_claim *claim, ics_after after, bool *held,

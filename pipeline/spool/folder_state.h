@@ -170,6 +170,8 @@ int ics_folder_take(ics_folder *folder, size_t most, ics_claim *out, size_t *cou
 
 int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error);
 bool ics_folder_holds(ics_folder *folder, const ics_claim *claim);
+int ics_folder_look_again(ics_folder *folder, const ics_claim *claim, double *age,
+                          icestream_error *error);
 int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
                     icestream_error *error);
 int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reason, bool *held,

@@ -67,6 +67,22 @@ bool ics_folder_holds(ics_folder *folder, const ics_claim *claim)
     return found != NULL && still_there(found);
 }
 
+/* If the claim is lost, nothing is known about the file. */
+int ics_folder_look_again(ics_folder *folder, const ics_claim *claim, double *age,
+                          icestream_error *error)
+{
+    struct stat about;
+    ics_held_claim *held = find_ticket(folder, claim->ticket);
+    ICS_TRY(ics_folder_beat(folder, error)); /* asks for the time */
+    if (held == NULL || held->ended || !still_there(held) ||
+        ics_folder_look(folder, held->file.text, NULL, &about) != 0) {
+        return ICESTREAM_OK;
+    }
+    held->identity = ics_marks_identity_of(&about);
+    *age = 1e-9 * (double)(folder->now_ns - ics_spool_modified_ns(&about));
+    return ICESTREAM_OK;
+}
+
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Returns 1 if the file is as it was when it was claimed, 0 if it was overwritten, -1 with errno.

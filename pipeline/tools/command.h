@@ -10,12 +10,13 @@
 #include "pipeline/icestream.h"
 
 typedef enum ics_option_type {
-    ICS_OPTION_SWITCH, /* has no value */
-    ICS_OPTION_TEXT,   /* any text; of several the last one counts */
-    ICS_OPTION_TEXTS,  /* any text; the option may be repeated, and all texts count */
-    ICS_OPTION_SET,    /* KEY=VALUE of the configuration; may be repeated */
-    ICS_OPTION_WHOLE,  /* a whole number from `low` to `high` */
-    ICS_OPTION_CHOICE  /* one of the words in `choices` */
+    ICS_OPTION_SWITCH,   /* has no value */
+    ICS_OPTION_TEXT,     /* any text; of several the last one counts */
+    ICS_OPTION_OPTIONAL, /* --NAME or --NAME=TEXT; has no letter */
+    ICS_OPTION_TEXTS,    /* any text; the option may be repeated, and all texts count */
+    ICS_OPTION_SET,      /* KEY=VALUE of the configuration; may be repeated */
+    ICS_OPTION_WHOLE,    /* a whole number from `low` to `high` */
+    ICS_OPTION_CHOICE    /* one of the words in `choices` */
 } ics_option_type;
 
 enum { ICS_OPTION_CHOICES = 4 };

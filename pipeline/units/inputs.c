@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/files/blocked.h"
+#include "pipeline/generator/light_digest.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -35,8 +36,11 @@ __attribute__((format(printf, 2, 3))) static void fault(planner *plan, const cha
                   ics_config_place(plan->config, "source.files", place, sizeof place), text);
 }
 
-/* DIRECTORY/NAME.hits.npy, with one slash between them also where the directory ends in slashes. */
-static char *join_path(const char *directory, const char *name, int name_length)
+static const char hits_ending[] = ".hits.npy";
+
+/* DIRECTORY/NAME with the ending, with one slash between them also where the directory ends in
+ * slashes. */
+static char *join_path(const char *directory, const char *name, int name_length, const char *ending)
 {
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/') {
@@ -44,8 +48,8 @@ static char *join_path(const char *directory, const char *name, int name_length)
     }
     bool root = length == 1 && directory[0] == '/';
     char *path = NULL;
-    int written = asprintf(&path, "%.*s%s%.*s.hits.npy", (int)length, directory, root ? "" : "/",
-                           name_length, name);
+    int written = asprintf(&path, "%.*s%s%.*s%s", (int)length, directory, root ? "" : "/",
+                           name_length, name, ending);
     return written >= 0 ? path : NULL;
 }
 
@@ -56,10 +60,23 @@ char *ics_inputs_message_output(const char *directory, const ics_input *stream, 
     char *name = NULL, *path = NULL;
     int length = asprintf(&name, "%s-%06" PRIu64, base, number);
     if (length >= 0) {
-        path = join_path(directory, name, length);
+        path = join_path(directory, name, length, hits_ending);
         free(name);
     }
     return path;
+}
+
+/* Returns the length of a name without the first of the endings that it has. */
+static size_t length_without(const char *name, const char *const *endings, size_t count)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0) {
+            return length - ending;
+        }
+    }
+    return length;
 }
 
 char *ics_inputs_output(const char *directory, const char *path)
@@ -67,15 +84,23 @@ char *ics_inputs_output(const char *directory, const char *path)
     static const char *const endings[] = {".steps.npy", ".npy"};
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(name + length - ending, endings[i]) == 0) {
-            length -= ending;
-            break;
-        }
-    }
-    return join_path(directory, name, (int)length);
+    return join_path(directory, name,
+                     (int)length_without(name, endings, sizeof endings / sizeof *endings),
+                     hits_ending);
+}
+
+char *ics_inputs_generated_path(const icestream_config *config, const char *ending)
+{
+    static const char *const endings[] = {".f2k.txt", ".f2k", ".csv", ".yaml", ".yml"};
+    const char *path = ics_config_has_particles(config) && config->particles.file != NULL
+                           ? config->particles.file
+                           : config->path;
+    const char *name = path == NULL                 ? "generated"
+                       : strcmp(path, "-") == 0     ? "stdin"
+                       : strrchr(path, '/') != NULL ? strrchr(path, '/') + 1
+                                                    : path;
+    return join_path(config->sink.directory, name,
+                     (int)length_without(name, endings, sizeof endings / sizeof *endings), ending);
 }
 
 static int append_input(planner *plan, const char *path, bool stream, uint64_t bytes)
@@ -104,6 +129,24 @@ static int append_input(planner *plan, const char *path, bool stream, uint64_t b
     }
     return input->path != NULL && (!to_files || input->output != NULL) ? ICESTREAM_OK
                                                                        : out_of_memory(plan);
+}
+
+/* Adds the input that stands for the steps that the run makes. */
+static int append_generated(planner *plan)
+{
+    const icestream_config *config = plan->config;
+    const char *file = config->particles.file, *path = file != NULL ? file : config->path;
+    const bool is_stdin = path != NULL && strcmp(path, "-") == 0;
+    ICS_TRY(append_input(plan, is_stdin ? NULL : path, true, 0));
+    ics_input *input = &plan->inputs.items[0];
+    input->stream = false;
+    input->generated = true;
+    input->late = ics_light_digest_is_late(config);
+    if (strcmp(config->sink.directory, "-") == 0 || config->sink.rotate != 0) {
+        return ICESTREAM_OK;
+    }
+    input->output = ics_inputs_generated_path(config, hits_ending);
+    return input->output != NULL ? ICESTREAM_OK : out_of_memory(plan);
 }
 
 static int compare_texts(const void *left, const void *right)
@@ -138,8 +181,13 @@ static int expand_pattern(planner *plan, const char *pattern)
     } else if (strpbrk(pattern, "*?[") != NULL) {
         char where[512];
         const bool blocked = ics_blocked_pattern(pattern, where, sizeof where, &cause);
-        fault(plan, "%s: found no file of that pattern%s%s%s%s", pattern, blocked ? ": " : "",
-              blocked ? where : "", blocked ? ": " : "", blocked ? strerror(cause) : "");
+        fault(plan, "%s: found no file of that pattern%s%s%s%s%s", pattern, blocked ? ": " : "",
+              blocked ? where : "", blocked ? ": " : "", blocked ? strerror(cause) : "",
+              ics_config_has_source(plan->config)
+                  ? ""
+                  : ", and neither a source nor light is given, expected step files in "
+                    "source.files, source.directory or source.listen, or particles or a workload, "
+                    "of which the run makes its steps");
     } else {
         fault(plan, "%s: %s", pattern, strerror(cause));
     }
@@ -236,6 +284,10 @@ int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_e
     icestream_error found = {.status = ICESTREAM_OK};
     planner plan = {.config = config, .error = &found};
     int status = ICESTREAM_OK;
+    if (ics_config_generates(config)) {
+        ICS_TRY(ics_config_check_light(config, "run", error));
+        status = append_generated(&plan);
+    }
     for (size_t i = 0; i < config->source.count && status == ICESTREAM_OK; ++i) {
         status = expand_pattern(&plan, config->source.files[i]);
     }

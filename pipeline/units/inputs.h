@@ -1,16 +1,24 @@
-/* The list of inputs of a run, made from source.files, with the output of each. */
+/* The list of inputs of a run, made from source.files, with the output of each. If the run makes
+ * its steps itself, there is one input, which stands for them. */
 #ifndef ICS_UNITS_INPUTS_H
 #define ICS_UNITS_INPUTS_H
 
 #include "pipeline/config/config.h"
 
-/* One step file, or a stream of messages: standard input, or a named pipe. */
+/* One step file; a stream of messages, from standard input or a named pipe; or the steps that the
+ * run makes of particles or of a workload. */
 typedef struct ics_input {
     bool stream;
-    char *path; /* NULL: standard input */
+    bool generated; /* the run makes the steps */
+    /* Generated of particles that come through a pipe: they can be read once, and the digest is
+     * known at the end. */
+    bool late;
+    /* NULL: standard input. Generated: the list of particles, or the run file; NULL: neither. */
+    char *path;
     /* Path of the hit file. NULL: standard output, a volume, or one file per message. */
     char *output;
-    uint64_t bytes; /* size of the file, 0 for a stream; for estimates only */
+    /* Size of the file, 0 for a stream or generated steps; for estimates only. */
+    uint64_t bytes;
 } ics_input;
 
 typedef struct ics_inputs {
@@ -27,6 +35,10 @@ void ics_inputs_free(ics_inputs *inputs);
 /* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy. The ending is
  * appended to any other name. NULL: out of memory. The caller frees it. */
 char *ics_inputs_output(const char *directory, const char *path);
+/* A file for generated steps, DIRECTORY/NAME with the ending ".hits.npy" or ".steps.npy". NAME is
+ * particles for .../particles.f2k, or for the run file .../particles.yaml; stdin for particles from
+ * standard input, generated without a run file. NULL: out of memory. The caller frees it. */
+char *ics_inputs_generated_path(const icestream_config *config, const char *ending);
 /* The hit file for message `number` (from 0) of a stream: DIRECTORY/stdin-000000.hits.npy, or
  * DIRECTORY/PIPE-000000.hits.npy for a named pipe at .../PIPE. NULL: out of memory. The caller
  * frees it. */

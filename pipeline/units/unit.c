@@ -8,14 +8,17 @@
 #include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/command_pending.h"
+#include "pipeline/units/unit_generated.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
+    YOUNG_SECONDS = 1 /* a bad file that changed later than this may still be written */
 };
 
 /* Whether units have their own hit files. */
@@ -32,7 +35,10 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
         unit->common = common;
         unit->input = input;
         unit->message = message;
-        const char *name = input->path != NULL ? input->path : "standard input";
+        const bool no_file = input->generated && !input->late;
+        const char *name = input->path != NULL ? input->path
+                           : no_file           ? "generated steps"
+                                               : "standard input";
         if (!input->stream) {
             unit->name = strdup(name);
         } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
@@ -113,6 +119,7 @@ void ics_unit_close_reader(ics_unit *unit)
 {
     ics_step_reader_destroy(unit->work->reader);
     unit->work->reader = NULL;
+    ics_unit_generated_close(unit->work);
     if (unit->work->pipe >= 0) {
         close(unit->work->pipe);
         unit->work->pipe = -1;
@@ -254,23 +261,63 @@ void ics_unit_look_for_command(ics_unit *unit)
     }
 }
 
-static int check_file(ics_unit *unit, icestream_error *error)
+/* A step file without light is the mark of a producer that failed. */
+static int refuse_empty(const ics_unit *unit, icestream_error *error)
+{
+    const ics_step_summary *summary = &unit->summary;
+    if (summary->photons > 0 || unit->common->config->source.empty == ICS_EMPTY_ACCEPT) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: found %s%" PRIu64 " step%s, expected at least one photon "
+                         "(source.empty: accept makes an empty hit file)",
+                         unit->name, summary->rows == 0 ? "" : "no photon in ", summary->rows,
+                         summary->rows == 1 ? "" : "s");
+}
+
+/* The input is bad. Finds out whether a producer may still be writing it. If the time cannot be
+ * asked for, the file does not count as young. */
+static void judge_age(ics_unit *unit, int status)
+{
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    double age = HUGE_VAL;
+    if (status == ICESTREAM_E_INPUT && unit->claim.name != NULL) {
+        ics_claims_look_again(unit->common->claims, &unit->claim, &age, &ignored);
+    }
+    unit->work->young = age < YOUNG_SECONDS;
+}
+
+/* Opens the file and reads it to its end. */
+static int read_whole(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    int status = ics_unit_look_for_claim(unit, error);
-    if (status != ICESTREAM_OK || unit->work->lost) {
-        return status;
+    double age = 0.0;
+    if (unit->work->again && unit->claim.name != NULL) {
+        ICS_TRY(ics_claims_look_again(common->claims, &unit->claim, &age, error));
     }
-    status =
+    int status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
+    judge_age(unit, status);
     if (status == ICESTREAM_OK) {
         status = check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
         ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
+        judge_age(unit, status);
     }
-    if (status == ICESTREAM_OK) {
+    return status != ICESTREAM_OK ? status : refuse_empty(unit, error);
+}
+
+static int check_file(ics_unit *unit, icestream_error *error)
+{
+    int status = ics_unit_look_for_claim(unit, error);
+    if (status != ICESTREAM_OK || unit->work->lost) {
+        return status;
+    }
+    status =
+        unit->input->generated ? ics_unit_generated_check(unit, error) : read_whole(unit, error);
+    if (status == ICESTREAM_OK && !unit->input->late) {
         status = look_for_output(unit, error);
     }
     if (status == ICESTREAM_OK && unit->work->in_the_way) {
@@ -279,7 +326,7 @@ static int check_file(ics_unit *unit, icestream_error *error)
                                "expected none (--force overwrites)",
                                unit->name, unit->output);
     }
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && !unit->input->late) {
         status = ics_unit_look_for_volume(unit, error);
     }
     return status == ICESTREAM_OK ? ics_unit_read_checkpoint(unit, error) : status;
@@ -335,7 +382,8 @@ static uint64_t choose_batch_photons(const ics_unit *unit)
         return unit->common->config->graph.batch;
     }
     uint64_t share = unit->summary.photons / limits->shares;
-    if (unit->input->stream || share > limits->photons) {
+    const bool unknown = unit->input->stream || unit->input->late;
+    if (unknown || share > limits->photons) {
         return limits->photons;
     }
     return share > limits->least_photons ? share : limits->least_photons;
@@ -351,7 +399,10 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
             return status;
         }
         size_t got = 0;
-        status = ics_step_reader_read(unit->work->reader, unit->work->rows, UNIT_ROWS, &got, error);
+        status = unit->input->generated
+                     ? ics_unit_generated_read(unit, unit->work->rows, UNIT_ROWS, &got, error)
+                     : ics_step_reader_read(unit->work->reader, unit->work->rows, UNIT_ROWS, &got,
+                                            error);
         if (status != ICESTREAM_OK) {
             return status;
         }

@@ -5,14 +5,16 @@
  *
  * The files of pipeline/units:
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
- *   unit         unit.c makes and reads a unit, unit_saving.c keeps its hits while it is computed,
- *                unit_output.c writes them, unit_claim.c ends its claim
+ *   unit         unit.c makes and reads a unit, unit_generated.c makes its steps where the run
+ * makes them, unit_saving.c keeps its hits while it is computed, unit_output.c writes them,
+ *                unit_claim.c ends its claim
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
  *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
  *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   output_digest  the digest of a hit file, for the journal
  *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
@@ -22,6 +24,9 @@
 #include "base/queue.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/generator/forecast.h"
+#include "pipeline/generator/step_generator.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
 #include "pipeline/units/checkpoint.h"
@@ -29,14 +34,20 @@
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
+#include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
 #include "pipeline/units/unit_rules.h"
+
+#include <sys/stat.h>
 
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
  * and those that have their own locks. */
 typedef struct ics_unit_common {
     const icestream_config *config;
     const icestream_run_options *options;
+    const ics_models *models;
+    const char *keep_steps; /* the step file for steps that the run makes; NULL: none */
+    uint32_t makers;        /* number of threads that make steps */
     ics_origin origin;
     ics_maths_used maths;      /* with which the run may compute; of several all */
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
@@ -74,7 +85,16 @@ typedef struct ics_unit_saving {
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
-    int pipe;             /* descriptor of the named pipe that is read; -1: none */
+    int pipe; /* descriptor of the named pipe that is read; -1: none */
+    /* Of steps that the run makes: what is known and what is doubtful of them beforehand, the list
+     * of particles as it was then, what makes them, the file that keeps them, and a digest of the
+     * steps if the particles come through a pipe. The last three are NULL if they are not used. */
+    ics_forecast forecast;
+    ics_warnings doubts;
+    struct stat list;
+    ics_step_generator *generator;
+    ics_table_writer *copy;
+    ics_digest *rows_digest;
     icestream_step *rows; /* memory for steps; the cursor points into it */
     ics_step_cursor cursor;
     ics_batch_limits limits; /* for the next batch */
@@ -85,6 +105,8 @@ typedef struct ics_unit_work {
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
+    bool again;      /* before the job: the file was read before */
+    bool young;      /* the input is bad, and the claimed file changed less than a second ago */
     bool no_record;  /* the steps do not say what their light was made with */
     ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
     icestream_error read_error;     /* result of the last job of a reader */
@@ -136,6 +158,7 @@ struct ics_unit {
     /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
      * reader sets it. */
     json_t *light_mismatch;
+    char output_digest[ICS_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
     bool command_pending;
@@ -191,9 +214,6 @@ void ics_unit_fill(ics_job *job, void *thread_state);
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
-/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
- * fills command_pending. On a reader's or the writer's thread. */
-void ics_unit_look_for_command(ics_unit *unit);
 /* Makes work->collector unless it exists. The errors of ics_collector_create. */
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
@@ -225,6 +245,10 @@ void ics_unit_close_saving(ics_unit_work *work);
 /* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);
+
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. On a reader's or the writer's thread. */
+void ics_unit_look_for_command(ics_unit *unit);
 
 /* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
  * the batch into the collector. Fills batch->error. */

@@ -22,6 +22,7 @@ ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
                        .output = unit->output,
                        .input_digest =
                            unit->summary.digest[0] != '\0' ? unit->summary.digest : NULL,
+                       .output_digest = unit->output_digest[0] != '\0' ? unit->output_digest : NULL,
                        .output_bytes = unit->output_bytes,
                        .photons = unit->account.created,
                        .hits = unit->account.hits,

@@ -198,7 +198,7 @@ static int write_message(ics_unit *unit, icestream_error *error)
 static int add_to_volume(ics_unit *unit, icestream_error *error)
 {
     int status = ics_unit_look_for_claim(unit, error);
-    if (status == ICESTREAM_OK && unit->input->stream) {
+    if (status == ICESTREAM_OK && (unit->input->stream || unit->input->late)) {
         status = ics_unit_look_for_volume(unit, error);
         ics_unit_look_for_command(unit);
     }
@@ -212,6 +212,7 @@ static void measure_output(ics_unit *unit)
     struct stat about;
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
         unit->output_bytes = (uint64_t)about.st_size;
+        ics_output_digest_of(unit->output, unit->output_digest);
     }
 }
 

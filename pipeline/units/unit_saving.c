@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The number of photons of generated steps may be an estimate. It is below this. */
+#define PHOTONS_MOST (UINT64_C(1) << 62)
+
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
 {
     if (unit->work->collector != NULL) {
@@ -117,8 +120,9 @@ static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
     if (saving->file == NULL) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_checkpoint_survey(saving->file, unit->summary.photons, &unit->common->stop,
-                                  &work->taken_over, &cut, error));
+    const uint64_t photons = unit->input->generated ? PHOTONS_MOST : unit->summary.photons;
+    ICS_TRY(ics_checkpoint_survey(saving->file, photons, &unit->common->stop, &work->taken_over,
+                                  &cut, error));
     ICS_TRY(check_maths(unit, error));
     if (!ics_checkpoint_is_ours(saving->file)) {
         saving->ended = true;

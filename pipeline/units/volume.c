@@ -260,7 +260,10 @@ static void finish(commit *at, ics_volume_result *result)
     ics_volume *volume = at->volume;
     struct stat about;
     if (!at->any_lost) {
+        char digest[ICS_DIGEST_TEXT];
+        ics_output_digest_of(volume->path, digest);
         for (size_t i = 0; i < at->count; ++i) {
+            memcpy(at->units[i]->output_digest, digest, sizeof digest);
             ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);
             at->units[i]->command_pending = volume->common->config->sink.command_count > 0;
             ics_unit_remove_checkpoint(at->units[i]);

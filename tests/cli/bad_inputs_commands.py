@@ -298,7 +298,7 @@ def command_cases():
     usage("info of nothing", "info", "icestream info: expected FILE")
     usage("info of what is not there", "info none.npy", "none.npy: cannot open: No such file", 3)
     usage("generate without a file", "generate", "expected --output FILE")
-    usage("bench without photons", "bench -s workload.steps=0", "no photons")
+    usage("bench without photons", "bench -s workload.steps=0", "workload.steps: found 0, expected 1 or more")
     usage("compare of one schedule", "compare --schedules wavefront", "one schedule alone")
     usage("compare of commas", "compare --schedules ,,", "--schedules: found ''")
     usage(

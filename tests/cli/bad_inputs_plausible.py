@@ -3,6 +3,7 @@ join: one more warns() for a run, or particle() for a particle. A correct config
 sound_cases() has some."""
 
 import glob
+import json
 import os
 import subprocess
 
@@ -13,12 +14,23 @@ HEADER = b"string,module,x,y,z\n"
 ICE = b"layers: [[1948.07, 0.04, 0.01, 0]]\n"
 
 
-def warns(name, command, says, steps=None, **files):
+def has_warnings(count):
+    """Checks that summary.json has this number of warnings."""
+
+    def check(where):
+        with open(os.path.join(where, "hits", "summary.json"), encoding="utf-8") as file:
+            found = json.load(file)["warnings"]
+        return [] if len(found) == count else ["summary.json has the warnings %s" % found]
+
+    return check
+
+
+def warns(name, command, says, steps=None, check=None, **files):
     """A run with this command line ends well and says this on standard error."""
     content = {key.replace("_csv", ".csv").replace("_yaml", ".yaml"): value for key, value in files.items()}
     content["a.steps.npy"] = steps or npy(step())
     says = says if isinstance(says, list) else [says]
-    case(GROUP, name, "run -s source.files=a.steps.npy " + command, 0, ["warning: "] + says, content)
+    case(GROUP, name, "run -s source.files=a.steps.npy " + command, 0, ["warning: "] + says, content, check=check)
 
 
 def particle(name, text, says):
@@ -162,8 +174,8 @@ def light_cases():
 def steps_cases():
     many = {"photons": 1000}
 
-    def steps(name, says, command="", **changes):
-        warns(name, command, says, steps=npy(step(**{**many, **changes})))
+    def steps(name, says, command="", check=None, **changes):
+        warns(name, command, says, steps=npy(step(**{**many, **changes})), check=check)
 
     steps(
         "steps with z from the surface",
@@ -178,6 +190,7 @@ def steps_cases():
             "m away from the region where the light begins",
         ],
         x=5000,
+        check=has_warnings(2),
     )
     steps(
         "steps of weight 0",

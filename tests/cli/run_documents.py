@@ -10,10 +10,12 @@ Promise: what a document shows is what happens. Every document gets an empty fol
                  what is printed (standard output and standard error together). `...` within a line stands
                  for any text, a line `...` for any number of lines
     ```sh        commands that must succeed
-    ```python    a session with `>>> ` runs as a doctest; other code must end without an error
+    ```python    a session with `>>> ` runs as a doctest; other code must end without an error, and may use
+                 what the code of earlier blocks of its document has made
     ```yaml      is written to a file if the line above the block is `<!-- file: NAME -->`; so are blocks of
                  other languages
 
+`<!-- before: COMMAND -->` above a block: the command runs first, for files that the reader has already.
 `<!-- exit: N -->` above a block: its last command must end with this status. `<!-- not run: REASON -->`
 above a block: the block is left out, and the reason is printed. `<!-- needs: MODULE -->`: the block needs
 a module of Python, and is left out, with a message, where it is missing.
@@ -48,7 +50,7 @@ def blocks_of(document):
     with open(document, encoding='utf-8') as file:
         for number, line in enumerate(file, 1):
             fence = re.match(r'```(\w*)\s*$', line)
-            remark = re.match(r'<!-- (file|exit|needs|not run): (.*) -->\s*$', line)
+            remark = re.match(r'<!-- (file|before|exit|needs|not run): (.*) -->\s*$', line)
             if inside is not None and fence and not fence.group(1):
                 blocks.append(Block(document, inside[0], inside[1], ''.join(inside[2]), remarks))
                 inside, remarks = None, {}
@@ -121,7 +123,10 @@ def run_shell(block, folder, environment):
 
 def run_python(block, folder, environment):
     if '>>> ' not in block.text:
-        done = subprocess.run([environment['PYTHON'], '-c', block.text], cwd=folder, env=environment,
+        earlier = os.path.join(folder, '.earlier.py')
+        with open(earlier, 'a', encoding='utf-8') as file:
+            file.write(block.text)
+        done = subprocess.run([environment['PYTHON'], earlier], cwd=folder, env=environment,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
         return None if done.returncode == 0 else '%s: %s' % (block.place, done.stdout.decode(errors='replace'))
     script = ('import doctest, sys\n'
@@ -155,6 +160,10 @@ def run_block(block, folder, environment):
     if module and not has_module(environment['PYTHON'], module):
         print('%s: not run: no %s here' % (block.place, module))
         return None
+    if 'before' in block.remarks:
+        status, printed = bash(block.remarks['before'], folder, environment)
+        if status != 0:
+            return '%s: before: exit status %d: %s' % (block.place, status, printed)
     if 'file' in block.remarks:
         path = os.path.join(folder, block.remarks['file'])
         os.makedirs(os.path.dirname(path), exist_ok=True)

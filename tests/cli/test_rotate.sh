@@ -95,7 +95,7 @@ put steps/*
 echo nonsense >in/bad.steps.npy
 command="sink.command=[$(command -v bash), -c, 'echo \$0 >>$FOLDER/called']"
 start hits -s source.after=move -s "$command"
-await grep -q "bad.steps.npy" "$log"
+await grep -q "bad.steps.npy.*(quarantined)" "$log"
 all_hits each >first
 await computed "$(wc -l <first)"
 is_missing called

@@ -52,8 +52,8 @@ expect 2 "$ICESTREAM" run --forse
 says err "unknown option --forse; did you mean --force?"
 expect 2 "$ICESTREAM" run -x
 says err "unknown option -x"
-expect 2 "$ICESTREAM" run --verify
-says err "this command has no option --verify"
+expect 2 "$ICESTREAM" run --json
+says err "this command has no option --json"
 expect 2 "$ICESTREAM" run one.yaml two.yaml
 says err "unexpected argument two.yaml"
 expect 2 "$ICESTREAM" run --set

@@ -265,6 +265,36 @@ START_TEST(test_weights_beyond_a_float_are_errors)
 }
 END_TEST
 
+/* A batch ends at the barrier, also inside a step; photons that are passed over are in no batch. */
+START_TEST(test_batches_end_at_the_barrier)
+{
+    icestream_step steps[] = {step_of(0, 7), step_of(1, 0), step_of(2, 9), step_of(3, 4)};
+    ics_step_cursor cursor = {.steps = steps, .count = 4, .barrier = 10};
+    bool full = false;
+    ics_batch *batch = create_batch(100);
+    ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, NULL), ICESTREAM_OK);
+    ck_assert(full);
+    ck_assert_uint_eq(batch->first_photon, 0);
+    ck_assert_uint_eq(batch->photons, 10);
+    ics_batch_pass_over(&cursor, 14);
+    ck_assert_uint_eq(cursor.position, 14);
+    ck_assert_uint_eq(cursor.first_photon, 7);
+    cursor.barrier = 0;
+    ics_batch_destroy(batch);
+    batch = create_batch(4);
+    ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, NULL), ICESTREAM_OK);
+    ck_assert(full);
+    ck_assert_uint_eq(batch->first_photon, 14);
+    ck_assert_uint_eq(batch->photons, 4);
+    ck_assert_uint_eq(batch->emissions[0].first_photon, 7);
+    ck_assert_uint_eq(batch->emissions[0].photons, 2);
+    ics_batch_pass_over(&cursor, 100);
+    ck_assert_uint_eq(cursor.count, 0);
+    ck_assert_uint_eq(cursor.position, 20);
+    ics_batch_destroy(batch);
+}
+END_TEST
+
 START_TEST(test_batches_keep_to_limits)
 {
     enum { STEPS = 100 };
@@ -387,6 +417,7 @@ ICS_TEST_MAIN("batch")
     tcase_add_test(tests, test_impossible_arrivals_are_errors);
     tcase_add_test(tests, test_weights_count_photons_at_true_size);
     tcase_add_test(tests, test_weights_beyond_a_float_are_errors);
+    tcase_add_test(tests, test_batches_end_at_the_barrier);
     tcase_add_test(tests, test_batches_keep_to_limits);
     tcase_add_test(tests, test_hits_are_sorted);
     tcase_add_test(tests, test_hits_with_keys_of_any_width_are_sorted);

@@ -171,7 +171,8 @@ static const struct {
 } faults[] = {
     {ICE_FAULT_POSITION, "create", "found inf as a coordinate", "a finite number (m)"},
     {ICE_FAULT_DIRECTION, "create", "as the length of the direction", "1 within 0.001"},
-    {ICE_FAULT_DEPTH, "create", "found -1 as the absorption depth", "a finite number from 0 up"},
+    {ICE_FAULT_DEPTH, "create", "found -1 as the absorption depth",
+     "a finite number from 0 up, or ICE_NOT_EMITTED"},
     {ICE_FAULT_WAVELENGTH, "create", "found 0.400000006 as the wavelength", "250 to 700 (nm)"},
     {ICE_FAULT_PATH, "create", "found nan as the path", "a finite number from 0 up (m)"},
     {ICE_FAULT_EMISSION, "create", "as the index of the emission", "the one that was given"},

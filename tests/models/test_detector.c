@@ -269,7 +269,7 @@ START_TEST(hundred_thousand_modules)
     csv = load_file(&folder, "many.csv", text);
     free(text);
     ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(csv.error.text, "... and 1037"));
+    ck_assert_ptr_nonnull(strstr(csv.error.text, "many.csv: error: and 103812 more"));
     detector_unload(&csv);
     model_folder_remove(&folder);
 }

@@ -196,8 +196,9 @@ static ics_measurement run_with(const char *ice, const char *propagate, const ch
     ck_assert_msg(ics_experiment_create(config, &experiment, &error) == ICESTREAM_OK, "%s",
                   error.text);
     ics_step_list list = {0};
-    ck_assert_msg(ics_step_list_from_workload(config, &list, &error) == ICESTREAM_OK, "%s",
-                  error.text);
+    ck_assert_msg(ics_step_list_generate(config, ics_experiment_models(experiment), &list,
+                                         &error) == ICESTREAM_OK,
+                  "%s", error.text);
     ics_measurement run = {0};
     const int status =
         ics_experiment_run(experiment, ICS_SCHEDULE_WAVEFRONT, 0, &list, &run, &error);

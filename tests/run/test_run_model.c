@@ -126,6 +126,27 @@ static void keep_sent(ics_job *job, const void *to)
     model.sent_to[model.sent_count++] = to;
 }
 
+/* The model has no threads: no unit of it makes steps. */
+int ics_workers_create(const char *name, uint32_t threads, uint32_t capacity,
+                       void *const *thread_states, ics_post finished, ics_workers **out,
+                       icestream_error *error)
+{
+    (void)name;
+    (void)threads;
+    (void)capacity;
+    (void)thread_states;
+    (void)finished;
+    (void)out;
+    (void)error;
+    ck_abort_msg("a unit of the model made steps");
+    return ICESTREAM_E_FAILED;
+}
+
+void ics_workers_destroy(ics_workers *workers)
+{
+    ck_assert_ptr_null(workers);
+}
+
 bool ics_workers_submit(ics_workers *workers, ics_job *job)
 {
     keep_sent(job, workers);

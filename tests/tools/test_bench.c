@@ -219,7 +219,10 @@ START_TEST(bench_errors)
         int status;
         const char *message;
     } cases[] = {
-        {"workload.photons_per_step=0", {.repeats = 1}, ICESTREAM_E_CONFIG, "no photons"},
+        {"workload.photons_per_step=0",
+         {.repeats = 1},
+         ICESTREAM_E_CONFIG,
+         "workload.photons_per_step: found 0, expected 1 or more"},
         {"workload.steps=1", {.schedules = "fused"}, ICESTREAM_E_USAGE, "schedules of the CPU"},
         {"workload.steps=1",
          {.schedules = "wavefront,wavefront"},

@@ -223,17 +223,25 @@ END_TEST
 
 START_TEST(no_hits_is_no_pass)
 {
-    /* Light far below the detector, and no light at all. */
-    static const char *const nothing[] = {"workload.position=[0, 0, -9000]", "workload.steps=0"};
-    for (size_t i = 0; i < 2; ++i) {
-        icestream_config *config = load(nothing[i], NULL);
-        answer result = compare(config, NULL, NULL, false);
-        ck_assert_int_eq(result.status, ICESTREAM_E_DIFFERENT);
-        ck_assert_ptr_nonnull(strstr(result.text, "nothing was compared"));
-        ck_assert_ptr_nonnull(strstr(result.error.text, "no hits in either"));
-        forget(&result);
-        icestream_config_destroy(config);
-    }
+    /* Light far below the detector. */
+    icestream_config *config = load("workload.position=[0, 0, -9000]", NULL);
+    answer result = compare(config, NULL, NULL, false);
+    ck_assert_int_eq(result.status, ICESTREAM_E_DIFFERENT);
+    ck_assert_ptr_nonnull(strstr(result.text, "nothing was compared"));
+    ck_assert_ptr_nonnull(strstr(result.error.text, "no hits in either"));
+    forget(&result);
+    icestream_config_destroy(config);
+}
+END_TEST
+
+START_TEST(no_light_is_an_error)
+{
+    icestream_config *config = load("workload.steps=0", NULL);
+    answer result = compare(config, NULL, NULL, false);
+    ck_assert_int_eq(result.status, ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(result.error.text, "workload.steps: found 0"));
+    forget(&result);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -325,6 +333,7 @@ ICS_TEST_MAIN("compare")
     tcase_add_test(tests, markdown_table);
     tcase_add_test(tests, other_physics_differs);
     tcase_add_test(tests, no_hits_is_no_pass);
+    tcase_add_test(tests, no_light_is_an_error);
     tcase_add_test(tests, wrong_schedules);
     tcase_add_test(tests, steps_from_files);
     tcase_add_test(tests, standard_input);

@@ -167,10 +167,60 @@ static void generate_stream(const icestream_config *config, const char *path)
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
+START_TEST(no_light_is_an_error)
+{
+    char path[SCRATCH_PATH];
+    icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 0);
+    icestream_error error = {0};
+    in_folder("a.steps.npy", path);
+    ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "workload.steps: found 0, expected 1 or more"));
+    config.workload.steps = 1;
+    config.workload.photons_per_step = 0;
+    ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "workload.photons_per_step: found 0"));
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+/* A limit is for the file: its header has 1024 bytes, and each step 64. */
+START_TEST(file_above_the_limit_is_refused_before_it_is_written)
+{
+    char path[SCRATCH_PATH];
+    icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 100);
+    icestream_error error = {0};
+    in_folder("a.steps.npy", path);
+    config.particles.file_limit = 1024 + 99 * 64;
+    ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "found a step file of 7.42 kB, expected at most "
+                                             "7.36 kB, particles.file_limit"));
+    ck_assert_int_ne(access(path, F_OK), 0);
+    config.particles.file_limit += 64;
+    generate(&config, path, false);
+}
+END_TEST
+
+START_TEST(size_is_reported_before_the_file_is_written)
+{
+    char path[SCRATCH_PATH], *text = NULL;
+    size_t size = 0;
+    icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 100);
+    icestream_error error = {0};
+    FILE *report = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(report);
+    ck_assert_int_eq(
+        icestream_generate_report(&config, in_folder("a.steps.npy", path), false, report, &error),
+        ICESTREAM_OK);
+    fclose(report);
+    ck_assert_ptr_nonnull(strstr(text, "a.steps.npy: 7.42 kB in 100 steps, 20000 photons\n"));
+    free(text);
+}
+END_TEST
+
 START_TEST(stream_reads_back)
 {
-    /* Two messages, and one without steps. */
-    static const uint32_t counts[] = {65537, 0};
+    /* Two messages, and one. */
+    static const uint32_t counts[] = {65537, 3};
     for (size_t i = 0; i < 2; ++i) {
         char path[SCRATCH_PATH];
         icestream_error error = {0};
@@ -210,5 +260,8 @@ ICS_TEST_MAIN("generate")
     tcase_add_test(files, existing_file_is_kept_without_force);
     tcase_add_test(files, missing_folder_is_an_error);
     tcase_add_test(files, stream_reads_back);
+    tcase_add_test(files, no_light_is_an_error);
+    tcase_add_test(files, file_above_the_limit_is_refused_before_it_is_written);
+    tcase_add_test(files, size_is_reported_before_the_file_is_written);
     suite_add_tcase(suite, files);
 }

@@ -3,7 +3,7 @@
 #define WORKLOAD_CONFIG_H
 
 #include "pipeline/config/config.h"
-#include "pipeline/tools/measure/workload.h"
+#include "pipeline/generator/workload.h"
 
 #include <check.h>
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum { BUFFER = 1 << 16 };
 struct ics_line_stream {
     const char *name;
     int descriptor; /* -1: text in memory */
+    int wake;       /* interrupts a read; -1: nothing does */
     bool owned;     /* the stream closes the descriptor */
     bool ended;     /* nothing follows what is in the buffer */
     const char *next, *end;
@@ -32,7 +34,7 @@ static int create(const char *name, ics_line_stream **out, icestream_error *erro
         return ICESTREAM_E_MEMORY;
     }
     stream->name = name;
-    stream->descriptor = -1;
+    stream->descriptor = stream->wake = -1;
     stream->next = stream->end = stream->buffer;
     return ICESTREAM_OK;
 }
@@ -78,6 +80,11 @@ int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_
     return status;
 }
 
+void ics_line_stream_wake_by(ics_line_stream *stream, int descriptor)
+{
+    stream->wake = descriptor;
+}
+
 void ics_line_stream_destroy(ics_line_stream *stream)
 {
     if (stream == NULL) {
@@ -115,10 +122,24 @@ int ics_line_stream_fault(const ics_line_stream *stream, size_t column, icestrea
     return ICESTREAM_E_CONFIG;
 }
 
+/* Returns false if the descriptor that wakes the stream is readable before there is more text. */
+static bool wait_for_text(const ics_line_stream *stream)
+{
+    struct pollfd waits[2] = {{.fd = stream->descriptor, .events = POLLIN},
+                              {.fd = stream->wake, .events = POLLIN}};
+    if (stream->wake < 0) {
+        return true;
+    }
+    return TEMP_FAILURE_RETRY(poll(waits, 2, -1)) < 0 || waits[1].revents == 0;
+}
+
 /* Moves the rest of the buffer to its beginning and reads more text behind it. */
 static int refill(ics_line_stream *stream, icestream_error *error)
 {
     const size_t kept = (size_t)(stream->end - stream->next);
+    if (!wait_for_text(stream)) {
+        return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted", stream->name);
+    }
     memmove(stream->buffer, stream->next, kept);
     stream->next = stream->buffer;
     ssize_t got =

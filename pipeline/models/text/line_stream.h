@@ -16,6 +16,9 @@ int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_erro
 /* Opens a text in memory, which the caller keeps alive. ICESTREAM_E_MEMORY. */
 int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_line_stream **out,
                            icestream_error *error);
+/* While a read waits for more text of a pipe, it ends with ICESTREAM_E_INTERRUPTED as soon as this
+ * descriptor (-1: none) is readable. Without this call nothing interrupts it. */
+void ics_line_stream_wake_by(ics_line_stream *stream, int descriptor);
 /* Accepts NULL. */
 void ics_line_stream_destroy(ics_line_stream *stream);
 

@@ -1,4 +1,5 @@
-/* icestream_bench: measures how fast the schedules of the device simulate the workload. */
+/* icestream_bench: measures how fast the schedules of the device simulate the particles or the
+ * workload. */
 #include "base/error.h"
 #include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/measure/report.h"
@@ -181,18 +182,14 @@ static int print_json(const struct bench *bench, FILE *out, icestream_error *err
 
 static int run(struct bench *bench, FILE *out, icestream_error *error)
 {
-    int status = ics_step_list_from_workload(bench->config, &bench->steps, error);
-    if (status == ICESTREAM_OK && bench->steps.photons == 0) {
-        status = ics_error_set(error, ICESTREAM_E_CONFIG,
-                               "bench: the workload has no photons, found %zu steps",
-                               bench->steps.count);
+    int status = ics_experiment_create(bench->config, &bench->experiment, error);
+    if (status == ICESTREAM_E_CONFIG && bench->options->reference != NULL) {
+        ics_error_add(error, status, "(ice and light are made from the tables in %s)",
+                      bench->options->reference);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_experiment_create(bench->config, &bench->experiment, error);
-        if (status == ICESTREAM_E_CONFIG && bench->options->reference != NULL) {
-            ics_error_add(error, status, "(ice and light are made from the tables in %s)",
-                          bench->options->reference);
-        }
+        status = ics_step_list_generate(bench->config, ics_experiment_models(bench->experiment),
+                                        &bench->steps, error);
     }
     if (status == ICESTREAM_OK) {
         status = measure_all(bench, error);
@@ -223,6 +220,11 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
         if (status == ICESTREAM_OK) {
             ics_reference_apply(&reference, &changed);
         }
+    }
+    if (options->workload || options->reference != NULL) {
+        changed.particles.file = NULL;
+        changed.particles.list = NULL;
+        changed.particles.count = 0;
     }
     all->config = &changed;
     if (status == ICESTREAM_OK) {

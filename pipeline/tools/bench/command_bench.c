@@ -108,6 +108,8 @@ static int execute(const ics_arguments *given, icestream_error *error)
             .schedules = values[OPTION_SCHEDULES].text,
             .reference = values[OPTION_REFERENCE].text,
             .repeats = (uint32_t)values[OPTION_REPEATS].whole,
+            .workload = values[OPTION_WORKLOAD].given || values[OPTION_COUNTS].given ||
+                        values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
             .json = values[OPTION_JSON].given,
             .markdown = values[OPTION_TABLE].given,
         };

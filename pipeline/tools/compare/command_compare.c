@@ -57,8 +57,9 @@ const ics_command ics_command_compare = {
     .operands = "[CONFIG]",
     .summary = "compares the hits of several schedules or of two configurations",
     .details =
-        "Runs the same steps through each of them: the steps of source.files, or those of the\n"
-        "configured workload if no such file exists. The exit status is 1 if hits differ that\n"
+        "Runs the same steps through each of them. The steps are those of `icestream run`: made\n"
+        "of the particles or the workload if no source is given, otherwise those of source.files;\n"
+        "if no such file exists, they are made, too. The exit status is 1 if hits differ that\n"
         "should be identical, or if they are not compatible. Headers of one's own are checked "
         "first,\n"
         "as by run --verify.",

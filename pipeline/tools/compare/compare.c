@@ -38,11 +38,17 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 
 /* ---- running and judging ------------------------------------------------------------------- */
 
+/* The steps are those of a run. Where a run would find no step file, they are made, so that a
+ * comparison needs no file. */
 static int load_steps(ics_comparison *comparison, const ics_models *models, icestream_error *error)
 {
-    int status = ics_step_list_from_files(comparison->config, models, &comparison->steps, error);
+    const icestream_config *config = comparison->config;
+    int status = ICESTREAM_OK;
+    if (!ics_config_generates(config)) {
+        status = ics_step_list_from_files(config, models, &comparison->steps, error);
+    }
     if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
-        status = ics_step_list_from_workload(comparison->config, &comparison->steps, error);
+        status = ics_step_list_generate(config, models, &comparison->steps, error);
     }
     return status;
 }

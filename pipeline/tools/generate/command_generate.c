@@ -41,8 +41,9 @@ const ics_command ics_command_generate = {
     .operands = "[CONFIG] -o FILE",
     .summary = "makes a step file of particles or of the configured workload",
     .details = "The particles are those of particles.list or particles.file. The bytes are the "
-               "same for\nevery number of threads. The light of each type of particle is "
-               "printed to standard\nerror.",
+               "same for\nevery number of threads. The size of the file and the light of each type "
+               "of particle are\nprinted to standard error. `icestream run` makes the same steps "
+               "without a file.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

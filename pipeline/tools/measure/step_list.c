@@ -1,9 +1,12 @@
 #include "pipeline/tools/measure/step_list.h"
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "pipeline/devices/workers.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/generator/forecast.h"
+#include "pipeline/generator/step_generator.h"
 #include "pipeline/models/light_record.h"
-#include "pipeline/tools/measure/workload.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -14,26 +17,75 @@ static int no_memory(size_t count, icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu steps", count);
 }
 
-int ics_step_list_from_workload(const icestream_config *config, ics_step_list *out,
-                                icestream_error *error)
+/* Makes room for `more` steps behind those of the list. */
+static int grow(ics_step_list *list, size_t *capacity, size_t more, icestream_error *error)
+{
+    const size_t wanted = list->count + more;
+    if (wanted <= *capacity) {
+        return ICESTREAM_OK;
+    }
+    const size_t twice = 2 * *capacity, next = wanted > twice ? wanted : twice;
+    icestream_step *steps = reallocarray(list->steps, next, sizeof *steps);
+    if (steps == NULL) {
+        return no_memory(next, error);
+    }
+    list->steps = steps;
+    *capacity = next;
+    return ICESTREAM_OK;
+}
+
+/* Reads all steps that are made. */
+static int read_generated(ics_step_list *list, ics_step_generator *generator,
+                          uint32_t spectrum_count, icestream_error *error)
+{
+    enum { PIECE = 4096 };
+    size_t capacity = 0;
+    for (size_t got = 1; got > 0;) {
+        ICS_TRY(grow(list, &capacity, PIECE, error));
+        int status = ics_step_generator_read(generator, spectrum_count, list->steps + list->count,
+                                             PIECE, &got, error);
+        if (status == ICESTREAM_E_INPUT) { /* the particles are a part of the configuration */
+            status = error->status = ICESTREAM_E_CONFIG;
+        }
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
+        list->count += got;
+    }
+    list->photons = ics_step_generator_totals(generator).photons;
+    snprintf(list->origin, sizeof list->origin, "%s", ics_step_generator_name(generator));
+    return ICESTREAM_OK;
+}
+
+/* All steps of these commands are in memory. */
+static int check_memory(const icestream_config *config, const ics_models *models,
+                        icestream_error *error)
+{
+    ics_forecast forecast;
+    ICS_TRY(ics_forecast_make(config, models, ICS_SURVEY_PARTS, NULL, &forecast, error));
+    return ics_memory_check("the steps need", ics_forecast_bytes(&forecast), 0, error);
+}
+
+int ics_step_list_generate(const icestream_config *config, const ics_models *models,
+                           ics_step_list *out, icestream_error *error)
 {
     *out = (ics_step_list){0};
-    ics_workload *workload = NULL;
-    int status = ics_workload_create(config, &workload, error);
+    ics_step_generator *generator = NULL;
+    int status = check_memory(config, models, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_step_generator_create(config, models, -1, &generator, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_step_generator_start(generator,
+                                          ics_workers_thread_count(config->device.threads), error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = read_generated(out, generator, (uint32_t)models->light->count, error);
+    }
+    ics_step_generator_destroy(generator);
     if (status != ICESTREAM_OK) {
-        return status;
+        ics_step_list_free(out);
     }
-    size_t count = (size_t)ics_workload_steps(workload);
-    out->steps = calloc(count ? count : 1, sizeof *out->steps);
-    if (out->steps != NULL) {
-        ics_workload_fill(workload, 0, count, out->steps);
-        out->count = count;
-        out->photons = ics_workload_photons(workload);
-        snprintf(out->origin, sizeof out->origin, "workload %s", ics_workload_name(workload));
-    } else {
-        status = no_memory(count, error);
-    }
-    ics_workload_destroy(workload);
     return status;
 }
 

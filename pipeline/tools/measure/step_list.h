@@ -1,4 +1,4 @@
-/* Steps in memory, from files or from the configured workload. */
+/* Steps in memory, from files, or made of the configured particles or workload. */
 #ifndef ICS_TOOLS_MEASURE_STEP_LIST_H
 #define ICS_TOOLS_MEASURE_STEP_LIST_H
 
@@ -8,13 +8,15 @@ typedef struct ics_step_list {
     icestream_step *steps; /* [count] */
     size_t count;
     uint64_t photons; /* of all steps together */
-    char origin[256]; /* for reports: "workload cascade" or "3 step files" */
+    char origin[256]; /* for reports: "workload cascade", "3 step files" or "a.f2k" */
 } ics_step_list;
 
-/* Makes the steps of the configured workload. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller
- * frees *out with ics_step_list_free. */
-int ics_step_list_from_workload(const icestream_config *config, ics_step_list *out,
-                                icestream_error *error);
+/* Makes the steps of the particles or, without particles, of the workload, as a run without a
+ * source does. `models`: of the configuration. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY (also before
+ * anything is made, if it would not fit into the memory), ICESTREAM_E_FAILED. The caller frees *out
+ * with ics_step_list_free. */
+int ics_step_list_generate(const icestream_config *config, const ics_models *models,
+                           ics_step_list *out, icestream_error *error);
 
 /* Reads all steps of source.files, in the order of the files' names. If no file matches, out->count
  * is 0 and out->origin is empty. `models`: those of the configuration. ICESTREAM_E_INPUT, also for

@@ -10,6 +10,7 @@ enum {
     OPTION_THREADS,
     OPTION_FORCE,
     OPTION_RESUME,
+    OPTION_KEEP_STEPS,
     OPTION_QUIET,
     OPTION_FAIL_FAST,
     OPTION_VERIFY,
@@ -28,6 +29,11 @@ static const ics_option options[OPTIONS] = {
     [OPTION_FORCE] = {.name = "force", .letter = 'f', .help = "overwrite existing hit files"},
     [OPTION_RESUME] = {.name = "resume",
                        .help = "keep hit files that are complete and match; make the others"},
+    [OPTION_KEEP_STEPS] = {.name = "keep-steps",
+                           .type = ICS_OPTION_OPTIONAL,
+                           .value = "FILE",
+                           .help = "also write the steps that the run makes; without FILE into "
+                                   "NAME.steps.npy in sink.directory"},
     [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .help = "write no progress"},
     [OPTION_FAIL_FAST] = {.name = "fail-fast",
                           .help = "end the run on a full disk or another error that may pass, "
@@ -73,7 +79,7 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
                        icestream_error *error)
 {
     const ics_option_value *values = given->options;
-    const char *log = values[OPTION_LOG].text;
+    const char *log = values[OPTION_LOG].text, *steps = values[OPTION_KEEP_STEPS].text;
     const icestream_run_options run = {
         .force = values[OPTION_FORCE].given,
         .resume = values[OPTION_RESUME].given,
@@ -85,6 +91,9 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
         .metrics_path = values[OPTION_METRICS].text,
         .time_limit = (double)values[OPTION_TIME_LIMIT].whole,
         .unfinished_after_signal = values[OPTION_UNFINISHED_EXIT].given,
+        .keep_steps = !values[OPTION_KEEP_STEPS].given ? NULL
+                      : steps != NULL                  ? steps
+                                                       : "",
         .ends_process = true,
     };
     return icestream_run(config, &run, error);
@@ -117,12 +126,14 @@ static int exit_status(const ics_arguments *given, int status)
 const ics_command ics_command_run = {
     .name = "run",
     .operands = "[CONFIG]",
-    .summary = "simulates the photons of step files and writes hit files",
+    .summary = "simulates photons of particles or step files, and writes hit files",
     .details =
-        "The step files are those of source.files, or they are claimed in source.directory. The\n"
-        "hits of a.steps.npy are written to a.hits.npy in sink.directory. Without CONFIG every "
-        "key\n"
-        "has its default.",
+        "If CONFIG has particles or a workload and names no source, the run makes the steps "
+        "itself.\n"
+        "Otherwise the step files are those of source.files, or they are claimed in\n"
+        "source.directory. The hits of a.steps.npy are written to a.hits.npy in sink.directory,\n"
+        "those of particles in a.f2k, too, and those of a list in run.yaml to run.hits.npy.\n"
+        "Without CONFIG every key has its default.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

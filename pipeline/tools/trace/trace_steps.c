@@ -1,8 +1,11 @@
 #include "pipeline/tools/trace/trace_steps.h"
 
 #include "base/error.h"
+#include "pipeline/devices/workers.h"
 #include "pipeline/files/blocked.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/generator/light_digest.h"
+#include "pipeline/generator/step_generator.h"
 #include "pipeline/models/light_record.h"
 
 #include <glob.h>
@@ -19,7 +22,7 @@ typedef struct search {
     json_t *light; /* what the steps' light must be made with */
     uint32_t spectra;
     bool named;        /* --steps names the file: it is used even if its digest is another one */
-    const char **from; /* [count], the file in which each step was found; NULL: not found yet */
+    const char **from; /* [count], where each step was found; NULL: not found yet */
     ics_trace_steps *steps;
     bool used; /* the file that is read now has some of the steps */
 } search;
@@ -209,6 +212,73 @@ static int look_through(search *s, const char *path, icestream_error *error)
     return status;
 }
 
+/* ---- steps that a run makes ------------------------------------------------------------------ */
+
+static bool has_all(const search *s)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < s->requests->count; ++i) {
+        found += s->from[i] != NULL;
+    }
+    return found == s->requests->count;
+}
+
+/* Digests the light, which must be that of the hit file, if the hit file names its steps. */
+static int check_light(const search *s, const icestream_config *config, const ics_models *models,
+                       char digest[ICS_DIGEST_TEXT], icestream_error *error)
+{
+    bool names_inputs = false;
+    if (ics_light_digest_is_late(config)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "particles.file: found a pipe, expected a file; or name a file with "
+                             "the steps: --steps FILE");
+    }
+    ICS_TRY(ics_light_digest_make(config, models, digest, error));
+    return is_origin_of_hits(s->requests->metadata, digest, &names_inputs) || !names_inputs
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "the hits: found digests.input of other steps than the %s of this "
+                               "configuration, expected the configuration that made the hits; or "
+                               "name the file with their steps: --steps FILE",
+                               ics_config_has_particles(config) ? "particles" : "workload");
+}
+
+static int find_generated(search *s, ics_step_generator *generator, uint32_t threads,
+                          icestream_error *error)
+{
+    const char *name = ics_step_generator_name(generator);
+    icestream_step *steps = malloc(BLOCK * sizeof *steps);
+    int status =
+        steps != NULL ? ics_step_generator_start(generator, threads, error) : no_memory(error);
+    for (size_t got = 1; status == ICESTREAM_OK && got > 0 && !has_all(s);) {
+        status = ics_step_generator_read(generator, s->spectra, steps, BLOCK, &got, error);
+        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
+            status = store_step(s, &steps[i], name, error);
+        }
+    }
+    free(steps);
+    return status;
+}
+
+static int make_again(search *s, const icestream_config *config, const ics_models *models,
+                      icestream_error *error)
+{
+    char digest[ICS_DIGEST_TEXT];
+    ics_step_generator *generator = NULL;
+    ICS_TRY(check_light(s, config, models, digest, error));
+    int status = ics_step_generator_create(config, models, -1, &generator, error);
+    if (status == ICESTREAM_OK) {
+        status =
+            find_generated(s, generator, ics_workers_thread_count(config->device.threads), error);
+    }
+    if (status == ICESTREAM_OK &&
+        json_array_append_new(s->steps->inputs, json_string(digest)) != 0) {
+        status = no_memory(error);
+    }
+    ics_step_generator_destroy(generator);
+    return status;
+}
+
 /* ---- all files ------------------------------------------------------------------------------- */
 
 /* Checks that all folders of the source can be read. Otherwise a missing step may be in such a
@@ -270,6 +340,7 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
                          ics_trace_steps *out, icestream_error *error)
 {
     const size_t count = requests->count;
+    const bool generates = path == NULL && ics_config_generates(config);
     *out = (ics_trace_steps){
         .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
     search s = {.requests = requests,
@@ -282,7 +353,7 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
     pattern_list patterns = {0};
     int status = out->items != NULL && out->inputs != NULL && s.from != NULL ? ICESTREAM_OK
                                                                              : no_memory(error);
-    if (status == ICESTREAM_OK && path == NULL) {
+    if (status == ICESTREAM_OK && path == NULL && !generates) {
         status = list_source(config, &patterns, error);
     }
     if (status == ICESTREAM_OK) {
@@ -292,7 +363,8 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
         status = ics_light_record_create(config, models, true, &s.light, error);
     }
     if (status == ICESTREAM_OK) {
-        status = search_files(&s, &found, path, error);
+        status = generates ? make_again(&s, config, models, error)
+                           : search_files(&s, &found, path, error);
     }
     if (status == ICESTREAM_OK) {
         status = require_all(&s, &patterns, error);

@@ -1,4 +1,4 @@
-/* Finds the steps of the requested photons in step files. */
+/* Finds the steps of the requested photons, in step files or among those that a run makes. */
 #ifndef ICS_TOOLS_TRACE_TRACE_STEPS_H
 #define ICS_TOOLS_TRACE_TRACE_STEPS_H
 
@@ -15,8 +15,9 @@ typedef struct ics_trace_steps {
 
 /* Finds the steps of all requests in the step file `path`. If `path` is NULL, it searches the files
  * of source.files or source.directory; if the hit file names its step files by their SHA-256, only
- * these files of the source are used. `models`: those of the configuration. The caller frees *out
- * with ics_trace_steps_free.
+ * these files of the source are used. If a run of this configuration makes its steps itself, they
+ * are made again, and must be those of the hit file. `models`: those of the configuration. The
+ * caller frees *out with ics_trace_steps_free.
  * ICESTREAM_E_INPUT: a step file cannot be read; its light was made for other models
  * (models/light_record.h) and source.light_mismatch does not accept it; a step is missing, or a
  * folder that may have it cannot be read; two files have different steps with the same identity; a

@@ -55,7 +55,8 @@ static int look_at_files(surveyor *look, icestream_error *error)
     ics_inputs inputs = {NULL, 0};
     icestream_error why = {.status = ICESTREAM_OK};
     int status = ics_inputs_plan(look->config, &inputs, &why);
-    if (status == ICESTREAM_E_CONFIG && is_default(look->config, "source.files")) {
+    if (status == ICESTREAM_E_CONFIG && !look->out->generates &&
+        is_default(look->config, "source.files")) {
         look->out->is_missing = true;
         return ICESTREAM_OK;
     }
@@ -69,7 +70,9 @@ static int look_at_files(surveyor *look, icestream_error *error)
             continue;
         }
         look->out->existing += input->output != NULL && access(input->output, F_OK) == 0;
-        status = look_at_file(look, input->path, error);
+        if (!input->generated) {
+            status = look_at_file(look, input->path, error);
+        }
     }
     ics_inputs_free(&inputs);
     return status;
@@ -124,6 +127,7 @@ int ics_source_survey_find(const icestream_config *config, uint32_t spectrum_cou
     if (out->listen != NULL) {
         return ICESTREAM_OK;
     }
+    out->generates = ics_config_generates(config);
     ICS_TRY(out->folder != NULL ? look_at_folder(&look, error) : look_at_files(&look, error));
     return ics_error_copy(error, &look.refused);
 }
@@ -135,8 +139,18 @@ void ics_source_survey_describe(const icestream_config *config, const ics_source
         fprintf(out, "source     clients at %s\n", survey->listen);
         return;
     }
+    if (survey->generates) {
+        fprintf(out, "source     none: the run makes the steps of the %s\n",
+                ics_config_has_particles(config) ? "particles" : "workload");
+        if (survey->existing > 0) {
+            fputs("  done     its hit file exists already\n", out);
+        }
+        return;
+    }
     if (survey->is_missing) {
-        fprintf(out, "source     %s: no step file yet (`icestream generate` makes one)\n",
+        fprintf(out,
+                "source     %s: no step file yet (`icestream generate` makes one; without a source "
+                "a run makes the steps of particles or of a workload)\n",
                 config->source.files[0]);
         return;
     }
@@ -158,8 +172,9 @@ void ics_source_survey_describe(const icestream_config *config, const ics_source
 
 json_t *ics_source_survey_json(const ics_source_survey *survey)
 {
-    return json_pack("{s:s*, s:s*, s:I, s:I, s:I, s:I, s:I}", "directory", survey->folder, "listen",
-                     survey->listen, "files", (json_int_t)survey->files, "streams",
-                     (json_int_t)survey->streams, "steps", (json_int_t)survey->rows, "bytes",
-                     (json_int_t)survey->bytes, "with_hits", (json_int_t)survey->existing);
+    return json_pack("{s:b, s:s*, s:s*, s:I, s:I, s:I, s:I, s:I}", "generates",
+                     (int)survey->generates, "directory", survey->folder, "listen", survey->listen,
+                     "files", (json_int_t)survey->files, "streams", (json_int_t)survey->streams,
+                     "steps", (json_int_t)survey->rows, "bytes", (json_int_t)survey->bytes,
+                     "with_hits", (json_int_t)survey->existing);
 }

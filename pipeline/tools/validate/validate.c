@@ -149,11 +149,14 @@ static json_t *particles_json(const ics_particle_survey *survey)
                      (json_int_t)survey->counted);
 }
 
-/* Checks the particles, if there are any. Only `icestream generate` uses them. */
+/* Checks the particles, if there are any, and that a run without a source has some light. */
 static int check_particles(const icestream_config *config, ics_models *models, const findings *out,
                            icestream_error *error)
 {
-    if (config->particles.file == NULL && config->particles.count == 0) {
+    if (ics_config_generates(config)) {
+        ICS_TRY(ics_config_check_light(config, "validate", error));
+    }
+    if (!ics_config_has_particles(config)) {
         return ICESTREAM_OK;
     }
     ics_light_setup *setup = NULL;

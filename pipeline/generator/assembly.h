@@ -8,8 +8,8 @@
  * of blocks and of pieces is fixed: if writing is slow, for example into a full pipe, the other
  * threads wait.
  */
-#ifndef ICS_TOOLS_GENERATE_ASSEMBLY_H
-#define ICS_TOOLS_GENERATE_ASSEMBLY_H
+#ifndef ICS_GENERATOR_ASSEMBLY_H
+#define ICS_GENERATOR_ASSEMBLY_H
 
 #include "pipeline/icestream.h"
 

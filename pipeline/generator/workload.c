@@ -1,4 +1,4 @@
-#include "pipeline/tools/measure/workload.h"
+#include "pipeline/generator/workload.h"
 
 #include "base/error.h"
 #include "physics/model.h"

@@ -1,4 +1,4 @@
-#include "pipeline/tools/generate/assembly.h"
+#include "pipeline/generator/assembly.h"
 
 #include "base/container.h"
 #include "base/error.h"

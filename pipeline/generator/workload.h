@@ -4,8 +4,8 @@
  * The formulas of `cascade` and `uniform`, and the generator of their random numbers (splitmix64),
  * are those of the clsim benchmark. All arithmetic is double, and results are stored as float.
  */
-#ifndef ICS_TOOLS_MEASURE_WORKLOAD_H
-#define ICS_TOOLS_MEASURE_WORKLOAD_H
+#ifndef ICS_GENERATOR_WORKLOAD_H
+#define ICS_GENERATOR_WORKLOAD_H
 
 #include "pipeline/config/config.h"
 

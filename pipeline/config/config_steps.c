@@ -1,0 +1,101 @@
+/* Where the steps of a configuration come from: files, clients, or light that the run makes. */
+#include "base/error.h"
+#include "pipeline/config/config_keys.h"
+
+#include <string.h>
+
+/* Whether a run file or --set gives one of the keys that begin with `start`. A configuration
+ * without an origin was made by a program, which has set every member itself. */
+static bool gives_any(const icestream_config *config, const char *start)
+{
+    if (config->origin == NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        if (strncmp(ics_config_keys[i].path, start, strlen(start)) == 0 &&
+            config->origin->given[i] != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ics_config_has_particles(const icestream_config *config)
+{
+    return config->particles.file != NULL || config->particles.count > 0;
+}
+
+bool ics_config_has_source(const icestream_config *config)
+{
+    return config->source.directory != NULL || config->source.listen != NULL ||
+           gives_any(config, "source.files");
+}
+
+bool ics_config_has_light(const icestream_config *config)
+{
+    return ics_config_has_particles(config) || gives_any(config, "workload.") ||
+           gives_any(config, "particles.list");
+}
+
+bool ics_config_generates(const icestream_config *config)
+{
+    return ics_config_has_light(config) && !ics_config_has_source(config);
+}
+
+/* An empty list, from which no workload takes over: a script that found no event wrote it. */
+static int refuse_empty_list(const icestream_config *config, icestream_error *error)
+{
+    char place[1024];
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "%s: error: particles.list: found an empty list, expected at least one "
+                         "particle",
+                         ics_config_place(config, "particles.list", place, sizeof place));
+}
+
+static int refuse_zero(const icestream_config *config, const char *key, icestream_error *error)
+{
+    char place[1024];
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %s: found 0, expected 1 or more",
+                         ics_config_place(config, key, place, sizeof place), key);
+}
+
+int ics_config_check_light(const icestream_config *config, const char *command,
+                           icestream_error *error)
+{
+    if (ics_config_has_particles(config)) {
+        return ICESTREAM_OK;
+    }
+    if (!gives_any(config, "workload.") && gives_any(config, "particles.list")) {
+        return refuse_empty_list(config, error);
+    }
+    if (command != NULL && !ics_config_has_light(config)) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: error: %s: found neither particles nor a workload, expected "
+                             "particles.list, particles.file or a key of workload "
+                             "(workload.kind=cascade is an example)",
+                             config->path != NULL ? config->path : "no run file", command);
+    }
+    if (config->workload.steps == 0) {
+        return refuse_zero(config, "workload.steps", error);
+    }
+    return config->workload.photons_per_step == 0
+               ? refuse_zero(config, "workload.photons_per_step", error)
+               : ICESTREAM_OK;
+}
+
+void ics_config_print_light_settings(const icestream_config *config, FILE *out)
+{
+    const char *section = ics_config_has_particles(config) ? "particles." : "workload.";
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        const ics_schema_field *field = &ics_config_keys[i];
+        /* The content of the file of particles counts, not its name, and a limit changes no step.
+         */
+        if (strncmp(field->path, section, strlen(section)) == 0 &&
+            strcmp(field->path, "particles.file") != 0 &&
+            strcmp(field->path, "particles.file_limit") != 0) {
+            fprintf(out, "%s: ", field->path);
+            ics_schema_print_field(field, config, out);
+            fputc('\n', out);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/* A digest of generated steps that is known before they are made (files.md 2.2). */
+#ifndef ICS_GENERATOR_LIGHT_DIGEST_H
+#define ICS_GENERATOR_LIGHT_DIGEST_H
+
+#include "pipeline/models/models.h"
+
+/* Whether the particles come through a pipe: then nothing is known of them before they are read. */
+bool ics_light_digest_is_late(const icestream_config *config);
+
+/* Digests the text or the workload that steps are made of, and everything else that the steps
+ * depend on: the seed, ice, detector and light, and the settings for the light of particles. Equal
+ * digests mean equal steps. Of particles that come through a pipe it digests all but their text,
+ * and ics_light_digest_of_rows() adds the steps.
+ * ICESTREAM_E_CONFIG: particles.file cannot be read. ICESTREAM_E_MEMORY. */
+int ics_light_digest_make(const icestream_config *config, const ics_models *models,
+                          char out[ICS_DIGEST_TEXT], icestream_error *error);
+
+#endif

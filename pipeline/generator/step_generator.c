@@ -1,0 +1,352 @@
+#include "pipeline/generator/step_generator.h"
+
+#include "base/container.h"
+#include "base/error.h"
+#include "pipeline/devices/workers.h"
+#include "pipeline/files/format/step_check.h"
+#include "pipeline/generator/assembly.h"
+#include "pipeline/generator/description.h"
+#include "pipeline/generator/workload.h"
+#include "pipeline/models/light_record.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ics_step_generator {
+    const icestream_config *config;
+    ics_light_setup *setup;
+    ics_particle_steps *particles; /* NULL: the workload makes the steps */
+    ics_workload *workload;        /* NULL: the particles make the steps */
+    uint64_t next;                 /* the next step of the workload that is not planned yet */
+    char name[64];                 /* of a workload */
+    json_t *light;                 /* the record of what the light is made with */
+
+    int (*take)(void *user, const icestream_step *steps, size_t count, icestream_error *error);
+    void *take_user;
+
+    ics_workers *driver; /* one thread, which leads the others; NULL: not started */
+    ics_job job;
+    uint32_t threads;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* signalled when a block is offered or given back, and at the end */
+    /* The lock protects what follows up to `error`. */
+    const icestream_step *steps; /* [count], the block that is offered or taken */
+    size_t count;
+    bool offered;          /* there is a block that nobody has given back */
+    bool stopped;          /* nobody takes blocks any more */
+    bool ended;            /* all steps were made, or there was an error */
+    icestream_error error; /* the first error, once `ended` */
+
+    /* These belong to the thread that takes steps. */
+    bool has_block;
+    size_t used;   /* steps of the block that ics_step_generator_read() has given */
+    uint64_t rows; /* all steps that it has given */
+};
+
+static int open_particles(ics_step_generator *made, const ics_models *models, int wake,
+                          icestream_error *error)
+{
+    ics_particle_source *source = NULL;
+    ICS_TRY(ics_light_setup_create(made->config, models->medium, models->detector, models->light,
+                                   &made->setup, error));
+    ICS_TRY(ics_particle_source_open_waking(made->config, wake, &source, error));
+    return ics_particle_steps_of(source, made->setup, &made->particles, error);
+}
+
+int ics_step_generator_create(const icestream_config *config, const ics_models *models, int wake,
+                              ics_step_generator **out, icestream_error *error)
+{
+    *out = NULL;
+    ics_step_generator *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for making steps");
+    }
+    made->config = config;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    int status = ics_config_check_light(config, NULL, error);
+    if (status == ICESTREAM_OK && !ics_config_has_particles(config)) {
+        status = ics_workload_create(config, &made->workload, error);
+    } else if (status == ICESTREAM_OK) {
+        status = open_particles(made, models, wake, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status =
+            ics_light_record_create(config, models, made->particles != NULL, &made->light, error);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_step_generator_destroy(made);
+        return status;
+    }
+    if (made->workload != NULL) {
+        snprintf(made->name, sizeof made->name, "workload %s", ics_workload_name(made->workload));
+    }
+    *out = made;
+    return ICESTREAM_OK;
+}
+
+void ics_step_generator_destroy(ics_step_generator *generator)
+{
+    if (generator == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&generator->lock);
+    generator->stopped = true;
+    pthread_cond_broadcast(&generator->changed);
+    pthread_mutex_unlock(&generator->lock);
+    ics_workers_destroy(generator->driver);
+    pthread_cond_destroy(&generator->changed);
+    pthread_mutex_destroy(&generator->lock);
+    ics_particle_steps_destroy(generator->particles);
+    ics_light_setup_destroy(generator->setup);
+    ics_workload_destroy(generator->workload);
+    json_decref(generator->light);
+    free(generator);
+}
+
+void ics_step_generator_copy_to(ics_step_generator *generator,
+                                int (*take)(void *user, const icestream_step *steps, size_t count,
+                                            icestream_error *error),
+                                void *user)
+{
+    generator->take = take;
+    generator->take_user = user;
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Largest number of spans in a piece. A piece with many faint particles stays small in memory, and
+ * is still large compared with the cost of passing it to another thread. */
+enum { SPANS = 128 };
+
+typedef struct particle_piece {
+    uint32_t count;
+    ics_step_span spans[SPANS];
+} particle_piece;
+
+static int plan_particles(void *user, uint32_t most, void *out, uint32_t *count,
+                          icestream_error *error)
+{
+    particle_piece *piece = out;
+    ics_step_generator *generator = user;
+    bool found = true;
+    int status = ICESTREAM_OK;
+    *count = piece->count = 0;
+    while (found && status == ICESTREAM_OK && *count < most && piece->count < SPANS) {
+        ics_step_span *span = &piece->spans[piece->count];
+        status = ics_particle_steps_plan(generator->particles, most - *count, span, &found, error);
+        if (status == ICESTREAM_OK && found) {
+            *count += span->count;
+            ++piece->count;
+        }
+    }
+    return status;
+}
+
+static int make_particles(const void *user, const void *of, icestream_step *out,
+                          icestream_error *error)
+{
+    const particle_piece *piece = of;
+    const ics_step_generator *generator = user;
+    int status = ICESTREAM_OK;
+    for (uint32_t i = 0; i < piece->count && status == ICESTREAM_OK; ++i) {
+        status = ics_particle_steps_make(generator->particles, &piece->spans[i], out, error);
+        out += piece->spans[i].count;
+    }
+    return status;
+}
+
+typedef struct workload_piece {
+    uint64_t first;
+    uint32_t count;
+} workload_piece;
+
+static int plan_workload(void *user, uint32_t most, void *out, uint32_t *count,
+                         icestream_error *error)
+{
+    ics_step_generator *generator = user;
+    const uint64_t left = ics_workload_steps(generator->workload) - generator->next;
+    (void)error;
+    *count = left < most ? (uint32_t)left : most;
+    *(workload_piece *)out = (workload_piece){.first = generator->next, .count = *count};
+    generator->next += *count;
+    return ICESTREAM_OK;
+}
+
+static int make_workload(const void *user, const void *of, icestream_step *out,
+                         icestream_error *error)
+{
+    const workload_piece *piece = of;
+    (void)error;
+    ics_workload_fill(((const ics_step_generator *)user)->workload, piece->first, piece->count,
+                      out);
+    return ICESTREAM_OK;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Offers a block, and waits until it was taken and given back: then its memory is used again. */
+static int offer_block(void *user, const icestream_step *steps, size_t count,
+                       icestream_error *error)
+{
+    ics_step_generator *generator = user;
+    if (count > 0 && generator->take != NULL) {
+        ICS_TRY(generator->take(generator->take_user, steps, count, error));
+    }
+    pthread_mutex_lock(&generator->lock);
+    generator->steps = steps;
+    generator->count = count;
+    generator->offered = count > 0;
+    pthread_cond_broadcast(&generator->changed);
+    while (generator->offered && !generator->stopped) {
+        pthread_cond_wait(&generator->changed, &generator->lock);
+    }
+    const bool stopped = generator->stopped;
+    pthread_mutex_unlock(&generator->lock);
+    return stopped ? ics_error_set(error, ICESTREAM_E_INTERRUPTED, "interrupted while making steps")
+                   : ICESTREAM_OK;
+}
+
+/* Makes all steps, on the thread that leads the others. */
+static void make_all(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_step_generator *generator = ICS_CONTAINER_OF(job, ics_step_generator, job);
+    icestream_error error = {.status = ICESTREAM_OK};
+    ics_assembly work = {.user = generator,
+                         .piece_bytes = sizeof(workload_piece),
+                         .plan = plan_workload,
+                         .make = make_workload,
+                         .write = offer_block};
+    if (generator->particles != NULL) {
+        work.piece_bytes = sizeof(particle_piece);
+        work.plan = plan_particles;
+        work.make = make_particles;
+    }
+    ics_assembly_run(&work, generator->threads, &error);
+    pthread_mutex_lock(&generator->lock);
+    ics_error_copy(&generator->error, &error);
+    generator->ended = true;
+    pthread_cond_broadcast(&generator->changed);
+    pthread_mutex_unlock(&generator->lock);
+}
+
+static void forget_job(void *user, ics_job *job)
+{
+    (void)user;
+    (void)job;
+}
+
+int ics_step_generator_start(ics_step_generator *generator, uint32_t threads,
+                             icestream_error *error)
+{
+    const ics_post finished = {.post = forget_job};
+    generator->threads = threads;
+    ICS_TRY(ics_workers_create("generate", 1, 1, NULL, finished, &generator->driver, error));
+    generator->job.run = make_all;
+    (void)ics_workers_submit(generator->driver, &generator->job); /* there is room for one */
+    return ICESTREAM_OK;
+}
+
+int ics_step_generator_next(ics_step_generator *generator, const icestream_step **steps,
+                            size_t *count, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    *count = 0;
+    pthread_mutex_lock(&generator->lock);
+    if (generator->has_block) {
+        generator->offered = generator->has_block = false;
+        pthread_cond_broadcast(&generator->changed);
+    }
+    while (!generator->offered && !generator->ended) {
+        pthread_cond_wait(&generator->changed, &generator->lock);
+    }
+    if (generator->offered) {
+        generator->has_block = true;
+        *steps = generator->steps;
+        *count = generator->count;
+    } else {
+        status = ics_error_copy(error, &generator->error);
+    }
+    pthread_mutex_unlock(&generator->lock);
+    return status;
+}
+
+/* The steps of a run are checked like those of a file, because the light of particles may be wrong
+ * as well. Their order needs no check: numbers of events and of steps ascend. */
+int ics_step_generator_read(ics_step_generator *generator, uint32_t spectrum_count,
+                            icestream_step *steps, size_t capacity, size_t *got,
+                            icestream_error *error)
+{
+    *got = 0;
+    if (!generator->has_block || generator->used == generator->count) {
+        const icestream_step *block;
+        size_t count;
+        int status = ics_step_generator_next(generator, &block, &count, error);
+        generator->used = 0;
+        if (status == ICESTREAM_E_CONFIG) { /* the list is the input of this run */
+            status = error->status = ICESTREAM_E_INPUT;
+        }
+        if (status != ICESTREAM_OK || count == 0) {
+            return status;
+        }
+    }
+    const size_t left = generator->count - generator->used;
+    const size_t most = left < capacity ? left : capacity;
+    memcpy(steps, generator->steps + generator->used, most * sizeof *steps);
+    ICS_TRY(ics_step_check(steps, most, spectrum_count, ics_step_generator_name(generator),
+                           generator->rows, error));
+    ics_step_normalise(steps, most);
+    generator->used += most;
+    generator->rows += most;
+    *got = most;
+    return ICESTREAM_OK;
+}
+
+/* ---- about the steps ------------------------------------------------------------------------- */
+
+ics_particle_totals ics_step_generator_totals(const ics_step_generator *generator)
+{
+    return generator->particles != NULL
+               ? ics_particle_steps_totals(generator->particles)
+               : (ics_particle_totals){.events = 1,
+                                       .steps = ics_workload_steps(generator->workload),
+                                       .photons = ics_workload_photons(generator->workload)};
+}
+
+ics_particle_steps *ics_step_generator_particles(ics_step_generator *generator)
+{
+    return generator->particles;
+}
+
+const json_t *ics_step_generator_light(const ics_step_generator *generator)
+{
+    return generator->light;
+}
+
+int ics_step_generator_describe(const ics_step_generator *generator, json_t **out,
+                                icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    if (generator->particles == NULL) {
+        status = ics_description_of_workload(generator->config, generator->workload, out, error);
+    } else {
+        const ics_particle_totals totals = ics_particle_steps_totals(generator->particles);
+        status = ics_description_of_particles(generator->config, &totals, out, error);
+    }
+    if (status == ICESTREAM_OK && json_object_set(*out, "light", generator->light) != 0) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    }
+    return status;
+}
+
+const char *ics_step_generator_name(const ics_step_generator *generator)
+{
+    const char *file = generator->config->particles.file;
+    if (generator->workload != NULL) {
+        return generator->name;
+    }
+    return file == NULL ? "particles.list" : strcmp(file, "-") == 0 ? "standard input" : file;
+}

@@ -1,0 +1,103 @@
+#include "pipeline/run/light.h"
+
+#include "base/error.h"
+#include "pipeline/models/plausibility.h"
+#include "pipeline/particles/particle_plausibility.h"
+#include "pipeline/run/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where generated steps are kept; *out is for the caller to free, NULL: nowhere. */
+static int name_kept_steps(const ics_run_state *run, char **out, icestream_error *error)
+{
+    const char *asked = run->options->keep_steps;
+    *out = NULL;
+    if (asked == NULL) {
+        return ICESTREAM_OK;
+    }
+    if (!ics_config_generates(run->config)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "--keep-steps: found a run of step files, expected particles or a "
+                             "workload and no source");
+    }
+    if (asked[0] == '\0' && run->common.to_stdout) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "--keep-steps: found sink.directory \"-\", which has no folder for "
+                             "the steps, expected --keep-steps=FILE");
+    }
+    *out = asked[0] != '\0' ? strdup(asked) : ics_inputs_generated_path(run->config, ".steps.npy");
+    return *out != NULL ? ICESTREAM_OK
+                        : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+}
+
+/* Refuses what steps that the run makes cannot do, and says which light is not used. */
+int ics_run_light_plan(ics_run_state *run, icestream_error *error)
+{
+    char where[1024];
+    const icestream_config *config = run->config;
+    ICS_TRY(name_kept_steps(run, &run->kept_steps, error));
+    run->common.keep_steps = run->kept_steps;
+    if (ics_config_has_source(config) && ics_config_has_light(config)) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE,
+                         "the run reads the steps of its source, because one is given; %s",
+                         ics_config_has_particles(config) ? "it makes none of the particles"
+                                                          : "it makes none of the workload");
+    }
+    struct stat about;
+    const bool replaces = run->options->force || run->options->resume;
+    if (run->kept_steps != NULL && !replaces && lstat(run->kept_steps, &about) == 0) {
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "%s: already exists\nnothing was computed; --force overwrites",
+                             run->kept_steps);
+    }
+    if (run->inputs.count > 0 && run->inputs.items[0].late && run->options->resume) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: error: particles.file: found a pipe, which cannot be compared "
+                             "with earlier hits, expected a file with --resume",
+                             ics_config_place(config, "particles.file", where, sizeof where));
+    }
+    return ICESTREAM_OK;
+}
+
+/* What is wrong with a list is the business of the unit, which reads all of it. */
+static int judge_particles(ics_run_state *run, icestream_error *error)
+{
+    ics_models *models = run->models;
+    ics_light_setup *setup = NULL;
+    icestream_error why = {.status = ICESTREAM_OK};
+    int status = ics_light_setup_create(run->config, models->medium, models->detector,
+                                        models->light, &setup, &why);
+    if (status == ICESTREAM_OK) {
+        status = ics_particle_plausibility_check(run->config, setup, models, &why);
+    }
+    ics_light_setup_destroy(setup);
+    return status == ICESTREAM_E_CONFIG ? ICESTREAM_OK : ics_error_copy(error, &why);
+}
+
+int ics_run_light_judge(ics_run_state *run, icestream_error *error)
+{
+    if (!ics_config_generates(run->config)) {
+        return ICESTREAM_OK;
+    }
+    if (ics_config_has_particles(run->config)) {
+        return judge_particles(run, error);
+    }
+    return ics_plausibility_check_workload(run->config, run->models) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+}
+
+void ics_run_light_log(ics_run_state *run, const ics_unit *unit)
+{
+    char text[160];
+    const char *file = run->common.keep_steps;
+    const ics_warnings *doubts = &unit->work->doubts;
+    ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s: makes steps: %s%s%s", unit->name,
+                     ics_forecast_text(&unit->work->forecast, text, sizeof text),
+                     file != NULL ? ", kept in " : "", file != NULL ? file : "");
+    for (size_t i = 0; i < doubts->count; ++i) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", doubts->items[i]);
+    }
+}

@@ -1,0 +1,180 @@
+/* The steps of a unit that the run makes itself: they are read like those of a file. */
+#include "pipeline/units/unit_generated.h"
+
+#include "base/error.h"
+#include "pipeline/generator/light_digest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Parts of light that are counted one by one before the first photon, which takes less than a
+ * second; ICS_SURVEY_PARTS would take several. */
+enum { PARTS = 1000000 };
+
+/* What is wrong with a list of particles is a bad input of the run. */
+static int as_input(int status, icestream_error *error)
+{
+    if (status == ICESTREAM_E_CONFIG) {
+        status = error->status = ICESTREAM_E_INPUT;
+    }
+    return status;
+}
+
+/* Reads the identity of the list of particles. */
+static struct stat list_of(const icestream_config *config)
+{
+    struct stat about = {0};
+    if (config->particles.file == NULL || stat(config->particles.file, &about) != 0) {
+        about = (struct stat){0};
+    }
+    return about;
+}
+
+int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    ics_unit_work *work = unit->work;
+    ics_forecast *forecast = &work->forecast;
+    work->list = list_of(common->config);
+    ics_warnings_free(&work->doubts);
+    int status =
+        ics_forecast_make(common->config, common->models, PARTS, &work->doubts, forecast, error);
+    if (status == ICESTREAM_OK && !unit->input->late) {
+        status = ics_light_digest_make(common->config, common->models, unit->summary.digest, error);
+    }
+    if (status != ICESTREAM_OK) {
+        return as_input(status, error);
+    }
+    /* Estimates, until all steps were made. */
+    unit->summary.photons = (uint64_t)forecast->photons;
+    unit->summary.rows = (uint64_t)forecast->steps;
+    return common->keep_steps != NULL
+               ? ics_forecast_check(common->config, forecast, common->keep_steps, error)
+               : ICESTREAM_OK;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Writes the steps into the file that keeps them, as icestream_generate() does. Runs on a thread
+ * that makes steps. */
+static int copy_block(void *user, const icestream_step *steps, size_t count, icestream_error *error)
+{
+    const ics_unit *unit = user;
+    ics_table_writer *writer = unit->work->copy;
+    if (!unit->work->forecast.known) {
+        const double rows = (double)(ics_table_writer_rows(writer) + count);
+        ICS_TRY(ics_forecast_check_size(unit->common->config, rows * (double)sizeof *steps,
+                                        unit->common->keep_steps, error));
+    }
+    return ics_table_writer_append(writer, steps, count, error);
+}
+
+static int open_copy(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    const bool replace = common->options->force || common->options->resume;
+    if (common->keep_steps == NULL) {
+        return ICESTREAM_OK;
+    }
+    ics_step_generator_copy_to(unit->work->generator, copy_block, unit);
+    return ics_table_writer_create(common->keep_steps, ics_layout_steps(), replace,
+                                   &unit->work->copy, error);
+}
+
+static int begin(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    ics_unit_work *work = unit->work;
+    ICS_TRY(as_input(ics_step_generator_create(common->config, common->models, common->wake,
+                                               &work->generator, error),
+                     error));
+    ICS_TRY(open_copy(unit, error));
+    if (unit->input->late) {
+        ICS_TRY(ics_digest_create(&work->rows_digest, error));
+    }
+    return ics_step_generator_start(work->generator, common->makers, error);
+}
+
+/* Of particles that came through a pipe the digest covers the steps. */
+static int digest_rows(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    char light[ICS_DIGEST_TEXT];
+    ICS_TRY(ics_light_digest_make(common->config, common->models, light, error));
+    ics_digest_add(unit->work->rows_digest, light, strlen(light));
+    ics_digest_text(unit->work->rows_digest, unit->summary.digest);
+    return ICESTREAM_OK;
+}
+
+static int commit_copy(ics_unit *unit, icestream_error *error)
+{
+    ics_unit_work *work = unit->work;
+    json_t *metadata = NULL;
+    if (work->copy == NULL) {
+        return ICESTREAM_OK;
+    }
+    int status = ics_step_generator_describe(work->generator, &metadata, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_table_writer_commit(work->copy, metadata, error);
+    }
+    json_decref(metadata);
+    return status;
+}
+
+/* The digest was made of the list before the steps were: it must be the same list. */
+static int check_list(const ics_unit *unit, icestream_error *error)
+{
+    const struct stat *before = &unit->work->list;
+    const struct stat now = list_of(unit->common->config);
+    const bool same =
+        unit->input->late || (before->st_ino == now.st_ino && before->st_size == now.st_size &&
+                              before->st_mtim.tv_sec == now.st_mtim.tv_sec &&
+                              before->st_mtim.tv_nsec == now.st_mtim.tv_nsec);
+    return same ? ICESTREAM_OK
+                : ics_error_set(error, ICESTREAM_E_INPUT,
+                                "%s: found a list of particles that changed while it was read, "
+                                "expected the same list until all steps were made",
+                                unit->name);
+}
+
+static int end(ics_unit *unit, icestream_error *error)
+{
+    const ics_particle_totals totals = ics_step_generator_totals(unit->work->generator);
+    unit->summary.rows = totals.steps;
+    unit->summary.photons = totals.photons;
+    ICS_TRY(check_list(unit, error));
+    if (unit->input->late) {
+        ICS_TRY(digest_rows(unit, error));
+    }
+    return commit_copy(unit, error);
+}
+
+int ics_unit_generated_read(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,
+                            icestream_error *error)
+{
+    ics_unit_work *work = unit->work;
+    *got = 0;
+    if (work->generator == NULL) {
+        ICS_TRY(begin(unit, error));
+    }
+    ICS_TRY(ics_step_generator_read(work->generator, unit->common->spectrum_count, steps, capacity,
+                                    got, error));
+    if (unit->summary.extent.steps == 0 && *got > 0) {
+        ics_step_extent_add(&unit->summary.extent, steps, *got);
+    }
+    if (work->rows_digest != NULL) {
+        ics_digest_add(work->rows_digest, steps, *got * sizeof *steps);
+    }
+    return *got > 0 ? ICESTREAM_OK : end(unit, error);
+}
+
+void ics_unit_generated_close(ics_unit_work *work)
+{
+    ics_step_generator_destroy(work->generator); /* its threads use the copy */
+    ics_table_writer_destroy(work->copy);
+    ics_digest_destroy(work->rows_digest);
+    ics_warnings_free(&work->doubts);
+    work->generator = NULL;
+    work->copy = NULL;
+    work->rows_digest = NULL;
+}
