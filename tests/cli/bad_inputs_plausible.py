@@ -161,8 +161,7 @@ def light_cases():
     )
     particle(
         "an LED that emits no light",
-        "{type: flasher, string: 63, module: 20, led: 7, brightness: 5, width: 20}, "
-        "{type: e-, x: 0, y: 0, z: 0, zenith: 10, azimuth: 0, energy: 1}",
+        "{type: flasher, string: 63, module: 20, led: 7, brightness: 5, width: 20}",
         "brightness: found 5 (width 20), with which an LED emits no light",
         exit_status=2,  # and there is no other light
     )

@@ -41,7 +41,7 @@ for run in list work csv; do
     says err "0 files done, 1 skipped"
     expect 0 "$ICESTREAM" run $run.yaml --force -s sink.directory=forced
     # A printed configuration means the same.
-    "$ICESTREAM" run $run.yaml --print-config >printed.yaml
+    "$ICESTREAM" run $run.yaml --print-effective >printed.yaml
     expect 0 "$ICESTREAM" validate printed.yaml
     says out "the run makes the steps of the"
     # trace makes the steps again, and refuses those of another seed.
