@@ -1,13 +1,14 @@
-/* Making and reading a unit. unit_output.c writes its output, unit_claim.c ends its claim. */
+/* Making and checking a unit. unit_fill.c cuts it into batches, unit_output.c writes its output,
+ * unit_claim.c ends its claim. */
 #include "pipeline/units/unit.h"
 
 #include "base/container.h"
 #include "base/error.h"
-#include "pipeline/units/hit_check.h"
 #include "pipeline/files/output.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/command_pending.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit_generated.h"
 
 #include <inttypes.h>
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-    UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
     YOUNG_SECONDS = 1 /* a bad file that changed later than this may still be written */
 };
 
@@ -106,7 +106,7 @@ int ics_unit_open(ics_unit *unit, icestream_error *error)
     unit->work = calloc(1, sizeof *unit->work);
     if (unit->work != NULL) {
         unit->work->pipe = -1;
-        unit->work->rows = calloc(UNIT_ROWS, sizeof *unit->work->rows);
+        unit->work->rows = calloc(ICS_UNIT_ROWS, sizeof *unit->work->rows);
     }
     if (unit->work == NULL || unit->work->rows == NULL) {
         ics_unit_close(unit);
@@ -394,73 +394,5 @@ void ics_unit_check(ics_job *job, void *thread_state)
         ics_unit_look_for_command(unit);
     } else {
         find_message(unit, error);
-    }
-}
-
-/* A small file is cut into smaller batches, so that every thread gets one. */
-static uint64_t choose_batch_photons(const ics_unit *unit)
-{
-    const ics_batch_limits *limits = &unit->work->limits;
-    if (unit->common->config->graph.batch != 0) {
-        return unit->common->config->graph.batch;
-    }
-    uint64_t share = unit->summary.photons / limits->shares;
-    const bool unknown = unit->input->stream || unit->input->late;
-    if (unknown || share > limits->photons) {
-        return limits->photons;
-    }
-    return share > limits->least_photons ? share : limits->least_photons;
-}
-
-static int fill_batch(ics_unit *unit, icestream_error *error)
-{
-    bool full = false;
-    while (!full) {
-        ics_unit_pass_over_finished(unit->work);
-        int status = ics_batch_fill(unit->work->batch, &unit->work->cursor, &full, error);
-        if (status != ICESTREAM_OK || full) {
-            return status;
-        }
-        size_t got = 0;
-        status = unit->input->generated
-                     ? ics_unit_generated_read(unit, unit->work->rows, UNIT_ROWS, &got, error)
-                     : ics_step_reader_read(unit->work->reader, unit->work->rows, UNIT_ROWS, &got,
-                                            error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
-        unit->work->cursor = (ics_step_cursor){
-            .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
-        ics_step_watch_look(&unit->work->watch, unit->common->least_beta, unit->work->rows, got);
-        if (got == 0) {
-            unit->work->at_end = true;
-            if (unit->input->stream) {
-                ics_step_reader_summary(unit->work->reader, &unit->summary);
-            }
-            return ICESTREAM_OK;
-        }
-    }
-    return ICESTREAM_OK;
-}
-
-void ics_unit_fill(ics_job *job, void *thread_state)
-{
-    (void)thread_state;
-    ics_unit *unit = unit_of_reader_job(job);
-    icestream_error *error = &unit->work->read_error;
-    error->status = ICESTREAM_OK;
-    int status = ICESTREAM_OK;
-    if (unit->work->batch == NULL) {
-        status = ics_batch_create(&unit->work->limits, choose_batch_photons(unit),
-                                  &unit->work->batch, error);
-    } else {
-        ics_batch_reset(unit->work->batch, &unit->work->limits, choose_batch_photons(unit));
-    }
-    if (status == ICESTREAM_OK) {
-        status = fill_batch(unit, error);
-    }
-    if (status != ICESTREAM_OK || unit->work->batch->count == 0) {
-        ics_batch_destroy(unit->work->batch);
-        unit->work->batch = NULL;
     }
 }

@@ -1,8 +1,8 @@
 /* Steps that are made while they are used (pipeline/generator/step_generator.h).
  *
- * Promises: whoever takes them, in blocks or in pieces of any size and at any number of threads,
- * gets the same steps; a copy gets them all before; the end may come at any time; what is wrong
- * with a list is said with its line. To join: call take_all with a new kind of light.
+ * Promises: blocks, pieces of any size and any number of threads give the same steps; a copy gets
+ * all steps before; the end may come at any time; what is wrong with a list is reported with its
+ * line. To join: call expect_same with a new kind of light.
  */
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/light_digest.h"
@@ -87,13 +87,13 @@ static void expect_same(const char *text)
     forget(&from);
 }
 
-START_TEST(particles_are_the_same_for_everyone)
+START_TEST(particles_are_the_same_for_every_reader)
 {
     expect_same(LIST);
 }
 END_TEST
 
-START_TEST(workload_is_the_same_for_everyone)
+START_TEST(workload_is_the_same_for_every_reader)
 {
     expect_same(WORK);
 }
@@ -249,8 +249,8 @@ ICS_TEST_MAIN("step_generator")
 {
     TCase *steps = tcase_create("steps");
     tcase_set_timeout(steps, 300);
-    tcase_add_test(steps, particles_are_the_same_for_everyone);
-    tcase_add_test(steps, workload_is_the_same_for_everyone);
+    tcase_add_test(steps, particles_are_the_same_for_every_reader);
+    tcase_add_test(steps, workload_is_the_same_for_every_reader);
     tcase_add_test(steps, copy_gets_all_steps_first_and_its_error_ends_them);
     tcase_add_test(steps, end_comes_at_any_time);
     tcase_add_test(steps, bad_light_is_named);
