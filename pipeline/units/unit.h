@@ -5,17 +5,19 @@
  *
  * The files of pipeline/units:
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
- *   unit         unit.c makes and checks a unit, unit_fill.c cuts it into batches, unit_generated.c
- * makes its steps where the run makes them, unit_saving.c keeps its hits while it is computed,
- * unit_output.c writes them, unit_claim.c ends its claim inputs       the list of inputs of a run,
- * and the names of their outputs origin       digests of everything that hits depend on collector
- * the hits of a unit, in memory and in a temporary file; hit_pieces merges them checkpoint   the
- * hits of a part of a step file on the disk; checkpoint_state.h has the form of the file,
- * checkpoint_read.c reads it; photon_intervals: the photons of that part volume       one hit file
- * for many units; known_hits finds the hits of earlier volumes output_digest  the digest of a hit
- * file, for the journal command_pending  the file that says that sink.command has not succeeded for
- * a hit file retry_state  what is known about failed work that is tried again; pipeline/run/retry.h
- * decides
+ *   unit         unit.c makes and checks a unit, unit_fill.c cuts it into batches,
+ *                unit_generated.c makes its steps where the run makes them, unit_saving.c keeps
+ *                its hits while it is computed, unit_output.c writes them, unit_claim.c ends
+ *                its claim
+ *   inputs       the list of inputs of a run, and the names of their outputs
+ *   origin       digests of everything that hits depend on
+ *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
+ *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
+ *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
+ *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   output_digest  the digest of a hit file, for the journal
+ *   command_pending  the file that says that sink.command has not succeeded for a hit file
+ *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
