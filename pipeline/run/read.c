@@ -90,15 +90,6 @@ static uint64_t photons_left(const ics_unit *unit)
     return all > finished ? all - finished : 0;
 }
 
-/* A unit may be checked or read several times. It has no reader where nothing was read. */
-static void look_at_steps(ics_run_state *run, ics_unit *unit)
-{
-    if (!unit->was_looked_at && unit->work->reader != NULL) {
-        unit->was_looked_at = true;
-        ics_run_seen_look(run, unit);
-    }
-}
-
 static void check_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -125,8 +116,6 @@ static void check_done(ics_job *job)
         ics_run_doubts_look(run, unit);
         if (unit->input->generated) {
             ics_run_light_log(run, unit);
-        } else if (file) {
-            look_at_steps(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
@@ -222,6 +211,15 @@ static void append_message(ics_run_state *run, ics_unit *unit)
     unit->work->pipe = -1;
 }
 
+/* A unit may be read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
+{
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_seen_look(run, unit);
+    }
+}
+
 static void fill_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -237,9 +235,9 @@ static void fill_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
     } else if (work->at_end) {
+        look_at_steps(run, unit);
         if (unit->input->stream) {
             ics_run_doubts_look(run, unit);
-            look_at_steps(run, unit);
             append_message(run, unit);
         } else if (unit->input->generated) {
             ics_run_doubts_look(run, unit);

@@ -299,7 +299,6 @@ static int read_whole(ics_unit *unit, icestream_error *error)
         status = ics_unit_check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
-        ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
         judge_age(unit, status);
     }
@@ -342,9 +341,6 @@ static int find_message(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_open_stream(
             path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
             common->spectrum_count, common->wake, &unit->work->reader, error);
-        if (status == ICESTREAM_OK) {
-            ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
-        }
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
@@ -364,6 +360,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     ics_unit *unit = unit_of_reader_job(job);
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
+    ics_step_watch_begin(&unit->work->watch);
     if (!unit->input->stream) {
         check_file(unit, error);
         ics_unit_look_for_command(unit);
@@ -406,6 +403,7 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
         }
         unit->work->cursor = (ics_step_cursor){
             .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
+        ics_step_watch_look(&unit->work->watch, unit->common->least_beta, unit->work->rows, got);
         if (got == 0) {
             unit->work->at_end = true;
             if (unit->input->stream) {

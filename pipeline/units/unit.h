@@ -36,6 +36,7 @@
 #include "pipeline/units/origin.h"
 #include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
+#include "pipeline/units/step_watch.h"
 #include "pipeline/units/unit_rules.h"
 
 #include <sys/stat.h>
@@ -86,7 +87,8 @@ typedef struct ics_unit_saving {
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
-    int pipe; /* descriptor of the named pipe that is read; -1: none */
+    ics_step_watch watch; /* complete when at_end */
+    int pipe;             /* descriptor of the named pipe that is read; -1: none */
     /* Of steps that the run makes: what is known and what is doubtful of them beforehand, the list
      * of particles as it was then, what makes them, the file that keeps them, and a digest of the
      * steps if the particles come through a pipe. The last three are NULL if they are not used. */
