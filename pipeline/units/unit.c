@@ -5,7 +5,6 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
-#include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/command_pending.h"
 #include "pipeline/units/hit_check.h"
@@ -250,33 +249,6 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
-/* Compares the record of light of the file or message with that of the run. A copied file has its
- * record behind the rows, so it is compared when the next message begins. */
-static int check_light(ics_unit *unit, icestream_error *error)
-{
-    const ics_unit_common *common = unit->common;
-    const json_t *record = ics_step_reader_light(unit->work->reader);
-    unit->work->no_record = record == NULL;
-    json_decref(unit->light_mismatch);
-    unit->light_mismatch = NULL;
-    return ics_light_record_judge(common->config, common->light, unit->name, record,
-                                  &unit->light_mismatch, error);
-}
-
-static int check_late_light(const ics_unit *unit, icestream_error *error)
-{
-    const ics_unit_common *common = unit->common;
-    json_t *accepted = NULL;
-    char name[1024];
-    snprintf(name, sizeof name, "%s, message %" PRIu64,
-             unit->input->path != NULL ? unit->input->path : "standard input", unit->message - 1);
-    const int status =
-        ics_light_record_judge(common->config, common->light, name,
-                               ics_step_reader_late_light(unit->work->reader), &accepted, error);
-    json_decref(accepted);
-    return status;
-}
-
 void ics_unit_look_for_command(ics_unit *unit)
 {
     const ics_unit_work *work = unit->work;
@@ -324,7 +296,7 @@ static int read_whole(ics_unit *unit, icestream_error *error)
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
     judge_age(unit, status);
     if (status == ICESTREAM_OK) {
-        status = check_light(unit, error);
+        status = ics_unit_check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
@@ -374,10 +346,10 @@ static int find_message(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
     }
     if (status == ICESTREAM_OK && unit->message > 0) {
-        status = check_late_light(unit, error);
+        status = ics_unit_check_late_light(unit, error);
     }
     if (status == ICESTREAM_OK && unit->work->found) {
-        status = check_light(unit, error);
+        status = ics_unit_check_light(unit, error);
     }
     return status;
 }

@@ -216,6 +216,14 @@ void ics_unit_check(ics_job *job, void *thread_state);
  * read_error. */
 void ics_unit_fill(ics_job *job, void *thread_state);
 
+/* On a reader's thread, with an open reader: compares the record of light of the step file or
+ * message with that of the run. Fills no_record and light_mismatch. ICESTREAM_E_INPUT: it differs
+ * and is not accepted. ICESTREAM_E_MEMORY. */
+int ics_unit_check_light(ics_unit *unit, icestream_error *error);
+/* The same for the record behind the rows of the message before this one, which was a copied file.
+ */
+int ics_unit_check_late_light(const ics_unit *unit, icestream_error *error);
+
 /* With sink.rotate: looks for an earlier volume that has the hits of this unit, whose digest must
  * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is
  * claimed nor --resume given. The errors of ics_known_hits_find. */

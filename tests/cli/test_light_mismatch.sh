@@ -49,6 +49,9 @@ expect 0 "$ICESTREAM" info --json hits/a.hits.npy
 grep -q light_mismatch out && fail "light_mismatch without a mismatch"
 
 # Other commands.
+expect 3 "$ICESTREAM" validate run.yaml -s source.files=a.steps.npy -s detector.oversize=1
+says err "light: detector.oversize"
+expect 0 "$ICESTREAM" validate run.yaml -s source.files=a.steps.npy
 expect 3 "$ICESTREAM" compare run.yaml -s source.files=a.steps.npy -s detector.oversize=1
 says err "light: detector.oversize"
 expect 3 "$ICESTREAM" trace run.yaml -s source.files=a.steps.npy -s detector.oversize=1 --photon 0:1:3 -o p.npy

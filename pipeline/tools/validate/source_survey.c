@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/config/config.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/units/inputs.h"
 
@@ -17,6 +18,7 @@
 typedef struct surveyor {
     const icestream_config *config;
     uint32_t spectrum_count;
+    json_t *light; /* what the steps' light must be made with */
     ics_source_survey *out;
     icestream_error refused; /* files that are no step files */
 } surveyor;
@@ -29,8 +31,15 @@ static int look_at_file(surveyor *look, const char *path, icestream_error *error
     ics_step_reader *reader = NULL;
     icestream_error why = {.status = ICESTREAM_OK};
     struct stat about;
-    const int status = ics_step_reader_open(path, look->spectrum_count, &reader, &why);
+    json_t *accepted = NULL;
+    int status = ics_step_reader_open(path, look->spectrum_count, &reader, &why);
+    if (status == ICESTREAM_OK) {
+        status = ics_light_record_judge(look->config, look->light, path,
+                                        ics_step_reader_light(reader), &accepted, &why);
+        json_decref(accepted);
+    }
     if (status == ICESTREAM_E_MEMORY) {
+        ics_step_reader_destroy(reader);
         return ics_error_copy(error, &why);
     }
     out->files++;
@@ -119,17 +128,21 @@ static int look_at_folder(surveyor *look, icestream_error *error)
     return status;
 }
 
-int ics_source_survey_find(const icestream_config *config, uint32_t spectrum_count,
+int ics_source_survey_find(const icestream_config *config, const ics_models *models,
                            ics_source_survey *out, icestream_error *error)
 {
     *out = (ics_source_survey){.folder = config->source.directory, .listen = config->source.listen};
-    surveyor look = {.config = config, .spectrum_count = spectrum_count, .out = out};
+    surveyor look = {
+        .config = config, .spectrum_count = (uint32_t)models->light->count, .out = out};
     if (out->listen != NULL) {
         return ICESTREAM_OK;
     }
     out->generates = ics_config_generates(config);
-    ICS_TRY(out->folder != NULL ? look_at_folder(&look, error) : look_at_files(&look, error));
-    return ics_error_copy(error, &look.refused);
+    ICS_TRY(ics_light_record_create(config, models, true, &look.light, error));
+    const int status =
+        out->folder != NULL ? look_at_folder(&look, error) : look_at_files(&look, error);
+    json_decref(look.light);
+    return status == ICESTREAM_OK ? ics_error_copy(error, &look.refused) : status;
 }
 
 void ics_source_survey_describe(const icestream_config *config, const ics_source_survey *survey,

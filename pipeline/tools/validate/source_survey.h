@@ -2,7 +2,7 @@
 #ifndef ICS_TOOLS_VALIDATE_SOURCE_SURVEY_H
 #define ICS_TOOLS_VALIDATE_SOURCE_SURVEY_H
 
-#include "pipeline/icestream.h"
+#include "pipeline/models/models.h"
 
 #include <jansson.h>
 
@@ -21,8 +21,9 @@ typedef struct ics_source_survey {
 /* Finds the step files as `icestream run` does and reads their headers and trailers. The texts of
  * *out belong to the configuration. ICESTREAM_E_CONFIG: a missing file or folder, or a pattern that
  * fits no file, unless source.files has its default; ICESTREAM_E_INPUT: files that are no step
- * files, one line each; ICESTREAM_E_MEMORY. */
-int ics_source_survey_find(const icestream_config *config, uint32_t spectrum_count,
+ * files, one line each, or whose light was made for other models (models/light_record.h);
+ * ICESTREAM_E_MEMORY. */
+int ics_source_survey_find(const icestream_config *config, const ics_models *models,
                            ics_source_survey *out, icestream_error *error);
 
 /* Writes a line for people. Check ferror(out) afterwards. */

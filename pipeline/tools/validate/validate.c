@@ -217,7 +217,7 @@ static int check_source(const icestream_config *config, const ics_models *models
                         const findings *out, icestream_error *error)
 {
     ics_source_survey survey;
-    ICS_TRY(ics_source_survey_find(config, (uint32_t)models->light->count, &survey, error));
+    ICS_TRY(ics_source_survey_find(config, models, &survey, error));
     if (out->text != NULL) {
         ics_source_survey_describe(config, &survey, out->text);
     }

@@ -1,0 +1,31 @@
+/* Whether the light of steps was made with the settings of the run (files.md 2.5). */
+#include "base/error.h"
+#include "pipeline/models/light_record.h"
+#include "pipeline/units/unit.h"
+
+#include <inttypes.h>
+
+int ics_unit_check_light(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    const json_t *record = ics_step_reader_light(unit->work->reader);
+    unit->work->no_record = record == NULL;
+    json_decref(unit->light_mismatch);
+    unit->light_mismatch = NULL;
+    return ics_light_record_judge(common->config, common->light, unit->name, record,
+                                  &unit->light_mismatch, error);
+}
+
+int ics_unit_check_late_light(const ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    json_t *accepted = NULL;
+    char name[1024];
+    snprintf(name, sizeof name, "%s, message %" PRIu64,
+             unit->input->path != NULL ? unit->input->path : "standard input", unit->message - 1);
+    const int status =
+        ics_light_record_judge(common->config, common->light, name,
+                               ics_step_reader_late_light(unit->work->reader), &accepted, error);
+    json_decref(accepted);
+    return status;
+}
