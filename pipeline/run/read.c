@@ -75,6 +75,14 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
+/* Logs why an existing hit file is made again. */
+static void note_again(ics_run_state *run, const ics_unit *unit)
+{
+    if (unit->work->unlike != NULL) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "made again: %s", unit->work->unlike);
+    }
+}
+
 /* The number of photons of steps that the run makes may be an estimate. */
 static uint64_t photons_left(const ics_unit *unit)
 {
@@ -102,6 +110,7 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
+        note_again(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += photons_left(unit);
         ics_run_doubts_look(run, unit);

@@ -56,6 +56,7 @@ typedef struct ics_unit_common {
     uint32_t spectrum_count;   /* number of spectra that steps may name */
     float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
+    json_t *settings;          /* of the origin, as texts */
     json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
@@ -106,6 +107,7 @@ typedef struct ics_unit_work {
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
+    char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool found;      /* streams: there was a message */
     bool again;      /* before the job: the file was read before */
     bool young;      /* the input is bad, and the claimed file changed less than a second ago */
