@@ -63,7 +63,7 @@ rows first 65536
 
 expect 0 "$ICESTREAM" generate -s workload.steps=10 -o endless.steps.npy
 cp endless.steps.npy short.steps.npy
-"$ICESTREAM" generate --threads 3 -s "$endless" -o endless.steps.npy --force 2>err &
+"$ICESTREAM" generate --threads 3 -s "$endless" -s particles.file_limit=1000000000000000 -o endless.steps.npy --force 2>err &
 process=$!
 await [ -s endless.steps.npy.part ]
 kill -TERM $process
