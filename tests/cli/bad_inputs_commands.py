@@ -148,12 +148,12 @@ def sink_cases():
     )
     sink(
         "steps into a folder that is not there",
-        "generate -s workload.kind=cascade -o none/a.steps.npy",
+        "generate -s workload.steps=9 -o none/a.steps.npy",
         "none/a.steps.npy: cannot create its .part file: No such file",
     )
     sink(
         "steps into a file without a name",
-        "generate -s workload.kind=cascade -o ''",
+        "generate -s workload.steps=9 -o ''",
         "found an empty name, expected that of a file",
     )
     sink(
@@ -170,21 +170,16 @@ def sink_cases():
     )
     sink(
         "steps over a file",
-        "generate -s workload.kind=cascade -o steps/a.steps.npy",
+        "generate -s workload.steps=9 -o steps/a.steps.npy",
         "steps/a.steps.npy: found an existing file",
     )
     sink(
         "steps over a device",
-        "generate -s workload.kind=cascade -o null --force",
+        "generate -s workload.steps=9 -o null --force",
         "null: found something that is not a file",
         {"null": link("/dev/null")},
     )
-    sink(
-        "steps to a full device",
-        "generate -s workload.kind=cascade -o -",
-        "No space left on device",
-        stdout="/dev/full",
-    )
+    sink("steps to a full device", "generate -s workload.steps=9 -o -", "No space left on device", stdout="/dev/full")
 
     def stream(name, data, says, exit_status=3):
         case(
