@@ -101,9 +101,7 @@ static int check_oversize(const inspection *self)
     return ics_warnings_add(
         self->warnings,
         "%s: detector.oversize: found %g, with which modules are %.4g m wide, and the two closest "
-        "are %.4g m apart, so that they take light from each other; usual: at most %.3g here, and "
-        "1 "
-        "to 16 elsewhere",
+        "are %.4g m apart, so that they take light from each other; usual: at most %.3g",
         ics_config_place(self->config, "detector.oversize", place, sizeof place),
         detector->oversize, width, closest, floor(10 * closest / (2 * detector->radius)) / 10);
 }
