@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-    /* Where the steps go. */
-    typedef struct output {
+/* Where the steps go. */
+typedef struct output {
     const icestream_config *config;
     const char *path;
     ics_table_writer *writer; /* NULL: messages go to standard output */
