@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing to build and test icestream, and nothing else.
+# Installs what is missing to build and test icestream, and nothing else. It upgrades no package.
 #
 #   scripts/setup.sh [build] [test] [check] [sites] [--dry-run]
 #
@@ -90,10 +90,34 @@ if [[ $dry_run == yes ]] || ! command -v apt-get >/dev/null ||
     [[ $dry_run == yes ]]
     exit
 fi
-echo "setup.sh: installing ${missing[*]}" >&2
 # env: sudo does not hand variables on.
 install() {
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null >&2
 }
 install update || echo "setup.sh: apt-get update failed; trying with the lists that are here" >&2
-install install -y --no-install-recommends "${missing[@]}"
+
+# would_upgrade PACKAGE...: the installed packages that installing these would replace, one in a line.
+would_upgrade() {
+    LC_ALL=C apt-get -s install --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Inst \([^ ]*\) \[.*/\1/p'
+}
+
+# icestream can be built without these.
+optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev '
+chosen=()
+for package in "${missing[@]}"; do
+    upgrades=$(would_upgrade "$package" | tr '\n' ' ')
+    if [[ -z $upgrades ]]; then
+        chosen+=("$package")
+    elif [[ $optional == *" $package "* ]]; then
+        echo "setup.sh: $package is left out, because it would upgrade: $upgrades(icestream is built without it)" >&2
+    else
+        echo "setup.sh: $package would upgrade: ${upgrades}and this script upgrades nothing; to install it:" \
+            "apt-get install $package" >&2
+        exit 1
+    fi
+done
+((${#chosen[@]} > 0)) || exit 0
+echo "setup.sh: installing, with what they need: ${chosen[*]}" >&2
+LC_ALL=C apt-get -s install --no-install-recommends --no-upgrade "${chosen[@]}" |
+    sed -n 's/^Inst \([^ ]*\) (\([^ ]*\).*/setup.sh:     \1 \2/p' >&2
+install install -y --no-install-recommends --no-upgrade "${chosen[@]}"

@@ -2,9 +2,27 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef ICS_HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
+#else
+/* A build without libsystemd. A service that waits to be notified gets a warning in its log. */
+static int sd_notify(int keep, const char *text)
+{
+    (void)keep;
+    (void)text;
+    return getenv("NOTIFY_SOCKET") != NULL ? -ENOSYS : 0;
+}
+
+static int sd_watchdog_enabled(int keep, uint64_t *period)
+{
+    (void)keep;
+    (void)period;
+    return 0;
+}
+#endif
 
 /* Reports the first failure. systemd believes that a service without heartbeats hangs, so
  * users should know the reason. */
@@ -16,7 +34,7 @@ static void report_failure(ics_service_notify *service, const char *what, int co
     }
     service->failed = true;
     snprintf(reason, sizeof reason, "systemd cannot be notified (%.32s): %.128s", what,
-             strerror(-code));
+             code == -ENOSYS ? "this build was made without libsystemd" : strerror(-code));
     service->on_failure(service->user, reason);
 }
 

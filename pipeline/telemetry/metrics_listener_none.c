@@ -1,0 +1,35 @@
+/* In place of metrics_listener.c, for a build without libmicrohttpd. */
+#include "base/error.h"
+#include "pipeline/telemetry/metrics_listener.h"
+
+int ics_metrics_address_check(const char *address, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "metrics.listen: found '%.200s', but this build cannot serve metrics: it "
+                         "was made without libmicrohttpd; expected metrics.file, or another build",
+                         address);
+}
+
+int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
+                                icestream_error *error)
+{
+    *out = NULL;
+    return ics_metrics_address_check(address, error);
+}
+
+void ics_metrics_listener_destroy(ics_metrics_listener *listener)
+{
+    (void)listener;
+}
+
+void ics_metrics_listener_publish(ics_metrics_listener *listener, const ics_metrics *metrics)
+{
+    (void)listener;
+    (void)metrics;
+}
+
+uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener)
+{
+    (void)listener;
+    return 0;
+}
