@@ -6,19 +6,13 @@
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
-#include "pipeline/units/command_pending.h"
 #include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit_generated.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    YOUNG_SECONDS = 1 /* a bad file that changed later than this may still be written */
-};
 
 /* Whether units have their own hit files. */
 static bool has_outputs(const ics_unit_common *common)
@@ -249,15 +243,6 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
-void ics_unit_look_for_command(ics_unit *unit)
-{
-    const ics_unit_work *work = unit->work;
-    if (work->matches && unit->common->config->sink.command_count > 0) {
-        unit->command_pending =
-            ics_command_pending_has(work->found_in != NULL ? work->found_in : unit->output);
-    }
-}
-
 /* A step file without light is the mark of a producer that failed. */
 static int refuse_empty(const ics_unit *unit, icestream_error *error)
 {
@@ -272,18 +257,6 @@ static int refuse_empty(const ics_unit *unit, icestream_error *error)
                          summary->rows == 1 ? "" : "s");
 }
 
-/* The input is bad. Finds out whether a producer may still be writing it. If the time cannot be
- * asked for, the file does not count as young. */
-static void judge_age(ics_unit *unit, int status)
-{
-    icestream_error ignored = {.status = ICESTREAM_OK};
-    double age = HUGE_VAL;
-    if (status == ICESTREAM_E_INPUT && unit->claim.name != NULL) {
-        ics_claims_look_again(unit->common->claims, &unit->claim, &age, &ignored);
-    }
-    unit->work->young = age < YOUNG_SECONDS;
-}
-
 /* Opens the file and reads it to its end. */
 static int read_whole(ics_unit *unit, icestream_error *error)
 {
@@ -294,13 +267,13 @@ static int read_whole(ics_unit *unit, icestream_error *error)
     }
     int status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
-    judge_age(unit, status);
+    ics_unit_judge_age(unit, status);
     if (status == ICESTREAM_OK) {
         status = ics_unit_check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
-        judge_age(unit, status);
+        ics_unit_judge_age(unit, status);
     }
     return status != ICESTREAM_OK ? status : refuse_empty(unit, error);
 }

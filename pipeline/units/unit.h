@@ -261,6 +261,9 @@ void ics_unit_close_saving(ics_unit_work *work);
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);
 
+/* The check of the unit had this status. If the input is bad, finds out whether a producer may
+ * still be writing it, and fills work->young. On a reader's thread. */
+void ics_unit_judge_age(ics_unit *unit, int status);
 /* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
  * fills command_pending. On a reader's or the writer's thread. */
 void ics_unit_look_for_command(ics_unit *unit);

@@ -1,8 +1,13 @@
-/* The claim of a unit, and the lines of the journal about the unit. */
+/* The claim of a unit, what its file and its output are at the moment, and the lines of the journal
+ * about the unit. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/units/command_pending.h"
 #include "pipeline/units/unit.h"
+
+#include <math.h>
+
+enum { YOUNG_SECONDS = 1 }; /* a bad file that changed later than this may still be written */
 
 int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
 {
@@ -13,6 +18,26 @@ int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
     }
     unit->work->lost = status == ICESTREAM_OK && !held;
     return status;
+}
+
+/* If the time cannot be asked for, the file does not count as young. */
+void ics_unit_judge_age(ics_unit *unit, int status)
+{
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    double age = HUGE_VAL;
+    if (status == ICESTREAM_E_INPUT && unit->claim.name != NULL) {
+        ics_claims_look_again(unit->common->claims, &unit->claim, &age, &ignored);
+    }
+    unit->work->young = age < YOUNG_SECONDS;
+}
+
+void ics_unit_look_for_command(ics_unit *unit)
+{
+    const ics_unit_work *work = unit->work;
+    if (work->matches && unit->common->config->sink.command_count > 0) {
+        unit->command_pending =
+            ics_command_pending_has(work->found_in != NULL ? work->found_in : unit->output);
+    }
 }
 
 ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)

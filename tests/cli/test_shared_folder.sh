@@ -25,6 +25,7 @@ expect 0 "$ICESTREAM" validate -s source.directory=one -s sink.directory=one -s 
 # Another run has its outputs in the folder: they are left where they are, whatever the pattern.
 expect 0 "$ICESTREAM" run -q -s source.files=b.npy -s sink.directory=one
 cp one/b.hits.npy expected.hits.npy
+touch one/c.hits.npy.command one/c.hits.npy.checkpoint
 expect 0 "$ICESTREAM" run -s source.directory=one -s sink.directory=hits -s 'source.pattern="*"' \
     -s sink.journal=one/run.journal --summary one/summary.json --metrics one/numbers
 says err "one/b.hits.npy: found the name of an output, expected a step file; it is left where it is" \
