@@ -125,7 +125,7 @@ def header_cases():
         npy(bytes(64), types="[('x', " * 100 + "'<f4'" + ")]" * 100),
         "expected structures nested at most 8 deep",
     )
-    steps("hits", good.hits, "field photons: found none of this name")
+    steps("hits", good.hits, "found a file of hits (its fields are theirs), expected one of steps")
     wide = [(n, "<f8" if n in ("photons", "step_id", "x") else k) for n, k in STEP_FIELDS]
     wide_row = struct.Struct("<d9fdIQd2BH")
 
