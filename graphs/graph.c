@@ -176,6 +176,18 @@ ice_fault ics_graph_fault(const ics_graph *graph)
                                          : (ice_fault){.kind = ICE_FAULT_NONE};
 }
 
+double ics_graph_mean_cosine(const ics_graph *graph)
+{
+    enum { NUMBERS = 1 << 14 };
+    double sum = 0;
+    for (int i = 0; i < NUMBERS; ++i) {
+        const float u = ((float)i + 0.5f) / (float)NUMBERS;
+        sum += 1.0 - (double)graph->kernels->one_minus_cosine(graph->options.variants.scatter,
+                                                              &graph->tables->scatter, u);
+    }
+    return sum / NUMBERS;
+}
+
 ics_schedule ics_graph_schedule(const ics_graph *graph)
 {
     return graph->options.schedule;

@@ -74,6 +74,10 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
 /* Returns the fault that the last ics_graph_run() on the calling thread found. */
 ice_fault ics_graph_fault(const ics_graph *graph);
 
+/* Returns the mean cosine of the graph's scatter stage, accurate to 1e-3; NaN if the stage returns
+ * NaN. */
+double ics_graph_mean_cosine(const ics_graph *graph);
+
 /* What the graph uses, for reports. */
 ics_schedule ics_graph_schedule(const ics_graph *graph);
 uint32_t ics_graph_pool(const ics_graph *graph);

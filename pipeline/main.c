@@ -4,6 +4,7 @@
 #include "pipeline/program/command_line.h"
 #include "pipeline/program/commands.h"
 #include "pipeline/program/help.h"
+#include "pipeline/telemetry/events.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,19 +23,24 @@ static bool reader_has_gone(int status, const icestream_error *error)
            poll(&about, 1, 0) == 1 && (about.revents & POLLERR) != 0;
 }
 
-/* Prints the error of a result to standard error. A result counts as good only if everything that
- * was printed has arrived. Nothing is printed if the reader of standard output has gone. Returns
- * the result that counts. */
-static int finish(int status, icestream_error *error)
+/* Prints the error of a result to standard error, as JSON if `json` is set. A result counts as good
+ * only if everything that was printed has arrived. Nothing is printed if the reader of standard
+ * output has gone. Returns the result that counts. */
+static int finish(int status, icestream_error *error, bool json)
 {
     if (status == ICESTREAM_OK && (fflush(stdout) != 0 || ferror(stdout))) {
         status = ICESTREAM_E_OUTPUT;
         error->cause = errno;
         snprintf(error->text, sizeof error->text, "standard output: %s", strerror(errno));
     }
-    if (status != ICESTREAM_OK && !reader_has_gone(status, error)) {
-        ics_visible_print_coloured(stderr, error->text[0] != '\0' ? error->text
-                                                                  : icestream_status_text(status));
+    if (status == ICESTREAM_OK || reader_has_gone(status, error)) {
+        return status;
+    }
+    const char *text = error->text[0] != '\0' ? error->text : icestream_status_text(status);
+    if (json) {
+        ics_events_put_error(stderr, text);
+    } else {
+        ics_visible_print_coloured(stderr, text);
         fputc('\n', stderr);
     }
     return status;
@@ -44,7 +50,7 @@ static int finish(int status, icestream_error *error)
 static int finish_print(void)
 {
     icestream_error error = {.status = ICESTREAM_OK};
-    return icestream_status_exit(finish(ICESTREAM_OK, &error));
+    return icestream_status_exit(finish(ICESTREAM_OK, &error, false));
 }
 
 /* Returns the exit status. */
@@ -52,7 +58,8 @@ static int execute(const ics_arguments *given)
 {
     icestream_error error = {.status = ICESTREAM_OK};
     const ics_command *command = given->command;
-    const int status = finish(command->execute(given, &error), &error);
+    const bool json = command->has_json_log != NULL && command->has_json_log(given);
+    const int status = finish(command->execute(given, &error), &error, json);
     return command->exit_status != NULL ? command->exit_status(given, status)
                                         : icestream_status_exit(status);
 }

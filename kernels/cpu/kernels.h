@@ -41,6 +41,9 @@ typedef struct ics_cpu_kernels {
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
                  ics_arrival_sink *sink, ice_account *account);
 
+    /* Returns what one call of the stage scatter returns: 1 - cos of the scattering angle. */
+    float (*one_minus_cosine)(ice_variant variant, const ice_scatter_constants *constants, float u);
+
     /* Returns the fault of the calling thread, which the caller zeroes before kernels run and reads
      * afterwards. NULL: these kernels check nothing. */
     ice_fault *(*fault)(void);

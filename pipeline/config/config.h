@@ -176,6 +176,10 @@ int ics_config_check_files(const icestream_config *config, const char *section,
  * ferror(out) afterwards. */
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out);
 
+/* Returns the path of the k-th key on which hits depend only through ice, detector, light or
+ * detection; NULL: there are no more. */
+const char *ics_config_model_key(size_t k);
+
 /* Returns the value of a key ("detector.oversize") as a configuration says it, as a new text for
  * the caller to free; empty: not given. NULL: no memory. */
 char *ics_config_value_text(const icestream_config *config, const char *key_path);

@@ -23,6 +23,16 @@ char *ics_config_value_text(const icestream_config *config, const char *key_path
                                         : strdup("");
 }
 
+const char *ics_config_model_key(size_t k)
+{
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        if (ics_config_key_hits[i] == ICS_HITS_TABLES && k-- == 0) {
+            return ics_config_keys[i].path;
+        }
+    }
+    return NULL;
+}
+
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out)
 {
     for (size_t i = 0; i < ics_config_key_count; ++i) {

@@ -3,7 +3,9 @@
 #include "kernels/fault.h"
 #include "pipeline/devices/device_backend.h"
 
+#include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,9 @@ enum {
      * pieces, so that all threads finish at about the same time. */
     BATCHES_PER_THREAD = 8
 };
+
+/* Relative error of effective scattering lengths that no warning names. */
+#define MEAN_COSINE_SLACK 0.01
 
 typedef struct cpu_device cpu_device;
 typedef struct cut_batch cut_batch;
@@ -342,6 +347,31 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
     return ICESTREAM_OK;
 }
 
+/* Warns if a user's scatter stage has another mean cosine than the ice: the mean path between two
+ * scatters follows from that of the ice (docs/stages.md). */
+static void warn_of_mean_cosine(const cpu_device *cpu, const ics_device_parts *parts)
+{
+    const ice_scatter_constants *ice = &parts->tables->device.scatter;
+    const char *header = cpu->custom[ICS_STAGE_SCATTER];
+    if (header == NULL) {
+        return;
+    }
+    /* Scattering by molecules has the mean cosine 0. */
+    const double expected = (double)ice->g * (1.0 - (double)ice->molecules.fraction);
+    const double found = ics_graph_mean_cosine(cpu->compute[0].graph);
+    const double factor = (1.0 - expected) / (1.0 - found);
+    if (!(fabs(factor - 1.0) > MEAN_COSINE_SLACK)) {
+        return; /* also for NaN, which device.check finds */
+    }
+    char line[1024];
+    snprintf(line, sizeof line,
+             "stages.scatter: %s has the mean cosine %.3g, and the ice has %.3g: effective "
+             "scattering lengths are multiplied by %.3g; expected mean_cosine: %.3g in the ice "
+             "file, or another function (docs/stages.md)",
+             header, found, expected, factor, found);
+    parts->note(parts->note_user, true, line);
+}
+
 static int create_cuts(cpu_device *cpu, uint32_t count, icestream_error *error)
 {
     cpu->cuts = calloc(count, sizeof *cpu->cuts);
@@ -377,6 +407,9 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
     int status = cpu->compute != NULL && cpu->states != NULL
                      ? create_graphs(cpu, parts, error)
                      : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+    if (status == ICESTREAM_OK) {
+        warn_of_mean_cosine(cpu, parts);
+    }
     uint32_t jobs = credits;
     if (status == ICESTREAM_OK && work == ICS_CPU_PIECES) {
         jobs *= cpu->threads;

@@ -8,11 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Wavelengths of photons (nm, physics.md 14.4), with room for rounding. */
+#define WAVELENGTH_LOW  249.99
+#define WAVELENGTH_HIGH 700.01
+/* No photon travels longer (ns): light covers 2e8 m in this time. */
+#define TRAVEL_MOST 1e9
+
 struct ics_hit_reader {
     ics_table_reader *table;
     bool check;
     bool begun;
+    bool is_single; /* the hits are those of one step file, so that no photon is there twice */
+    bool stops;     /* photons stop at their first hit */
     icestream_hit previous; /* the last row that was read */
+    double first_t;         /* time of the first hit of its step */
 };
 
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error)
@@ -28,6 +37,10 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
         ics_hit_reader_destroy(reader);
         return status;
     }
+    icestream_account account;
+    const json_t *metadata = ics_table_reader_metadata(reader->table);
+    reader->is_single = json_object_get(metadata, "inputs") == NULL;
+    reader->stops = ics_metadata_account(metadata, &account) && account.detected > 0;
     *out = reader;
     return ICESTREAM_OK;
 }
@@ -76,10 +89,10 @@ static int check_hit(const icestream_hit *hit, const char *name, uint64_t row,
         {"dx", hit->dx, fabsf(hit->dx) <= 1.001f, "part of a unit vector"},
         {"dy", hit->dy, fabsf(hit->dy) <= 1.001f, "part of a unit vector"},
         {"dz", hit->dz, fabsf(hit->dz) <= 1.001f, "part of a unit vector"},
-        {"wavelength", hit->wavelength, hit->wavelength > 0 && isfinite(hit->wavelength),
-         "a finite value > 0"},
+        {"wavelength", hit->wavelength,
+         hit->wavelength >= WAVELENGTH_LOW && hit->wavelength <= WAVELENGTH_HIGH, "250 to 700 nm"},
         {"weight", hit->weight, hit->weight >= 0 && isfinite(hit->weight), "a finite value >= 0"},
-        {"pmt", hit->pmt, hit->pmt >= -1, "-1 or more"},
+        {"pmt", hit->pmt, hit->pmt == -1 || hit->pmt == 0, "0 (a photo-electron) or -1 (a photon)"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         if (!checks[i].good) {
@@ -99,19 +112,57 @@ static int check_hit(const icestream_hit *hit, const char *name, uint64_t row,
     return ICESTREAM_OK;
 }
 
+static bool is_same_photon(const icestream_hit *left, const icestream_hit *right)
+{
+    return left->event_id == right->event_id && left->step_id == right->step_id &&
+           left->photon_id == right->photon_id;
+}
+
+/* Compares a row with the row before it: order, hits that are there twice, times of one step. */
+static int check_next(ics_hit_reader *reader, const icestream_hit *hit, uint64_t row,
+                      icestream_error *error)
+{
+    const char *name = ics_table_reader_name(reader->table);
+    const icestream_hit *before = &reader->previous;
+    const void *left = before, *right = hit; /* compares all bytes: rows have no gaps */
+    if (ics_hit_compare(before, hit) > 0) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: row %" PRIu64 ": found a hit that belongs before the previous "
+                             "one, expected order by event_id, step_id, photon_id, string, "
+                             "module",
+                             name, row);
+    }
+    if (reader->is_single && is_same_photon(before, hit) &&
+        (reader->stops || memcmp(left, right, sizeof *hit) == 0)) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: row %" PRIu64 ": found photon %" PRIu32 " of event %" PRIu64
+                             ", step %" PRIu32 " again, expected %s",
+                             name, row, hit->photon_id, hit->event_id, hit->step_id,
+                             reader->stops ? "one hit of each photon, because photons stop at a hit"
+                                           : "each hit once");
+    }
+    const bool same_step = before->event_id == hit->event_id && before->step_id == hit->step_id;
+    reader->first_t = same_step ? reader->first_t : hit->t;
+    if (reader->is_single && fabs(hit->t - reader->first_t) > TRAVEL_MOST) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: row %" PRIu64
+                             ", field t: found %.9g, which is %.3g ns away from another hit of the "
+                             "same step, expected at most %.0e ns",
+                             name, row, hit->t, fabs(hit->t - reader->first_t), TRAVEL_MOST);
+    }
+    return ICESTREAM_OK;
+}
+
 static int check_hits(ics_hit_reader *reader, const icestream_hit *hits, size_t count,
                       uint64_t first, icestream_error *error)
 {
     const char *name = ics_table_reader_name(reader->table);
     for (size_t i = 0; i < count; ++i) {
         ICS_TRY(check_hit(&hits[i], name, first + i, error));
-        if (reader->begun && ics_hit_compare(&reader->previous, &hits[i]) > 0) {
-            return ics_error_set(error, ICESTREAM_E_INPUT,
-                                 "%s: row %" PRIu64
-                                 ": found a hit that belongs before the previous "
-                                 "one, expected order by event_id, step_id, photon_id, string, "
-                                 "module",
-                                 name, first + i);
+        if (reader->begun) {
+            ICS_TRY(check_next(reader, &hits[i], first + i, error));
+        } else {
+            reader->first_t = hits[i].t;
         }
         reader->begun = true;
         reader->previous = hits[i];
@@ -138,44 +189,4 @@ uint64_t ics_hit_reader_rows(const ics_hit_reader *reader)
 const json_t *ics_hit_reader_metadata(const ics_hit_reader *reader)
 {
     return ics_table_reader_metadata(reader->table);
-}
-
-/* Reads all rows, so that their checksums are checked. */
-static int read_through(ics_hit_reader *reader, icestream_error *error)
-{
-    enum { PIECE = 16384 };
-    icestream_hit *piece = malloc(PIECE * sizeof *piece);
-    if (piece == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
-    }
-    int status = ICESTREAM_OK;
-    for (size_t got = 1; got > 0 && !status;) {
-        status = ics_hit_reader_read(reader, piece, PIECE, &got, error);
-    }
-    free(piece);
-    return status;
-}
-
-int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
-                         icestream_error *error)
-{
-    ics_hit_reader *reader = NULL;
-    icestream_account account;
-    icestream_error reason = {.status = ICESTREAM_OK};
-    *matches = false;
-    int status = ics_hit_reader_open(path, false, &reader, &reason);
-    if (reader != NULL) {
-        const json_t *metadata = ics_hit_reader_metadata(reader);
-        *matches = ics_metadata_same_origin(metadata, expected) &&
-                   ics_metadata_account(metadata, &account) &&
-                   ics_metadata_account_closes(&account);
-        if (*matches && thorough) {
-            status = read_through(reader, &reason);
-            *matches = status == ICESTREAM_OK;
-        }
-    }
-    ics_hit_reader_destroy(reader);
-    /* A file that cannot be read does not match, unless the cause may pass. */
-    bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
-    return ours || ics_error_may_pass(&reason) ? ics_error_copy(error, &reason) : ICESTREAM_OK;
 }

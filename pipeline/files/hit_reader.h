@@ -8,7 +8,8 @@
 typedef struct ics_hit_reader ics_hit_reader;
 
 /* Opens a hit file and reads header and trailer. `check`: rows are checked when they are read, each
- * field for its range, and the order by (event_id, step_id, photon_id, string, module). Without it
+ * field for its range, the order by (event_id, step_id, photon_id, string, module), that no hit is
+ * there twice, and that hits of one step are less than a second apart (files.md 4.4). Without it
  * only the trailer's checksums are checked. ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY. */
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error);
 /* Accepts NULL. */
@@ -27,13 +28,5 @@ const json_t *ics_hit_reader_metadata(const ics_hit_reader *reader);
 /* The order of hit files, for qsort and for checks: by (event_id, step_id, photon_id, string,
  * module). Returns < 0, 0, > 0. */
 int ics_hit_compare(const void *a, const void *b);
-
-/* For --resume. *matches: `path` is a complete hit file with the seed and the digests of `expected`
- * (ics_metadata_create) and with an account that closes; with `thorough`, its rows also agree with
- * their checksums. A file that is missing, damaged or not a hit file does not match; that is no
- * error. ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: too many files are open; ICESTREAM_E_INPUT: the
- * file cannot be read for a cause that may pass (ics_error_may_pass). */
-int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
-                         icestream_error *error);
 
 #endif

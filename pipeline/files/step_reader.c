@@ -24,8 +24,6 @@ struct ics_step_reader {
     ics_key_runs keys;
     uint64_t last_event; /* of the previous row */
     uint32_t last_step;
-    float least_beta; /* slower steps of Cherenkov light are counted */
-    ics_event_spans spans;
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
@@ -89,11 +87,6 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
     return ICESTREAM_OK;
 }
 
-void ics_step_reader_watch_speed(ics_step_reader *reader, float beta)
-{
-    reader->least_beta = beta;
-}
-
 void ics_step_reader_destroy(ics_step_reader *reader)
 {
     if (reader == NULL) {
@@ -110,21 +103,6 @@ void ics_step_reader_destroy(ics_step_reader *reader)
 static bool key_ascends(uint64_t event, uint32_t step, const icestream_step *next)
 {
     return (next->event_id > event) | ((next->event_id == event) & (next->step_id > step));
-}
-
-/* Counts steps below the Cherenkov threshold. */
-static void count_slow(ics_step_reader *reader, const icestream_step *steps, size_t count)
-{
-    ics_step_summary *summary = &reader->summary;
-    for (size_t i = 0; i < count; ++i) {
-        const icestream_step *step = &steps[i];
-        if (step->beta < reader->least_beta && step->spectrum == 0 && step->photons > 0 &&
-            !(step->flags & ICESTREAM_STEP_ISOTROPIC)) {
-            summary->first_slow =
-                summary->slow_steps == 0 ? summary->rows + i : summary->first_slow;
-            ++summary->slow_steps;
-        }
-    }
 }
 
 /* Adds rows to the summary: photons and the order of keys. Stores the keys if they are collected.
@@ -146,8 +124,6 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
     if (summary->rows == 0) {
         ics_step_extent_add(&summary->extent, steps, count);
     }
-    count_slow(reader, steps, count);
-    ics_event_spans_add(&reader->spans, steps, count);
     summary->rows += count;
     summary->photons += photons;
     if (summary->photons >= PHOTONS_MAX) {
@@ -215,7 +191,6 @@ static int pass(ics_step_reader *reader, bool digest, bool collect, const atomic
 {
     size_t got = 1;
     start_summary(reader, collect);
-    reader->spans.count = 0;
     int status = ics_table_reader_rewind(reader->table, digest, error);
     while (!status && got > 0) {
         if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed)) {
@@ -301,7 +276,6 @@ int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *
         ICS_TRY(ics_step_reader_read(reader, reader->piece, PIECE, &got, error));
     }
     start_summary(reader, true);
-    reader->spans.count = 0;
     return ics_table_reader_next(reader->table, found, error);
 }
 
@@ -323,9 +297,4 @@ const json_t *ics_step_reader_late_light(const ics_step_reader *reader)
 void ics_step_reader_summary(const ics_step_reader *reader, ics_step_summary *out)
 {
     *out = reader->summary;
-}
-
-const ics_event_spans *ics_step_reader_spans(const ics_step_reader *reader)
-{
-    return &reader->spans;
 }

@@ -24,7 +24,6 @@
 #define ICS_FILES_STEP_READER_H
 
 #include "pipeline/files/digest.h"
-#include "pipeline/files/format/event_spans.h"
 #include "pipeline/files/step_extent.h"
 #include "pipeline/icestream.h"
 
@@ -35,11 +34,10 @@ typedef struct ics_step_reader ics_step_reader;
 
 typedef struct ics_step_summary {
     uint64_t rows;
-    uint64_t photons;                /* sum over all rows, < 2^62 */
-    bool ascending;                  /* (event_id, step_id) ascends strictly from row to row */
-    ics_step_extent extent;          /* of the first rows, those of the first read */
-    uint64_t slow_steps, first_slow; /* steps below the Cherenkov threshold, the row of the first */
-    char digest[ICS_DIGEST_TEXT];    /* SHA-256 of all bytes of the file, as sha256sum prints it */
+    uint64_t photons;             /* sum over all rows, < 2^62 */
+    bool ascending;               /* (event_id, step_id) ascends strictly from row to row */
+    ics_step_extent extent;       /* of the first rows, those of the first read */
+    char digest[ICS_DIGEST_TEXT]; /* SHA-256 of all bytes of the file, as sha256sum prints it */
 } ics_step_summary;
 
 /* Opens a regular file and reads its header and trailer. A folder, device or pipe with this name is
@@ -53,10 +51,6 @@ int ics_step_reader_open(const char *path, uint32_t spectrum_count, ics_step_rea
  * ICESTREAM_E_INTERRUPTED. */
 int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spectrum_count,
                                 int wake_descriptor, ics_step_reader **out, icestream_error *error);
-
-/* Counts steps that are slower than `beta` and make Cherenkov light (spectrum 0, not isotropic).
- * Without this call none are counted. Called before rows are read. */
-void ics_step_reader_watch_speed(ics_step_reader *reader, float beta);
 
 /* Accepts NULL. */
 void ics_step_reader_destroy(ics_step_reader *reader);
@@ -90,9 +84,5 @@ const json_t *ics_step_reader_late_light(const ics_step_reader *reader);
 /* Streams: the summary of the message, after ics_step_reader_read() has returned *got = 0. The
  * digest is that of the bytes of the message. */
 void ics_step_reader_summary(const ics_step_reader *reader, ics_step_summary *out);
-
-/* Returns the events and steps of the file after ics_step_reader_check(), or of the message as far
- * as it was read. They belong to the reader. */
-const ics_event_spans *ics_step_reader_spans(const ics_step_reader *reader);
 
 #endif

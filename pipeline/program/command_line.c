@@ -1,6 +1,7 @@
 #include "pipeline/program/command_line.h"
 
 #include "pipeline/program/commands.h"
+#include "pipeline/telemetry/events.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -11,20 +12,39 @@
 /* getopt_long returns this number plus the index of a long option; a letter is below it. */
 enum { FIRST_LONG = 256 };
 
+/* Whether the command line asks for errors as JSON. Faults of the command line are reported before
+ * its options are known. */
+static bool errors_are_json;
+
+static bool asks_for_json(int count, char **texts)
+{
+    bool json = false;
+    for (int i = 1; i < count; ++i) {
+        json =
+            json || strcmp(texts[i], "--log=json") == 0 ||
+            (strcmp(texts[i], "--log") == 0 && i + 1 < count && strcmp(texts[i + 1], "json") == 0);
+    }
+    return json;
+}
+
 int ics_command_line_fault(const ics_command *command, const char *suggestion, const char *prefix,
                            const char *format, ...)
 {
     const char *blank = command != NULL ? " " : "";
     const char *name = command != NULL ? command->name : "";
+    char fault[4096], text[8192];
     va_list values;
     va_start(values, format);
-    fprintf(stderr, "icestream%s%s: ", blank, name);
-    vfprintf(stderr, format, values);
+    vsnprintf(fault, sizeof fault, format, values);
     va_end(values);
-    if (suggestion != NULL) {
-        fprintf(stderr, "; did you mean %s%s?", prefix, suggestion);
+    snprintf(text, sizeof text, "icestream%s%s: %s%s%s%s%s\ntry: icestream%s%s --help", blank, name,
+             fault, suggestion != NULL ? "; did you mean " : "", suggestion != NULL ? prefix : "",
+             suggestion != NULL ? suggestion : "", suggestion != NULL ? "?" : "", blank, name);
+    if (errors_are_json) {
+        ics_events_put_error(stderr, text);
+    } else {
+        fprintf(stderr, "%s\n", text);
     }
-    fprintf(stderr, "\ntry: icestream%s%s --help\n", blank, name);
     return icestream_status_exit(ICESTREAM_E_USAGE);
 }
 
@@ -232,6 +252,7 @@ int ics_command_line_parse(const ics_command *command, int count, char **texts,
                            ics_command_line *out)
 {
     *out = (ics_command_line){.given = {.command = command}};
+    errors_are_json = command->has_json_log != NULL && asks_for_json(count, texts);
     if (!allocate(command, count, &out->given)) {
         fprintf(stderr, "%s\n", icestream_status_text(ICESTREAM_E_MEMORY));
         return icestream_status_exit(ICESTREAM_E_MEMORY);

@@ -75,20 +75,19 @@ static void note_light(ics_run_state *run, const ics_unit *unit)
     }
 }
 
+/* Logs why an existing hit file is made again. */
+static void note_again(ics_run_state *run, const ics_unit *unit)
+{
+    if (unit->work->unlike != NULL) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "made again: %s", unit->work->unlike);
+    }
+}
+
 /* The number of photons of steps that the run makes may be an estimate. */
 static uint64_t photons_left(const ics_unit *unit)
 {
     const uint64_t all = unit->summary.photons, finished = unit->taken_over.created;
     return all > finished ? all - finished : 0;
-}
-
-/* A unit may be checked or read several times. It has no reader where nothing was read. */
-static void look_at_steps(ics_run_state *run, ics_unit *unit)
-{
-    if (!unit->was_looked_at && unit->work->reader != NULL) {
-        unit->was_looked_at = true;
-        ics_run_seen_look(run, unit);
-    }
 }
 
 static void check_done(ics_job *job)
@@ -111,13 +110,12 @@ static void check_done(ics_job *job)
     } else {
         ics_run_life_succeeded(run, unit);
         note_light(run, unit);
+        note_again(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += photons_left(unit);
         ics_run_doubts_look(run, unit);
         if (unit->input->generated) {
             ics_run_light_log(run, unit);
-        } else if (file) {
-            look_at_steps(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);
     }
@@ -213,6 +211,15 @@ static void append_message(ics_run_state *run, ics_unit *unit)
     unit->work->pipe = -1;
 }
 
+/* A unit may be read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
+{
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_seen_look(run, unit);
+    }
+}
+
 static void fill_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -228,9 +235,9 @@ static void fill_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
     } else if (work->at_end) {
+        look_at_steps(run, unit);
         if (unit->input->stream) {
             ics_run_doubts_look(run, unit);
-            look_at_steps(run, unit);
             append_message(run, unit);
         } else if (unit->input->generated) {
             ics_run_doubts_look(run, unit);

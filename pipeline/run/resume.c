@@ -1,7 +1,7 @@
 #include "pipeline/run/resume.h"
 
 #include "base/error.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/run/log.h"
 
 /* Finds the maths of a hit file that was made with the settings of this run. *counts false: there
@@ -72,6 +72,48 @@ static int find_other_maths(const ics_run_state *run, search *at, icestream_erro
     return status == ICESTREAM_OK && run->common.known != NULL
                ? ics_known_hits_each(run->common.known, judge_file, at, error)
                : status;
+}
+
+/* Adds the hit files of other settings to `found`; *count: their number. */
+static int find_other_settings(const ics_run_state *run, const json_t *settings, size_t *count,
+                               icestream_error *found, icestream_error *error)
+{
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        const char *output = run->inputs.items[i].output;
+        ics_hit_verdict verdict = ICS_HITS_MISSING;
+        icestream_error why, later = {.status = ICESTREAM_OK};
+        int status = output != NULL
+                         ? ics_hit_check_judge(output, settings, false, &verdict, &why, &later)
+                         : ICESTREAM_OK;
+        if (status == ICESTREAM_E_MEMORY) {
+            return ics_error_copy(error, &later);
+        }
+        /* A file that cannot be read now is looked at again with its step file. */
+        if (status == ICESTREAM_OK && verdict == ICS_HITS_OTHER_SETTINGS) {
+            if (*count == 0) { /* first, because the list may be longer than the text of an error */
+                ics_error_add(found, ICESTREAM_E_OUTPUT,
+                              "nothing was computed; --resume does not replace finished hits of "
+                              "other settings: give the settings of these files, choose another "
+                              "sink.directory, or compute the files again with --force");
+            }
+            ics_error_add(found, ICESTREAM_E_OUTPUT, "%s", why.text);
+            ++*count;
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_run_check_settings(const ics_run_state *run, icestream_error *error)
+{
+    json_t *settings = NULL;
+    size_t count = 0;
+    icestream_error found = {.status = ICESTREAM_OK};
+    int status = ics_origin_metadata(&run->common.origin, NULL, &settings, error);
+    if (status == ICESTREAM_OK) {
+        status = find_other_settings(run, settings, &count, &found, error);
+    }
+    json_decref(settings);
+    return status == ICESTREAM_OK && count > 0 ? ics_error_copy(error, &found) : status;
 }
 
 int ics_run_check_maths(ics_run_state *run, icestream_error *error)

@@ -99,14 +99,14 @@ static void compare(ics_run_state *run, const ics_unit *unit, const ics_event_sp
 
 void ics_run_seen_look(ics_run_state *run, const ics_unit *unit)
 {
-    const ics_step_summary *summary = &unit->summary;
-    const ics_event_spans *spans = ics_step_reader_spans(unit->work->reader);
-    if (summary->slow_steps > 0) {
+    const ics_step_watch *watch = &unit->work->watch;
+    const ics_event_spans *spans = &watch->spans;
+    if (watch->slow_steps > 0) {
         ics_run_log_text(run, ICS_EVENT_WARNING,
                          "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
                          ", are below the Cherenkov threshold of all wavelengths (beta below %.4g) "
                          "and make no light",
-                         unit->name, summary->slow_steps, summary->rows, summary->first_slow,
+                         unit->name, watch->slow_steps, watch->rows, watch->first_slow,
                          (double)run->common.least_beta);
     }
     if (spans->count > 0 && !run->seen.has_warned) {

@@ -6,7 +6,7 @@
 #include "pipeline/run/state.h"
 
 /* Warns of steps below the Cherenkov threshold in the unit, and once in a run of an input that has
- * events of an earlier input. The unit has its reader, and has been read to its end at least once.
+ * events of an earlier input. The unit is open, and has been read to its end.
  * Memory is limited: the oldest inputs are forgotten. */
 void ics_run_seen_look(ics_run_state *run, const ics_unit *unit);
 void ics_run_seen_destroy(ics_run_state *run);

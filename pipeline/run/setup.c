@@ -206,6 +206,8 @@ static int load_world(ics_run_state *run, icestream_error *error)
         return status;
     }
     ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
+    ICS_TRY(ics_origin_settings(run->config, models, &run->common.settings, error));
+    run->common.origin.settings = run->common.settings;
     const ics_table_options options = {.seed = run->config->run.seed,
                                        .bounce_limit = run->config->run.bounce_limit,
                                        .reach_cull = run->config->graph.reach_cull};
@@ -325,6 +327,9 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(check_streams(run, error));
     ICS_TRY(plan_outputs(run, error));
     ICS_TRY(ics_run_light_plan(run, error));
+    if (run->options->resume && !run->options->force && !run->common.to_stdout) {
+        ICS_TRY(ics_run_check_settings(run, error));
+    }
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
     ICS_TRY(ics_run_summary_clean(run, error));
@@ -373,6 +378,7 @@ void ics_run_teardown(ics_run_state *run)
     free(run->quarantine);
     free(run->kept_steps);
     json_decref(run->common.light);
+    json_decref(run->common.settings);
     ics_tables_destroy(run->tables);
     ics_warnings_free(&run->doubts.warnings);
     ics_models_destroy(run->models);

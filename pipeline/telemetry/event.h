@@ -54,6 +54,7 @@ enum {
       true)                                                                                        \
     X(PROGRESS, "progress", 0, false)                                                              \
     X(WARNING, "warning", 0, false)                                                                \
+    X(ERROR, "error", 0, false)                                                                    \
     X(MESSAGE, "message", 0, false)
 
 typedef enum ics_event_kind {

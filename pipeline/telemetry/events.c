@@ -193,3 +193,15 @@ void ics_events_progress(ics_events *events, const ics_progress_state *state)
     put_json(events, &event, more);
     json_decref(more);
 }
+
+void ics_events_put_error(FILE *out, const char *lines)
+{
+    ics_events events = {.format = ICS_LOG_JSON, .progress = {.out = out}};
+    char line[ICS_EVENT_TEXT];
+    while (*lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, lines);
+        put_json(&events, &(ics_event){.kind = ICS_EVENT_ERROR, .reason = line}, NULL);
+        lines += length + (lines[length] == '\n');
+    }
+}

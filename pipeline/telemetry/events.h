@@ -34,6 +34,10 @@ void ics_events_progress(ics_events *events, const ics_progress_state *state);
 /* How often (ms) the progress should be logged. */
 uint32_t ics_events_period(const ics_events *events);
 
+/* Writes the lines of an error as events `error`, one JSON object for each, where no run has a log.
+ */
+void ics_events_put_error(FILE *out, const char *lines);
+
 /* Writes the line for people, without its newline. Returns false if the event is left out there. */
 enum { ICS_EVENT_TEXT = 8192 };
 bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT]);

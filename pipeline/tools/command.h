@@ -66,6 +66,8 @@ struct ics_command {
     /* Does the work. Writes output to standard output and does not print the error. Returns a
      * status. */
     int (*execute)(const ics_arguments *given, icestream_error *error);
+    /* Whether errors go to standard error as JSON, one object per line; NULL: never. */
+    bool (*has_json_log)(const ics_arguments *given);
     /* Chooses the exit status for a status; NULL: icestream_status_exit does. */
     int (*exit_status)(const ics_arguments *given, int status);
 };

@@ -50,16 +50,12 @@ static int write_settings(const icestream_config *config, const ics_models *mode
     return write_headers(config, out, error);
 }
 
-int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
-                      icestream_error *error)
+/* Writes the text whose digest is `configuration` (files.md 2.2). A text, so that the digest can be
+ * explained and made again elsewhere. The caller frees *out. */
+static int make_text(const icestream_config *config, const ics_models *models, char **out,
+                     size_t *size, icestream_error *error)
 {
-    out->seed = config->run.seed;
-    memcpy(out->ice, models->ice_digest, sizeof out->ice);
-    memcpy(out->detector, models->detector_digest, sizeof out->detector);
-    /* A text, so that the digest can be explained and made again elsewhere (files.md 2.2). */
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = open_memstream(out, size);
     if (stream == NULL) {
         return out_of_memory(error);
     }
@@ -68,8 +64,90 @@ int ics_origin_create(const icestream_config *config, const ics_models *models, 
     if (fclose(stream) != 0 || !is_complete) {
         status = status ? status : out_of_memory(error);
     }
+    return status;
+}
+
+int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
+                      icestream_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    out->seed = config->run.seed;
+    out->settings = NULL;
+    memcpy(out->ice, models->ice_digest, sizeof out->ice);
+    memcpy(out->detector, models->detector_digest, sizeof out->detector);
+    int status = make_text(config, models, &text, &size, error);
     if (status == ICESTREAM_OK) {
         status = ics_digest_of(text, size, out->configuration, error);
+    }
+    free(text);
+    return status;
+}
+
+/* Removes the folders of paths in quotes: metadata do not depend on the folder of a run. */
+static void drop_folders(char *text)
+{
+    char *to = text, *start = NULL;
+    for (const char *from = text; *from != 0; ++from) {
+        *to = *from;
+        if (*from == '"') {
+            start = start == NULL ? to + 1 : NULL;
+        } else if (*from == '/' && start != NULL) {
+            to = start - 1;
+        }
+        ++to;
+    }
+    *to = 0;
+}
+
+/* Stores the lines "key: value" of a text. */
+static int add_lines(json_t *object, char *text)
+{
+    int failed = object == NULL;
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *colon = strstr(line, ": ");
+        if (colon != NULL) {
+            *colon = 0;
+            failed |= json_object_set_new(object, line, json_string(colon + 2));
+        }
+    }
+    return failed;
+}
+
+static int add_model_keys(json_t *object, const icestream_config *config)
+{
+    int failed = object == NULL;
+    const char *key;
+    for (size_t k = 0; (key = ics_config_model_key(k)) != NULL; ++k) {
+        char *text = ics_config_value_text(config, key);
+        failed |= text == NULL;
+        if (text != NULL && text[0] != 0) {
+            drop_folders(text);
+            failed |= json_object_set_new(object, key, json_string(text));
+        }
+        free(text);
+    }
+    return failed;
+}
+
+int ics_origin_settings(const icestream_config *config, const ics_models *models, json_t **out,
+                        icestream_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *out = NULL;
+    int status = make_text(config, models, &text, &size, error);
+    if (status == ICESTREAM_OK) {
+        json_t *values = json_object(), *of_models = json_object();
+        const int failed = add_lines(values, text) | add_model_keys(of_models, config);
+        *out = json_pack("{s:o, s:o}", "values", values, "models", of_models);
+        if (failed || *out == NULL) {
+            json_decref(*out);
+            *out = NULL;
+            status = out_of_memory(error);
+        }
     }
     free(text);
     return status;
@@ -83,5 +161,11 @@ int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json
                                      .ice = origin->ice,
                                      .detector = origin->detector,
                                      .input = input_digest};
-    return ics_metadata_create(&all, out, error);
+    ICS_TRY(ics_metadata_create(&all, out, error));
+    if (origin->settings != NULL && json_object_set(*out, "settings", origin->settings) != 0) {
+        json_decref(*out);
+        *out = NULL;
+        return out_of_memory(error);
+    }
+    return ICESTREAM_OK;
 }

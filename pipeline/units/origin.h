@@ -14,6 +14,8 @@ typedef struct ics_origin {
     char configuration[ICS_DIGEST_TEXT];
     char ice[ICS_DIGEST_TEXT];
     char detector[ICS_DIGEST_TEXT];
+    /* The same for people (units/settings.h); not owned. NULL: metadata do not list them. */
+    json_t *settings;
 } ics_origin;
 
 /* Digests all that hits depend on except the step file and the maths. Hit files with equal digests
@@ -22,6 +24,11 @@ typedef struct ics_origin {
  * cannot be read. */
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
                       icestream_error *error);
+
+/* Makes the settings that the digests stand for, as texts (units/settings.h). The caller owns *out.
+ * ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a user's stage header cannot be read. */
+int ics_origin_settings(const icestream_config *config, const ics_models *models, json_t **out,
+                        icestream_error *error);
 
 /* Makes the metadata of a hit file from the step file with this digest (NULL: of any step file).
  * The caller owns *out. ICESTREAM_E_MEMORY. */

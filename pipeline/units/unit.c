@@ -3,7 +3,7 @@
 
 #include "base/container.h"
 #include "base/error.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/files/output.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
@@ -137,6 +137,7 @@ void ics_unit_close(ics_unit *unit)
         ics_collector_destroy(unit->work->collector);
         ics_unit_close_saving(unit->work);
         free(unit->work->found_in);
+        free(unit->work->unlike);
         free(unit->work);
         unit->work = NULL;
     }
@@ -161,15 +162,37 @@ static ics_unit *unit_of_reader_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
+/* Decides what becomes of an existing output that does not match. With --resume an output that is
+ * not sound, or that was made from another step file, is made again; hits of other settings are
+ * replaced only with --force. */
+static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream_error *why,
+                        icestream_error *error)
+{
+    const icestream_run_options *options = unit->common->options;
+    if (verdict == ICS_HITS_MATCH || verdict == ICS_HITS_MISSING) {
+        return ICESTREAM_OK;
+    }
+    unit->work->in_the_way =
+        !options->resume || (verdict == ICS_HITS_OTHER_SETTINGS && !options->force);
+    free(unit->work->unlike);
+    unit->work->unlike = strdup(why->text);
+    return unit->work->unlike != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for checking %s",
+                               unit->output);
+}
+
 /* Finds out whether the output exists and was made from the same input with the same settings. An
  * existing output that cannot be read may be replaced with --resume or --force. Otherwise this is
  * an error of the output (ICESTREAM_E_OUTPUT), and not of the step file. */
 static int compare_output(ics_unit *unit, icestream_error *error)
 {
     json_t *expected = NULL;
+    icestream_error why;
+    ics_hit_verdict verdict = ICS_HITS_MISSING;
     int status = ics_origin_metadata(&unit->common->origin, unit->summary.digest, &expected, error);
     if (status == ICESTREAM_OK) {
-        status = ics_hit_file_matches(unit->output, expected, true, &unit->work->matches, error);
+        status = ics_hit_check_judge(unit->output, expected, true, &verdict, &why, error);
     }
     json_decref(expected);
     if (status == ICESTREAM_E_INPUT) {
@@ -178,10 +201,14 @@ static int compare_output(ics_unit *unit, icestream_error *error)
                             : ICESTREAM_E_OUTPUT;
         return error->status;
     }
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    unit->work->matches = verdict == ICS_HITS_MATCH;
     /* The worker that made the output may have been killed before the name was synced. */
-    return status == ICESTREAM_OK && unit->work->matches && unit->claim.name != NULL
+    return unit->work->matches && unit->claim.name != NULL
                ? ics_output_sync_folder(unit->output, error)
-               : status;
+               : judge_unlike(unit, verdict, &why, error);
 }
 
 /* Another worker may have finished a claimed file and may have been killed before it ended its
@@ -194,8 +221,6 @@ static int look_for_output(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     int status = compare_output(unit, error);
-    unit->work->in_the_way = status == ICESTREAM_OK && !unit->work->matches && !options->resume &&
-                             access(unit->output, F_OK) == 0;
     if (status == ICESTREAM_OK && unit->work->matches) {
         status = ics_output_clean(unit->output, error);
     }
@@ -302,7 +327,6 @@ static int read_whole(ics_unit *unit, icestream_error *error)
         status = check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
-        ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
         judge_age(unit, status);
     }
@@ -321,10 +345,11 @@ static int check_file(ics_unit *unit, icestream_error *error)
         status = look_for_output(unit, error);
     }
     if (status == ICESTREAM_OK && unit->work->in_the_way) {
-        status = ics_error_set(error, ICESTREAM_E_INPUT,
-                               "%s: found hits of another input or of other settings in %s, "
-                               "expected none (--force overwrites)",
-                               unit->name, unit->output);
+        ics_error_set(error, ICESTREAM_E_INPUT,
+                      "%s: found hits of another input or of other settings in %s, "
+                      "expected none (--force overwrites)",
+                      unit->name, unit->output);
+        status = ics_error_add(error, ICESTREAM_E_INPUT, "%s", unit->work->unlike);
     }
     if (status == ICESTREAM_OK && !unit->input->late) {
         status = ics_unit_look_for_volume(unit, error);
@@ -344,9 +369,6 @@ static int find_message(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_open_stream(
             path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
             common->spectrum_count, common->wake, &unit->work->reader, error);
-        if (status == ICESTREAM_OK) {
-            ics_step_reader_watch_speed(unit->work->reader, common->least_beta);
-        }
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
@@ -366,6 +388,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     ics_unit *unit = unit_of_reader_job(job);
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
+    ics_step_watch_begin(&unit->work->watch);
     if (!unit->input->stream) {
         check_file(unit, error);
         ics_unit_look_for_command(unit);
@@ -408,6 +431,7 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
         }
         unit->work->cursor = (ics_step_cursor){
             .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
+        ics_step_watch_look(&unit->work->watch, unit->common->least_beta, unit->work->rows, got);
         if (got == 0) {
             unit->work->at_end = true;
             if (unit->input->stream) {

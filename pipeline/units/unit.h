@@ -36,6 +36,7 @@
 #include "pipeline/units/origin.h"
 #include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
+#include "pipeline/units/step_watch.h"
 #include "pipeline/units/unit_rules.h"
 
 #include <sys/stat.h>
@@ -55,6 +56,7 @@ typedef struct ics_unit_common {
     uint32_t spectrum_count;   /* number of spectra that steps may name */
     float least_beta;          /* steps of Cherenkov light that are slower make no light */
     uint32_t threads;          /* number of threads that compute */
+    json_t *settings;          /* of the origin, as texts */
     json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
@@ -85,7 +87,8 @@ typedef struct ics_unit_saving {
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
-    int pipe; /* descriptor of the named pipe that is read; -1: none */
+    ics_step_watch watch; /* complete when at_end */
+    int pipe;             /* descriptor of the named pipe that is read; -1: none */
     /* Of steps that the run makes: what is known and what is doubtful of them beforehand, the list
      * of particles as it was then, what makes them, the file that keeps them, and a digest of the
      * steps if the particles come through a pipe. The last three are NULL if they are not used. */
@@ -104,6 +107,7 @@ typedef struct ics_unit_work {
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
+    char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool found;      /* streams: there was a message */
     bool again;      /* before the job: the file was read before */
     bool young;      /* the input is bad, and the claimed file changed less than a second ago */

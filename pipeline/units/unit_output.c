@@ -3,7 +3,7 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"

@@ -1,7 +1,7 @@
 #include "pipeline/units/volume.h"
 
 #include "base/error.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/units/command_pending.h"

@@ -148,12 +148,12 @@ def sink_cases():
     )
     sink(
         "steps into a folder that is not there",
-        "generate -o none/a.steps.npy",
+        "generate -s workload.steps=9 -o none/a.steps.npy",
         "none/a.steps.npy: cannot create its .part file: No such file",
     )
     sink(
         "steps into a file without a name",
-        "generate -o ''",
+        "generate -s workload.steps=9 -o ''",
         "found an empty name, expected that of a file",
     )
     sink(
@@ -170,16 +170,16 @@ def sink_cases():
     )
     sink(
         "steps over a file",
-        "generate -o steps/a.steps.npy",
+        "generate -s workload.steps=9 -o steps/a.steps.npy",
         "steps/a.steps.npy: found an existing file",
     )
     sink(
         "steps over a device",
-        "generate -o null --force",
+        "generate -s workload.steps=9 -o null --force",
         "null: found something that is not a file",
         {"null": link("/dev/null")},
     )
-    sink("steps to a full device", "generate -o -", "No space left on device", stdout="/dev/full")
+    sink("steps to a full device", "generate -s workload.steps=9 -o -", "No space left on device", stdout="/dev/full")
 
     def stream(name, data, says, exit_status=3):
         case(

@@ -39,6 +39,7 @@ def f2k_cases():
         FRAME + b"EE\nTR 1 0 e- 0 0 0 0 0 0 1 0\n",
         "p.f2k:5:1: error: found 'TR' here, expected EM before it",
     )
+    particles("no particle", FRAME + END, "p.f2k:6: error: found no particle, expected at least one")
     particles(
         "a field missing",
         FRAME + b"TR 1 0 e- 0 0 0 0 0 0 1\n" + END,
@@ -101,6 +102,12 @@ def csv_cases():
         "an unknown column",
         b"type,x,y,z,zenit\n",
         ["p.csv:1:12: error: found column 'zenit'", "did you mean 'zenith'?"],
+        "p.csv",
+    )
+    particles(
+        "columns and no particle",
+        b"type,x,y,z\n",
+        "p.csv:1: error: found no particle, expected at least one",
         "p.csv",
     )
     particles("no types", b"x,y,z\n0,0,0\n", "p.csv:1: error: found no column 'type'", "p.csv")

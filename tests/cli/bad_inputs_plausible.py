@@ -33,12 +33,12 @@ def warns(name, command, says, steps=None, check=None, **files):
     case(GROUP, name, "run -s source.files=a.steps.npy " + command, 0, ["warning: "] + says, content, check=check)
 
 
-def particle(name, text, says):
+def particle(name, text, says, exit_status=0):
     case(
         GROUP,
         name,
         "validate --print-effective run.yaml",
-        0,
+        exit_status,
         ["warning    run.yaml:1:20: particle 1: " + says],
         {"run.yaml": ("particles: { list: [%s] }" % text).encode()},
     )
@@ -163,6 +163,7 @@ def light_cases():
         "an LED that emits no light",
         "{type: flasher, string: 63, module: 20, led: 7, brightness: 5, width: 20}",
         "brightness: found 5 (width 20), with which an LED emits no light",
+        exit_status=2,  # and there is no other light
     )
     particle(
         "a module that sees its own flash",

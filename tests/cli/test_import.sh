@@ -20,12 +20,12 @@ folder() {
     printf '86 1 1.2\n' >"$1/eff-f2k"
 }
 
-# works RUN: the run file is valid, a particle becomes steps, and these run.
+# works RUN: the run file is valid and runs.
 works() {
     expect 0 "$ICESTREAM" validate "$1.yaml" -s particles.file=few.yaml
     cp out "$1.out"
-    expect 0 "$ICESTREAM" generate "$1.yaml" -s particles.file=few.yaml -o "$1.steps.npy"
-    expect 0 "$ICESTREAM" run -q "$1.yaml" -s source.files="$1.steps.npy" -s sink.directory="$1.hits"
+    expect 0 "$ICESTREAM" run -q "$1.yaml" -s particles.file=few.yaml -s sink.directory="$1.hits"
+    is_there "$1.hits/few.hits.npy"
 }
 
 # refused STATUS TEXT ARGUMENT...

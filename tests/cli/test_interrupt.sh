@@ -59,7 +59,7 @@ sleep 60 >silent &
 sleeper=$!
 "$ICESTREAM" run -s source.files=- -s sink.directory=waiting <silent >out 2>err &
 process=$!
-sleep 0.5
+await grep -q "device: " err # a shell lets its background processes ignore SIGINT until they handle it
 kill -INT $process
 status=0
 wait $process || status=$?

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Promises: the example of each stage in configs/stages runs with checks and changes what it says it
 # changes; a header that returns NaN ends `run --verify` and `compare` with its name; a propagate header
-# decides about every segment; hole ice and a propagate header give a warning.
+# decides about every segment. Warnings: a scatter header whose mean cosine is not that of the ice; a
+# propagate header in hole ice.
 # To join: a new example gets a line in the list of stages, and a test of what it changes.
 examples=$(realpath "$(dirname "$0")/../../configs/stages")
 source "$(dirname "$0")/common.bash"
@@ -30,6 +31,8 @@ done
 expect 0 "$ICESTREAM" run --verify light.yaml -s sink.directory=all/ "${stages[@]}"
 [[ $(account all) == *'"absorbed":0,'* ]] || fail "photons are absorbed with clear.h: $(account all)"
 [[ $(account all) == *'"left":0,'* ]] || fail "photons are dropped with clear.h: $(account all)"
+
+says err 'rayleigh.h has the mean cosine ' 'and the ice has 0.9: effective scattering lengths are multiplied by 0.1;'
 
 # The same without checks, by `compare`: all schedules give the same hits.
 expect 0 "$ICESTREAM" compare light.yaml "${stages[@]}" -s detector.oversize=50

@@ -2,7 +2,7 @@
 #ifndef HIT_FILES_H
 #define HIT_FILES_H
 
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/files/table_writer.h"
 
 #include <check.h>
@@ -29,8 +29,8 @@ static inline icestream_hit good_hit(uint32_t photon)
 /* A photon account that closes, and an origin of hits. */
 static const icestream_account closed = {.created = 100,
                                          .absorbed = 60,
-                                         .detected = 30,
-                                         .left = 9,
+                                         .detected = 3,
+                                         .left = 36,
                                          .stopped = 1,
                                          .hits = 3,
                                          .bounces = 1234};

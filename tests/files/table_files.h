@@ -70,8 +70,11 @@ static inline void write_table(const char *path, const ics_layout *schema, size_
 static inline json_t *hit_metadata(uint64_t hits)
 {
     const ics_metadata_origin origin = {.seed = 17, .configuration = "c0ffee", .input = "f00d"};
-    const icestream_account account = {
-        .created = 1000000, .absorbed = 900000, .detected = 100000, .hits = hits, .bounces = 5};
+    const icestream_account account = {.created = 1000000,
+                                       .absorbed = 1000000 - hits,
+                                       .detected = hits,
+                                       .hits = hits,
+                                       .bounces = 5};
     json_t *metadata = NULL;
     icestream_error error;
     ck_assert_int_eq(ics_metadata_create(&origin, &metadata, &error), 0);

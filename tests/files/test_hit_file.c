@@ -143,9 +143,9 @@ static const struct {
     {28, "\0\0\xc0\x7f", 4, "row 2, field dx: found nan, expected part of a unit vector"},
     {32, "\0\0\x00\x40", 4, "row 2, field dy: found 2, expected part of a unit vector"},
     {36, "\0\0\0\0", 4, "row 2, fields dx, dy, dz: found a vector of length 0, expected 1"},
-    {40, "\0\0\0\0", 4, "row 2, field wavelength: found 0, expected a finite value > 0"},
+    {40, "\0\0\0\0", 4, "row 2, field wavelength: found 0, expected 250 to 700 nm"},
     {44, "\0\0\x80\xbf", 4, "row 2, field weight: found -1, expected a finite value >= 0"},
-    {60, "\xfe\xff", 2, "row 2, field pmt: found -2, expected -1 or more"},
+    {60, "\xfe\xff", 2, "row 2, field pmt: found -2, expected 0 (a photo-electron)"},
     {0, "\x04", 1, "row 2: found a hit that belongs before the previous one"},
     {48, "\x08", 1, "row 2: found a hit that belongs before the previous one"},
     {52, "\0", 1, "row 2: found a hit that belongs before the previous one"},
@@ -194,6 +194,50 @@ START_TEST(hits_are_ordered_by_identity)
 }
 END_TEST
 
+/* What files.md 4.4 asks of the rows together and of the account. */
+START_TEST(files_that_cannot_be_true_are_refused)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    icestream_error error;
+    scratch_path(&place, "a.hits.npy", path);
+    const icestream_account continuing = {
+        .created = 100, .absorbed = 60, .left = 39, .stopped = 1, .hits = 3, .bounces = 9};
+    icestream_account more = closed;
+    more.detected = 2;
+    more.left = 37;
+    const struct {
+        icestream_hit second; /* between photon 0 and photon 7 */
+        const icestream_account *account;
+        const char *expected; /* NULL: nothing is wrong */
+    } cases[] = {
+        {good_hit(1), &closed, NULL},
+        {good_hit(0), &closed, "row 1: found photon 0 of event 5, step 9 again, expected one hit"},
+        {good_hit(0), &continuing, "row 1: found photon 0 of event 5, step 9 again, expected each"},
+        {good_hit(1), &continuing, NULL},
+        {good_hit(1), &more, "account.hits: found 3, expected 2, the number of detected photons"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const icestream_hit hits[] = {good_hit(0), cases[i].second, good_hit(7)};
+        json_t *metadata = make_metadata(&origin, cases[i].account);
+        ck_assert_int_eq(write_hits(path, hits, 3, metadata, true, &error), 0);
+        const int status = ics_hit_check_file(path, &error);
+        ck_assert_int_eq(status, cases[i].expected != NULL ? ICESTREAM_E_INPUT : ICESTREAM_OK);
+        ck_assert_msg(cases[i].expected == NULL || strstr(error.text, cases[i].expected) != NULL,
+                      "%s", error.text);
+        json_decref(metadata);
+    }
+    icestream_hit late[] = {good_hit(0), good_hit(1), good_hit(2)};
+    late[2].t += 2e9;
+    json_t *metadata = make_metadata(&origin, &closed);
+    ck_assert_int_eq(write_hits(path, late, 3, metadata, true, &error), 0);
+    ck_assert_int_eq(ics_hit_check_file(path, &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "row 2, field t: found 2.000001e+09"));
+    json_decref(metadata);
+    scratch_remove(&place);
+}
+END_TEST
+
 ICS_TEST_MAIN("hit_file")
 {
     TCase *layout = tcase_create("layout");
@@ -207,5 +251,6 @@ ICS_TEST_MAIN("hit_file")
     tcase_set_timeout(order, 60);
     tcase_add_test(order, bad_hits_are_refused);
     tcase_add_test(order, hits_are_ordered_by_identity);
+    tcase_add_test(order, files_that_cannot_be_true_are_refused);
     suite_add_tcase(suite, order);
 }

@@ -71,8 +71,8 @@ START_TEST(info_describes_hits_as_json)
     json_decref(json);
     free(text);
     text = info(path, true, false, &status, &error);
-    expect_in(text, "\"absorbed\": 900000");
-    expect_in(text, "order, photon account\n");
+    expect_in(text, "\"absorbed\": 980000");
+    expect_in(text, "order, each hit once, photon account\n");
     free(text);
     scratch_remove(&place);
 }

@@ -1,6 +1,6 @@
-/* The contracts of the stages (docs/stages.md) on the CPU: a header for propagate or collide
- * decides about every segment, and with checks every value that a stage must not return is reported
- * with the stage, the value and what was expected. The checks change no arrival of built-in stages.
+/* The contracts of the stages (docs/stages.md) on the CPU: with checks every value that a stage
+ * must not return is reported with the stage, the value and what was expected. The checks change no
+ * arrival of stages that keep their contract.
  *
  * How to join: a new fault of stages/check.h is a row in `faults`, and a case in the header that
  * makes it. */
@@ -54,58 +54,6 @@ static int run(const stage_world *world, const ics_graph_options *options, world
     world_sort(&result->arrivals);
     return status;
 }
-
-/* ---- every segment --------------------------------------------------------------------------- */
-
-/* A segment is 1 m long and takes nothing from the absorption depth. */
-static const char thick[] =
-    "#include \"stages/segment.h\"\n"
-    "ICE_FN ice_segment ice_propagate_custom(const ice_tables *t, ice_segment_start start)\n"
-    "{ const ice_segment s = {1.0f, start.absorption}; (void)t; return s; }\n";
-/* With a bounce limit of 51 every segment meets module 5 at its end, wherever the module is. */
-static const char everywhere[] =
-    "#include \"stages/collide_string_grid.h\"\n"
-    "ICE_FN ice_contact ice_collide_custom(const ice_tables *t, const ice_contact_search *search)\n"
-    "{ const ice_contact c = {search->length, 5};\n"
-    "  return t->bounce_limit == 51 ? c : ice_collide_string_grid(t, search); }\n";
-
-START_TEST(headers_decide_about_every_segment)
-{
-    const scratch place = custom_start();
-    char propagate[SCRATCH_PATH], collide[SCRATCH_PATH];
-    custom_write(&place, "thick.h", thick, propagate);
-    custom_write(&place, "everywhere.h", everywhere, collide);
-    stage_world worlds[] = {stage_world_from_config(NULL, "ice.model=uniform", NULL),
-                            stage_world_from_config(NULL, "ice.model=south-pole-like", NULL)};
-    stage_world_tables(&worlds[0]);
-    stage_world_tables(&worlds[1]);
-    ics_graph_options options = {.variants = world_variants(), .instruction_set = "baseline"};
-    options.custom[ICS_STAGE_PROPAGATE] = propagate;
-    options.custom[ICS_STAGE_COLLIDE] = collide;
-    for (size_t i = 0; i < 8; ++i) {
-        const uint32_t bounces = i < 4 ? 50 : 51;
-        stage_world *world = &worlds[i / 2 % 2];
-        world->tables->device.bounce_limit = bounces;
-        options.schedule = schedules[i % 2];
-        world_result result;
-        icestream_error why;
-        ck_assert_int_eq(run(world, &options, &result, &why), ICESTREAM_OK);
-        ck_assert_uint_eq(result.account.absorbed, 0);
-        ck_assert_uint_eq(result.account.left, 0); /* no photon is dropped */
-        if (bounces == 50) {
-            ck_assert_uint_eq(result.account.stopped + result.account.detected, STEPS * PHOTONS);
-            ck_assert_uint_ge(result.account.bounces, bounces * result.account.stopped);
-        } else {
-            ck_assert_uint_eq(result.account.detected, STEPS * PHOTONS);
-            ck_assert_uint_eq(result.account.bounces, STEPS * PHOTONS);
-        }
-        world_result_free(&result);
-    }
-    stage_world_destroy(&worlds[0]);
-    stage_world_destroy(&worlds[1]);
-    scratch_remove(&place);
-}
-END_TEST
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
@@ -262,7 +210,6 @@ ICS_TEST_MAIN("check")
 {
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
-    tcase_add_test(all, headers_decide_about_every_segment);
     tcase_add_test(all, faults_are_reported_with_their_stage);
     suite_add_tcase(suite, all);
 }

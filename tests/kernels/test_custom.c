@@ -134,6 +134,30 @@ static bool same(const world_result *a, const world_result *b)
            !memcmp(&a->account, &b->account, sizeof a->account);
 }
 
+/* A header for propagate or collide decides about every segment. With a bounce limit of 50 segments
+ * of the header below are 1 m long and absorb nothing; with 51 every segment meets a module. */
+static void expect_every_segment(stage_world *world, const ics_graph_options *options)
+{
+    ice_tables *tables = &world->tables->device;
+    const uint32_t before = tables->bounce_limit;
+    tables->reach_cull = 1; /* has no effect with these headers */
+    tables->bounce_limit = 50;
+    world_result thick = run_graph(world, options);
+    /* One photon in 100 000 has a depth below ICE_ABSORPTION_END from the start. */
+    ck_assert_uint_le(thick.account.absorbed, thick.account.created / 10000);
+    ck_assert_uint_eq(thick.account.left, 0);
+    ck_assert_uint_gt(thick.account.stopped, thick.account.created / 2);
+    ck_assert_uint_ge(thick.account.bounces, 50 * thick.account.stopped);
+    tables->bounce_limit = 51;
+    world_result everywhere = run_graph(world, options);
+    ck_assert_uint_eq(everywhere.account.detected, everywhere.account.created);
+    ck_assert_uint_eq(everywhere.account.bounces, everywhere.account.created);
+    tables->reach_cull = 0;
+    tables->bounce_limit = before;
+    world_result_free(&thick);
+    world_result_free(&everywhere);
+}
+
 /* Headers that only call built-in stages give the same arrivals, bit for bit, for every stage. */
 START_TEST(headers_join_every_stage)
 {
@@ -143,14 +167,20 @@ START_TEST(headers_join_every_stage)
             "ICE_FN ice_photon ice_create_custom(const ice_tables *tables, const ice_emission *e,\n"
             "    uint32_t emission_index, uint32_t photon_id)\n"
             "{ return ice_create_cherenkov(tables, e, emission_index, photon_id); }\n",
-        [ICS_STAGE_PROPAGATE] = "#include \"stages/propagate_cumulative.h\"\n"
-                                "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, "
-                                "ice_segment_start start)\n"
-                                "{ return ice_propagate_cumulative(tables, start); }\n",
-        [ICS_STAGE_COLLIDE] = "#include \"stages/collide_cell_grid.h\"\n"
-                              "ICE_FN ice_contact ice_collide_custom(const ice_tables *tables,\n"
-                              "    const ice_contact_search *search)\n"
-                              "{ return ice_collide_cell_grid(tables, search); }\n",
+        [ICS_STAGE_PROPAGATE] =
+            "#include \"stages/propagate_cumulative.h\"\n"
+            "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, "
+            "ice_segment_start start)\n"
+            "{ const ice_segment thick = {1.0f, start.absorption};\n"
+            "  return tables->bounce_limit == 50\n"
+            "             ? thick : ice_propagate_cumulative(tables, start); }\n",
+        [ICS_STAGE_COLLIDE] =
+            "#include \"stages/collide_cell_grid.h\"\n"
+            "ICE_FN ice_contact ice_collide_custom(const ice_tables *tables,\n"
+            "    const ice_contact_search *search)\n"
+            "{ const ice_contact everywhere = {search->length, 5};\n"
+            "  return tables->bounce_limit == 51\n"
+            "             ? everywhere : ice_collide_cell_grid(tables, search); }\n",
         [ICS_STAGE_SCATTER] =
             "#include \"stages/scatter_hg.h\"\n"
             "ICE_FN float ice_scatter_custom(const ice_scatter_constants *constants, float u)\n"
@@ -183,6 +213,7 @@ START_TEST(headers_join_every_stage)
                       ics_graph_schedule_name(schedules[i % 2]), result.arrivals.count,
                       expected.arrivals.count);
         world_result_free(&result);
+        expect_every_segment(&world, &options);
     }
     /* Other physics gives other arrivals. */
     memset(options.custom, 0, sizeof options.custom);

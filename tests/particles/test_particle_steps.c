@@ -175,14 +175,16 @@ START_TEST(stopping)
     ck_assert_double_lt(bare, 0.985 * range * YIELD);
     free(steps);
     close_world(&w);
-    /* A muon with losses stops, too. A muon at rest makes no light. */
+    /* A muon with losses stops, too. A muon at rest adds no light. */
     w = open_particles("stopping: true, losses: simple, ",
                        "{type: mu, energy: 30, length: 5000, " HERE "}");
     ck_assert_uint_gt(count_all(&w).photons, 60 * 2400);
     ck_assert_uint_lt(ics_particle_steps_totals(w.steps).photons, 140 * 4500);
     close_world(&w);
-    ck_assert_double_eq(
-        photons_of("stopping: true, ", "{type: mu, energy: 0.10566, length: 10, " HERE "}"), 0);
+    ck_assert_double_eq(photons_of("stopping: true, ",
+                                   "{type: e-, energy: 1, " HERE "}, "
+                                   "{type: mu, energy: 0.10566, length: 10, " HERE "}"),
+                        photons_of("stopping: true, ", "{type: e-, energy: 1, " HERE "}"));
 }
 END_TEST
 

@@ -1,7 +1,8 @@
 /* --resume never mixes hits of two physics: a hit file is kept only if its digests are those of
- * this run's settings. A file with other digests is made again, also one with digests of an earlier
- * version of icestream. Which key changes which digest is tested in tests/units/test_origin_keys.c.
- * How to join: add a row to the runs of settings_decide. */
+ * this run's settings. A finished file of other settings is not replaced: the run ends and names
+ * the keys that differ, or the digests of a file that lists no settings; --force makes the file
+ * again. Which key changes which digest is tested in tests/units/test_origin_keys.c. How to join:
+ * add a row to the runs of settings_decide. */
 #include "pipeline/files/format/crc32c.h"
 #include "tests/run/run_place.h"
 
@@ -12,6 +13,23 @@
 
 enum { TAIL = 32 };
 
+/* A run with --resume that is refused, with this text in its error. */
+static void expect_refusal(const char *set, const char *text)
+{
+    ck_assert_int_eq(run_cpu(set, NULL), ICESTREAM_E_OUTPUT);
+    ck_assert_msg(strstr(place.error.text, "nothing was computed; --resume does not replace") !=
+                          NULL &&
+                      strstr(place.error.text, text) != NULL,
+                  "%s", place.error.text);
+}
+
+static void run_with_force(const char *set)
+{
+    place.options.force = true;
+    run_well(set, NULL);
+    place.options.force = false;
+}
+
 static void expect_files(json_int_t done, json_int_t skipped)
 {
     ck_assert_int_eq(run_folder_files(&place, "done"), done);
@@ -21,18 +39,29 @@ static void expect_files(json_int_t done, json_int_t skipped)
 START_TEST(settings_decide)
 {
     static const struct {
-        const char *set;
-        bool is_same;
-    } runs[] = {{"graph.batch=77", true},        {"device.threads=1", true},
-                {"detector.radius=0.17", false}, {"detector.radius=0.1700", true},
-                {"stages.scatter=hg", false},    {"light.spectra=[{line: 400}]", false},
-                {"run.bounce_limit=9", false},   {"ice.absorb_above=1000", false}};
+        const char *set, *text; /* of the refusal; NULL: the hits of the run before are kept */
+    } runs[] = {
+        {"graph.batch=77", NULL},
+        {"device.threads=1", NULL},
+        {"detector.radius=0.17", "a.hits.npy: detector.radius: found 0.1651, expected 0.17"},
+        {"detector.radius=0.1700", NULL},
+        {"stages.scatter=hg", "a.hits.npy: stages.scatter: found hg-sl, expected hg"},
+        {"light.spectra=[{line: 400}]",
+         "a.hits.npy: light.spectra: found [], expected [{line: 400}]"},
+        {"run.bounce_limit=9", "a.hits.npy: run.bounce_limit: found 10000, expected 9"},
+        {"run.seed=5", "a.hits.npy: run.seed: found 1, expected 5"},
+        {"ice.absorb_above=1000", "a.hits.npy: ice.absorb_above: found off, expected 1000"}};
     run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
     run_well("graph.batch=78", NULL);
     place.options.resume = true;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; ++i) {
+        if (runs[i].text != NULL) {
+            expect_refusal(runs[i].set, runs[i].text);
+            run_with_force(runs[i].set);
+            expect_files(1, 0);
+        }
         run_well(runs[i].set, NULL);
-        expect_files(runs[i].is_same ? 0 : 1, runs[i].is_same ? 1 : 0);
+        expect_files(0, 1);
     }
 }
 END_TEST
@@ -69,7 +98,10 @@ START_TEST(old_digests)
     unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
     make_old(path, names[_i]);
     place.options.resume = true;
-    run_well(NULL, NULL);
+    char text[64];
+    snprintf(text, sizeof text, "a.hits.npy: digest of %s: found ", names[_i]);
+    expect_refusal(NULL, text);
+    run_with_force(NULL);
     expect_files(1, 0);
     unsigned char *again = scratch_read(path, &again_size);
     ck_assert_uint_eq(size, again_size);
@@ -115,6 +147,33 @@ START_TEST(old_volume)
 }
 END_TEST
 
+/* A finished file that fails a check of `icestream info --verify` is made again, with one line that
+ * says why; so is a file of another step file. */
+START_TEST(unsound_files_are_made_again)
+{
+    char path[2 * SCRATCH_PATH];
+    size_t size = 0;
+    run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
+    run_well(NULL, NULL);
+    place.options.resume = true;
+    unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
+    bytes[1024 + 60] = 7; /* pmt of the first row */
+    scratch_write(path, bytes, size);
+    char *log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
+    ck_assert_msg(strstr(log, "made again: ") != NULL && strstr(log, "a.hits.npy: ") != NULL, "%s",
+                  log);
+    free(log);
+    log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
+    ck_assert_ptr_null(strstr(log, "made again"));
+    free(log);
+    run_folder_bright_steps(&place, "a.npy", 1, 3, 500);
+    log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
+    ck_assert_ptr_nonnull(strstr(log, "a.hits.npy: found hits of another step file"));
+    free(log);
+    free(bytes);
+}
+END_TEST
+
 ICS_TEST_MAIN("resume settings")
 {
     TCase *all = tcase_create("all");
@@ -122,5 +181,6 @@ ICS_TEST_MAIN("resume settings")
     tcase_add_test(all, settings_decide);
     tcase_add_loop_test(all, old_digests, 0, 3);
     tcase_add_test(all, old_volume);
+    tcase_add_test(all, unsound_files_are_made_again);
     suite_add_tcase(suite, all);
 }

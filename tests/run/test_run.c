@@ -201,13 +201,18 @@ START_TEST(test_existing_outputs_need_force_or_resume)
     /* The hits depend on seed, ice and input, but not on the schedule or the batches. */
     ck_assert_int_eq(run_cpu("graph.schedule=monolithic", "graph.batch=100"), ICESTREAM_OK);
     ck_assert_int_eq(run_folder_files(&place, "skipped"), 2);
+    ck_assert_int_eq(run_cpu("ice.model=uniform", NULL), ICESTREAM_E_OUTPUT);
+    ck_assert_ptr_nonnull(
+        strstr(place.error.text, "b.hits.npy: ice.model: found south-pole-like, expected uniform"));
+    place.options.force = true;
     ck_assert_int_eq(run_cpu("ice.model=uniform", NULL), ICESTREAM_OK);
     ck_assert_int_eq(run_folder_files(&place, "skipped"), 0);
+    place.options.force = false;
     run_folder_bright_steps(&place, "b.npy", 1, 3, 500);
     ck_assert_int_eq(run_cpu("ice.model=uniform", NULL), ICESTREAM_OK);
     ck_assert_int_eq(run_folder_files(&place, "skipped"), 1);
-    ck_assert_int_eq(run_cpu("ice.model=uniform", "run.seed=2"), ICESTREAM_OK);
-    ck_assert_int_eq(run_folder_files(&place, "done"), 2);
+    ck_assert_int_eq(run_cpu("ice.model=uniform", "run.seed=2"), ICESTREAM_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: run.seed: found 1, expected 2"));
 
     place.options.resume = false;
     place.options.force = true;

@@ -86,8 +86,8 @@ int run_folder_run(run_folder *place, const char *const *sets)
     char files[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     snprintf(sink, sizeof sink, "sink.directory=%s", place->hits);
-    const char *all[RUN_FOLDER_SETS] = {files, sink, "device.threads=2"};
-    size_t count = 3;
+    const char *all[RUN_FOLDER_SETS] = {files, sink, "device.threads=2", "source.empty=accept"};
+    size_t count = 4;
     for (; *sets != NULL; ++sets) {
         ck_assert_uint_lt(count, RUN_FOLDER_SETS);
         all[count++] = *sets;

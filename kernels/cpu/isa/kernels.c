@@ -212,6 +212,11 @@ static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wav
     }
 }
 
+static float one_minus_cosine(ice_variant variant, const ice_scatter_constants *constants, float u)
+{
+    return ice_scatter(variant, constants, u);
+}
+
 #if defined(ICE_CHECK)
 static ice_fault *find_fault(void)
 {
@@ -227,6 +232,7 @@ const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
     .scatter = scatter,
     .compact = compact,
     .carry = carry,
+    .one_minus_cosine = one_minus_cosine,
 #if defined(ICE_CHECK)
     .fault = find_fault,
 #endif

@@ -14,13 +14,13 @@ int ics_detector_layout_path(const icestream_config *config, char **out, icestre
  * error. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller frees the list. */
 int ics_detector_layout_read(const char *path, ics_module_list *out, icestream_error *error);
 
-/* A module that stands in another position than the file geo-f2k says. */
+/* How the modules of a detector differ from a file geo-f2k. */
 typedef struct ics_layout_difference {
     char *file;              /* path of that geo-f2k, owned by the caller; NULL: there is none */
     size_t shared;           /* modules of the detector that the file has, too */
     size_t moved;            /* those of them that are more than ICS_LAYOUT_TOLERANCE away */
-    uint16_t string, module; /* the first one of these */
-    double distance;         /* of this one (m) */
+    double distance;         /* of the first one of these (m) */
+    uint16_t string, module; /* its identity */
 } ics_layout_difference;
 
 /* The largest distance (m) between two surveys of the same module. The closest modules of one

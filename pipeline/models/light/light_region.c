@@ -61,16 +61,16 @@ ics_light_limits ics_light_limits_of(const ice_medium *medium, const ice_detecto
 ics_light_position ics_light_position_of(const ics_light_limits *limits, double z, double *limit)
 {
     const struct {
-        bool is_wrong;
         double limit;
         ics_light_position position;
+        bool is_wrong;
     } rows[] = {
-        {z > limits->surface, limits->surface, ICS_LIGHT_IN_AIR},
-        {z < limits->rock, limits->rock, ICS_LIGHT_IN_ROCK},
-        {z > limits->above, limits->above, ICS_LIGHT_ABOVE_WORLD},
-        {z < limits->below, limits->below, ICS_LIGHT_BELOW_WORLD},
-        {z > limits->top, limits->top, ICS_LIGHT_ABOVE_TABLE},
-        {z < limits->bottom, limits->bottom, ICS_LIGHT_BELOW_TABLE},
+        {limits->surface, ICS_LIGHT_IN_AIR, z > limits->surface},
+        {limits->rock, ICS_LIGHT_IN_ROCK, z < limits->rock},
+        {limits->above, ICS_LIGHT_ABOVE_WORLD, z > limits->above},
+        {limits->below, ICS_LIGHT_BELOW_WORLD, z < limits->below},
+        {limits->top, ICS_LIGHT_ABOVE_TABLE, z > limits->top},
+        {limits->bottom, ICS_LIGHT_BELOW_TABLE, z < limits->bottom},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         if (rows[i].is_wrong) {

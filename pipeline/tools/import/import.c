@@ -106,11 +106,9 @@ int ics_import_run_file(const char *program, const ics_import_request *request,
     if (status == ICESTREAM_OK) {
         status = write_text(program, request, &folder, &text, error);
     }
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && text != NULL) {
         status = check_text(request->output, text, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = store(request, text, error);
+        status = status == ICESTREAM_OK ? store(request, text, error) : status;
     }
     ics_import_folder_free(&folder);
     free(text);

@@ -16,19 +16,18 @@ typedef struct ics_import_request {
 
 /* What a folder of ice contains. */
 typedef struct ics_import_folder {
-    char *path;       /* as the run file names it, owned */
-    char *particles;  /* the same of the f2k file; NULL: none */
-    bool has_modules; /* geo-f2k */
-    bool has_version; /* the file says how birefringence was subtracted */
-    bool is_birefringent;
-    bool has_line, has_map;    /* of the tilt */
-    bool has_cables;           /* dx.dat */
-    bool has_acceptance;       /* wv.dat */
-    ics_ppc_settings settings; /* of cfg.txt */
-    double tilt_origin;        /* m: of the reference string of a tilt along a line */
-    char reference[64];        /* "string 86" */
+    char *path;                /* as the run file names it, owned */
+    char *particles;           /* the same of the f2k file; NULL: none */
     const char *known_as;      /* a public model, found by its bytes; NULL: another one */
     const char *subtraction;   /* that this model needs; NULL: not known */
+    ics_ppc_settings settings; /* of cfg.txt */
+    double tilt_origin;        /* m: of the reference string of a tilt along a line */
+    char reference[32];        /* "string 86"; "": there is no such tilt */
+    bool has_modules;          /* geo-f2k */
+    bool has_version;          /* the file says how birefringence was subtracted */
+    bool is_birefringent;
+    bool has_line, has_map; /* of the tilt */
+    bool has_cables;        /* dx.dat */
 } ics_import_folder;
 
 /* Looks at the folder. Paths become those that a run file at request->output needs. The caller

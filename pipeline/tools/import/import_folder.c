@@ -183,7 +183,6 @@ int ics_import_folder_read(const ics_import_request *request, ics_import_folder 
     out->has_map = has_file(folder, "tilt.set");
     out->has_line = !out->has_map && has_file(folder, "tilt.par");
     out->has_cables = has_file(folder, "dx.dat");
-    out->has_acceptance = has_file(folder, "wv.dat");
     ICS_TRY(read_settings(folder, out, error));
     ICS_TRY(recognise(folder, out, error));
     return out->has_line && out->has_modules ? find_origin(folder, out, error) : ICESTREAM_OK;

@@ -75,17 +75,23 @@ static const ics_option options[OPTIONS] = {
                         .initial = "summary.json in sink.directory"},
 };
 
+static bool has_json_log(const ics_arguments *given)
+{
+    const char *log = given->options[OPTION_LOG].text;
+    return log != NULL && strcmp(log, "json") == 0;
+}
+
 static int execute_run(const icestream_config *config, const ics_arguments *given,
                        icestream_error *error)
 {
     const ics_option_value *values = given->options;
-    const char *log = values[OPTION_LOG].text, *steps = values[OPTION_KEEP_STEPS].text;
+    const char *steps = values[OPTION_KEEP_STEPS].text;
     const icestream_run_options run = {
         .force = values[OPTION_FORCE].given,
         .resume = values[OPTION_RESUME].given,
         .quiet = values[OPTION_QUIET].given,
         .fail_fast = values[OPTION_FAIL_FAST].given,
-        .log_json = log != NULL && strcmp(log, "json") == 0,
+        .log_json = has_json_log(given),
         .progress = stderr,
         .summary_path = values[OPTION_SUMMARY].text,
         .metrics_path = values[OPTION_METRICS].text,
@@ -138,5 +144,6 @@ const ics_command ics_command_run = {
     .options = options,
     .option_count = OPTIONS,
     .execute = execute,
+    .has_json_log = has_json_log,
     .exit_status = exit_status,
 };

@@ -173,8 +173,11 @@ static int check_particles(const icestream_config *config, ics_models *models, c
         json_object_set_new(out->json, "particles", particles_json(&survey));
     }
     const size_t described = models->warnings.count;
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_plausibility_check(config, setup, models, error);
+    if (setup != NULL) {
+        /* Also if the survey failed: a particle without light may be the reason. */
+        icestream_error why = {.status = ICESTREAM_OK};
+        ics_particle_plausibility_check(config, setup, models, &why);
+        status = status == ICESTREAM_OK ? ics_error_copy(error, &why) : status;
     }
     for (size_t i = described; out->text != NULL && i < models->warnings.count; ++i) {
         fprintf(out->text, "warning    %s\n", models->warnings.items[i]);

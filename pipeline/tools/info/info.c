@@ -4,7 +4,7 @@
 #include "base/json_text.h"
 #include "base/visible_text.h"
 #include "pipeline/files/format/table_reader.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/files/step_reader.h"
 
 #include <inttypes.h>
@@ -188,66 +188,13 @@ static int verify_steps(const char *path, icestream_error *error)
     return status;
 }
 
-static int verify_account(const char *path, const json_t *metadata, uint64_t rows,
-                          icestream_error *error)
-{
-    icestream_account account;
-    if (metadata == NULL) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: found no trailer, expected one with the photon "
-                             "account",
-                             path);
-    }
-    if (!ics_metadata_account(metadata, &account)) {
-        return ics_error_set(
-            error, ICESTREAM_E_INPUT,
-            "%s: trailer: account: found none that is complete, expected the seven "
-            "counts of the photon account",
-            path);
-    }
-    if (!ics_metadata_account_closes(&account)) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: trailer: account: found %" PRIu64
-                             " photons created, expected the sum of absorbed, detected, left and "
-                             "stopped",
-                             path, account.created);
-    }
-    if (account.hits - account.undetected != rows) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: trailer: account.%s: found %" PRIu64 ", expected %" PRIu64
-                             ", the number of rows",
-                             path, account.undetected > 0 ? "photo_electrons" : "hits",
-                             account.hits - account.undetected, rows);
-    }
-    return ICESTREAM_OK;
-}
-
-static int verify_hits(const char *path, icestream_error *error)
-{
-    ics_hit_reader *reader = NULL;
-    icestream_hit *hits = malloc(PIECE * sizeof *hits);
-    int status = hits != NULL
-                     ? ics_hit_reader_open(path, true, &reader, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
-    for (size_t got = 1; got > 0 && !status;) {
-        status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
-    }
-    if (!status) {
-        status = verify_account(path, ics_hit_reader_metadata(reader), ics_hit_reader_rows(reader),
-                                error);
-    }
-    ics_hit_reader_destroy(reader);
-    free(hits);
-    return status;
-}
-
 /* ---- printing ------------------------------------------------------------------------------- */
 
 static const char *what_was_verified(const ics_layout *schema)
 {
     return schema == ics_layout_steps() ? "checksums, every field of every row, unique step ids"
            : schema == ics_layout_hits()
-               ? "checksums, every field of every row, order, photon account"
+               ? "checksums, every field of every row, order, each hit once, photon account"
                : "checksums";
 }
 
@@ -345,7 +292,7 @@ int icestream_info(const char *path, bool verify, bool json, FILE *out, icestrea
     if (!status && verify) {
         status = about.schema == ics_layout_steps() ? verify_steps(path, error)
                  : about.schema == ics_layout_hits()
-                     ? verify_hits(path, error)
+                     ? ics_hit_check_file(path, error)
                      : ICESTREAM_OK; /* describe() has checked the checksums */
     }
     about.verified = verify;

@@ -1,0 +1,139 @@
+#include "pipeline/units/hit_check.h"
+
+#include "base/error.h"
+#include "pipeline/units/settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+/* Checks the counts of a complete account against each other and against the number of rows. */
+static int check_counts(const char *path, const icestream_account *account, uint64_t rows,
+                        icestream_error *error)
+{
+    if (!ics_metadata_account_closes(account)) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: account: found %" PRIu64
+                             " photons created, expected the sum of absorbed, detected, left and "
+                             "stopped",
+                             path, account->created);
+    }
+    if (account->hits - account->undetected != rows) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: account.%s: found %" PRIu64 ", expected %" PRIu64
+                             ", the number of rows",
+                             path, account->undetected > 0 ? "photo_electrons" : "hits",
+                             account->hits - account->undetected, rows);
+    }
+    if (account->detected > 0 && account->hits != account->detected) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: account.hits: found %" PRIu64 ", expected %" PRIu64
+                             ", the number of detected photons, which stop at their hit",
+                             path, account->hits, account->detected);
+    }
+    return ICESTREAM_OK;
+}
+
+static int check_account(const char *path, const json_t *metadata, uint64_t rows,
+                         icestream_error *error)
+{
+    icestream_account account;
+    if (metadata == NULL) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found no trailer, expected one with the photon "
+                             "account",
+                             path);
+    }
+    if (!ics_metadata_account(metadata, &account)) {
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT,
+            "%s: trailer: account: found none that is complete, expected the seven "
+            "counts of the photon account",
+            path);
+    }
+    return check_counts(path, &account, rows, error);
+}
+
+/* Reads all rows, so that checksums and values are checked, then checks the account. */
+static int check_all(const char *path, ics_hit_reader *reader, icestream_error *error)
+{
+    enum { PIECE = 16384 };
+    icestream_hit *hits = malloc(PIECE * sizeof *hits);
+    if (hits == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
+    }
+    int status = ICESTREAM_OK;
+    for (size_t got = 1; got > 0 && status == ICESTREAM_OK;) {
+        status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
+    }
+    free(hits);
+    return status == ICESTREAM_OK ? check_account(path, ics_hit_reader_metadata(reader),
+                                                  ics_hit_reader_rows(reader), error)
+                                  : status;
+}
+
+int ics_hit_check_file(const char *path, icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    int status = ics_hit_reader_open(path, true, &reader, error);
+    if (status == ICESTREAM_OK) {
+        status = check_all(path, reader, error);
+    }
+    ics_hit_reader_destroy(reader);
+    return status;
+}
+
+/* ---- against a run --------------------------------------------------------------------------- */
+
+/* Judges what header and trailer say. */
+static ics_hit_verdict judge_metadata(const char *path, const ics_hit_reader *reader,
+                                      const json_t *expected, icestream_error *why)
+{
+    const json_t *metadata = ics_hit_reader_metadata(reader);
+    if (check_account(path, metadata, ics_hit_reader_rows(reader), why) != ICESTREAM_OK) {
+        return ICS_HITS_UNSOUND;
+    }
+    if (!ics_metadata_same_settings(metadata, expected)) {
+        ics_settings_explain(path, metadata, expected, why);
+        return ICS_HITS_OTHER_SETTINGS;
+    }
+    if (!ics_metadata_same_origin(metadata, expected)) {
+        ics_error_set(why, ICESTREAM_E_INPUT, "%s: found hits of another step file", path);
+        return ICS_HITS_OTHER_INPUT;
+    }
+    return ICS_HITS_MATCH;
+}
+
+int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
+                        ics_hit_verdict *out, icestream_error *why, icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    *why = (icestream_error){.status = ICESTREAM_OK};
+    *out = ICS_HITS_UNSOUND;
+    int status = ics_hit_reader_open(path, true, &reader, why);
+    if (status != ICESTREAM_OK && why->cause == ENOENT) {
+        *out = ICS_HITS_MISSING;
+    } else if (status == ICESTREAM_OK) {
+        *out = judge_metadata(path, reader, expected, why);
+        if (*out == ICS_HITS_MATCH && thorough) {
+            status = check_all(path, reader, why);
+            *out = status == ICESTREAM_OK ? ICS_HITS_MATCH : ICS_HITS_UNSOUND;
+        }
+    }
+    ics_hit_reader_destroy(reader);
+    /* A file that cannot be read does not match, unless the cause may pass. */
+    const bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
+    return ours || ics_error_may_pass(why) ? ics_error_copy(error, why) : ICESTREAM_OK;
+}
+
+int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
+                         icestream_error *error)
+{
+    ics_hit_verdict verdict;
+    icestream_error why;
+    const int status = ics_hit_check_judge(path, expected, thorough, &verdict, &why, error);
+    *matches = status == ICESTREAM_OK && verdict == ICS_HITS_MATCH;
+    return status;
+}

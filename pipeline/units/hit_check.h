@@ -1,0 +1,35 @@
+/* Whether a hit file is sound (files.md 4.4), and whether it is the hit file of a run. `icestream
+ * info
+ * --verify` and --resume share these checks. */
+#ifndef ICS_UNITS_HIT_CHECK_H
+#define ICS_UNITS_HIT_CHECK_H
+
+#include "pipeline/files/hit_reader.h"
+
+/* Reads a whole hit file and checks it: checksums, every row, the account. ICESTREAM_E_INPUT: the
+ * first fault. ICESTREAM_E_MEMORY. */
+int ics_hit_check_file(const char *path, icestream_error *error);
+
+/* What a hit file is for a run. */
+typedef enum ics_hit_verdict {
+    ICS_HITS_MATCH,         /* sound, and made from this step file with these settings */
+    ICS_HITS_MISSING,       /* there is no such file */
+    ICS_HITS_UNSOUND,       /* damaged, incomplete, or no hit file; or impossible values */
+    ICS_HITS_OTHER_INPUT,   /* made with these settings from another step file */
+    ICS_HITS_OTHER_SETTINGS /* made with other settings */
+} ics_hit_verdict;
+
+/* Judges the hit file `path`. `expected`: metadata with seed, digests and settings
+ * (ics_origin_metadata). `thorough`: rows are read and checked; else only header and trailer. `why`
+ * gets the reason if the verdict is not MATCH or MISSING: for OTHER_SETTINGS one line for each
+ * setting that differs (settings.h). ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: too many files are
+ * open; ICESTREAM_E_INPUT: the file cannot be read for a cause that may pass (ics_error_may_pass).
+ */
+int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
+                        ics_hit_verdict *out, icestream_error *why, icestream_error *error);
+
+/* The same as a question: *matches is true for ICS_HITS_MATCH. */
+int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
+                         icestream_error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/* Promises of base/memory.h: a request for more memory than there is is refused before it is made,
+ * with both sizes and the limit that refuses it; a small request is not.
+ *
+ * How to join: add one test for each new limit. Limits of the process are set in a child. */
+#include "base/memory.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+START_TEST(small_request_passes)
+{
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_memory_check("the test needs", 1e6, 0, &error), ICESTREAM_OK);
+}
+END_TEST
+
+START_TEST(more_than_the_machine_has_is_refused)
+{
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_memory_check("the test needs", 1e18, 0, &error), ICESTREAM_E_MEMORY);
+    ck_assert_ptr_nonnull(strstr(error.text, "the test needs 1e+09 GB, but the "));
+}
+END_TEST
+
+/* Address space that is only reserved counts for its own limit alone. */
+START_TEST(limit_of_the_address_space_counts)
+{
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        icestream_error error = {0};
+        const struct rlimit limit = {(rlim_t)1 << 36, (rlim_t)1 << 36};
+        const bool before = ics_memory_check("t", 1, 1e12, &error) == ICESTREAM_OK;
+        const bool set = setrlimit(RLIMIT_AS, &limit) == 0;
+        const bool after = ics_memory_check("t", 1, 1e12, &error) == ICESTREAM_E_MEMORY;
+        _exit(before && set && after && strstr(error.text, "ulimit -v") != NULL ? 0 : 1);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+ICS_TEST_MAIN("memory")
+{
+    TCase *limits = tcase_create("limits");
+    tcase_add_test(limits, small_request_passes);
+    tcase_add_test(limits, more_than_the_machine_has_is_refused);
+    tcase_add_test(limits, limit_of_the_address_space_counts);
+    suite_add_tcase(suite, limits);
+}
