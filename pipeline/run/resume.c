@@ -1,8 +1,8 @@
 #include "pipeline/run/resume.h"
 
 #include "base/error.h"
-#include "pipeline/units/hit_check.h"
 #include "pipeline/run/log.h"
+#include "pipeline/units/hit_check.h"
 
 /* Finds the maths of a hit file that was made with the settings of this run. *counts false: there
  * is no such file, or it has no photon, and then the maths does not matter. */

@@ -3,11 +3,11 @@
 
 #include "base/container.h"
 #include "base/error.h"
-#include "pipeline/units/hit_check.h"
 #include "pipeline/files/output.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/command_pending.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit_generated.h"
 
 #include <inttypes.h>

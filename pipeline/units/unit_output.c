@@ -3,12 +3,12 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
-#include "pipeline/units/hit_check.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/spool/quarantine.h"
 #include "pipeline/units/command_pending.h"
+#include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
 

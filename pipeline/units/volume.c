@@ -1,10 +1,10 @@
 #include "pipeline/units/volume.h"
 
 #include "base/error.h"
-#include "pipeline/units/hit_check.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/units/command_pending.h"
+#include "pipeline/units/hit_check.h"
 
 #include <errno.h>
 #include <inttypes.h>

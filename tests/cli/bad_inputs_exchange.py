@@ -161,7 +161,7 @@ def exchange_cases():
     converted(
         "a hit after all bins",
         "--waveforms 5 b.npy w.npy",
-        "found a hit at 1e+300 ns",
+        "which is 1e+300 ns away from another hit of the same step",
         {"b.npy": bytes(far)},
         3,
     )

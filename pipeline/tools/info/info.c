@@ -4,8 +4,8 @@
 #include "base/json_text.h"
 #include "base/visible_text.h"
 #include "pipeline/files/format/table_reader.h"
-#include "pipeline/units/hit_check.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/units/hit_check.h"
 
 #include <inttypes.h>
 #include <math.h>
