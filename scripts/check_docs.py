@@ -113,7 +113,8 @@ def main():
             return subprocess.run([sys.argv[1], *words, '--help'], capture_output=True,
                                   text=True).stdout
         commands = set(re.findall(r'^  ([a-z]+) ', helped(), re.M))
-        helps = {c: helped(c) for c in commands}
+        helps = {c: helped(c) for c in commands} | {'help': '', 'version': ''}
+        commands |= set(helps)
         for path, text in pages.items():
             if path == 'docs/bad-inputs.md':  # shows what is wrong
                 continue

@@ -1,7 +1,7 @@
 /* From .npy files to HDF5. */
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/hdf5_common.h"

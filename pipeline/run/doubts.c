@@ -1,6 +1,6 @@
 #include "pipeline/run/doubts.h"
 
-#include "pipeline/files/format/json_text.h"
+#include "base/json_text.h"
 #include "pipeline/run/log.h"
 
 #include <inttypes.h>

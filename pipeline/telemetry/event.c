@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/files/format/json_text.h"
+#include "base/json_text.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 #include "pipeline/telemetry/events.h"
 
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/visible_text.h"
-#include "pipeline/files/format/json_text.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "pipeline/telemetry/sink_folder.h"
 
 #include "base/error.h"
-#include "pipeline/files/format/json_text.h"
+#include "base/json_text.h"
 #include "pipeline/telemetry/event.h"
 
 #include <dirent.h>

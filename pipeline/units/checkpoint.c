@@ -1,7 +1,7 @@
 /* Opening and writing a checkpoint. checkpoint_read.c reads its records. */
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/output.h"
 #include "pipeline/units/checkpoint_state.h"
 

@@ -1,7 +1,7 @@
 #include "pipeline/units/inputs.h"
 
+#include "base/blocked.h"
 #include "base/error.h"
-#include "pipeline/files/blocked.h"
 #include "pipeline/generator/light_digest.h"
 
 #include <errno.h>

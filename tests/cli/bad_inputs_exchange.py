@@ -48,7 +48,7 @@ def trace_cases():
         "a.hits.npy: found no hit for which --select is true",
         exit_status=3,
     )
-    traced("hits that are steps", "--hits steps/a.steps.npy", "expected one of hits", exit_status=3)
+    traced("hits that are steps", "--hits steps/a.steps.npy", "found a file of steps (its fields are theirs), expected one of hits", exit_status=3)
     traced("hits that are not there", "--hits none.npy", "none.npy: cannot open", exit_status=3)
     traced(
         "damaged hits",
@@ -140,7 +140,7 @@ def exchange_cases():
     late[1024 + 8 : 1024 + 16] = struct.pack("<d", NAN)
     far = bytearray(late)
     far[1024 + 8 : 1024 + 16] = struct.pack("<d", 1e300)
-    converted("steps as text", "a.npy a.txt", "a.npy: found a file of steps", {"a.npy": good.steps}, 3)
+    converted("steps as text", "a.npy a.txt", "a.npy: found a file of steps (its fields are theirs), expected one of hits", {"a.npy": good.steps}, 3)
     converted("text that is read", "a.txt a.npy", "a.txt: found an unknown ending", {"a.txt": b""})
     converted("a NaN as text", "b.npy b.txt", "field t: found nan", {"b.npy": bytes(late)}, 3)
     converted("text over a file", "a.hits.npy b.txt", "found an existing file", {"b.txt": b""}, 74)
@@ -161,7 +161,7 @@ def exchange_cases():
     converted(
         "a hit after all bins",
         "--waveforms 5 b.npy w.npy",
-        "field t: found 155.349248, which is 1e+300 ns away",
+        "which is 1e+300 ns away from another hit of the same step",
         {"b.npy": bytes(far)},
         3,
     )

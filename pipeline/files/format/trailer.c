@@ -1,8 +1,8 @@
 #include "pipeline/files/format/trailer.h"
 
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/json_dump.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* icestream_generate: makes the steps of particles or of the configured workload, as a step file or
  * as a stream of step messages. */
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "base/terminal.h"
 #include "pipeline/devices/workers.h"
-#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/step_generator.h"

@@ -1,8 +1,8 @@
 /* icestream_info: describes a file of steps, hits, paths or waveforms, and can check all of it. */
 #include "base/error.h"
+#include "base/json_dump.h"
+#include "base/json_text.h"
 #include "base/visible_text.h"
-#include "pipeline/files/format/json_dump.h"
-#include "pipeline/files/format/json_text.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/units/hit_check.h"

@@ -2,7 +2,7 @@
  * one JSON object; the text for people is made from this object. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/files/format/json_text.h"
+#include "base/json_text.h"
 #include "pipeline/telemetry/journal_summary.h"
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"

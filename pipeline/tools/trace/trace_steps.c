@@ -1,8 +1,8 @@
 #include "pipeline/tools/trace/trace_steps.h"
 
+#include "base/blocked.h"
 #include "base/error.h"
 #include "pipeline/devices/workers.h"
-#include "pipeline/files/blocked.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/step_generator.h"

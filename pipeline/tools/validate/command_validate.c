@@ -1,6 +1,6 @@
 /* The command `icestream validate`. */
 #include "base/error.h"
-#include "pipeline/files/format/json_dump.h"
+#include "base/json_dump.h"
 #include "pipeline/tools/command.h"
 
 #include <stdlib.h>

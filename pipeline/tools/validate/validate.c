@@ -1,8 +1,8 @@
 /* icestream_validate: checks all that a run needs before its first photon, and all that `generate`
  * needs before the first step of particles. */
 #include "base/error.h"
+#include "base/json_dump.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/files/format/json_dump.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/plausibility.h"
 #include "pipeline/particles/particle_plausibility.h"

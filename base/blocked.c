@@ -1,4 +1,4 @@
-#include "pipeline/files/blocked.h"
+#include "base/blocked.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Texts of any bytes as JSON strings, which must be UTF-8. */
-#ifndef ICS_FILES_FORMAT_JSON_TEXT_H
-#define ICS_FILES_FORMAT_JSON_TEXT_H
+#ifndef ICS_BASE_JSON_TEXT_H
+#define ICS_BASE_JSON_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* JSON as text: the complete text or none. */
-#ifndef ICS_FILES_FORMAT_JSON_DUMP_H
-#define ICS_FILES_FORMAT_JSON_DUMP_H
+#ifndef ICS_BASE_JSON_DUMP_H
+#define ICS_BASE_JSON_DUMP_H
 
 #include <jansson.h>
 

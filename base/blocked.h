@@ -1,6 +1,6 @@
 /* Folders that a glob pattern leads to and that cannot be read, which glob() does not report. */
-#ifndef ICS_FILES_BLOCKED_H
-#define ICS_FILES_BLOCKED_H
+#ifndef ICS_BASE_BLOCKED_H
+#define ICS_BASE_BLOCKED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "pipeline/files/format/json_dump.h"
+#include "base/json_dump.h"
 
 #include <stdlib.h>
 

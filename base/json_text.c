@@ -1,4 +1,4 @@
-#include "pipeline/files/format/json_text.h"
+#include "base/json_text.h"
 
 #include "base/visible_text.h"
 
