@@ -246,7 +246,7 @@ def row_of(it, status, text):
     cells = [it.name, "icestream " + it.command, str(status), message]
     for i, cell in enumerate(cells):
         cell = "".join(c if c.isprintable() else "?" for c in cell).replace("|", "\\|")
-        cells[i] = cell if len(cell) <= 200 else cell[:200] + " ..."
+        cells[i] = cell if len(cell) <= 200 else cell[:200].rsplit(" ", 1)[0] + " ..."
     message = "`%s`" % cells[3].replace("`", "'") if cells[3] else ""
     return "| %s | `%s` | %s | %s |" % (cells[0], cells[1].strip(), cells[2], message)
 

@@ -56,10 +56,11 @@ continues killed
 # A run that waits for input can be stopped.
 mkfifo silent
 sleep 60 >silent &
+rm err
 sleeper=$!
 "$ICESTREAM" run -s source.files=- -s sink.directory=waiting <silent >out 2>err &
 process=$!
-await grep -q "device: " err # a shell lets its background processes ignore SIGINT until they handle it
+await grep -qs "device: " err # a shell lets its background processes ignore SIGINT until they handle it
 kill -INT $process
 status=0
 wait $process || status=$?

@@ -159,8 +159,8 @@ static const struct {
      "r.yaml:1:20: error: detector.jitter: found '1', expected true or false"},
     {"detector: {jitter: \"true\"}", "r.yaml:1:20: error: detector.jitter: found the quoted text "
                                      "\"true\", expected true or false"},
-    {"device: {backend: gpu}", "r.yaml:1:19: error: device.backend: found 'gpu', expected one of "
-                               "auto, cpu, cuda, cuda+cpu; did you mean 'cpu'?"},
+    {"device: {backend: gpus}", "r.yaml:1:19: error: device.backend: found 'gpus', expected one of "
+                                "auto, cpu, cuda, cuda+cpu, gpu; did you mean 'gpu'?"},
     {"graph: {schedule: wavefornt}",
      "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
      "fused, monolithic, job-queue, thread-per-step; did you mean 'wavefront'?"},
@@ -357,7 +357,7 @@ START_TEST(all_errors_of_file_and_overrides_together)
                  "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
                  "18446744073709551615\n"
                  "r.yaml:2:7: error: sink: found a list of 1, expected a mapping with keys of "
-                 "directory, hits, rotate, quarantine, journal, command\n"
+                 "directory, hits, rotate, checkpoint, quarantine, journal, command\n"
                  "--set run.sed=1: error: unknown key 'run.sed', did you mean 'run.seed'?\n"
                  "--set graph.pool=1: error: graph.pool: found '1', expected a whole number from "
                  "16 to 268435456, or auto");

@@ -101,7 +101,8 @@ START_TEST(test_resume_does_not_mix_maths)
 }
 END_TEST
 
-/* With another seed all files are computed again, and their maths do not matter. */
+/* Hits of another seed are not replaced without --force. With it all files are computed again, and
+ * their maths do not matter. */
 START_TEST(test_resume_with_another_seed_ignores_maths)
 {
     reset_fake();
@@ -109,9 +110,11 @@ START_TEST(test_resume_with_another_seed_ignores_maths)
     ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
     place.options.force = false;
     place.options.resume = true;
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.math=fast", "run.seed=2",
-                                                             "graph.schedule=fused", NULL}),
-                     ICESTREAM_OK);
+    const char *const sets[] = {"device.math=fast", "run.seed=2", "graph.schedule=fused", NULL};
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "run.seed"));
+    place.options.force = true;
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     char word[16];
     ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "fast");
     run_folder_close(&place);
