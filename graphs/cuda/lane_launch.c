@@ -296,7 +296,8 @@ int ics_lane_watch(ics_lane *lane, double now, icestream_error *error)
         return ICESTREAM_OK;
     }
     const ics_launch_progress *seen = &lane->snapshot->progress;
-    if (memcmp(lane->snapshot, &lane->seen, sizeof lane->seen) != 0) {
+    if (memcmp(&lane->snapshot->progress, &lane->seen.progress, sizeof lane->seen.progress) != 0 ||
+        memcmp(lane->snapshot->shares, lane->seen.shares, sizeof lane->seen.shares) != 0) {
         lane->seen = *lane->snapshot;
         lane->seen_at = now;
     } else if (now - lane->seen_at > lane->options->watchdog) {

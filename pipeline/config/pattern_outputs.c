@@ -49,8 +49,11 @@ static bool make_example(const char *pattern, char name[NAME_MAX + 1])
             continue;
         }
         at += *at == '\\' && at[1] != '\0';
-        name[length] = *at == '*' || *at == '?' ? 'x' : *at;
-        at++;
+        const bool is_any = *at == '*' || *at == '?';
+        name[length] = *at++;
+        if (is_any) {
+            name[length] = 'x';
+        }
     }
     name[length] = '\0';
     return true;

@@ -353,7 +353,7 @@ static void warn_of_mean_cosine(const cpu_device *cpu, const ics_device_parts *p
 {
     const ice_scatter_constants *ice = &parts->tables->device.scatter;
     const char *header = cpu->custom[ICS_STAGE_SCATTER];
-    if (header == NULL) {
+    if (header == NULL || cpu->compute == NULL) {
         return;
     }
     /* Scattering by molecules has the mean cosine 0. */

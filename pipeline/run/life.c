@@ -53,11 +53,10 @@ static bool is_past(const ics_unit *unit)
            unit->state != ICS_UNIT_WAITING_AGAIN;
 }
 
-/* Frees the unit behind `before`; NULL: the first one. */
-static void free_behind(ics_run_units *units, ics_unit *before)
+/* Frees a unit. `before`: the unit in front of it; NULL: it is the first one. */
+static void free_unit(ics_run_units *units, ics_unit *before, ics_unit *unit)
 {
     ics_unit **at = before != NULL ? &before->next : &units->first;
-    ics_unit *unit = *at;
     *at = unit->next;
     units->last = units->last == unit ? before : units->last;
     units->freed++;
@@ -69,10 +68,10 @@ static void free_behind(ics_run_units *units, ics_unit *before)
 static void free_all_finished(ics_run_units *units)
 {
     ics_unit *before = NULL;
-    for (ics_unit *unit = units->first, *next; unit != units->oldest; unit = next) {
+    for (ics_unit *unit = units->first, *next; unit != NULL && unit != units->oldest; unit = next) {
         next = unit->next;
         if (unit->state == ICS_UNIT_FINISHED) {
-            free_behind(units, before);
+            free_unit(units, before, unit);
         } else {
             before = unit;
         }
@@ -88,7 +87,7 @@ static void offer(ics_run_state *run)
     }
     while (units->forgets && units->first != NULL && units->first != units->oldest &&
            units->first->state == ICS_UNIT_FINISHED) {
-        free_behind(units, NULL);
+        free_unit(units, NULL, units->first);
     }
     if (units->forgets && units->finished - units->freed > FREED_LATER) {
         free_all_finished(units);

@@ -134,7 +134,9 @@ static void hide_newlines(const char *file, char *text)
     for (char *found = text; strchr(name, '\n') != NULL && (found = strstr(found, name)) != NULL;
          found += length) {
         for (size_t i = 0; i < length; ++i) {
-            found[i] = found[i] == '\n' ? '?' : found[i];
+            if (found[i] == '\n') {
+                found[i] = '?';
+            }
         }
     }
 }

@@ -137,8 +137,11 @@ static int append_generated(planner *plan)
     const icestream_config *config = plan->config;
     const char *file = config->particles.file, *path = file != NULL ? file : config->path;
     const bool is_stdin = path != NULL && strcmp(path, "-") == 0;
-    ICS_TRY(append_input(plan, is_stdin ? NULL : path, true, 0));
-    ics_input *input = &plan->inputs.items[0];
+    const int status = append_input(plan, is_stdin ? NULL : path, true, 0);
+    ics_input *input = plan->inputs.items; /* the only one */
+    if (status != ICESTREAM_OK || input == NULL) {
+        return status;
+    }
     input->stream = false;
     input->generated = true;
     input->late = ics_light_digest_is_late(config);

@@ -398,6 +398,7 @@ int ics_npy_write_noted_header(const ics_layout *schema, uint64_t rows, const ch
     memcpy(*out + PREAMBLE, text, used);
     if (note != NULL) {
         memcpy(*out + PREAMBLE + used + 1, note_prefix, sizeof note_prefix - 1);
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the header is no string */
         memcpy(*out + PREAMBLE + used + sizeof note_prefix, note, strlen(note));
     }
     return ICESTREAM_OK;

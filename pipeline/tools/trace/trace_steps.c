@@ -248,8 +248,10 @@ static int find_generated(search *s, ics_step_generator *generator, uint32_t thr
 {
     const char *name = ics_step_generator_name(generator);
     icestream_step *steps = malloc(BLOCK * sizeof *steps);
-    int status =
-        steps != NULL ? ics_step_generator_start(generator, threads, error) : no_memory(error);
+    if (steps == NULL) {
+        return no_memory(error);
+    }
+    int status = ics_step_generator_start(generator, threads, error);
     for (size_t got = 1; status == ICESTREAM_OK && got > 0 && !has_all(s);) {
         status = ics_step_generator_read(generator, s->spectra, steps, BLOCK, &got, error);
         for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
