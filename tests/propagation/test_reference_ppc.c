@@ -1,4 +1,4 @@
-/* The hits agree with those of the public program ppc for the same sources:
+/* The hits agree with those of the public program ppc for the same sources.
  * The shipped runs in configs/reference go from steps to hit files, with fewer photons than in
  * scripts/reference.sh.
  *
