@@ -39,7 +39,7 @@ printf 'V 2000.1.2\nTBEGIN ? ? ?\nEM 1 1 1970 0 0 0\nTR 1 0 e-  1 2 3 90 0 0 10 
 
 folder ice
 expect 0 "$ICESTREAM" import ppc ice -o ppc.yaml
-says ppc.yaml "  tilt_origin: 7 " "  oversize: 3 " "  keep_hit_photons: true" "  conventions: ppc"
+says ppc.yaml "  tilt_origin: 7 " "  oversize: 3 " "  keep_hit_photons: true" "  conventions: ppc" "  losses: none "
 works ppc
 says ppc.out "geo-f2k of ice.directory, because neither" "1 with another efficiency" "origin 7 m"
 refused 74 "ppc.yaml" ppc ice -o ppc.yaml

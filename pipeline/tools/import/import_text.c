@@ -36,6 +36,10 @@ static void write_particles(const ics_import_folder *folder, const char *convent
                             const char *reason, FILE *out)
 {
     fprintf(out, "\nparticles:\n  conventions: %-19s # %s\n", conventions, reason);
+    fprintf(out,
+            "  losses: none                     # the list contains the energy losses of tracks; "
+            "auto\n"
+            "                                   # makes those that a bare track lacks\n");
     if (folder->particles != NULL) {
         write_path("file", folder->particles, out);
         fprintf(out, "  format: f2k\n");
