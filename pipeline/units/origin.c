@@ -162,7 +162,10 @@ int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json
                                      .detector = origin->detector,
                                      .input = input_digest};
     ICS_TRY(ics_metadata_create(&all, out, error));
-    if (origin->settings != NULL && json_object_set(*out, "settings", origin->settings) != 0) {
+    /* Readers and writers make metadata at the same time, and jansson counts references to a value
+     * without a lock. So each gets a copy. */
+    if (origin->settings != NULL &&
+        json_object_set_new(*out, "settings", json_deep_copy(origin->settings)) != 0) {
         json_decref(*out);
         *out = NULL;
         return out_of_memory(error);
