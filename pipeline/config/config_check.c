@@ -99,6 +99,14 @@ static int check_sink(const icestream_config *config, icestream_error *error)
                              "files only, such as *.steps.npy, or another sink.directory",
                              config->source.pattern, name, config->source.directory);
     }
+    /* A quarantined file keeps its name, so it would be claimed again and again. */
+    if (config->source.directory != NULL && config->sink.quarantine != NULL &&
+        ics_pattern_same_folder(config->source.directory, config->sink.quarantine)) {
+        return contradiction(config, "sink.quarantine", "source.directory", error,
+                             "found %s, which is the folder of the step files, expected another "
+                             "folder",
+                             config->sink.quarantine);
+    }
     return ICESTREAM_OK;
 }
 

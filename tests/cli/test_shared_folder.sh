@@ -21,6 +21,9 @@ for pattern in '*.npy' '*' 'x*.npy' '?*[xyz.]npy' '*.journal' 'summary.*'; do
     done
 done
 expect 0 "$ICESTREAM" validate -s source.directory=one -s sink.directory=one -s 'source.pattern="?.npy"'
+# A quarantine in the folder of the step files: a bad file would be claimed for ever.
+expect 2 "$ICESTREAM" validate -s source.directory=one -s sink.quarantine=./one
+says err "sink.quarantine: found ./one, which is the folder of the step files, expected another folder"
 
 # Another run has its outputs in the folder: they are left where they are, whatever the pattern.
 expect 0 "$ICESTREAM" run -q -s source.files=b.npy -s sink.directory=one
