@@ -3,6 +3,8 @@
 # and `icestream status`. It is tried again, also by later runs, and nothing is moved or deleted before it has
 # succeeded. To join: `run_with SCRIPT ARGUMENTS...` runs with a sink.command that executes the script, with the
 # path of the hit file as $1.
+# The shell of sink.command expands the scripts in single quotes, and `expect` calls run_with.
+# shellcheck disable=SC2016,SC2317
 source "$(dirname "$0")/common.bash"
 
 expect 0 "$ICESTREAM" generate -s workload.steps=5 -o a.steps.npy

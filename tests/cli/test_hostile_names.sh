@@ -36,6 +36,7 @@ service=$!
 await test -S run/s
 [ "$(stat -c %a locked/received/.lock)" = 600 ] || fail "the mode of the lock: $(stat locked/received/.lock)"
 [ "$(stat -c %a locked/received/.icestream/locks/*)" = 600 ] || fail "the mode of the lock of the name"
+# shellcheck disable=SC2086 # several numbers
 kill "$service" $holders
 wait
 is_missing locked/received/.lock
@@ -54,8 +55,9 @@ says err '\x1b[31mred' '\xff' 'x?1 file done'
 expect 0 "$ICESTREAM" status hits
 says out '\x1b[31mred'
 clean() {
-    ! LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' "$1" && iconv -f UTF-8 -t UTF-8 "$1" >/dev/null ||
+    if LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f]' "$1" || ! iconv -f UTF-8 -t UTF-8 "$1" >/dev/null; then
         fail "$1 has control characters, or is not UTF-8: $(od -c "$1" | head -20)"
+    fi
 }
 "$ICESTREAM" status hits >status.txt
 "$ICESTREAM" status hits --json >status.json

@@ -28,7 +28,7 @@ json() {
 
 expect 0 "$ICESTREAM" generate -s workload.steps=5 -o a.steps.npy
 echo nonsense >b.steps.npy
-json 0 start done stop -- -s source.files=a.steps.npy
+json 0 start "done" stop -- -s source.files=a.steps.npy
 json 74 error -- -s source.files=a.steps.npy
 says err '"reason":"hits/a.hits.npy: already exists"'
 json 3 error stop -- -s source.files=b.steps.npy

@@ -67,10 +67,11 @@ is_there watched/b.hits.npy
 
 # A program writes a file under its final name: the first half is there when the run reads it, and the rest comes
 # before the run reads it again. This machine may be too busy for that, so the program has five attempts.
+# shellcheck disable=SC2317 # `await` calls it
 has_answer() {
     grep -qE '"event":"(done|quarantined)"' watched/run.journal
 }
-for attempt in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
     rm -rf in watched
     mkdir in
     "$ICESTREAM" run -s source.directory=in -s source.watch=true -s source.scan=0.1 -s sink.directory=watched \

@@ -24,6 +24,7 @@ while True:
 sys.stdout.buffer.write(text)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 PYTHON
+# shellcheck disable=SC2317 # `expect` calls it
 terminal() { python3 in_terminal.py env "$@"; }
 red=$(printf '\033[1;31merror:')
 
@@ -67,7 +68,7 @@ expect 3 "$ICESTREAM" info text
 says err "this begins like text"
 expect 2 "$ICESTREAM" validate picture
 says err "not valid UTF-8 text" "this is a picture (PNG)"
-expect 3 "$ICESTREAM" run -s source.files=[hits/a.hits.npy] -s sink.directory=other
+expect 3 "$ICESTREAM" run -s 'source.files=[hits/a.hits.npy]' -s sink.directory=other
 says err "found a file of hits (its fields are theirs), expected one of steps"
 expect 3 "$ICESTREAM" convert steps/a.steps.npy a.txt
 says err "found a file of steps (its fields are theirs), expected one of hits"

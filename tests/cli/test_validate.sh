@@ -11,7 +11,7 @@ mkdir spool
 cp steps/a.steps.npy spool/b.steps.npy
 
 # What `run` refuses, `validate` refuses with the same exit status.
-for set in source.files=[none.npy] 'source.files=[none*.npy]' source.directory=none source.files=[text.npy]; do
+for set in 'source.files=[none.npy]' 'source.files=[none*.npy]' source.directory=none 'source.files=[text.npy]'; do
     status=0
     "$ICESTREAM" run -s "$set" 2>run.err || status=$?
     [ "$status" -ne 0 ] || fail "run accepts $set"
@@ -51,7 +51,7 @@ expect 0 "$ICESTREAM" validate --json
 for pair in valid=True source.files=1 source.steps=10 detector.modules=5160 device.schedule=wavefront; do
     [ "$(field "${pair%%=*}")" = "${pair#*=}" ] || fail "$pair: $(cat out)"
 done
-expect 2 "$ICESTREAM" validate --json -s source.files=[none.npy] -s run.seed=1
+expect 2 "$ICESTREAM" validate --json -s 'source.files=[none.npy]' -s run.seed=1
 [ "$(field valid)" = False ] || fail "valid: $(cat out)"
 [ "$(field errors.0)" = "$(cat err)" ] || fail "another error: $(cat out)"
 
