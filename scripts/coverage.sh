@@ -18,7 +18,9 @@ scripts/setup.sh build test check
 # The preset has no CUDA, and the tests see no NVRTC: they also show that icestream needs neither.
 ICESTREAM_NVRTC=none scripts/test.sh --preset coverage "$@"
 
-gcovr --root . --object-directory build/coverage \
+# Tests kill processes, also while these add their counts to those on the disk, which leaves a few
+# negative counts. gcovr shall warn of them and not fail.
+gcovr --root . --object-directory build/coverage --gcov-ignore-parse-errors \
     --filter 'base/' --filter 'stages/' --filter 'physics/' --filter 'tables/' --filter 'pipeline/' \
     --filter 'graphs/' --filter 'kernels/' \
     --exclude-directories '.*/CompilerId.*' --csv --output build/coverage/lines.csv build/coverage
