@@ -156,14 +156,14 @@ static int check_anisotropy(const inspection *self)
     for (size_t i = 0; i < 3; ++i) {
         ics_range_add(&absorption, self->medium->absorption_anisotropy[i]);
     }
-    ics_plausibility_ice_place(self->config, "anisotropy", SETTING, place, sizeof place);
     if (along.high > most || along.low < -most || across.high > most || across.low < -most) {
         return ics_warnings_add(
             self->warnings,
             "%s: anisotropy: found logarithms up to %.4g along and %.4g across the flow, which are "
             "factors of %.4g and %.4g; usual: logarithms between -0.2 and 0.2, such as 0.04 and "
             "-0.08; are these the factors k1 and k2 themselves?",
-            place, fmax(along.high, -along.low), fmax(across.high, -across.low),
+            ics_plausibility_ice_place(self->config, "anisotropy", SETTING, place, sizeof place),
+            fmax(along.high, -along.low), fmax(across.high, -across.low),
             exp(fmax(along.high, -along.low)), exp(fmax(across.high, -across.low)));
     }
     if (along.low < 0 && along.high <= 0 && across.high > 0 && across.low >= 0) {
@@ -171,7 +171,8 @@ static int check_anisotropy(const inspection *self)
             self->warnings,
             "%s: anisotropy: found a logarithm of %.4g along and %.4g across the flow; usual: the "
             "first above 0 and the second below 0, such as 0.04 and -0.08; are they swapped?",
-            place, along.low, across.high);
+            ics_plausibility_ice_place(self->config, "anisotropy", SETTING, place, sizeof place),
+            along.low, across.high);
     }
     if (absorption.high > most_absorption || absorption.low < -most_absorption) {
         return ics_warnings_add(

@@ -157,14 +157,6 @@ def is_old_output(scene, family, call, path):
     return scene.name == "resume" and reads and path.endswith(".hits.npy")
 
 
-def serves_a_message(family, path, outcome):
-    """Whether the fault hit a reading that only serves a message: the digest of a finished hit file in the
-    journal, the look for a checkpoint, or the lines of an ice file in warnings. Such a fault may pass without
-    a word if the run succeeds; judge_files() has compared all hits then."""
-    readings = (".hits.npy", ".checkpoint", ".yaml")
-    return outcome.status == 0 and family in ("open", "read") and path.endswith(readings)
-
-
 def judge_files(job, where, before, outcome):
     """Reports what is wrong with the files. If the run failed, faults of `before` may stay."""
     found = job.wrong_files(where) + job.left_over(where)
@@ -183,8 +175,6 @@ def judge_case(job, scene, where, before, how, outcome):
         ended = outcome.status == 0
         return found + ([] if ended else ["exit status %s without a fault" % outcome.status])
     _, family, call, path = faults[0]
-    if serves_a_message(family, path, outcome):
-        return found
     fits = expected(family, how, path)
     if outcome.status not in fits and outcome.status is not None:
         found.append("exit status %d, expected %s" % (outcome.status, sorted(fits)))
