@@ -5,7 +5,6 @@
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/room.h"
-#include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
 
 /* A batch found bad input. Its error lacks the name of the file, which is added here. */
@@ -41,7 +40,7 @@ static void store_done(ics_job *job)
 {
     ics_batch *batch = ics_batch_of_job(job);
     ics_unit *unit = batch->owner;
-    ics_run_save_log(unit->run, unit);
+    ics_run_log_notice(unit->run, unit);
     return_batch(unit->run, batch);
 }
 

@@ -132,6 +132,15 @@ void ics_run_log_device(ics_run_state *run)
     }
 }
 
+void ics_run_log_notice(ics_run_state *run, ics_unit *unit)
+{
+    char *notice = ics_unit_next_notice(unit);
+    if (notice != NULL) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", notice);
+    }
+    free(notice);
+}
+
 static void reopen(ics_job *job, void *thread_state)
 {
     (void)thread_state;

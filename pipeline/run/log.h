@@ -10,6 +10,8 @@ void ics_run_log_event(ics_run_state *run, const ics_event *event);
 /* Writes a message or a warning to the log. */
 void ics_run_log_text(ics_run_state *run, ics_event_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Logs the notice of a unit, if a thread has left one. */
+void ics_run_log_notice(ics_run_state *run, ics_unit *unit);
 /* Logs the messages of the device, and how many lines of the journal were lost. */
 void ics_run_log_device(ics_run_state *run);
 /* Logs that the run begins. The caller's thread writes the line of the journal, because the loop

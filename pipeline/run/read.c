@@ -102,6 +102,7 @@ static void check_done(ics_job *job)
     } else if (work->lost) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
     } else if (file && work->matches) {
+        ics_run_log_notice(run, unit);
         ics_run_life_succeeded(run, unit);
         ics_unit_use_found_output(unit);
         ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);

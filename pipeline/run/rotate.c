@@ -130,6 +130,7 @@ static void commit_done(ics_job *job)
             log_dropped(run);
         }
         for (size_t i = 0; i < rotation->unit_count; ++i) {
+            ics_run_log_notice(run, rotation->units[i]);
             release_unit(run, rotation->units[i], result->path, rotation->lost[i]);
         }
         rotation->unit_count = 0;

@@ -8,15 +8,6 @@
 
 #include <stdlib.h>
 
-void ics_run_save_log(ics_run_state *run, ics_unit *unit)
-{
-    char *notice = ics_unit_next_notice(unit);
-    if (notice != NULL) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", notice);
-    }
-    free(notice);
-}
-
 static void report(ics_run_state *run, const ics_unit *unit)
 {
     char reason[1024], photons[32], total[32], hits[32];
@@ -38,7 +29,7 @@ static void report(ics_run_state *run, const ics_unit *unit)
 void ics_run_save_continue(ics_run_state *run, ics_unit *unit)
 {
     const ics_checkpoint_part *part = &unit->work->taken_over;
-    ics_run_save_log(run, unit);
+    ics_run_log_notice(run, unit);
     unit->account = unit->taken_over = part->account;
     unit->maths = part->maths;
     ics_batch_account_add(&run->batches.taken_over, &part->account);
@@ -53,7 +44,7 @@ static void save_done(ics_job *job)
 {
     ics_unit *unit = ICS_CONTAINER_OF(job, ics_unit, writer_job);
     double finished = (double)unit->account.created, all = (double)unit->summary.photons;
-    ics_run_save_log(unit->run, unit);
+    ics_run_log_notice(unit->run, unit);
     if (!unit->work->saving.ended) {
         ics_run_log_text(unit->run, ICS_EVENT_MESSAGE,
                          "%s: %.4g %% of its photons are computed and in %.700s, from which the "

@@ -7,8 +7,6 @@
 
 /* The unit was checked: counts and reports what its checkpoint had. */
 void ics_run_save_continue(ics_run_state *run, ics_unit *unit);
-/* Logs what a thread has noticed about the checkpoint of the unit. */
-void ics_run_save_log(ics_run_state *run, ics_unit *unit);
 
 /* At the end of the run, writes the hits of unfinished units to their checkpoints, unless the run
  * was cancelled. */

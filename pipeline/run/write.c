@@ -8,7 +8,6 @@
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
-#include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
 
 static ics_unit *unit_of_job(ics_job *job)
@@ -36,7 +35,7 @@ static void write_done(ics_job *job)
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     const ics_unit_work *work = unit->work;
-    ics_run_save_log(run, unit);
+    ics_run_log_notice(run, unit);
     if (work->write_error.status != ICESTREAM_OK) {
         handle_write_error(run, unit, &work->write_error);
     } else if (work->lost) {
@@ -80,7 +79,7 @@ static void discard_done(ics_job *job)
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     const icestream_error *error = &unit->work->write_error;
-    ics_run_save_log(run, unit);
+    ics_run_log_notice(run, unit);
     if (error->status != ICESTREAM_OK) { /* the summary and the log have the reason all the same */
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", error->text);
     }

@@ -1,39 +1,52 @@
 #include "pipeline/units/output_digest.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20 }; /* bytes that are read at a time */
 
-/* Adds the content of an open file. False: it cannot be read to its end. */
-static bool add_content(int descriptor, unsigned char *piece, ics_digest *digest)
+static int cannot_read(const char *path, icestream_error *error)
 {
-    ssize_t got = 0;
-    do {
-        got = TEMP_FAILURE_RETRY(read(descriptor, piece, PIECE));
-        if (got > 0) {
-            ics_digest_add(digest, piece, (size_t)got);
-        }
-    } while (got > 0);
-    return got == 0;
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                               "%s: cannot be read for its digest: %s", path, strerror(errno));
 }
 
-void ics_output_digest_of(const char *path, char text[ICS_DIGEST_TEXT])
+static int add_content(const char *path, unsigned char *piece, ics_digest *digest,
+                       icestream_error *error)
 {
-    icestream_error error = {.status = ICESTREAM_OK};
+    const int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (descriptor < 0) {
+        return cannot_read(path, error);
+    }
+    ssize_t got = 0;
+    while ((got = TEMP_FAILURE_RETRY(read(descriptor, piece, PIECE))) > 0) {
+        ics_digest_add(digest, piece, (size_t)got);
+    }
+    const int status = got == 0 ? ICESTREAM_OK : cannot_read(path, error);
+    close(descriptor);
+    return status;
+}
+
+int ics_output_digest_of(const char *path, char text[ICS_DIGEST_TEXT], icestream_error *error)
+{
     ics_digest *digest = NULL;
     unsigned char *piece = malloc(PIECE);
-    const int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
     text[0] = '\0';
-    if (piece != NULL && descriptor >= 0 && ics_digest_create(&digest, &error) == ICESTREAM_OK &&
-        add_content(descriptor, piece, digest)) {
+    int status = piece != NULL ? ics_digest_create(&digest, error)
+                               : ics_error_set(error, ICESTREAM_E_MEMORY,
+                                               "%s: out of memory for its digest", path);
+    if (status == ICESTREAM_OK) {
+        status = add_content(path, piece, digest, error);
+    }
+    if (status == ICESTREAM_OK) {
         ics_digest_text(digest, text);
     }
     ics_digest_destroy(digest);
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
     free(piece);
+    return status;
 }

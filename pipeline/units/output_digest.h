@@ -4,8 +4,9 @@
 
 #include "pipeline/files/digest.h"
 
-/* Writes the SHA-256 of a file that was just written. The text is empty if the file cannot be read
- * or if there is no memory: the file is complete all the same. Any thread; waits for the disk. */
-void ics_output_digest_of(const char *path, char text[ICS_DIGEST_TEXT]);
+/* Writes the SHA-256 of a file that was just written. After an error the text is empty, and the
+ * file is complete all the same. Any thread; waits for the disk. ICESTREAM_E_OUTPUT: the file
+ * cannot be read, the cause says why; ICESTREAM_E_MEMORY. */
+int ics_output_digest_of(const char *path, char text[ICS_DIGEST_TEXT], icestream_error *error);
 
 #endif

@@ -257,6 +257,10 @@ bool ics_unit_has_unsaved(const ics_unit *unit);
 void ics_unit_remove_checkpoint(ics_unit *unit);
 /* Closes the checkpoint, which stays, and frees what was taken over. */
 void ics_unit_close_saving(ics_unit_work *work);
+/* Leaves a line for the log about something that no result depends on. Without memory the line is
+ * lost. Any thread. */
+void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
  * Any thread. */
 char *ics_unit_next_notice(ics_unit *unit);

@@ -212,7 +212,10 @@ static void measure_output(ics_unit *unit)
     struct stat about;
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
         unit->output_bytes = (uint64_t)about.st_size;
-        ics_output_digest_of(unit->output, unit->output_digest);
+        icestream_error error = {.status = ICESTREAM_OK};
+        if (ics_output_digest_of(unit->output, unit->output_digest, &error) != ICESTREAM_OK) {
+            ics_unit_leave_notice(unit, "%s; the journal has no output_digest", error.text);
+        }
     }
 }
 

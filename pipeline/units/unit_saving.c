@@ -26,8 +26,7 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
 
 /* ---- notices --------------------------------------------------------------------------------- */
 
-/* Adds a line for the log. Without memory the line is lost; no result depends on it. */
-__attribute__((format(printf, 2, 3))) static void notice(ics_unit *unit, const char *format, ...)
+void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
 {
     char *text = NULL, *both = NULL;
     va_list values;
@@ -93,7 +92,7 @@ void ics_unit_remove_checkpoint(ics_unit *unit)
     icestream_error error = {.status = ICESTREAM_OK};
     if (unit->checkpoint != NULL &&
         ics_checkpoint_remove(unit->checkpoint, &error) != ICESTREAM_OK) {
-        notice(unit, "%s", error.text);
+        ics_unit_leave_notice(unit, "%s", error.text);
     }
 }
 
@@ -126,11 +125,13 @@ static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
     ICS_TRY(check_maths(unit, error));
     if (!ics_checkpoint_is_ours(saving->file)) {
         saving->ended = true;
-        notice(unit, "%s: found another process using it: this run reads it and adds nothing to it",
-               unit->checkpoint);
+        ics_unit_leave_notice(
+            unit, "%s: found another process using it: this run reads it and adds nothing to it",
+            unit->checkpoint);
     } else if (cut > 0) {
-        notice(unit, "%s: found %llu bytes of an incomplete record at its end and cut them off",
-               unit->checkpoint, (unsigned long long)cut);
+        ics_unit_leave_notice(
+            unit, "%s: found %llu bytes of an incomplete record at its end and cut them off",
+            unit->checkpoint, (unsigned long long)cut);
     }
     return ICESTREAM_OK;
 }
@@ -150,9 +151,9 @@ static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error
     ics_unit_work *work = unit->work;
     int status = survey(unit, origin, error);
     if (status == ICESTREAM_E_INPUT || status == ICESTREAM_E_OUTPUT) {
-        notice(unit,
-               "%s; this checkpoint is not used: the step file is computed from its beginning",
-               error->text);
+        ics_unit_leave_notice(
+            unit, "%s; this checkpoint is not used: the step file is computed from its beginning",
+            error->text);
         *error = (icestream_error){.status = ICESTREAM_OK};
         forget(unit);
         return ICESTREAM_OK;
@@ -224,10 +225,11 @@ static void end_saving(ics_unit *unit, const icestream_error *error)
     saving->ended = true;
     empty_part(&saving->waiting);
     if (error->status != ICESTREAM_E_INTERRUPTED) {
-        notice(unit,
-               "%s; the run goes on: if it is ended, a later run computes what this checkpoint "
-               "lacks again",
-               error->text);
+        ics_unit_leave_notice(
+            unit,
+            "%s; the run goes on: if it is ended, a later run computes what this checkpoint "
+            "lacks again",
+            error->text);
     }
 }
 
@@ -323,8 +325,8 @@ void ics_unit_give_way(ics_unit *unit, const icestream_error *error)
     if (!ics_error_no_room(error) || saving->file == NULL || saving->ended) {
         return;
     }
-    notice(unit, "%s: removed, because the disk is full and the hits need the room",
-           unit->checkpoint);
+    ics_unit_leave_notice(unit, "%s: removed, because the disk is full and the hits need the room",
+                          unit->checkpoint);
     ics_unit_remove_checkpoint(unit);
     ics_checkpoint_close(saving->file);
     saving->file = NULL;

@@ -261,7 +261,10 @@ static void finish(commit *at, ics_volume_result *result)
     struct stat about;
     if (!at->any_lost) {
         char digest[ICS_DIGEST_TEXT];
-        ics_output_digest_of(volume->path, digest);
+        icestream_error error = {.status = ICESTREAM_OK};
+        if (ics_output_digest_of(volume->path, digest, &error) != ICESTREAM_OK && at->count > 0) {
+            ics_unit_leave_notice(at->units[0], "%s; the journal has no output_digest", error.text);
+        }
         for (size_t i = 0; i < at->count; ++i) {
             memcpy(at->units[i]->output_digest, digest, sizeof digest);
             ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);

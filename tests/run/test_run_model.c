@@ -191,6 +191,12 @@ void ics_run_seen_look(ics_run_state *of, const ics_unit *unit)
     (void)unit;
 }
 
+void ics_run_log_notice(ics_run_state *of, ics_unit *unit)
+{
+    (void)of;
+    free(ics_unit_next_notice(unit));
+}
+
 void ics_run_log_device(ics_run_state *of)
 {
     (void)of;
