@@ -172,8 +172,8 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
     ICS_TRY(name_checkpoint(unit, error));
-    if (unit->work
-            ->matches) { /* the run that wrote the hit file was killed before it removed this */
+    if (unit->work->matches) {
+        /* The run that wrote the hit file was killed before it removed the checkpoint. */
         ics_unit_remove_checkpoint(unit);
     }
     if (unit->checkpoint == NULL || unit->work->matches || common->options->force ||
