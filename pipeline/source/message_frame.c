@@ -167,22 +167,30 @@ static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream
     return ICESTREAM_OK;
 }
 
+/* How every .npy file begins. */
+static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+
 static int take_header(ics_message_frame *frame, const unsigned char *chunk, size_t size,
                        ics_message_span *out, icestream_error *error)
 {
-    /* A wrong first byte is an error at once, before a complete preamble has come, because the
-     * sender may wait for an answer before it sends more. */
-    static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+    /* A wrong byte is an error at once, before a complete preamble has come, because the sender may
+     * wait for an answer before it sends more. The error depends on the bytes up to that one alone,
+     * because nobody knows how many more of them came with it. */
     int status = ICESTREAM_OK;
     if (frame->header_size == 0) {
         status = gather(frame, chunk, size, ICS_NPY_PREAMBLE, &out->taken, error);
-        size_t known = frame->gathered_size < sizeof magic ? frame->gathered_size : sizeof magic;
-        bool wrong = status == ICESTREAM_OK && memcmp(frame->gathered, magic, known) != 0;
+        size_t right = 0;
+        while (right < frame->gathered_size && right < sizeof magic &&
+               frame->gathered[right] == magic[right]) {
+            right++;
+        }
+        bool wrong = right < frame->gathered_size && right < sizeof magic;
         if (status != ICESTREAM_OK || (frame->gathered_size < ICS_NPY_PREAMBLE && !wrong)) {
             return status;
         }
-        status = ics_npy_header_size(frame->title, frame->gathered, frame->gathered_size,
-                                     &frame->header_size, error);
+        status = ics_npy_header_size(frame->title, frame->gathered,
+                                     wrong ? right + 1 : frame->gathered_size, &frame->header_size,
+                                     error);
         if (status == ICESTREAM_OK && frame->header_size > ICS_MESSAGE_HEADER_MAX) {
             status = ics_error_set(error, ICESTREAM_E_INPUT,
                                    "%s: byte 8: found a header of %zu bytes, expected at most %d",

@@ -288,6 +288,32 @@ START_TEST(test_error_at_the_first_wrong_byte)
 }
 END_TEST
 
+/* What the error says must not depend on how many bytes came together with the wrong one. */
+START_TEST(test_error_of_a_wrong_byte_in_pieces)
+{
+    static const char *const texts[] = {"plain text, and much of it", "\x93NUMPX\1\0\0\0\0\0\0\0\0",
+                                        "\x93NUMPtext", "\x89HDF\r\n\x1a\n and more",
+                                        "\x05\x9aNUMPY"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        icestream_error whole = {.text = ""};
+        for (size_t size = strlen(texts[i]); size > 0; size--) {
+            taken *out = calloc(1, sizeof *out);
+            ics_message_frame *frame = open_frame(LIMIT);
+            icestream_error error = {.text = ""};
+            int status = send_piece(frame, (const unsigned char *)texts[i], size, out, &error);
+            if (size == strlen(texts[i])) {
+                ck_assert_int_eq(status, ICESTREAM_E_INPUT);
+                whole = error;
+            } else if (status != ICESTREAM_OK) {
+                ck_assert_str_eq(error.text, whole.text);
+            }
+            ics_message_frame_destroy(frame);
+            free(out);
+        }
+    }
+}
+END_TEST
+
 START_TEST(test_headers_and_messages_above_the_limits)
 {
     unsigned char bytes[1024] = "\x93NUMPY\2";
@@ -413,6 +439,7 @@ ICS_TEST_MAIN("message_frame")
     tcase_add_test(tests, test_random_chunks);
     tcase_add_test(tests, test_stream_that_ends_at_every_byte);
     tcase_add_test(tests, test_error_at_the_first_wrong_byte);
+    tcase_add_test(tests, test_error_of_a_wrong_byte_in_pieces);
     tcase_add_test(tests, test_headers_and_messages_above_the_limits);
     tcase_add_test(tests, test_the_limit_is_exact);
     tcase_add_test(tests, test_memory_grows_with_the_bytes_received);
