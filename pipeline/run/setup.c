@@ -118,11 +118,16 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
 /* DIRECTORY/NAME unless the configuration names another path. NULL: out of memory. */
 static char *path_in_sink(const ics_run_state *run, const char *configured, const char *name)
 {
+    const char *folder = run->config->sink.directory;
+    size_t length = strlen(folder);
     char *path = NULL;
     if (configured != NULL) {
         return strdup(configured);
     }
-    return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
+    while (length > 1 && folder[length - 1] == '/') { /* messages name the path */
+        length--;
+    }
+    return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
 }
 
 /* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
