@@ -8,6 +8,7 @@
  *   journal, run_journal     the file run.journal; run_journal is for all threads of a run
  *   events, progress         the log on standard error, and the status line
  *   latency, metrics         percentiles, and numbers for Prometheus; metrics_listener serves them
+ *   report_file              the name of a file that no other run writes at the same time
  *   service_notify           systemd
  *   journal_reader, journal_summary, sink_folder    read journals and folders for `status`
  */
