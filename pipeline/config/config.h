@@ -171,6 +171,11 @@ int ics_config_blame(const icestream_config *config, const char *key_path, icest
 int ics_config_check_files(const icestream_config *config, const char *section,
                            icestream_error *error);
 
+/* Looks for the program of sink.command: a name without a slash in the folders of PATH. *path is
+ * for the caller to free; NULL: there is no command. ICESTREAM_E_CONFIG: there is no such program,
+ * or it may not be run; the text says what was looked for. ICESTREAM_E_MEMORY. */
+int ics_config_find_command(const icestream_config *config, char **path, icestream_error *error);
+
 /* Writes the keys whose values hits depend on, one in a line: "run.seed: 1". Keys on which hits
  * depend through ice, detector, light or detection are left out (config_keys.def). Check
  * ferror(out) afterwards. */

@@ -339,6 +339,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     run->loop.part_count = sizeof parts / sizeof *parts;
 
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
+    ICS_TRY(ics_config_find_command(run->config, &run->commands.path, error));
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
     ICS_TRY(check_streams(run, error));
