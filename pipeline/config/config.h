@@ -192,4 +192,9 @@ char *ics_config_value_text(const icestream_config *config, const char *key_path
 /* Writes all keys as the Markdown table of configs/README.md. */
 void ics_config_document(FILE *out);
 
+/* Write all keys as a table of plain text, and as a JSON Schema for editors. Check ferror(out)
+ * afterwards. ICESTREAM_E_MEMORY. */
+void ics_config_print_keys(FILE *out);
+int ics_config_print_json_schema(FILE *out, icestream_error *error);
+
 #endif
