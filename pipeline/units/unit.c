@@ -322,9 +322,6 @@ static int find_message(ics_unit *unit, icestream_error *error)
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
     }
-    if (status == ICESTREAM_OK && unit->message > 0) {
-        status = ics_unit_check_late_light(unit, error);
-    }
     if (status == ICESTREAM_OK && unit->work->found) {
         status = ics_unit_check_light(unit, error);
     }
