@@ -356,8 +356,11 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_run_clients_open(run, error));
     ICS_TRY(ics_run_intake_open(run, error));
     if (run->config->metrics.listen != NULL) {
-        ICS_TRY(ics_metrics_listener_create(run->config->metrics.listen, &run->measures.listener,
-                                            error));
+        const int status = ics_metrics_listener_create(run->config->metrics.listen,
+                                                       &run->measures.listener, error);
+        if (status != ICESTREAM_OK) {
+            return ics_config_blame(run->config, "metrics.listen", error);
+        }
     }
     return run->options->resume && !run->common.to_stdout ? ics_run_check_maths(run, error)
                                                           : ICESTREAM_OK;
