@@ -143,22 +143,21 @@ static bool find_difference(const json_t *found, const json_t *expected, char *t
     return false;
 }
 
-static int compare_origin(const ics_checkpoint *checkpoint, const char *text, size_t length,
-                          const json_t *origin, icestream_error *error)
+static int compare_origin(const ics_checkpoint *checkpoint, json_t *found, const json_t *origin,
+                          icestream_error *error)
 {
     char difference[256];
-    json_t *found = json_loadb(text, length, 0, NULL);
+    json_object_del(found, ICS_CHECKPOINT_WRITTEN);
     bool differs = find_difference(found, origin, difference, sizeof difference);
     if (!differs && !json_equal(found, origin)) {
         differs = true;
         snprintf(difference, sizeof difference, "found other keys than those of this run");
     }
-    json_decref(found);
     return differs ? ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", checkpoint->path, difference)
                    : ICESTREAM_OK;
 }
 
-static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)
+int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestream_error *error)
 {
     ics_checkpoint_header header;
     ICS_TRY(ics_checkpoint_read(checkpoint, 0, &header, sizeof header, error));
@@ -179,11 +178,18 @@ static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestre
                                "header that was written",
                                checkpoint->path);
     }
-    if (status == ICESTREAM_OK) {
-        status = compare_origin(checkpoint, text, header.length, origin, error);
-    }
+    *out = status == ICESTREAM_OK ? json_loadb(text, header.length, 0, NULL) : NULL;
     free(text);
     checkpoint->records = checkpoint->end = sizeof header + header.length;
+    return status;
+}
+
+static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)
+{
+    json_t *found = NULL;
+    ICS_TRY(ics_checkpoint_read_origin(checkpoint, &found, error));
+    int status = compare_origin(checkpoint, found, origin, error);
+    json_decref(found);
     return status;
 }
 

@@ -18,7 +18,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
 const ics_command ics_command_info = {
     .name = "info",
     .operands = "FILE",
-    .summary = "describes a file of steps, hits, paths or waveforms",
+    .summary = "describes a file of steps, hits, paths or waveforms, or a checkpoint",
     .operands_min = 1,
     .operands_max = 1,
     .options = options,

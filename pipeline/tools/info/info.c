@@ -5,6 +5,8 @@
 #include "base/visible_text.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/tools/info/info_checkpoint.h"
+#include "pipeline/units/checkpoint_about.h"
 #include "pipeline/units/hit_check.h"
 
 #include <inttypes.h>
@@ -288,6 +290,14 @@ static int print_json(const char *path, const description *about, FILE *out, ice
 int icestream_info(const char *path, bool verify, bool json, FILE *out, icestream_error *error)
 {
     description about = {0};
+    if (ics_checkpoint_about_is(path)) {
+        return verify ? ics_error_set(error, ICESTREAM_E_USAGE,
+                                      "%s: found a checkpoint, expected steps, hits, paths or "
+                                      "waveforms for --verify; the run that continues from a "
+                                      "checkpoint checks it",
+                                      path)
+                      : ics_info_checkpoint(path, json, out, error);
+    }
     int status = describe(path, &about, error);
     if (!status && verify) {
         status = about.schema == ics_layout_steps() ? verify_steps(path, error)

@@ -1,0 +1,11 @@
+/* `icestream info` for a checkpoint: how much of a step file is computed, and where it was begun. */
+#ifndef ICS_TOOLS_INFO_INFO_CHECKPOINT_H
+#define ICS_TOOLS_INFO_INFO_CHECKPOINT_H
+
+#include "pipeline/icestream.h"
+
+/* Prints the description, as text or as one JSON object. ICESTREAM_E_INPUT: the checkpoint cannot
+ * be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+int ics_info_checkpoint(const char *path, bool json, FILE *out, icestream_error *error);
+
+#endif
