@@ -41,5 +41,6 @@ says err '"reason":"icestream run: unknown option --frobnicate"' '"reason":"try:
 expect 2 "$ICESTREAM" run --log=json one two
 python3 look.py error || fail "not JSON: $(cat err)"
 mkdir in
+expect 0 "$ICESTREAM" generate -s workload.steps=200000 -o in/big.steps.npy
 json 75 error -- --time-limit 1 -s source.directory=in -s source.watch=true
 finish
