@@ -125,29 +125,13 @@ static json_t *progress_json(const ics_progress_state *state, const ics_progress
         ics_json_text_cut(state->paused, REASON), "devices", devices_json(state, figures));
 }
 
-/* A newline in the name of a file would begin another line of the log: it becomes '?'. */
-static void hide_newlines(const char *file, char *text)
-{
-    const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
-    const size_t length = strlen(name);
-    for (char *found = text; strchr(name, '\n') != NULL && (found = strstr(found, name)) != NULL;
-         found += length) {
-        for (size_t i = 0; i < length; ++i) {
-            if (found[i] == '\n') {
-                found[i] = '?';
-            }
-        }
-    }
-}
-
 /* A reason may have several lines; messages and warnings are one line. */
 static void print_text(ics_events *events, const ics_event *event, char text[ICS_EVENT_TEXT])
 {
     char visible[ICS_EVENT_TEXT];
     const bool is_line = event->kind == ICS_EVENT_MESSAGE || event->kind == ICS_EVENT_WARNING;
     if (event->file != NULL) {
-        hide_newlines(event->file, text);
+        ics_visible_hide_newlines(event->file, text);
     }
     ics_progress_line(&events->progress, "%s",
                       ics_visible_text(text, !is_line, visible, sizeof visible));

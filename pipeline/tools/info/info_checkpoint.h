@@ -1,4 +1,5 @@
-/* `icestream info` for a checkpoint: how much of a step file is computed, and where it was begun. */
+/* `icestream info` for a checkpoint: how much of a step file is computed, and where it was begun.
+ */
 #ifndef ICS_TOOLS_INFO_INFO_CHECKPOINT_H
 #define ICS_TOOLS_INFO_INFO_CHECKPOINT_H
 
