@@ -74,8 +74,9 @@ for file in err status.txt status.json log.json info.txt info.json error.txt hit
     clean "$file"
 done
 # A newline in a name begins no line of a reason or of an error.
-[ "$(grep -c . <<<"$(cat hits/quarantine/*.reason)")" = "$(ls hits/quarantine/*.reason | grep -c 'reason$')" ] ||
-    fail "a reason has more than one line: $(cat hits/quarantine/*.reason)"
+for reason in hits/quarantine/*.reason; do
+    [ "$(wc -l <"$reason")" = 1 ] || fail "a reason has more than one line: $(cat "$reason")"
+done
 echo "no steps" >$'new\nline.npy'
 expect 3 "$ICESTREAM" run -q -s 'source.files="new*"' -s sink.directory=named
 says err "new?line.npy: byte 0: found no .npy magic string"
