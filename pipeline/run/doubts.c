@@ -13,6 +13,9 @@
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
 
+/* The single precision of a step keeps later times (ns) only to 2 ns. */
+#define TIME_MOST 16777216.0
+
 static void warn(ics_run_state *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Without memory the warning is missing in the summary only. */
@@ -78,6 +81,13 @@ void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
              "%s: length: found %.6g m, longer than the world, so that light starts far away from "
              "all modules; usual: 0.001 to 2000 m",
              unit->name, extent->longest);
+    }
+    if (!run->doubts.warned_time && extent->latest > TIME_MOST) {
+        run->doubts.warned_time = true;
+        warn(run,
+             "%s: t: found %.6g ns from time 0, which single precision keeps to 2 ns or worse; "
+             "usual: times since the event began, below 1e6 ns",
+             unit->name, extent->latest);
     }
 }
 

@@ -234,6 +234,7 @@ def steps_cases():
     steps(
         "steps of 1000 km", "a.steps.npy: length: found 1e+06 m, longer than the world", length=1e6
     )
+    steps("steps later than single precision", "a.steps.npy: t: found 3e+38 ns from time 0", t=3e38)
 
 
 def kind_cases():
