@@ -213,8 +213,9 @@ ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE
                                              icestream_error *error);
 
 /* Converts between .npy and HDF5, as the endings of the names say. From a hit file in .npy to .txt
- * it writes the text that ppc prints. ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
- * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+ * it writes the text that ppc prints. The path "-" is standard input, which carries .npy, or
+ * standard output, which takes that text, or .npy of an HDF5 file. ICESTREAM_E_USAGE,
+ * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_convert(const char *from, const char *to, bool force,
                                        icestream_error *error);
 
@@ -223,11 +224,13 @@ typedef struct icestream_waveform_options {
     bool has_range;   /* use only hits of a range of times, and count bins from `low` */
     double low, high; /* the range (ns): low <= t < high */
     bool force;       /* overwrite an existing file */
+    bool stream_npy;  /* standard output gets .npy instead of .csv */
 } icestream_waveform_options;
 
 /* Makes histograms of the arrival times in a hit file, one per event and module, as .npy
- * (icestream_waveform_bin) or .csv, and reports on `out` how many hits are in them.
- * ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+ * (icestream_waveform_bin) or .csv, and reports on `out` how many hits are in them. The paths "-"
+ * are standard input and output. ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_waveforms(const char *from, const char *to,
                                          const icestream_waveform_options *options, FILE *out,
                                          icestream_error *error);
@@ -254,7 +257,7 @@ typedef struct icestream_trace_options {
     const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON" or "@FILE" with a list */
     size_t photon_count;
     const char *steps;  /* the step file; NULL: the step files of the configuration's source */
-    const char *output; /* the .npy file of icestream_path_point to write */
+    const char *output; /* the .npy file of icestream_path_point to write; "-": standard output */
     bool force;         /* overwrite an existing file */
 } icestream_trace_options;
 

@@ -328,7 +328,7 @@ int ics_hdf5_import(const char *from, const char *to, bool force, icestream_erro
      * memory. So a child process reads the file. */
     import_order order = {from, to, force};
     int status = ics_contained_check(import_in_child, &order, from, error);
-    if (status == ICESTREAM_E_INPUT) {
+    if (status == ICESTREAM_E_INPUT && strcmp(to, "-") != 0) {
         clean_part(to);
     }
     return status;
