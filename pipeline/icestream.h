@@ -202,10 +202,17 @@ ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const ch
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);
 
-/* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
- * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Describes a file of steps, hits, paths or waveforms, also in HDF5. `verify`: reads all rows and
+ * checks digests, fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY;
+ * ICESTREAM_E_FAILED: an HDF5 file, and this library was built without HDF5. */
 ICESTREAM_PUBLIC int icestream_info(const char *path, bool verify, bool json, FILE *out,
                                     icestream_error *error);
+
+/* Describes several files, each with its name, and then their sums by kind; `json`: one object per
+ * line, without sums. A file that cannot be used is an error, and the next file follows: `error`
+ * has a line for each, and the status is the worst one. Errors as icestream_info. */
+ICESTREAM_PUBLIC int icestream_info_files(const char *const *paths, size_t count, bool verify,
+                                          bool json, FILE *out, icestream_error *error);
 
 /* Reports how the runs that write into a sink's folder are doing, also while they work: what
  * run.journal records of files and workers, which files exist, which files were quarantined and

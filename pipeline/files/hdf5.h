@@ -18,4 +18,8 @@ int ics_hdf5_export(const char *from, const char *to, bool force, icestream_erro
  * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error);
 
+/* Writes the bytes of that .npy file to an open file. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY. */
+int ics_hdf5_import_into(const char *from, int descriptor, icestream_error *error);
+
 #endif
