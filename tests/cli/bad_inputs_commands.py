@@ -246,6 +246,13 @@ def sink_cases():
     ):
         case("clients", name, "validate -s " + key, 2, ["--set " + key.split("=")[0], says], {})
     case(
+        "clients",
+        "numbers of a run for others",
+        "run -q -s workload.steps=1 -s metrics.listen=0.0.0.0:9464",
+        2,
+        "--set metrics.listen: error: metrics.listen: found '0.0.0.0:9464', expected HOST:PORT",
+    )
+    case(
         "claimed files",
         "a folder that is not there",
         "run -q -s source.directory=none",

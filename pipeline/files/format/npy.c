@@ -196,7 +196,17 @@ static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *byte
 
 static int read_descr(ics_npy_cursor *c, ics_npy_header *header)
 {
-    if (ics_npy_literal_peek(c) != '[') {
+    const unsigned char first = ics_npy_literal_peek(c);
+    if (first == '\'' || first == '"') {
+        const size_t start = c->at;
+        char type[32];
+        ICS_TRY(ics_npy_literal_string(c, type, sizeof type, "a type"));
+        return ics_error_set(c->error, ICESTREAM_E_INPUT,
+                             "%s: header byte %zu: found an array of plain numbers, type '%s', "
+                             "expected a list of fields (a structured array)",
+                             c->name, start, type);
+    }
+    if (first != '[') {
         return ics_npy_literal_unexpected(c, "a list of fields (a structured array)");
     }
     uint64_t bytes = 0;

@@ -1,6 +1,7 @@
 #include "pipeline/files/format/table_input.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -132,11 +133,31 @@ static int read_note(ics_table_reader *reader, icestream_error *error)
                                reader->title, reason.position, reason.text);
 }
 
+/* Adds to the error that a file of steps is no .npy what the user can do with such a file. */
+static int add_remedy(const ics_table_reader *reader, const unsigned char *bytes, size_t size,
+                      icestream_error *error)
+{
+    const char *kind = ics_file_kind((const char *)bytes, size);
+    const char *remedy = kind == NULL && ics_file_is_text(bytes, size)
+                             ? ", and lists of particles are given as particles.file"
+                         : kind != NULL && strstr(kind, "HDF5") != NULL
+                             ? ", of which `icestream convert` makes .npy"
+                             : NULL;
+    if (error != NULL && remedy != NULL && reader->wanted == ics_layout_steps()) {
+        const size_t length = strlen(error->text);
+        snprintf(error->text + length, sizeof error->text - length, "%s", remedy);
+    }
+    return ICESTREAM_E_INPUT;
+}
+
 int ics_table_input_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
                            size_t got, icestream_error *error)
 {
     size_t size = 0;
-    ICS_TRY(ics_npy_header_size(reader->title, preamble, got, &size, error));
+    const int status = ics_npy_header_size(reader->title, preamble, got, &size, error);
+    if (status != ICESTREAM_OK) {
+        return add_remedy(reader, preamble, got, error);
+    }
     unsigned char *grown = realloc(reader->header_bytes, size);
     if (grown == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
