@@ -84,7 +84,7 @@ static void on_turn(uv_prepare_t *turn)
 
 /* Equal signals within this time (s) are one wish to stop. timeout(1), scancel and supervisors send
  * a signal to the process and to its group, so a run gets two within a millisecond, or as late as a
- * busy machine delivers the second one. People who repeat a signal wait longer. */
+ * busy machine delivers the second one. A person that repeats a signal waits longer. */
 #define SAME_SIGNAL 0.5
 
 static void report_signal(ics_run_state *run, int number, const char *reason)
