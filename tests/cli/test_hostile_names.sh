@@ -27,9 +27,9 @@ says out '"schema": "icestream.summary"'
 
 # A lock on a folder, for which the right to read is enough, stops no start. Locks are in files of mode 0600.
 mkdir -p run locked/received
-flock run sleep 60 &
+flock --no-fork run sleep 60 &
 holders=$!
-flock locked/received sleep 60 &
+flock --no-fork locked/received sleep 60 &
 holders="$holders $!"
 "$ICESTREAM" run -s source.listen=unix:run/s -s sink.directory=locked 2>err &
 service=$!
