@@ -5,6 +5,7 @@
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/light_region.h"
+#include "pipeline/models/plausibility_folder.h"
 #include "pipeline/models/range.h"
 
 #include <math.h>
@@ -315,5 +316,5 @@ int ics_plausibility_check(const icestream_config *config, ics_models *models)
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         ICS_TRY(checks[i](&self));
     }
-    return ICESTREAM_OK;
+    return ics_plausibility_check_folder(config, models);
 }

@@ -199,6 +199,36 @@ def light_cases():
     )
 
 
+def table(name, header, rows, says, exit_status=0):
+    content = header + "".join("\n" + row for row in rows) + "\n"
+    case(
+        GROUP,
+        name,
+        "validate --print-effective -s particles.file=p.csv",
+        exit_status,
+        [says],
+        {"p.csv": content.encode()},
+    )
+
+
+def table_cases():
+    rows = ["e-,%d,0,0,0,%g,%g,10" % (i, 0.3 + 0.5 * i, 0.2 + i) for i in range(6)]
+    header = "type,event,x,y,z,zenith,azimuth,energy"
+    table(
+        "angles in radians",
+        header,
+        rows,
+        "warning    p.csv:7: zenith, azimuth: found at most 2.8 and 5.2 degrees in 6 particles of different "
+        "directions; are these angles in radians?",
+    )
+    table(
+        "particles without a column event",
+        header.replace("event,", ""),
+        ["e-,0,0,0,90,0,10", "e-,0,0,0,90,0,20"],
+        "warning    p.csv:1: event: found no such column, so that all particles of the list are one event",
+    )
+
+
 def steps_cases():
     many = {"photons": 1000}
 
@@ -315,6 +345,7 @@ def plausible_cases():
     ice_cases()
     run_cases()
     light_cases()
+    table_cases()
     generate_cases()
     steps_cases()
     kind_cases()
