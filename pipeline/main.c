@@ -101,8 +101,10 @@ static bool is_one_of(const char *text, const char *first, const char *second, c
 /* Prints a fault of a name that should be that of a command. Returns the exit status. */
 static int unknown_command(const char *name)
 {
-    return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s",
-                                  name[0] == '-' ? "option" : "command", name);
+    const bool is_option = name[0] == '-';
+    return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s%s",
+                                  is_option ? "option" : "command", name,
+                                  is_option ? "; options follow the name of the command" : "");
 }
 
 /* `icestream help [COMMAND]`. Returns the exit status. */

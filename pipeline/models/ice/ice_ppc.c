@@ -147,6 +147,13 @@ static int read_settings(ppc_folder *folder, const ics_text *text, void *target)
         return status;
     }
     model->factors->efficiency = model->settings.efficiency;
+    if (model->settings.efficiency < 0.1 || model->settings.efficiency > 10) {
+        ICS_TRY(ics_warnings_add(folder->warnings,
+                                 "%s:%zu: efficiency: found %g for all modules; usual: about 1; is "
+                                 "it in percent?",
+                                 text->name, model->settings.efficiency_line,
+                                 model->settings.efficiency));
+    }
     if (model->settings.oversize == configured) {
         return ICESTREAM_OK;
     }
