@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
+#include "pipeline/models/plausibility.h"
+#include "pipeline/particles/particle_plausibility.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,30 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
                           .known = !survey.is_stream,
                           .exact = survey.counted == survey.particles};
     return status;
+}
+
+static int judge_particles(const icestream_config *config, ics_models *models,
+                           icestream_error *error)
+{
+    ics_light_setup *setup = NULL;
+    icestream_error why = {.status = ICESTREAM_OK};
+    int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
+                                        &setup, &why);
+    if (status == ICESTREAM_OK) {
+        status = ics_particle_plausibility_check(config, setup, models, &why);
+    }
+    ics_light_setup_destroy(setup);
+    return status == ICESTREAM_E_CONFIG ? ICESTREAM_OK : ics_error_copy(error, &why);
+}
+
+int ics_forecast_judge(const icestream_config *config, ics_models *models, icestream_error *error)
+{
+    if (ics_config_has_particles(config)) {
+        return judge_particles(config, models, error);
+    }
+    return ics_plausibility_check_workload(config, models) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for warnings about light");
 }
 
 double ics_forecast_bytes(const ics_forecast *forecast)

@@ -17,6 +17,12 @@ typedef struct ics_forecast {
 int ics_forecast_make(const icestream_config *config, const ics_models *models, uint64_t parts,
                       ics_warnings *warnings, ics_forecast *out, icestream_error *error);
 
+/* Adds what is doubtful about the positions and the amount of this light to models->warnings: light
+ * outside the ice, LEDs that emit nothing, modules that see their own flash. Looks at the first
+ * particles or, without particles, at the workload. What is wrong with a list of particles is no
+ * error here: the generation of its steps reports it. ICESTREAM_E_MEMORY. */
+int ics_forecast_judge(const icestream_config *config, ics_models *models, icestream_error *error);
+
 /* Returns the size of the step file of a forecast (bytes): its header and rows. */
 double ics_forecast_bytes(const ics_forecast *forecast);
 

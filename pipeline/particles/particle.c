@@ -111,6 +111,11 @@ bool ics_particle_is_muon(const ics_particle *particle)
            strcmp(types[ics_particle_type_of(particle)].name, "tau") != 0;
 }
 
+bool ics_particle_is_piece(const ics_particle *particle)
+{
+    return strncmp(types[ics_particle_type_of(particle)].name, "amu", 3) == 0;
+}
+
 bool ics_particle_is_loss(const ics_particle *particle)
 {
     static const char *const losses[] = {"brems", "epair", "delta", "munu"};
@@ -284,16 +289,30 @@ static bool any(const ics_particle *particle, uint32_t wanted)
     return (particle->given & wanted) != 0;
 }
 
+/* Says which of the fields `of` are given: "found zenith, dx, expected ...", if there are any. */
+static bool refuse_given(char message[ICS_PARTICLE_MESSAGE], const ics_particle *particle,
+                         uint32_t of, const char *expected)
+{
+    char text[320] = "";
+    size_t length = 0;
+    for (uint32_t left = particle->given & of; left != 0; left &= left - 1) {
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                   length == 0 ? "found " : ", ", fields[__builtin_ctz(left)].name);
+    }
+    snprintf(text + length, sizeof text - length, "%s%s", length == 0 ? "" : ", ", expected);
+    return refuse(message, particle, text);
+}
+
 static bool check_direction(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
     const bool has_led = any(particle, BIT(LED));
     const int ways = any(particle, VECTOR) + any(particle, ORIGIN) +
                      (has_led || any(particle, BIT(LED_AZIMUTH)));
     if (ways != 1 || !(all(particle, VECTOR) || all(particle, ORIGIN) || has_led)) {
-        return refuse(message, particle,
-                      ics_particle_class_of(particle) == ICS_PARTICLE_FLASHER
-                          ? "expected a direction: zenith and azimuth; or dx, dy, dz; or led"
-                          : "expected a direction: zenith and azimuth; or dx, dy, dz");
+        return refuse_given(message, particle, VECTOR | ORIGIN | BIT(LED) | BIT(LED_AZIMUTH),
+                            ics_particle_class_of(particle) == ICS_PARTICLE_FLASHER
+                                ? "expected a direction: zenith and azimuth; or dx, dy, dz; or led"
+                                : "expected a direction: zenith and azimuth; or dx, dy, dz");
     }
     const double *v = particle->values;
     const double longest =
@@ -310,12 +329,13 @@ static bool check_flasher(const ics_particle *particle, char message[ICS_PARTICL
     const double beam = particle->values[ICS_PARTICLE_BEAM];
     if (any(particle, POSITION) == any(particle, OF_THE_MODULE) ||
         !(all(particle, POSITION) || all(particle, OF_THE_MODULE))) {
-        return refuse(message, particle, "expected a position: x, y, z; or string and module");
+        return refuse_given(message, particle, POSITION | OF_THE_MODULE,
+                            "expected a position: x, y, z; or string and module");
     }
     if (any(particle, BIT(PHOTONS)) == any(particle, BIT(BRIGHTNESS)) ||
         (any(particle, BIT(BRIGHTNESS)) && !any(particle, BIT(WIDTH)))) {
-        return refuse(message, particle,
-                      "expected an amount of light: photons; or brightness and width");
+        return refuse_given(message, particle, BIT(PHOTONS) | BIT(BRIGHTNESS) | BIT(WIDTH),
+                            "expected an amount of light: photons; or brightness and width");
     }
     if (any(particle, BIT(BEAM_WIDTH)) && beam != ICS_BEAM_GAUSS) {
         return refuse(message, particle, "beam_width: is for beam gauss");
@@ -375,7 +395,7 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
         return refuse(message, particle, text);
     }
     if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, POSITION)) {
-        return refuse(message, particle, "expected a position: x, y, z");
+        return refuse_given(message, particle, POSITION, "expected a position: x, y, z");
     }
     const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
     if (has_energy && !check_energy(particle, message)) {

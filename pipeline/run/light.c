@@ -1,8 +1,7 @@
 #include "pipeline/run/light.h"
 
 #include "base/error.h"
-#include "pipeline/models/plausibility.h"
-#include "pipeline/particles/particle_plausibility.h"
+#include "pipeline/generator/forecast.h"
 #include "pipeline/run/log.h"
 
 #include <stdlib.h>
@@ -61,32 +60,10 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* What is wrong with a list is the business of the unit, which reads all of it. */
-static int judge_particles(ics_run_state *run, icestream_error *error)
-{
-    ics_models *models = run->models;
-    ics_light_setup *setup = NULL;
-    icestream_error why = {.status = ICESTREAM_OK};
-    int status = ics_light_setup_create(run->config, models->medium, models->detector,
-                                        models->light, &setup, &why);
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_plausibility_check(run->config, setup, models, &why);
-    }
-    ics_light_setup_destroy(setup);
-    return status == ICESTREAM_E_CONFIG ? ICESTREAM_OK : ics_error_copy(error, &why);
-}
-
 int ics_run_light_judge(ics_run_state *run, icestream_error *error)
 {
-    if (!ics_config_generates(run->config)) {
-        return ICESTREAM_OK;
-    }
-    if (ics_config_has_particles(run->config)) {
-        return judge_particles(run, error);
-    }
-    return ics_plausibility_check_workload(run->config, run->models) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    return ics_config_generates(run->config) ? ics_forecast_judge(run->config, run->models, error)
+                                             : ICESTREAM_OK;
 }
 
 void ics_run_light_log(ics_run_state *run, const ics_unit *unit)

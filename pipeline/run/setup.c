@@ -118,11 +118,16 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
 /* DIRECTORY/NAME unless the configuration names another path. NULL: out of memory. */
 static char *path_in_sink(const ics_run_state *run, const char *configured, const char *name)
 {
+    const char *folder = run->config->sink.directory;
+    size_t length = strlen(folder);
     char *path = NULL;
     if (configured != NULL) {
         return strdup(configured);
     }
-    return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
+    while (length > 1 && folder[length - 1] == '/') { /* messages name the path */
+        length--;
+    }
+    return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
 }
 
 /* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
@@ -149,6 +154,18 @@ static int open_records(ics_run_state *run, icestream_error *error)
         run->common.journal = &run->journal;
     }
     free(path);
+    return status;
+}
+
+static int open_reports(ics_run_state *run, icestream_error *error)
+{
+    char *folder = path_in_sink(run, NULL, "");
+    if (folder == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
+    folder[strlen(folder) - 1] = '\0'; /* the slash */
+    int status = ics_run_summary_open(run, folder, error);
+    free(folder);
     return status;
 }
 
@@ -322,6 +339,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     run->loop.part_count = sizeof parts / sizeof *parts;
 
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
+    ICS_TRY(ics_config_find_command(run->config, &run->commands.path, error));
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
     ICS_TRY(check_streams(run, error));
@@ -332,14 +350,17 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     }
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
-    ICS_TRY(ics_run_summary_clean(run, error));
+    ICS_TRY(open_reports(run, error));
     ICS_TRY(start_workers(run, error));
     ICS_TRY(ics_run_rotate_open(run, error));
     ICS_TRY(ics_run_clients_open(run, error));
     ICS_TRY(ics_run_intake_open(run, error));
     if (run->config->metrics.listen != NULL) {
-        ICS_TRY(ics_metrics_listener_create(run->config->metrics.listen, &run->measures.listener,
-                                            error));
+        const int status = ics_metrics_listener_create(run->config->metrics.listen,
+                                                       &run->measures.listener, error);
+        if (status != ICESTREAM_OK) {
+            return ics_config_blame(run->config, "metrics.listen", error);
+        }
     }
     return run->options->resume && !run->common.to_stdout ? ics_run_check_maths(run, error)
                                                           : ICESTREAM_OK;
@@ -375,6 +396,8 @@ void ics_run_teardown(ics_run_state *run)
         ics_journal_destroy(run->journal.journal);
         pthread_mutex_destroy(&run->journal.lock);
     }
+    ics_report_file_close(&run->summary_file);
+    ics_report_file_close(&run->metrics_file);
     free(run->quarantine);
     free(run->kept_steps);
     json_decref(run->common.light);

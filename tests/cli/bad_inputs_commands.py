@@ -192,31 +192,31 @@ def sink_cases():
         )
 
     message = npy(step())
-    stream("text", b"hello\n", ["standard input, message 1: byte 0: found no .npy magic string"])
+    stream("text", b"hello\n", ["standard input, message 0: byte 0: found no .npy magic string"])
     stream(
         "a message cut in its header",
         message[:50],
-        ["standard input, message 1: byte 50: found the end"],
+        ["standard input, message 0: byte 50: found the end"],
     )
     stream(
         "a message cut in its rows",
         message[:-10],
-        ["standard input, message 1: byte", "10 bytes more of the rows"],
+        ["standard input, message 0: byte", "10 bytes more of the rows"],
     )
     stream(
         "junk behind a message",
         message + b"junk",
-        ["standard input, message 2: byte 0: found no .npy magic"],
+        ["standard input, message 1: byte 0: found no .npy magic"],
     )
     stream(
-        "junk that looks like a trailer",
+        "a trailer that is not announced",
         message + b"{junk",
-        ["standard input, message 1: ", "metadata"],
+        ["standard input, message 1: byte 0: found a trailer", "announces no trailer"],
     )
     stream(
         "a message with a trailer cut short",
         good.steps[:-5],
-        ["standard input, message 1: ", "5 bytes more of the trailer"],
+        ["standard input, message 0: ", "5 bytes more of the trailer"],
     )
     stream(
         "2^50 rows announced", npy(step(), shape="(1125899906842624,)"), ["expected", "of the rows"]
@@ -245,6 +245,13 @@ def sink_cases():
         ("numbers for others", "metrics.listen=0.0.0.0:9464", "not served to other machines"),
     ):
         case("clients", name, "validate -s " + key, 2, ["--set " + key.split("=")[0], says], {})
+    case(
+        "clients",
+        "numbers of a run for others",
+        "run -q -s workload.steps=1 -s metrics.listen=0.0.0.0:9464",
+        2,
+        "--set metrics.listen: error: metrics.listen: found '0.0.0.0:9464', expected HOST:PORT",
+    )
     case(
         "claimed files",
         "a folder that is not there",

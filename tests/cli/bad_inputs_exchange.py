@@ -34,6 +34,11 @@ def trace_cases():
     )
     traced("a selection of nothing", "--select t>0", "--select: expected --hits FILE")
     selected("an empty selection", "", "column 1: found the end")
+    selected(
+        "an unknown field",
+        "dom==34",
+        "column 1: found 'dom', expected a field of hits: event_id, t, x, y, z, dx, dy, dz, wavelength",
+    )
     selected("a mistyped field", "modul==34", "column 1: found 'modul', expected a field of hits")
     selected("an assignment", "module=34", "column 7: found '=', expected a comparison")
     selected("two fields", "module==string", "column 9: found 'string', expected a number")

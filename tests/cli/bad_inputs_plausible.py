@@ -144,6 +144,33 @@ def run_cases():
     )
 
 
+def generate_cases():
+    """`generate` warns in the same way, before it makes the steps."""
+
+    def generate(name, options, says, exit_status=0, **files):
+        content = {key.replace("_yaml", ".yaml"): value for key, value in files.items()}
+        case(GROUP, name, "generate -o a.steps.npy " + options, exit_status, ["warning: " + says], content)
+
+    generate(
+        "generated light of a workload in the air",
+        "-s workload.kind=point -s workload.steps=1 -s 'workload.position=[0, 0, 1949]'",
+        "--set workload.position: workload.position: found light at z = 1949 m, above the surface",
+    )
+    generate(
+        "generated light of a particle in the air",
+        "run.yaml",
+        "run.yaml:1:20: particle 1: found light at z = 1950 m, above the surface (1948.07 m)",
+        run_yaml=b"particles: { list: [{type: e-, x: 0, y: 0, z: 1950, zenith: 10, azimuth: 0, energy: 1}] }",
+    )
+    generate(
+        "generated light of an LED that emits none",
+        "run.yaml",
+        "run.yaml:1:20: particle 1: brightness: found 5 (width 20), with which an LED emits no light",
+        exit_status=2,
+        run_yaml=b"particles: { list: [{type: flasher, string: 1, module: 1, led: 7, brightness: 5, width: 20}] }",
+    )
+
+
 def light_cases():
     workload("a workload in the air", "[0, 0, 1949]", "at z = 1949 m, above the surface (1948.07 m)")
     workload("a workload in the rock", "[0, 0, -2500]", "at z = -2500 m, below the ice (-901.93 m)")
@@ -295,6 +322,7 @@ def plausible_cases():
     ice_cases()
     run_cases()
     light_cases()
+    generate_cases()
     steps_cases()
     kind_cases()
     sound_cases()

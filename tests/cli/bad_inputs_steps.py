@@ -42,9 +42,20 @@ def field_case(name, says, **changes):
 def header_cases():
     two = npy(step(), step(step_id=1))
     steps("empty", b"", "found an empty file, expected an .npy file")
-    steps("text", b"x,y,z\n1,2,3\n", "byte 0: found no .npy magic string")
+    steps(
+        "text",
+        b"x,y,z\n1,2,3\n",
+        [
+            "byte 0: found no .npy magic string",
+            "begins like text, and lists of particles are given as particles.file",
+        ],
+    )
     steps("a .npz archive", b"PK\x03\x04" + bytes(200), "byte 0: found no .npy magic string")
-    steps("an HDF5 file", b"\x89HDF\r\n\x1a\n" + bytes(2000), "byte 0: found no .npy magic string")
+    steps(
+        "an HDF5 file",
+        b"\x89HDF\r\n\x1a\n" + bytes(2000),
+        ["byte 0: found no .npy magic string", "of which `icestream convert` makes .npy"],
+    )
     for size, says in (
         (3, "found 3 bytes, expected a complete .npy header"),
         (9, "found 9 bytes, expected a complete .npy header"),
@@ -96,7 +107,11 @@ def header_cases():
         npy(step(), types=descr(weight="|O")),
         "field weight: found Python objects, expected numbers",
     )
-    steps("a plain array of numbers", npy(bytes(64), types="'<f4'"), "expected a list of fields")
+    steps(
+        "a plain array of numbers",
+        npy(bytes(64), types="'<f4'"),
+        "found an array of plain numbers, type '<f4', expected a list of fields",
+    )
     steps("no field", npy(step(), types="[]"), "expected at least one field")
     steps(
         "a field missing",

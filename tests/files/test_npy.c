@@ -122,7 +122,8 @@ static const struct {
 } bad_headers[] = {
     {"     ", "found the end of the header, expected '{'"},
     {"[1, 2, 3]", "found '[', expected '{'"},
-    {"{'descr': '<f4', " ORDER "'shape': (3,)}", "found ''', expected a list of fields"},
+    {"{'descr': '<f4', " ORDER "'shape': (3,)}",
+     "found an array of plain numbers, type '<f4', expected a list of fields"},
     {"{'descr': [], " ORDER "'shape': (3,)}", "expected at least one field"},
     {"{'descr': [('x', '|V0')], " ORDER "'shape': (3,)}", "expected at least one field"},
     {"{'descr': [('x', '|O')], " ORDER "'shape': (3,)}", "field x: found Python objects"},

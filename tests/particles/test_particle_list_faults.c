@@ -105,9 +105,9 @@ static const struct {
     {COLUMNS "e-,1.5,0,0,0,0,0,1\n", "list:2:4: error: event: found '1.5', expected a whole number "
                                      "from 0 to 9007199254740992"},
     {COLUMNS ",1,0,0,0,0,0,1\n", "list:2: error: type: found nothing, expected a type"},
-    {COLUMNS "e-,1,0,,0,0,0,1\n", "list:2: error: e-: expected a position: x, y, z"},
+    {COLUMNS "e-,1,0,,0,0,0,1\n", "list:2: error: e-: found x, z, expected a position: x, y, z"},
     {COLUMNS "e-,1,0,0,0,0,,1\n",
-     "list:2: error: e-: expected a direction: zenith and azimuth; or dx, dy, dz"},
+     "list:2: error: e-: found zenith, expected a direction: zenith and azimuth; or dx, dy, dz"},
     {COLUMNS "ph,1,0,0,0,0,0,1\n", "list:2: error: ph: energy: is not for this type"},
     {COLUMNS "e-,2,0,0,0,0,0,1\ne-,1,0,0,0,0,0,1\n",
      "list:3:4: error: event: found 1 after 2, expected ascending numbers (particles.events: count "
@@ -115,11 +115,14 @@ static const struct {
     {"type,x,y,z,dx,dy,dz,energy\ne-,0,0,0,0,0,0,1\n",
      "list:2: error: e-: dx, dy, dz: found a vector of length 0, expected a direction"},
     {FLASHER "flasher,0,0,0,1,1,0,0,,10,,,,\n",
-     "list:2: error: flasher: expected a position: x, y, z; or string and module"},
+     "list:2: error: flasher: found x, y, z, string, module, expected a position: x, y, z; or "
+     "string and module"},
     {FLASHER "flasher,,,,1,1,0,0,3,10,,,,\n",
-     "list:2: error: flasher: expected a direction: zenith and azimuth; or dx, dy, dz; or led"},
+     "list:2: error: flasher: found zenith, azimuth, led, expected a direction: zenith and "
+     "azimuth; or dx, dy, dz; or led"},
     {FLASHER "flasher,,,,1,1,,,3,,127,,,\n",
-     "list:2: error: flasher: expected an amount of light: photons; or brightness and width"},
+     "list:2: error: flasher: found brightness, expected an amount of light: photons; or "
+     "brightness and width"},
     {FLASHER "flasher,,,,1,1,,,13,10,,,,\n",
      "list:2:18: error: led: found '13', expected a whole number from 1 to 12"},
     {FLASHER "flasher,,,,1,1,,,3,10,,,gaus,\n",

@@ -78,6 +78,21 @@ static int foresee(output *to, const ics_models *models, FILE *report, icestream
     return ICESTREAM_OK;
 }
 
+/* Writes what is doubtful about where the light is. */
+static int report_doubts(const icestream_config *config, ics_models *models, FILE *report,
+                         icestream_error *error)
+{
+    const size_t known = models->warnings.count; /* those about ice and detector */
+    if (report == NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_forecast_judge(config, models, error));
+    for (size_t i = known; i < models->warnings.count; ++i) {
+        fprintf(report, "warning: %s\n", models->warnings.items[i]);
+    }
+    return ICESTREAM_OK;
+}
+
 /* Writes how much light the particles make, and what is doubtful about them. */
 static int report_light(ics_step_generator *generator, FILE *report, icestream_error *error)
 {
@@ -112,7 +127,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     ics_models *models = NULL;
     ics_step_generator *generator = NULL;
     int status = ics_config_check_light(config, "generate", error);
-    if (status == ICESTREAM_OK && ics_config_has_particles(config)) {
+    if (status == ICESTREAM_OK) {
         status = ics_models_create(config, &models, error);
     }
     if (status == ICESTREAM_OK && !to_file) {
@@ -120,6 +135,9 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     }
     if (status == ICESTREAM_OK && to_file) {
         status = ics_table_writer_create(path, ics_layout_steps(), force, &to.writer, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = report_doubts(config, models, report, error);
     }
     if (status == ICESTREAM_OK && to_file) {
         status = foresee(&to, models, report, error);

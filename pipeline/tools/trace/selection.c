@@ -91,15 +91,18 @@ static int unknown_field(const reader *r, const char *at, const char *name)
 {
     const ics_layout *schema = ics_layout_hits();
     ics_nearest best = {NULL, 0};
-    char text[SHOWN + 16];
-    for (size_t i = 0; i < schema->field_count; ++i) {
+    char text[SHOWN + 16], names[256] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < schema->field_count && length < sizeof names; ++i) {
         ics_nearest_try(&best, name, schema->fields[i].name);
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "",
+                                   schema->fields[i].name);
     }
     return ics_error_set(r->error, ICESTREAM_E_USAGE,
                          "--select: column %zu: found %s, expected a field of hits%s%s%s",
                          (size_t)(at - r->text) + 1, found_text(at, text),
-                         best.word != NULL ? ", did you mean '" : "",
-                         best.word != NULL ? best.word : "", best.word != NULL ? "'?" : "");
+                         best.word != NULL ? ", did you mean '" : ": ",
+                         best.word != NULL ? best.word : names, best.word != NULL ? "'?" : "");
 }
 
 static bool begins_word(char c)
