@@ -218,6 +218,28 @@ static int check_wavelengths(const ics_inspection *self)
         place_of(self, "absorption_a", 0, place), medium->absorption_a, medium->absorption_b, pure);
 }
 
+/* Positions in kilometres make layers that rise like walls. */
+static int check_tilt(const ics_inspection *self)
+{
+    const double most = 0.5; /* measured layers: up to 0.1 */
+    const ice_tilt *tilt = &self->medium->tilt;
+    double steepest = 0;
+    char place[ICS_PLAUSIBILITY_PLACE];
+    for (size_t i = 0; tilt->kind == ICE_TILT_LINE && i < tilt->depth_count; ++i) {
+        const double *shifts = tilt->shifts + i * tilt->station_count;
+        for (size_t k = 1; k < tilt->station_count; ++k) {
+            steepest = fmax(steepest, fabs((shifts[k] - shifts[k - 1]) /
+                                           (tilt->stations[k] - tilt->stations[k - 1])));
+        }
+    }
+    return steepest <= most
+               ? ICESTREAM_OK
+               : ics_warnings_add(self->warnings,
+                                  "%s: tilt: found layers that rise by %.4g m per m; usual: at "
+                                  "most 0.1; are all positions and shifts in m?",
+                                  place_of(self, "tilt", 0, place), steepest);
+}
+
 /* ---- directions ------------------------------------------------------------------------------ */
 
 /* ln k of real ice is about 0.04 along the flow and -0.08 across it. */
@@ -376,9 +398,10 @@ static int check_hole(const ics_inspection *self)
 int ics_plausibility_check_ice(const ics_inspection *self)
 {
     static int (*const checks[])(const ics_inspection *) = {
-        check_coefficients, check_clearness,    check_swapped_columns, check_single_layers,
-        check_heights,      check_temperatures, check_wavelengths,     check_anisotropy,
-        check_angles,       check_hole};
+        check_coefficients,  check_clearness,  check_swapped_columns,
+        check_single_layers, check_heights,    check_temperatures,
+        check_wavelengths,   check_anisotropy, check_angles,
+        check_hole,          check_tilt};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         ICS_TRY(checks[i](self));
     }

@@ -39,6 +39,9 @@ static const char *place_in_folder(const char *folder, const char *key, size_t p
 {
     const char *name = position > 0 ? "cfg.txt" : "icemodel.dat";
     char path[1024];
+    if (strcmp(key, "tilt") == 0) {
+        name = "tilt.par";
+    }
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; ++i) {
         if (strcmp(key, parameters[i].key) == 0) {
             name = "icemodel.par";

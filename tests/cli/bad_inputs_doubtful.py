@@ -104,6 +104,11 @@ def folder_cases():
         eff_f2k=b"1 2 1.35 1\n",
     )
     folder(
+        "depths of bubbles in kilometres",
+        "ice/icemodel.bbl:1: bubbles: found depths of 1.35 and 1.4 m, above all layers",
+        icemodel_bbl=b"11.7 1.35 1.4\n",
+    )
+    folder(
         "all modules off",
         "detector.voltages: all 12 modules are off",
         hvs_f2k=b"1 1 0\n",
@@ -156,6 +161,18 @@ def ice_cases():
         "an absorption anisotropy with the wrong sign",
         ICE + b"absorption_anisotropy: [-0.6, 0.3, 0.3]\n",
         "2:24: absorption_anisotropy: found a logarithm of -0.6 along the flow",
+    )
+    doubtful(
+        "hole ice without a radius",
+        ICE + b"hole: { effective_scattering: 0.5 }\n",
+        "2:31: hole.effective_scattering: has no effect, because hole.radius is not given",
+    )
+    doubts(
+        "positions of a tilt in kilometres",
+        "-s ice.file=ice.yaml",
+        "ice.yaml:2:7: tilt: found layers that rise by 80 m per m",
+        ice_yaml=b"layers: [[1948.07, 0.04, 0.01, 0]]\ntilt: { file: tilt.csv }\n",
+        tilt_csv=b"depth_m,position_m,shift_m\n1200,-0.5,-40\n1200,0.5,40\n3600,-0.5,-40\n3600,0.5,40\n",
     )
     doubtful(
         "hole ice as wide as a house",

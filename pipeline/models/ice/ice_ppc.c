@@ -183,7 +183,14 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
                                text->name, table.lines[0], table.values[0], table.values[1],
                                table.values[2]);
     } else {
+        const double shallow = 100; /* m: such bubbles are in no layer of a detector */
         memcpy(model->bubbles, table.values, sizeof model->bubbles);
+        if (table.values[0] > 0 && fmin(table.values[1], table.values[2]) < shallow) {
+            status = ics_warnings_add(folder->warnings,
+                                      "%s:%zu: bubbles: found depths of %g and %g m, above all "
+                                      "layers; usual: 1350 and 1400 m; are they in km?",
+                                      text->name, table.lines[0], table.values[1], table.values[2]);
+        }
     }
     ics_text_table_free(&table);
     return status;
