@@ -288,6 +288,13 @@ def kind_cases():
         "an HDF5 file",
         "detector.efficiencies=file",
     )
+    kind(
+        "a pointer of Git LFS",
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n",
+        "a pointer of Git LFS in place of the file",
+        "light.acceptance=file",
+    )
+    kind("a page of the web", b"<!DOCTYPE html>\n<html>404</html>\n", "an HTML page", "detector.file=file")
     for form in ("csv", "f2k"):
         kind(
             "compressed particles in " + form,
