@@ -171,6 +171,11 @@ int ics_config_blame(const icestream_config *config, const char *key_path, icest
 int ics_config_check_files(const icestream_config *config, const char *section,
                            icestream_error *error);
 
+/* Checks that an output is none of the files that the configuration is made of or names, because
+ * that file would be lost. `what` is the option in the message. ICESTREAM_E_USAGE. */
+int ics_config_check_output(const icestream_config *config, const char *what, const char *path,
+                            icestream_error *error);
+
 /* Writes the keys whose values hits depend on, one in a line: "run.seed: 1". Keys on which hits
  * depend through ice, detector, light or detection are left out (config_keys.def). Check
  * ferror(out) afterwards. */

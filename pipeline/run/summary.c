@@ -8,6 +8,7 @@
 #include "pipeline/files/output.h"
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
+#include "pipeline/run/own_outputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -269,11 +270,7 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
 /* Returns the path of the summary, for the caller to free; NULL without memory. */
 static char *summary_path(const ics_run_state *run)
 {
-    char *path = NULL;
-    if (run->options->summary_path != NULL) {
-        return strdup(run->options->summary_path);
-    }
-    return asprintf(&path, "%s/summary.json", run->config->sink.directory) >= 0 ? path : NULL;
+    return ics_run_name_in_sink(run, run->options->summary_path, "summary.json");
 }
 
 /* If hits go to standard output there is no folder for a summary, unless a path is given. */
