@@ -158,12 +158,14 @@ ICESTREAM_PUBLIC int icestream_validate_with(const icestream_config *config,
                                              FILE *report, icestream_error *error);
 
 typedef struct icestream_run_options {
-    bool force;               /* overwrite existing hit files */
-    bool resume;              /* keep hit files that are complete and match; make the others */
-    bool quiet;               /* write no progress */
-    bool fail_fast;           /* end the run on a full disk or another error that may pass */
-    bool log_json;            /* write progress as JSON, one object per line */
-    FILE *progress;           /* where progress and messages for people go; NULL: nowhere */
+    bool force;     /* overwrite existing hit files */
+    bool resume;    /* keep hit files that are complete and match; make the others */
+    bool quiet;     /* write no progress */
+    bool fail_fast; /* end the run on a full disk or another error that may pass */
+    bool log_json;  /* write progress as JSON, one object per line */
+    FILE *progress; /* where progress and messages for people go; NULL: nowhere */
+    /* If another run writes one of these files at the moment, this run puts the name of its worker
+     * into the name of the file: summary-WORKER.json. */
     const char *summary_path; /* NULL: summary.json in sink.directory */
     const char *metrics_path; /* replaces metrics.file; NULL: metrics.file */
     double time_limit;        /* time (s) after which the run stops as after a signal; 0: none */

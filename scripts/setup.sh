@@ -3,8 +3,8 @@
 #
 #   scripts/setup.sh [build] [test] [check] [sites] [--dry-run]
 #
-# build: compiler, CMake and libraries (the default). test: Check, and NumPy and h5py for the tests
-# that read our files with them. check: clang, formatter, linters, coverage, fuzzing.
+# build: compiler, CMake and libraries (the default). test: Check, NumPy and h5py for the tests
+# that read our files with them, PyYAML and jsonschema for the test of the JSON Schema. check: clang, formatter, linters, coverage, fuzzing.
 # sites: Slurm and systemd, for tests of configs/sites; without them these say that they are skipped.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
@@ -31,6 +31,8 @@ build command:h5cc         libhdf5-dev
 test  module:check         check
 test  python:numpy         python3-numpy
 test  python:h5py          python3-h5py
+test  python:yaml          python3-yaml
+test  python:jsonschema    python3-jsonschema
 check command:clang        clang
 check fuzzer:clang         libclang-rt-14-dev
 check command:clang-tidy   clang-tidy

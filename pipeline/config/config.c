@@ -164,7 +164,10 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
     if (config->device.backend == ICS_BACKEND_GPU) {
         config->device.backend = ICS_BACKEND_CUDA;
     }
-    int result = find_changes(config, error);
+    int result = ics_config_resolve_command(config, error);
+    if (result == ICESTREAM_OK) {
+        result = find_changes(config, error);
+    }
     if (result == ICESTREAM_OK) {
         result = ics_config_check(config, error);
     }

@@ -147,8 +147,10 @@ bool ics_config_generates(const icestream_config *config);
  * no light, an empty list, or a workload without steps or photons. */
 int ics_config_check_light(const icestream_config *config, const char *command,
                            icestream_error *error);
-/* Writes the keys that the generated steps depend on, one in a line. The content of particles.file
- * is not written. Check ferror(out) afterwards. */
+/* Returns the path of the k-th key that generated steps depend on, without particles.file, whose
+ * content counts and not its name; NULL: there are no more. */
+const char *ics_config_light_key(const icestream_config *config, size_t k);
+/* Writes these keys with their values, one in a line. Check ferror(out) afterwards. */
 void ics_config_print_light_settings(const icestream_config *config, FILE *out);
 
 /* Like icestream_config_load(), but reads `text` as if it were the content of the file `name`. Does
@@ -176,6 +178,11 @@ int ics_config_check_files(const icestream_config *config, const char *section,
 int ics_config_check_output(const icestream_config *config, const char *what, const char *path,
                             icestream_error *error);
 
+/* Looks for the program of sink.command: a name without a slash in the folders of PATH. *path is
+ * for the caller to free; NULL: there is no command. ICESTREAM_E_CONFIG: there is no such program,
+ * or it may not be run; the text says what was looked for. ICESTREAM_E_MEMORY. */
+int ics_config_find_command(const icestream_config *config, char **path, icestream_error *error);
+
 /* Writes the keys whose values hits depend on, one in a line: "run.seed: 1". Keys on which hits
  * depend through ice, detector, light or detection are left out (config_keys.def). Check
  * ferror(out) afterwards. */
@@ -191,5 +198,10 @@ char *ics_config_value_text(const icestream_config *config, const char *key_path
 
 /* Writes all keys as the Markdown table of configs/README.md. */
 void ics_config_document(FILE *out);
+
+/* Write all keys as a table of plain text, and as a JSON Schema for editors. Check ferror(out)
+ * afterwards. ICESTREAM_E_MEMORY. */
+void ics_config_print_keys(FILE *out);
+int ics_config_print_json_schema(FILE *out, icestream_error *error);
 
 #endif

@@ -79,6 +79,10 @@ static void print_index(const void *target, FILE *out)
 const ics_schema_custom ics_config_index = {
     .expected = "a whole number from 0 to 63, a list of them, or all",
     .example = "[1, 0]",
+    .json_shape =
+        "{\"anyOf\": [{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 63}, {\"const\": "
+        "\"all\"}, {\"type\": \"array\", \"minItems\": 1, \"maxItems\": 64, \"uniqueItems\": true, "
+        "\"items\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 63}}]}",
     .read = read_index,
     .print = print_index};
 
@@ -107,11 +111,15 @@ static void print_excluded(const void *item, FILE *out)
     fprintf(out, "[%u, %u]", identity->string, identity->module);
 }
 
-const ics_schema_list ics_config_excluded = {.expected = "a list of [string, module]",
-                                             .example = "[[1, 1]]",
-                                             .item_size = sizeof(ics_module_identity),
-                                             .read = read_excluded,
-                                             .print = print_excluded};
+const ics_schema_list ics_config_excluded = {
+    .expected = "a list of [string, module]",
+    .example = "[[1, 1]]",
+    .json_shape =
+        "{\"type\": \"array\", \"items\": {\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, "
+        "\"items\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 65535}}}",
+    .item_size = sizeof(ics_module_identity),
+    .read = read_excluded,
+    .print = print_excluded};
 
 /* ---- detector.angular_polynomial ------------------------------------------------------------- */
 
@@ -149,6 +157,9 @@ static void print_angular(const void *target, FILE *out)
 const ics_schema_custom ics_config_angular = {
     .expected = "a list of the maximum and 1 to 16 coefficients, or []",
     .example = "[1, 0.5, 0.25]",
+    .json_shape =
+        "{\"type\": \"array\", \"maxItems\": 17, \"not\": {\"minItems\": 1, \"maxItems\": 1}, "
+        "\"items\": {\"type\": \"number\", \"minimum\": -1e6, \"maximum\": 1e6}}",
     .read = read_angular,
     .print = print_angular};
 
@@ -195,6 +206,10 @@ static void clear_spectrum(void *item)
 const ics_schema_list ics_config_spectra = {
     .expected = "a list of at most 249 of {line: 250 to 700 nm} or {file: path}",
     .example = "[{line: 400}]",
+    .json_shape = "{\"type\": \"array\", \"maxItems\": 249, \"items\": {\"type\": \"object\", "
+                  "\"additionalProperties\": false, \"minProperties\": 1, \"maxProperties\": 1, "
+                  "\"properties\": {\"line\": {\"type\": \"number\", \"minimum\": 250, "
+                  "\"maximum\": 700}, \"file\": {\"type\": [\"string\", \"number\"]}}}}",
     .item_size = sizeof(ics_spectrum_config),
     .most = ICS_CONFIG_SPECTRA_MAX,
     .read = read_spectrum,
@@ -251,10 +266,14 @@ static void print_direction(const void *target, FILE *out)
     fputc(']', out);
 }
 
-const ics_schema_custom ics_config_direction = {.expected = "isotropic, or [dx, dy, dz]",
-                                                .example = "[0, 0, 1]",
-                                                .read = read_direction,
-                                                .print = print_direction};
+const ics_schema_custom ics_config_direction = {
+    .expected = "isotropic, or [dx, dy, dz]",
+    .example = "[0, 0, 1]",
+    .json_shape = "{\"anyOf\": [{\"const\": \"isotropic\"}, {\"type\": \"array\", \"minItems\": 3, "
+                  "\"maxItems\": 3, \"items\": {\"type\": \"number\", \"minimum\": -1e100, "
+                  "\"maximum\": 1e100}}]}",
+    .read = read_direction,
+    .print = print_direction};
 
 /* ---- sink.command --------------------------------------------------------------------------- */
 
@@ -287,6 +306,9 @@ static void clear_word(void *item)
 
 const ics_schema_list ics_config_command = {.expected = "a list of a program and its arguments",
                                             .example = "[echo, done]",
+                                            .json_shape =
+                                                "{\"type\": \"array\", \"items\": {\"type\": "
+                                                "[\"string\", \"number\", \"boolean\", \"null\"]}}",
                                             .item_size = sizeof(char *),
                                             .fits = are_words,
                                             .read = read_word,
@@ -328,11 +350,13 @@ static void print_when(const void *target, FILE *out)
     }
 }
 
-const ics_schema_custom ics_config_when = {.expected =
-                                               "tail, always, or every-N with N from 1 to 1000000",
-                                           .example = "every-3",
-                                           .read = read_when,
-                                           .print = print_when};
+const ics_schema_custom ics_config_when = {
+    .expected = "tail, always, or every-N with N from 1 to 1000000",
+    .example = "every-3",
+    .json_shape =
+        "{\"type\": \"string\", \"pattern\": \"^(tail|always|every-[0-9.eE+xa-fA-F]+)$\"}",
+    .read = read_when,
+    .print = print_when};
 
 /* ---- particles.list ------------------------------------------------------------------------- */
 
@@ -372,9 +396,11 @@ static void clear_particles(void *target)
     config->particles.count = 0;
 }
 
-const ics_schema_custom ics_config_particles = {.expected = "a list of particles",
-                                                .example = "[{type: sc1, photons: 1}]",
-                                                .read = read_particles,
-                                                .print = print_particles,
-                                                .is_there = has_no_file,
-                                                .clear = clear_particles};
+const ics_schema_custom ics_config_particles = {
+    .expected = "a list of particles",
+    .example = "[{type: sc1, photons: 1}]",
+    .json_shape = "{\"type\": \"array\", \"items\": {\"type\": \"object\"}}",
+    .read = read_particles,
+    .print = print_particles,
+    .is_there = has_no_file,
+    .clear = clear_particles};

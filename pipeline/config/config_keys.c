@@ -115,3 +115,14 @@ void ics_config_document(FILE *out)
 {
     ics_schema_document(ics_config_keys, ics_config_key_count, out);
 }
+
+void ics_config_print_keys(FILE *out)
+{
+    ics_schema_print_table(ics_config_keys, ics_config_key_count, out);
+}
+
+int ics_config_print_json_schema(FILE *out, icestream_error *error)
+{
+    return ics_schema_print_json(ics_config_keys, ics_config_key_count, "run file of icestream",
+                                 out, error);
+}

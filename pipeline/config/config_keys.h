@@ -35,4 +35,8 @@ const char *ics_config_choice(const char *key_path, size_t index);
  * was refused. 0, ICESTREAM_E_CONFIG. */
 int ics_config_check(const icestream_config *config, icestream_error *error);
 
+/* Makes the path of the program of sink.command absolute if it has a slash: it begins in the folder
+ * of the file that names it. ICESTREAM_E_MEMORY. */
+int ics_config_resolve_command(icestream_config *config, icestream_error *error);
+
 #endif

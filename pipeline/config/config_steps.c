@@ -83,19 +83,31 @@ int ics_config_check_light(const icestream_config *config, const char *command,
                : ICESTREAM_OK;
 }
 
-void ics_config_print_light_settings(const icestream_config *config, FILE *out)
+const char *ics_config_light_key(const icestream_config *config, size_t k)
 {
     const char *section = ics_config_has_particles(config) ? "particles." : "workload.";
     for (size_t i = 0; i < ics_config_key_count; ++i) {
-        const ics_schema_field *field = &ics_config_keys[i];
+        const char *path = ics_config_keys[i].path;
         /* The content of the file of particles counts, not its name, and a limit changes no step.
          */
-        if (strncmp(field->path, section, strlen(section)) == 0 &&
-            strcmp(field->path, "particles.file") != 0 &&
-            strcmp(field->path, "particles.file_limit") != 0) {
-            fprintf(out, "%s: ", field->path);
-            ics_schema_print_field(field, config, out);
-            fputc('\n', out);
+        if (strncmp(path, section, strlen(section)) == 0 && strcmp(path, "particles.file") != 0 &&
+            strcmp(path, "particles.file_limit") != 0 && k-- == 0) {
+            return path;
+        }
+    }
+    return NULL;
+}
+
+void ics_config_print_light_settings(const icestream_config *config, FILE *out)
+{
+    const char *path;
+    for (size_t k = 0; (path = ics_config_light_key(config, k)) != NULL; ++k) {
+        for (size_t i = 0; i < ics_config_key_count; ++i) {
+            if (ics_config_keys[i].path == path) {
+                fprintf(out, "%s: ", path);
+                ics_schema_print_field(&ics_config_keys[i], config, out);
+                fputc('\n', out);
+            }
         }
     }
 }

@@ -279,6 +279,17 @@ int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *
     return ics_table_reader_next(reader->table, found, error);
 }
 
+int ics_step_reader_skip(ics_step_reader *reader, icestream_error *error)
+{
+    start_summary(reader, true);
+    return ics_table_reader_skip(reader->table, error);
+}
+
+bool ics_step_reader_can_skip(const ics_step_reader *reader)
+{
+    return ics_table_reader_can_skip(reader->table);
+}
+
 uint64_t ics_step_reader_rows(const ics_step_reader *reader)
 {
     return ics_table_reader_rows(reader->table);
@@ -287,6 +298,11 @@ uint64_t ics_step_reader_rows(const ics_step_reader *reader)
 const json_t *ics_step_reader_light(const ics_step_reader *reader)
 {
     return ics_table_reader_light(reader->table);
+}
+
+bool ics_step_reader_awaits_trailer(const ics_step_reader *reader)
+{
+    return ics_table_reader_awaits_trailer(reader->table);
 }
 
 const json_t *ics_step_reader_late_light(const ics_step_reader *reader)

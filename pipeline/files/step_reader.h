@@ -64,10 +64,17 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
 /* Streams only: goes to the next message. *found false: the stream has ended after the last
  * message. Rows of the previous message that were not read are read and checked first. */
 int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *error);
+/* Streams only: reads the rest of the current message and forgets it. */
+int ics_step_reader_skip(ics_step_reader *reader, icestream_error *error);
+/* Whether the reader can still be used after an error: the message can be skipped, because its end
+ * can be found. False for files. */
+bool ics_step_reader_can_skip(const ics_step_reader *reader);
 
 /* Reads the next rows, at most `capacity` (> 0); *got = 0 at the end of the file or message. Rows
  * are checked again. Directions are normalised in double precision, and set to (0, 0, 1) if they
- * are ignored. After an error the reader can only be destroyed. */
+ * are ignored. *got = 0 of a message: its trailer, if its header announces one, was checked, too;
+ * this waits for the trailer, or for the next message or the end of the stream instead. After an
+ * error the reader can only be destroyed, or the message skipped. */
 int ics_step_reader_read(ics_step_reader *reader, icestream_step *steps, size_t capacity,
                          size_t *got, icestream_error *error);
 
@@ -77,12 +84,14 @@ uint64_t ics_step_reader_rows(const ics_step_reader *reader);
 /* The record of the light of the file or of the current message (models/light_record.h); NULL:
  * there is none. The reader owns it. */
 const json_t *ics_step_reader_light(const ics_step_reader *reader);
-/* Streams: the record in the trailer of the message before this one, after ics_step_reader_next();
- * NULL: there is none. A trailer comes after the rows, so their photons may be computed already. */
+/* Streams: whether the header of the message announces a trailer, which may have the record. */
+bool ics_step_reader_awaits_trailer(const ics_step_reader *reader);
+/* Streams: the record in the trailer of the message, after ics_step_reader_read() has returned *got
+ * = 0; NULL: there is none. The photons of the message may be computed already. */
 const json_t *ics_step_reader_late_light(const ics_step_reader *reader);
 
 /* Streams: the summary of the message, after ics_step_reader_read() has returned *got = 0. The
- * digest is that of the bytes of the message. */
+ * digest is that of the bytes of the message with its trailer. */
 void ics_step_reader_summary(const ics_step_reader *reader, ics_step_summary *out);
 
 #endif

@@ -29,8 +29,7 @@ static int cannot_read(const char *path, icestream_error *error)
                                strerror(cause));
 }
 
-/* Digests the bytes of the list of particles. */
-static int digest_file(const char *path, char out[ICS_DIGEST_TEXT], icestream_error *error)
+int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestream_error *error)
 {
     ics_digest *digest = NULL;
     char *bytes = malloc(PIECE);
@@ -101,7 +100,7 @@ static int write_lines(const icestream_config *config, const ics_models *models,
     ICS_TRY(digest_numbers(config, models, digest, error));
     fprintf(out, "numbers: %s\n", digest);
     if (config->particles.file != NULL && !ics_light_digest_is_late(config)) {
-        ICS_TRY(digest_file(config->particles.file, digest, error));
+        ICS_TRY(ics_light_digest_of_file(config->particles.file, digest, error));
         fprintf(out, "particles: %s\n", digest);
     }
     return ICESTREAM_OK;

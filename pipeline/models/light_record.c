@@ -264,15 +264,15 @@ int ics_light_record_create(const icestream_config *config, const ics_models *mo
 
 static const char spectra[] = "light.spectra[";
 
-/* Writes a setting for people. Returns buffer. */
-static const char *describe(const json_t *value, char *buffer, size_t size)
+const char *ics_light_record_value_text(const json_t *value, char *buffer, size_t size)
 {
     const char *name = json_string_value(json_object_get(value, "name"));
     const char *digest = json_string_value(json_object_get(value, "digest"));
     if (name != NULL && digest != NULL) {
         snprintf(buffer, size, "%s (digest %.12s)", name, digest);
     } else {
-        snprintf(buffer, size, "%s", value != NULL ? json_string_value(value) : "nothing");
+        const char *text = json_string_value(value);
+        snprintf(buffer, size, "%s", text != NULL ? text : "nothing");
     }
     return buffer;
 }
@@ -283,7 +283,7 @@ static bool is_setting(const json_t *value)
                                      json_is_string(json_object_get(value, "digest")));
 }
 
-static bool is_same(const json_t *left, const json_t *right)
+bool ics_light_record_value_same(const json_t *left, const json_t *right)
 {
     const json_t *left_table = json_object_get(left, "digest");
     const json_t *right_table = json_object_get(right, "digest");
@@ -319,11 +319,12 @@ int ics_light_record_compare(const char *name, const json_t *steps, const json_t
                                  name, key);
         }
         const bool counts = mine != NULL || strncmp(key, spectra, sizeof spectra - 1) == 0;
-        if (counts && !(both_none && is_thinning_key(key)) && !is_same(value, mine)) {
-            failed |= json_array_append_new(differences,
-                                            json_pack("{s:s, s:s, s:s}", "key", key, "steps",
-                                                      describe(value, left, sizeof left), "run",
-                                                      describe(mine, right, sizeof right)));
+        if (counts && !(both_none && is_thinning_key(key)) &&
+            !ics_light_record_value_same(value, mine)) {
+            failed |= json_array_append_new(
+                differences, json_pack("{s:s, s:s, s:s}", "key", key, "steps",
+                                       ics_light_record_value_text(value, left, sizeof left), "run",
+                                       ics_light_record_value_text(mine, right, sizeof right)));
         }
     }
     if (failed) {
@@ -405,7 +406,7 @@ const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t siz
         char text[256];
         const json_t *value = json_object_get(json_object_get(run, "settings"), keys[i]);
         used += (size_t)snprintf(buffer + used, size - used, "%s%s %s", i > 0 ? ", " : "", keys[i],
-                                 describe(value, text, sizeof text));
+                                 ics_light_record_value_text(value, text, sizeof text));
     }
     return buffer;
 }

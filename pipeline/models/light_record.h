@@ -42,6 +42,12 @@ int ics_light_record_refuse(const char *name, const json_t *differences, icestre
 int ics_light_record_judge(const icestream_config *config, const json_t *run, const char *name,
                            const json_t *steps, json_t **accepted, icestream_error *error);
 
+/* Writes a setting for people: its text, or name and digest of a table; "nothing" for NULL. Returns
+ * buffer. */
+const char *ics_light_record_value_text(const json_t *value, char *buffer, size_t size);
+/* Whether two settings (or NULL) are the same: of tables only the digests count. */
+bool ics_light_record_value_same(const json_t *left, const json_t *right);
+
 /* What is assumed of steps without a record, for people: "light.acceptance standard,
  * detector.oversize 5". Returns buffer. */
 const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t size);

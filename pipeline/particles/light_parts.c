@@ -70,6 +70,13 @@ static bool begin_track(ics_light_parts *parts, ics_track_losses listed,
     const ics_particle *particle = parts->particle;
     const bool is_muon = ics_particle_is_muon(particle);
     parts->energy = value(particle, ICS_PARTICLE_ENERGY);
+    /* A piece of no length is no light, as in ppc; the length of another track is not known then.
+     */
+    if (ics_particle_is_piece(particle) && ics_particle_has(particle, ICS_PARTICLE_LENGTH) &&
+        value(particle, ICS_PARTICLE_LENGTH) <= 0) {
+        parts->done = true;
+        return true;
+    }
     if (!decide_losses(parts, listed, message)) {
         return false;
     }
@@ -282,6 +289,10 @@ bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
     if (ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
         ics_particle_has(particle, ICS_PARTICLE_DX)) {
         parts->model.axis = ics_particle_axis(particle);
+    }
+    if (listed->passed != ICS_PASSED_NOT) {
+        parts->done = true;
+        return true;
     }
     if (kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_DARK) {
         parts->done = kind == ICS_PARTICLE_DARK;

@@ -38,7 +38,8 @@ static void set_pulse(ics_light_parts *parts)
 }
 
 /* Sets the direction of an LED of a module, and its position. With has_glass the position follows
- * from the direction for each photon. */
+ * from the direction for each photon. The other beams of ppc start on the surface of the module
+ * (physics.md 2.4). */
 static void start_led(ics_light_parts *parts)
 {
     const ics_particle *particle = parts->particle;
@@ -48,7 +49,9 @@ static void start_led(ics_light_parts *parts)
     ice_led_position(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &offset,
                      &model->axis);
     model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
-    if (!model->has_glass) {
+    const bool is_of_ppc =
+        parts->setup->leds_of_ppc && ics_particle_has(particle, ICS_PARTICLE_STRING);
+    if (!is_of_ppc) {
         model->x += offset.x;
         model->y += offset.y;
         model->z += offset.z;

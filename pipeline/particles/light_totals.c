@@ -15,8 +15,10 @@ static void doubt(ics_light_totals *totals, ics_track_doubt kind,
     ics_doubtful_tracks *tracks = &totals->doubts[kind];
     if (tracks->count++ == 0) {
         tracks->position = particle->position;
+        tracks->type = ics_particle_type_of(&particle->particle);
         tracks->energy = particle->particle.values[ICS_PARTICLE_ENERGY];
-        tracks->length = parts->length;
+        tracks->length = kind == ICS_DOUBT_PIECES ? particle->particle.values[ICS_PARTICLE_LENGTH]
+                                                  : parts->length;
     }
 }
 
@@ -77,6 +79,11 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
     ics_light_of_type *type = &totals->types[totals->type];
     ++type->particles;
     type->energy += of->values[ICS_PARTICLE_ENERGY];
+    if (particle->passed != ICS_PASSED_NOT) {
+        doubt(totals, particle->passed == ICS_PASSED_PPC ? ICS_DOUBT_PPC : ICS_DOUBT_PIECES,
+              particle, parts);
+        return;
+    }
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK) {
         return;
     }
@@ -147,7 +154,35 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
     [ICS_DOUBT_LONG] =
         "more length than a muon of this energy flies (particles.stopping: true ends "
         "it there)",
+    [ICS_DOUBT_PIECES] =
+        "pieces (amu, amu-, amu+) in the same event, so only the pieces make light",
+    [ICS_DOUBT_PPC] =
+        "no light, because ppc gives light only to the lines of amu, amu-, amu+, e, e-, "
+        "e+, delta, brems, epair, munu, hadr and ph whose columns are all numbers "
+        "(particles.conventions: standard gives light to all particles)",
 };
+
+const char *ics_light_totals_explain_dark(const ics_light_totals *totals)
+{
+    return totals->doubts[ICS_DOUBT_PPC].count > 0
+               ? "found particles without light, expected at least one photon; with "
+                 "particles.conventions: ppc only amu, amu-, amu+, e, e-, e+, delta, brems, epair, "
+                 "munu, hadr and ph of an f2k list make light, as in ppc: a muon needs its pieces, "
+                 "amu, which mmc writes with -recc"
+               : "found particles without light, expected at least one photon";
+}
+
+static const char *describe_first(const ics_doubtful_tracks *tracks, size_t kind, char *buffer,
+                                  size_t size)
+{
+    if (kind == ICS_DOUBT_PPC) {
+        snprintf(buffer, size, "type %s and %.6g GeV", ics_particle_type_name(tracks->type),
+                 tracks->energy);
+    } else {
+        snprintf(buffer, size, "%.6g GeV and %.6g m", tracks->energy, tracks->length);
+    }
+    return buffer;
+}
 
 int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,
                           ics_warnings *out)
@@ -155,15 +190,16 @@ int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_sou
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < ICS_TRACK_DOUBTS && status == ICESTREAM_OK; ++i) {
         const ics_doubtful_tracks *tracks = &totals->doubts[i];
-        char place[600];
+        char place[600], first[128];
         if (tracks->count == 0 || (i == ICS_DOUBT_MIXED && totals->listed == 0)) {
             continue;
         }
         status = ics_warnings_add(
-            out, "%s: %" PRIu64 " track%s, the first one of %.6g GeV and %.6g m, ha%s %s",
+            out, "%s: %" PRIu64 " %s%s, the first one of %s, ha%s %s",
             ics_particle_source_place_of(source, tracks->position, place, sizeof place),
-            tracks->count, tracks->count == 1 ? "" : "s", tracks->energy, tracks->length,
-            tracks->count == 1 ? "s" : "ve", texts[i]);
+            tracks->count, i == ICS_DOUBT_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
+            describe_first(tracks, i, first, sizeof first), tracks->count == 1 ? "s" : "ve",
+            texts[i]);
     }
     return status;
 }

@@ -14,6 +14,8 @@ typedef enum ics_track_doubt {
     ICS_DOUBT_MIXED,   /* losses are made, while other tracks have theirs in the list */
     ICS_DOUBT_UNKNOWN, /* the event is too large to look for losses */
     ICS_DOUBT_LONG,    /* longer than a muon of its energy flies */
+    ICS_DOUBT_PIECES,  /* passed over, because its pieces make the light */
+    ICS_DOUBT_PPC,     /* any particle that ppc gives no light */
     ICS_TRACK_DOUBTS
 } ics_track_doubt;
 
@@ -21,6 +23,7 @@ typedef enum ics_track_doubt {
 typedef struct ics_doubtful_tracks {
     uint64_t count;
     size_t position;       /* of the first one in its list */
+    size_t type;           /* of the first one */
     double energy, length; /* of the first one, GeV, m */
 } ics_doubtful_tracks;
 
@@ -55,6 +58,8 @@ void ics_light_totals_end(ics_light_totals *totals);
 
 /* Writes a line about events, and a line for each type of particle in the list. */
 void ics_light_totals_describe(const ics_light_totals *totals, FILE *out);
+/* Returns what is wrong with a list whose particles make no light. */
+const char *ics_light_totals_explain_dark(const ics_light_totals *totals);
 /* Adds a sentence for each doubt. `source` names the places. ICESTREAM_E_MEMORY. */
 int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,
                           ics_warnings *out);

@@ -111,6 +111,11 @@ bool ics_particle_is_muon(const ics_particle *particle)
            strcmp(types[ics_particle_type_of(particle)].name, "tau") != 0;
 }
 
+bool ics_particle_is_piece(const ics_particle *particle)
+{
+    return strncmp(types[ics_particle_type_of(particle)].name, "amu", 3) == 0;
+}
+
 bool ics_particle_is_loss(const ics_particle *particle)
 {
     static const char *const losses[] = {"brems", "epair", "delta", "munu"};

@@ -109,6 +109,9 @@ ics_particle_class ics_particle_class_of(const ics_particle *particle);
 ice_cascade ics_particle_cascade_of(const ics_particle *particle);
 /* Returns whether a particle is a track of a muon, the only tracks for which losses can be made. */
 bool ics_particle_is_muon(const ics_particle *particle);
+/* Returns whether a particle is by its name a piece of a muon (amu), between two of its energy
+ * losses. Programs that propagate muons write such pieces after the muon. */
+bool ics_particle_is_piece(const ics_particle *particle);
 /* Returns whether a particle is by its name an energy loss of a track. A hadronic loss has the same
  * name as the hadronic cascade at the vertex of a neutrino, and is not among them. */
 bool ics_particle_is_loss(const ics_particle *particle);

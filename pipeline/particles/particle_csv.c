@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* Programs that write tables put names, and some put numbers, in double quotes. */
+static ics_text_field without_quotes(const ics_text_field *field)
+{
+    ics_text_field inner = *field;
+    if (field->length >= 2 && field->start[0] == '"' && field->start[field->length - 1] == '"') {
+        ++inner.start;
+        inner.length -= 2;
+    }
+    return inner;
+}
+
 static int read_name(ics_particle_source *source, const ics_text_field *name,
                      ics_particle_field *out, icestream_error *error)
 {
@@ -46,7 +57,8 @@ int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error)
     }
     for (size_t i = 0; i < line.count; ++i) {
         ics_particle_field field;
-        status = read_name(source, &line.fields[i], &field, error);
+        const ics_text_field name = without_quotes(&line.fields[i]);
+        status = read_name(source, &name, &field, error);
         if (status != ICESTREAM_OK) {
             return status;
         }
@@ -65,10 +77,12 @@ int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bo
 {
     ics_text_line line;
     char message[ICS_PARTICLE_MESSAGE];
+    source->is_in_row = false;
     int status = ics_line_stream_next(source->lines, ',', &line, found, error);
     if (status != ICESTREAM_OK || !*found) {
         return status;
     }
+    source->is_in_row = true;
     if (line.count != source->column_count) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "found %zu columns, expected %zu as in the first line",
@@ -76,13 +90,13 @@ int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bo
     }
     *out = (ics_raw_particle){0};
     for (size_t i = 0; i < line.count; ++i) {
-        const ics_text_field *field = &line.fields[i];
+        const ics_text_field field = without_quotes(&line.fields[i]);
         if (source->columns[i] == ICS_PARTICLE_EVENT) {
-            out->column = field->column;
+            out->column = field.column;
         }
-        if (field->length > 0 && !ics_particle_set(&out->particle, source->columns[i], field->start,
-                                                   field->length, message)) {
-            return ics_line_stream_fault(source->lines, field->column, error, "%s", message);
+        if (field.length > 0 && !ics_particle_set(&out->particle, source->columns[i], field.start,
+                                                  field.length, message)) {
+            return ics_line_stream_fault(source->lines, field.column, error, "%s", message);
         }
     }
     if (!ics_particle_check(&out->particle, message)) {

@@ -6,6 +6,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A straight line; `length` of the track on it, m. */
+typedef struct line {
+    double x, y, z, length;
+    ice_axis axis;
+} line;
+
+/* A muon that may have pieces in its event. */
+struct muon {
+    line line;
+    size_t position; /* in the list */
+    bool has_pieces;
+    bool has_left; /* it was in an earlier window and has its light */
+};
+
 struct ics_particle_events_reader {
     ics_particle_source *source;
     double track_length;
@@ -13,6 +27,8 @@ struct ics_particle_events_reader {
     size_t count, next, capacity;
     ics_listed_particle ahead; /* the first particle after the window, if has_ahead */
     bool has_ahead;
+    struct muon *muons; /* [muon_count] of the event, those of earlier windows included */
+    size_t muon_count, muon_capacity;
     bool is_part;          /* the event of the window began before it or continues after it */
     bool ended;            /* the source has given its last particle, or an error */
     icestream_error error; /* of the source; its status is ICESTREAM_OK at the end of the list */
@@ -38,6 +54,7 @@ void ics_particle_events_destroy(ics_particle_events_reader *events)
         return;
     }
     ics_particle_source_destroy(events->source);
+    free(events->muons);
     free(events->window);
     free(events);
 }
@@ -56,11 +73,6 @@ const ics_particle_source *ics_particle_events_source(const ics_particle_events_
 #define NEAR       2.0
 #define NEAR_SHARE 0.01
 #define VERTEX     1.0
-
-typedef struct line {
-    double x, y, z, length;
-    ice_axis axis;
-} line;
 
 static line line_of(const ics_particle_events_reader *events, const ics_particle *track)
 {
@@ -89,6 +101,113 @@ static bool is_loss_on(const line *track, const ics_particle *particle)
     return along >= margin && along <= track->length - margin && across <= near * near;
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* A piece has the direction of its muon up to the scattering of muons and the rounding of lists. */
+#define PARALLEL 0.99 /* cosine */
+
+/* Returns whether a piece is on the line of a muon. The line has no ends: mmc can write a muon with
+ * the position of its end (option -surf). */
+static bool is_piece_on(const line *muon, const line *piece)
+{
+    const double x = piece->x - muon->x, y = piece->y - muon->y, z = piece->z - muon->z;
+    const double along = x * muon->axis.x + y * muon->axis.y + z * muon->axis.z;
+    const double near = NEAR + NEAR_SHARE * fabs(along);
+    const double cosine =
+        muon->axis.x * piece->axis.x + muon->axis.y * piece->axis.y + muon->axis.z * piece->axis.z;
+    return cosine >= PARALLEL && x * x + y * y + z * z - along * along <= near * near;
+}
+
+/* Returns whether this piece belongs to a muon of the event. */
+static bool has_muon(const ics_particle_events_reader *events, const line *piece)
+{
+    for (size_t i = 0; i < events->muon_count; ++i) {
+        if (events->muons[i].has_pieces && is_piece_on(&events->muons[i].line, piece)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_whole_muon(const ics_particle *particle)
+{
+    return ics_particle_is_muon(particle) && !ics_particle_is_piece(particle);
+}
+
+/* Adds the muons of the window to those of the event. */
+static int add_muons(ics_particle_events_reader *events)
+{
+    for (size_t i = 0; i < events->count; ++i) {
+        const ics_listed_particle *listed = &events->window[i];
+        if (!is_whole_muon(&listed->particle)) {
+            continue;
+        }
+        if (events->muon_count == events->muon_capacity) {
+            const size_t capacity = events->muon_capacity > 0 ? 4 * events->muon_capacity : 16;
+            struct muon *grown = reallocarray(events->muons, capacity, sizeof *grown);
+            if (grown == NULL) {
+                return ics_error_add(&events->error, ICESTREAM_E_MEMORY,
+                                     "particles: error: out of memory for %zu muons", capacity);
+            }
+            events->muons = grown;
+            events->muon_capacity = capacity;
+        }
+        events->muons[events->muon_count++] =
+            (struct muon){.line = line_of(events, &listed->particle), .position = listed->position};
+    }
+    return ICESTREAM_OK;
+}
+
+/* Finds the muons of a piece. The light of a muon in an earlier window is already made. */
+static int assign_piece(ics_particle_events_reader *events, const ics_listed_particle *piece)
+{
+    const line of = line_of(events, &piece->particle);
+    char place[600], muon_place[600];
+    for (size_t i = 0; i < events->muon_count; ++i) {
+        struct muon *muon = &events->muons[i];
+        if (muon->has_pieces || !is_piece_on(&muon->line, &of)) {
+            continue;
+        }
+        if (muon->has_left) {
+            return ics_error_add(
+                &events->error, ICESTREAM_E_CONFIG,
+                "%s: error: %s: found a piece of the muon at %s, whose light is already made, "
+                "because more than %d particles of the event are between them; expected the list "
+                "without that muon, because its pieces make its light",
+                ics_particle_source_place_of(events->source, piece->position, place, sizeof place),
+                ics_particle_type_name(ics_particle_type_of(&piece->particle)),
+                ics_particle_source_place_of(events->source, muon->position, muon_place,
+                                             sizeof muon_place),
+                ICS_EVENT_PARTICLES);
+        }
+        muon->has_pieces = true;
+    }
+    return ICESTREAM_OK;
+}
+
+/* Passes over the muons of the window whose pieces are in it. `first` is the index of the first one
+ * among those of the event. */
+static int pass_over(ics_particle_events_reader *events, size_t first)
+{
+    ICS_TRY(add_muons(events));
+    for (size_t i = 0; i < events->count && events->muon_count > 0; ++i) {
+        if (ics_particle_is_piece(&events->window[i].particle)) {
+            ICS_TRY(assign_piece(events, &events->window[i]));
+        }
+    }
+    for (size_t i = 0; i < events->count; ++i) {
+        ics_listed_particle *listed = &events->window[i];
+        if (is_whole_muon(&listed->particle)) {
+            struct muon *muon = &events->muons[first++];
+            muon->has_left = listed->passed == ICS_PASSED_NOT;
+            if (muon->has_pieces && listed->passed == ICS_PASSED_NOT) {
+                listed->passed = ICS_PASSED_PIECES;
+            }
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 static ics_track_losses losses_of(const ics_particle_events_reader *events,
                                   const ics_particle *particle)
 {
@@ -97,6 +216,10 @@ static ics_track_losses losses_of(const ics_particle_events_reader *events,
         return ICS_LOSSES_NOT_NEEDED;
     }
     const line track = line_of(events, particle);
+    if (ics_particle_is_piece(particle) && has_muon(events, &track)) {
+        return ICS_LOSSES_LISTED; /* the program that made the pieces listed the losses between them
+                                   */
+    }
     for (size_t i = 0; i < events->count; ++i) {
         if (is_loss_on(&track, &events->window[i].particle)) {
             return ICS_LOSSES_LISTED;
@@ -154,6 +277,14 @@ static void fill(ics_particle_events_reader *events)
         const uint64_t event = events->window[0].event;
         events->is_part =
             (had_event && event == last) || (events->has_ahead && events->ahead.event == event);
+        if (!had_event || event != last) {
+            events->muon_count = 0;
+        }
+        if (pass_over(events, events->muon_count) != ICESTREAM_OK) {
+            events->count = 0;
+            events->ended = true;
+            return;
+        }
         for (size_t i = 0; i < events->count; ++i) {
             events->window[i].track_losses = losses_of(events, &events->window[i].particle);
         }

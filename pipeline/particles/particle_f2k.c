@@ -95,6 +95,35 @@ static int read_column(const ics_particle_source *source, const ics_text_field *
     return ICESTREAM_OK;
 }
 
+/* Returns whether ppc gives light to a TR line (f2k() in f2k.cxx of ppc). ppc compares names letter
+ * by letter, and passes over a line whose columns are not all numbers. `ph` is not a particle. */
+static bool has_light_in_ppc(const ics_text_line *line)
+{
+    static const char *const names[] = {"amu+", "amu-", "amu", "delta", "brems", "epair",
+                                        "e",    "e-",   "e+",  "munu",  "hadr",  "ph"};
+    bool is_named = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        is_named |= ics_text_field_equals(&line->fields[3], names[i]);
+    }
+    for (size_t i = 1; i < line->count; ++i) {
+        is_named &= !ics_text_field_equals(&line->fields[i], "?");
+    }
+    return is_named;
+}
+
+/* The sources of light that only icestream knows are no particles of ppc. They have their light. */
+static bool is_particle(const ics_particle *particle)
+{
+    switch (ics_particle_class_of(particle)) {
+    case ICS_PARTICLE_CASCADE:
+    case ICS_PARTICLE_TRACK:
+    case ICS_PARTICLE_RAY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int read_track(ics_particle_source *source, const ics_text_line *line, ics_raw_particle *out,
                       icestream_error *error)
 {
@@ -119,6 +148,10 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
         if (status != ICESTREAM_OK) {
             return status;
         }
+    }
+    out->is_dark_in_ppc = is_particle(&out->particle) && !has_light_in_ppc(line);
+    if (source->has_ppc && out->is_dark_in_ppc) {
+        return ICESTREAM_OK;
     }
     if (!ics_particle_check(&out->particle, message)) {
         return ics_line_stream_fault(source->lines, type->column, error, "%s", message);
@@ -165,6 +198,7 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
     ics_text_line line;
     for (;;) {
         bool more;
+        source->is_in_row = false;
         int status = ics_line_stream_next(source->lines, ' ', &line, &more, error);
         *found = false;
         if (status != ICESTREAM_OK) {
@@ -182,7 +216,11 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
         if (ics_text_field_equals(&line.fields[0], "TR")) {
             status = go(source, &line.fields[0], AT(EVENT), ICS_F2K_EVENT, "EM before it", error);
             *found = true;
-            return status ? status : read_track(source, &line, out, error);
+            if (status != ICESTREAM_OK) {
+                return status;
+            }
+            source->is_in_row = true;
+            return read_track(source, &line, out, error);
         }
         status = read_frame(source, &line, error);
         if (status != ICESTREAM_OK) {

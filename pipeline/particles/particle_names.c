@@ -1,6 +1,8 @@
-/* Codes of the Particle Data Group: "Monte Carlo Particle Numbering Scheme" of the Review of
- * Particle Physics (pdg.lbl.gov). Names, and the negative codes from 2000000000, are those of
- * IceTray's I3Particle. physics.md 10.6 says why a particle has the light of another one. */
+/* Names of f2k files that are other names of a type: those of mmc, of dCORSIKA, and of rdmc, the
+ * library of AMANDA. Codes of the Particle Data Group: "Monte Carlo Particle Numbering Scheme" of
+ * the Review of Particle Physics (pdg.lbl.gov). Names, and the negative codes from 2000000000, are
+ * those of IceTray's I3Particle. physics.md 10.6 says why a particle has the light of another one.
+ */
 #include "pipeline/particles/particle_names.h"
 
 #include <stdlib.h>
@@ -24,7 +26,7 @@ static const struct {
     {"EMinus", 11, "e-"},
     {"EPlus", -11, "e+"},
     {"MuMinus", 13, "mu"},
-    {"MuPlus", -13, "amu+"},
+    {"MuPlus", -13, "mu"},
     {"TauMinus", 15, "tau"},
     {"TauPlus", -15, "tau"},
     {"NuE", 12, "nu"},
@@ -79,6 +81,18 @@ static const struct {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
+/* Names of f2k files without a code. rdmc calls bremsstrahlung `brehm` and nuclear interactions
+ * `nucle`, too. */
+static const struct {
+    const char *name, *type;
+} f2k_names[] = {
+    {"mu-", "mu"},      {"mu+", "mu"},       {"tau-", "tau"},   {"tau+", "tau"},  {"nu_e", "nu"},
+    {"~nu_e", "nu"},    {"nu_mu", "nu"},     {"~nu_mu", "nu"},  {"nu_tau", "nu"}, {"~nu_tau", "nu"},
+    {"brehm", "brems"}, {"mupair", "epair"}, {"nucle", "munu"}, {"p+", "p"},      {"p-", "pbar"},
+    {"k0", "K0L"},      {"k+", "pi+"},       {"k-", "pi-"},
+};
+enum { F2K_NAMES = sizeof f2k_names / sizeof *f2k_names };
+
 static const char *find_code(long code)
 {
     for (size_t i = 0; i < NAMES; ++i) {
@@ -103,6 +117,11 @@ const char *ics_particle_name_find(const ics_text_field *text)
             return names[i].type;
         }
     }
+    for (size_t i = 0; i < F2K_NAMES; ++i) {
+        if (ics_text_field_equals(text, f2k_names[i].name)) {
+            return f2k_names[i].type;
+        }
+    }
     if (text->length == 0 || text->length >= sizeof typed) {
         return NULL;
     }
@@ -119,5 +138,8 @@ void ics_particle_name_nearest(ics_nearest *best, const char *typed)
 {
     for (size_t i = 0; i < NAMES; ++i) {
         ics_nearest_try(best, typed, names[i].name);
+    }
+    for (size_t i = 0; i < F2K_NAMES; ++i) {
+        ics_nearest_try(best, typed, f2k_names[i].name);
     }
 }

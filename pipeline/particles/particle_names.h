@@ -1,4 +1,5 @@
-/* Names of particles in other programs: codes of the Particle Data Group and names of IceTray. */
+/* Names of particles in other programs: codes of the Particle Data Group, names of IceTray, and
+ * further names of f2k files. */
 #ifndef ICS_PARTICLES_PARTICLE_NAMES_H
 #define ICS_PARTICLES_PARTICLE_NAMES_H
 
@@ -8,7 +9,7 @@
 /* Returns the name of the type (particle.h) that a code or a name of another program means, NULL if
  * the text is neither. */
 const char *ics_particle_name_find(const ics_text_field *text);
-/* Compares what a user typed with all names of IceTray. */
+/* Compares what a user typed with all names of IceTray and of f2k files. */
 void ics_particle_name_nearest(ics_nearest *best, const char *typed);
 
 #endif

@@ -4,16 +4,26 @@
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/particles/light_parts.h"
-#include "pipeline/particles/particle_source.h"
+#include "pipeline/particles/particle_events.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* Parts of light of a particle that are looked at; a track has one for each piece and each loss. */
 enum { PARTS = 100 };
 
+/* With fewer particles nothing is said of their angles. */
+enum { RADIAN_PARTICLES = 5 };
+
 typedef enum mistake { POSITION, NO_LIGHT, OWN_LIGHT, MISTAKES } mistake;
+
+/* The directions of a list. */
+typedef struct direction_range {
+    uint64_t count;
+    double zenith[2], azimuth[2]; /* least and largest value, degrees; of azimuth the size */
+} direction_range;
 
 /* A mistake that several particles may share. */
 typedef struct mistake_count {
@@ -27,6 +37,8 @@ typedef struct inspection {
     const ics_particle_source *source;
     ics_light_limits limits;
     mistake_count mistakes[MISTAKES];
+    direction_range directions;
+    size_t position; /* of the particle in its list */
     uint64_t particles;
 } inspection;
 
@@ -36,7 +48,8 @@ static void note(inspection *self, mistake kind, const char *text)
     char place[600];
     if (found->count++ == 0) {
         snprintf(found->first, sizeof found->first, "%s: %s",
-                 ics_particle_source_place(self->source, place, sizeof place), text);
+                 ics_particle_source_place_of(self->source, self->position, place, sizeof place),
+                 text);
     }
 }
 
@@ -84,6 +97,54 @@ static void check_module(inspection *self, const ics_particle *particle)
     note(self, OWN_LIGHT, text);
 }
 
+static void add_direction(inspection *self, const ics_particle *particle)
+{
+    direction_range *range = &self->directions;
+    const double zenith = particle->values[ICS_PARTICLE_ZENITH];
+    const double azimuth = fabs(particle->values[ICS_PARTICLE_AZIMUTH]);
+    if (!ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
+        !ics_particle_has(particle, ICS_PARTICLE_AZIMUTH)) {
+        return;
+    }
+    const bool is_first = range->count++ == 0;
+    range->zenith[0] = is_first ? zenith : fmin(range->zenith[0], zenith);
+    range->zenith[1] = is_first ? zenith : fmax(range->zenith[1], zenith);
+    range->azimuth[0] = is_first ? azimuth : fmin(range->azimuth[0], azimuth);
+    range->azimuth[1] = is_first ? azimuth : fmax(range->azimuth[1], azimuth);
+}
+
+/* Several different directions that are all below pi and 2 pi are most likely in radians: of
+ * directions from everywhere, one in a thousand has a zenith below pi degrees. */
+static int judge_directions(const inspection *self, ics_warnings *warnings)
+{
+    const direction_range *range = &self->directions;
+    char place[600];
+    if (range->count < RADIAN_PARTICLES || range->zenith[1] > ICE_PI ||
+        range->azimuth[1] > 2 * ICE_PI || range->zenith[0] >= range->zenith[1] ||
+        range->azimuth[0] >= range->azimuth[1]) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        warnings,
+        "%s: zenith, azimuth: found at most %.6g and %.6g degrees in %" PRIu64
+        " particles of different directions; are these angles in radians? Expected degrees",
+        ics_particle_source_place_of(self->source, self->position, place, sizeof place),
+        range->zenith[1], range->azimuth[1], range->count);
+}
+
+static int judge_events(const inspection *self, ics_warnings *warnings)
+{
+    char place[600];
+    if (self->particles < 2 || !ics_particle_source_lacks_events(self->source)) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(warnings,
+                            "%s: event: found no such column, so that all particles of the list "
+                            "are one event, with the "
+                            "number 0; a column event separates them",
+                            ics_particle_source_place_of(self->source, 1, place, sizeof place));
+}
+
 static int check_particle(inspection *self, const ics_listed_particle *listed,
                           icestream_error *error)
 {
@@ -92,9 +153,12 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
     ics_light_box box = ICS_LIGHT_BOX_EMPTY;
     char message[ICS_PARTICLE_MESSAGE], text[512], place[600];
     uint64_t photons = 0;
+    self->position = listed->position;
     if (!ics_light_parts_begin(&parts, self->setup, listed, message)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                             ics_particle_source_place(self->source, place, sizeof place), message);
+        return ics_error_add(
+            error, ICESTREAM_E_CONFIG, "%s: error: %s",
+            ics_particle_source_place_of(self->source, self->position, place, sizeof place),
+            message);
     }
     const bool is_track = ics_particle_class_of(&listed->particle) == ICS_PARTICLE_TRACK;
     for (int i = 0; i < PARTS && ics_light_parts_next(&parts, &part); ++i) {
@@ -104,7 +168,10 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
                           part.z + length * part.axis.z);
         photons += part.photons;
     }
-    check_light(self, &listed->particle, photons);
+    add_direction(self, &listed->particle);
+    if (listed->passed == ICS_PASSED_NOT) {
+        check_light(self, &listed->particle, photons);
+    }
     if (photons > 0) {
         check_module(self, &listed->particle);
     }
@@ -127,7 +194,8 @@ static int report(const inspection *self, ics_warnings *warnings)
             ICS_TRY(ics_warnings_add(warnings, "%s", found->first));
         }
     }
-    return ICESTREAM_OK;
+    ICS_TRY(judge_directions(self, warnings));
+    return judge_events(self, warnings);
 }
 
 static bool is_stream(const char *path)
@@ -141,10 +209,12 @@ int ics_particle_plausibility_check(const icestream_config *config, const ics_li
                                     ics_models *models, icestream_error *error)
 {
     ics_particle_source *source = NULL;
+    ics_particle_events_reader *events = NULL;
     if (is_stream(config->particles.file)) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_particle_source_open(config, &source, error));
+    ICS_TRY(ics_particle_events_create(source, setup->track_length, &events, error));
     inspection self = {.models = models,
                        .setup = setup,
                        .source = source,
@@ -154,15 +224,16 @@ int ics_particle_plausibility_check(const icestream_config *config, const ics_li
         ics_listed_particle particle;
         found = false;
         if (self.particles < ICS_PLAUSIBLE_PARTICLES) {
-            status = ics_particle_source_next(source, &particle, &found, error);
+            status = ics_particle_events_next(events, &particle, &found, error);
         }
         if (status == ICESTREAM_OK && found) {
+            particle.track_losses = ICS_LOSSES_NOT_NEEDED; /* the track alone shows where it is */
             status = check_particle(&self, &particle, error);
         }
     }
-    ics_particle_source_destroy(source);
     if (status == ICESTREAM_OK && report(&self, &models->warnings) != ICESTREAM_OK) {
         status = ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     }
+    ics_particle_events_destroy(events);
     return status;
 }

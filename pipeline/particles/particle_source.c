@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -89,6 +90,12 @@ static int use_lines(ics_particle_source *source, ics_particle_format format,
     return format == ICS_PARTICLES_CSV ? ics_particle_csv_begin(source, error) : ICESTREAM_OK;
 }
 
+static bool is_regular(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static int open_any(ics_particle_source *source, const icestream_config *config, int wake,
                     icestream_error *error)
 {
@@ -105,6 +112,8 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
     }
     ICS_TRY(ics_line_stream_open(config->particles.file, &source->lines, error));
     ics_line_stream_wake_by(source->lines, wake);
+    source->is_regular = is_regular(config->particles.file);
+    source->has_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC;
     return use_lines(source, format, error);
 }
 
@@ -157,6 +166,7 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
         return ICESTREAM_E_MEMORY;
     }
     int status = ics_line_stream_borrow(name, data, size, &source->lines, error);
+    source->is_regular = true;
     return finish(source, status ? status : use_lines(source, format, error), out);
 }
 
@@ -170,6 +180,19 @@ void ics_particle_source_destroy(ics_particle_source *source)
     free(source->list);
     free(source);
 }
+
+bool ics_particle_source_lacks_events(const ics_particle_source *source)
+{
+    for (size_t i = 0; i < source->column_count; ++i) {
+        if (source->columns[i] == ICS_PARTICLE_EVENT) {
+            return false;
+        }
+    }
+    return source->next == ics_particle_csv_next;
+}
+
+/* Lines after a wrong one that are read for their faults. */
+enum { MOST_LINES = 1000000 };
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
@@ -190,11 +213,47 @@ static void number_particle(ics_particle_source *source, const ics_raw_particle 
     }
 }
 
+/* Reads the lines after one with a fault, so that a user learns of all wrong lines at once. A fault
+ * of another kind, and what may take long, ends this. */
+static void add_faults(ics_particle_source *source, const icestream_error *first,
+                       icestream_error *error)
+{
+    size_t count = 0;
+    icestream_error one = *first;
+    for (size_t lines = 0; lines < MOST_LINES; ++lines) {
+        ics_raw_particle unused;
+        bool found;
+        if (one.status == ICESTREAM_E_CONFIG) {
+            ics_error_add_counted(error, &count, one.status, ics_line_stream_name(source->lines),
+                                  "%s", one.text);
+        }
+        one = (icestream_error){0};
+        const int status = source->next(source, &unused, &found, &one);
+        if (!source->is_in_row || (status == ICESTREAM_OK && !found)) {
+            return;
+        }
+    }
+}
+
+/* Reads a particle, and reports more than one wrong line. */
+static int read_next(ics_particle_source *source, ics_raw_particle *raw, bool *found,
+                     icestream_error *error)
+{
+    icestream_error first = {0};
+    const int status = source->next(source, raw, found, &first);
+    if (status == ICESTREAM_E_CONFIG && source->is_regular && source->is_in_row) {
+        add_faults(source, &first, error);
+    } else if (status != ICESTREAM_OK) {
+        ics_error_copy(error, &first);
+    }
+    return status;
+}
+
 int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *out, bool *found,
                              icestream_error *error)
 {
     ics_raw_particle raw;
-    int status = source->next(source, &raw, found, error);
+    int status = read_next(source, &raw, found, error);
     if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next) {
         status = find_event(source, &raw, error);
     }
@@ -215,6 +274,7 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
     out->event = source->event;
     out->number = (uint32_t)source->number++;
     out->track_losses = ICS_LOSSES_NOT_NEEDED;
+    out->passed = source->has_ppc && raw.is_dark_in_ppc ? ICS_PASSED_PPC : ICS_PASSED_NOT;
     out->position = ics_particle_source_position(source);
     return ICESTREAM_OK;
 }

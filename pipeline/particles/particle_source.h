@@ -15,13 +15,21 @@ typedef enum ics_track_losses {
     ICS_LOSSES_UNKNOWN /* the event is too large to find out */
 } ics_track_losses;
 
+/* Whether a particle is passed over: it is counted, and makes no light. */
+typedef enum ics_passed_over {
+    ICS_PASSED_NOT,
+    ICS_PASSED_PIECES, /* a muon whose pieces (amu) are in its event (particle_events.h) */
+    ICS_PASSED_PPC     /* ppc gives this line of an f2k list no light (particles.conventions) */
+} ics_passed_over;
+
 /* A particle, with the numbers that identify it. */
 typedef struct ics_listed_particle {
     ics_particle particle;
     uint64_t event;                /* ascends */
     uint32_t number;               /* in its event, from 0 */
     ics_track_losses track_losses; /* set by particle_events.h */
-    size_t position;               /* line or entry in its list, from 1 */
+    ics_passed_over passed;
+    size_t position; /* line or entry in its list, from 1 */
 } ics_listed_particle;
 
 /* Opens the particles of particles.list or particles.file. The configuration must outlive the
@@ -41,12 +49,16 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
 /* Accepts NULL. */
 void ics_particle_source_destroy(ics_particle_source *source);
 
-/* Gives the next particle, checked by ics_particle_check(); *found is false at the end. The first
- * fault ends the source, and a list without any particle is one: ICESTREAM_E_CONFIG with
- * "FILE:LINE:COLUMN: error: ...". ICESTREAM_E_MEMORY, ICESTREAM_E_INTERRUPTED. */
+/* Gives the next particle, checked by ics_particle_check() unless it is passed over; *found is
+ * false at the end. The first fault ends the source, and a list without any particle is one:
+ * ICESTREAM_E_CONFIG with "FILE:LINE:COLUMN: error: ...". If a line of a regular file is wrong, the
+ * lines after it are read as well: the error has the faults of the first ICS_ERROR_KIND wrong lines
+ * and the number of the others. ICESTREAM_E_MEMORY, ICESTREAM_E_INTERRUPTED. */
 int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *out, bool *found,
                              icestream_error *error);
 
+/* Returns whether the list is a table without a column for the number of the event. */
+bool ics_particle_source_lacks_events(const ics_particle_source *source);
 /* Returns the line or entry of the last particle, from 1. */
 size_t ics_particle_source_position(const ics_particle_source *source);
 /* Writes the place of a particle at this position, "FILE:LINE". Any thread may call it, also while

@@ -11,7 +11,8 @@ typedef struct ics_raw_particle {
     ics_particle particle;
     bool begins; /* f2k: the particle is the first one of its event */
     uint64_t event;
-    size_t column; /* column of the number of the event in the last line, or 0 */
+    size_t column;       /* column of the number of the event in the last line, or 0 */
+    bool is_dark_in_ppc; /* f2k: ppc gives it no light */
 } ics_raw_particle;
 
 typedef enum ics_f2k_place {
@@ -29,10 +30,13 @@ struct ics_particle_source {
     ics_line_stream *lines; /* f2k, CSV */
     /* f2k */
     ics_f2k_place place;
-    bool begun; /* an event has begun and has no particle yet */
+    bool begun;   /* an event has begun and has no particle yet */
+    bool has_ppc; /* particles without light in ppc are passed over */
     /* CSV: the field of every column */
     ics_particle_field columns[ICS_PARTICLE_FIELD_COUNT];
     size_t column_count;
+    bool is_regular; /* a file whose end can be read without waiting */
+    bool is_in_row;  /* the last line is one particle; a fault of it says nothing about others */
     /* YAML, or the list of the configuration */
     ics_particle *list;
     size_t count, done;

@@ -367,7 +367,7 @@ int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_s
 {
     int status = next_part(steps, found, error);
     if (status == ICESTREAM_OK && !*found && steps->totals.photons == 0) {
-        status = fault(steps, "found particles without light, expected at least one photon", error);
+        status = fault(steps, ics_light_totals_explain_dark(&steps->light), error);
     }
     if (status != ICESTREAM_OK || !*found) {
         *found = false;

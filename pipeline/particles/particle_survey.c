@@ -101,7 +101,7 @@ int ics_particle_survey_take(const icestream_config *config, const ics_light_set
     if (status == ICESTREAM_OK && out->counted == out->particles && out->photons <= 0) {
         const ics_particle_source *list = ics_particle_events_source(self.events);
         status = fault(&self, ics_particle_source_position(list),
-                       "found particles without light, expected at least one photon", error);
+                       ics_light_totals_explain_dark(&out->light), error);
     }
     ics_light_totals_end(&out->light);
     if (status == ICESTREAM_OK &&

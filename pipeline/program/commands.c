@@ -14,6 +14,7 @@
     X(compare)                                                                                     \
     X(trace)                                                                                       \
     X(stages)                                                                                      \
+    X(keys)                                                                                        \
     X(geometry)                                                                                    \
     X(convert)                                                                                     \
     X(plan)                                                                                        \

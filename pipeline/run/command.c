@@ -130,7 +130,7 @@ static int spawn(ics_run_program *program)
                                        {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}},
                                        {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}}};
     const uv_process_options_t options = {.exit_cb = on_exit_of,
-                                          .file = arguments[0],
+                                          .file = run->commands.path,
                                           .args = arguments,
                                           .stdio_count = 3,
                                           .stdio = streams};
@@ -268,5 +268,6 @@ void ics_run_command_destroy(ics_run_state *run)
         free(at->output);
         free(at);
     }
+    free(run->commands.path);
     json_decref(run->commands.succeeded);
 }

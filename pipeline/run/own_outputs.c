@@ -132,6 +132,7 @@ bool ics_run_own_outputs_have(const ics_run_state *run, const char *name)
         const size_t length = strlen(output);
         own = strncmp(name, output, length) == 0 &&
               (name[length] == '\0' || name[length] == '.' || name[length] == '-');
+        own = own || ics_report_file_is_name(output, name); /* that of another worker */
     }
     return own;
 }

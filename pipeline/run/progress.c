@@ -106,12 +106,6 @@ static void measure(const ics_run_state *run, ics_metrics *metrics)
     add_devices(run, metrics);
 }
 
-static const char *metrics_path(const ics_run_state *run)
-{
-    return run->options->metrics_path != NULL ? run->options->metrics_path
-                                              : run->config->metrics.file;
-}
-
 static ics_run_state *run_of_metrics_job(ics_job *job)
 {
     return ICS_CONTAINER_OF(job, ics_run_state, measures.job);
@@ -130,14 +124,16 @@ static void send_metrics(ics_job *job, void *thread_state)
     if (run->measures.listener != NULL) {
         ics_metrics_listener_publish(run->measures.listener, &run->measures.metrics);
     }
-    if (metrics_path(run) != NULL) {
-        ics_metrics_write(&run->measures.metrics, metrics_path(run), &run->measures.error);
+    if (run->metrics_file.path != NULL) {
+        snprintf(run->measures.metrics.worker, sizeof run->measures.metrics.worker, "%s",
+                 run->metrics_file.is_other ? run->worker : "");
+        ics_metrics_write(&run->measures.metrics, run->metrics_file.path, &run->measures.error);
     }
 }
 
 void ics_run_progress_publish_last(ics_run_state *run)
 {
-    if (metrics_path(run) == NULL) {
+    if (run->metrics_file.path == NULL) {
         return; /* nobody asks the listener after the end */
     }
     measure(run, &run->measures.metrics);
@@ -157,8 +153,8 @@ static void metrics_done(ics_job *job)
 
 void ics_run_progress_publish(ics_run_state *run)
 {
-    if ((metrics_path(run) == NULL && run->measures.listener == NULL) || run->measures.job.out ||
-        run->log.ended) {
+    if ((run->metrics_file.path == NULL && run->measures.listener == NULL) ||
+        run->measures.job.out || run->log.ended) {
         return;
     }
     measure(run, &run->measures.metrics);

@@ -27,6 +27,13 @@ static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit
     return ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, true, &error);
 }
 
+/* Whether the next message can be found behind the one that the reader has refused. */
+static bool can_skip(const ics_unit *unit)
+{
+    return ics_unit_rules_is_reading(unit->state) && unit->work->reader != NULL &&
+           ics_step_reader_can_skip(unit->work->reader);
+}
+
 /* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
  * If a batch has found bad input before, only an error that ends the run matters. */
 static void handle_read_error(ics_run_state *run, ics_unit *unit)
@@ -45,7 +52,8 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     if (answer == ICS_RUN_RETRY_LATER) {
         ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
     } else if (answer == ICS_RUN_RETRY_REFUSED && error->status == ICESTREAM_E_INPUT) {
-        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+        ics_run_life_refuse(run, unit, can_skip(unit) ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
+                            error->text);
     } else {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         if (answer == ICS_RUN_RETRY_REFUSED) {
@@ -221,6 +229,17 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
     }
 }
 
+static void look_at_whole(ics_run_state *run, ics_unit *unit)
+{
+    look_at_steps(run, unit);
+    if (unit->input->stream) {
+        note_light(run, unit);
+    }
+    if (unit->input->stream || unit->input->generated) {
+        ics_run_doubts_look(run, unit);
+    }
+}
+
 static void fill_done(ics_job *job)
 {
     ics_unit *unit = unit_of_job(job);
@@ -236,12 +255,11 @@ static void fill_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
     } else if (work->at_end) {
-        look_at_steps(run, unit);
+        if (!work->skips) {
+            look_at_whole(run, unit);
+        }
         if (unit->input->stream) {
-            ics_run_doubts_look(run, unit);
             append_message(run, unit);
-        } else if (unit->input->generated) {
-            ics_run_doubts_look(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);
     }
@@ -252,6 +270,7 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     ics_run_batches *batches = &run->batches;
     batches->credits--;
     unit->work->limits = ics_device_batch_limits(run->device);
+    unit->work->skips = unit->state == ICS_UNIT_READING_REST;
     if (!STAILQ_EMPTY(&batches->spare)) {
         unit->work->batch = ics_batch_of_job(ICS_QUEUE_TAKE(&batches->spare, link));
     }

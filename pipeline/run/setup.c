@@ -143,6 +143,18 @@ static int open_records(ics_run_state *run, icestream_error *error)
     return status;
 }
 
+static int open_reports(ics_run_state *run, icestream_error *error)
+{
+    char *folder = ics_run_name_in_sink(run, NULL, "");
+    if (folder == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
+    folder[strlen(folder) - 1] = '\0'; /* the slash */
+    int status = ics_run_summary_open(run, folder, error);
+    free(folder);
+    return status;
+}
+
 static int create_units(ics_run_state *run, icestream_error *error)
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
@@ -314,6 +326,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
 
     ICS_TRY(ics_run_own_outputs_check(run, error));
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
+    ICS_TRY(ics_config_find_command(run->config, &run->commands.path, error));
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
     ICS_TRY(check_streams(run, error));
@@ -324,7 +337,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     }
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
-    ICS_TRY(ics_run_summary_clean(run, error));
+    ICS_TRY(open_reports(run, error));
     ICS_TRY(start_workers(run, error));
     ICS_TRY(ics_run_rotate_open(run, error));
     ICS_TRY(ics_run_clients_open(run, error));
@@ -370,6 +383,8 @@ void ics_run_teardown(ics_run_state *run)
         ics_journal_destroy(run->journal.journal);
         pthread_mutex_destroy(&run->journal.lock);
     }
+    ics_report_file_close(&run->summary_file);
+    ics_report_file_close(&run->metrics_file);
     free(run->quarantine);
     free(run->kept_steps);
     json_decref(run->common.light);

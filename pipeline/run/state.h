@@ -34,7 +34,7 @@
  *   loop       waits for jobs, signals and timers, and turns
  *   judge      decides the status of the run from the results of its units
  *   resume     checks before the run with which maths earlier files were computed
- *   summary    writes summary.json
+ *   summary    writes summary.json, and chooses its name and that of the metrics
  *   light      a run that makes its steps itself
  *   setup      creates everything that a run needs, and frees it
  *   run        icestream_run: setup, loop, judge, summary
@@ -50,6 +50,7 @@
 #include "pipeline/telemetry/events.h"
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
+#include "pipeline/telemetry/report_file.h"
 #include "pipeline/telemetry/service_notify.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
@@ -264,6 +265,7 @@ typedef struct ics_run_commands {
     STAILQ_HEAD(, ics_run_program) programs;
     ics_run_program *newest; /* the one that was added last; NULL: it has ended */
     uint32_t running;
+    char *path;        /* of the program; NULL: there is no sink.command */
     bool stopped;      /* the programs were asked to end */
     json_t *succeeded; /* {path: true} of each volume for which sink.command has succeeded */
 } ics_run_commands;
@@ -336,7 +338,8 @@ struct ics_run_state {
     char writer[9];   /* common.writer */
     char *quarantine; /* common.quarantine */
     char *kept_steps; /* common.keep_steps */
-    bool streaming;   /* the number of inputs is not known */
+    ics_report_file summary_file, metrics_file;
+    bool streaming; /* the number of inputs is not known */
     size_t files_total;
     double start_time; /* since 1970 (s) */
     ics_run_shape shape;

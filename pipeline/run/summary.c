@@ -8,7 +8,7 @@
 #include "pipeline/files/output.h"
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
-#include "pipeline/run/own_outputs.h"
+#include "pipeline/run/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,10 +267,19 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
     return status;
 }
 
-/* Returns the path of the summary, for the caller to free; NULL without memory. */
-static char *summary_path(const ics_run_state *run)
+/* Logs that a file of this run has another name than the configured one, or may lose it. */
+static void report_name(ics_run_state *run, const ics_report_file *file, const char *wanted)
 {
-    return ics_run_name_in_sink(run, run->options->summary_path, "summary.json");
+    if (file->is_other) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE,
+                         "%s: another run writes this file at the moment; this run writes %s",
+                         wanted, file->path);
+    } else if (file->is_unlocked) {
+        ics_run_log_text(run, ICS_EVENT_WARNING,
+                         "%s: the file system has no locks, so a second run that writes this file "
+                         "would not be noticed; give each run its own path",
+                         wanted);
+    }
 }
 
 /* If hits go to standard output there is no folder for a summary, unless a path is given. */
@@ -279,42 +288,57 @@ static bool has_summary(const ics_run_state *run)
     return run->options->summary_path != NULL || !run->common.to_stdout;
 }
 
-int ics_run_summary_clean(const ics_run_state *run, icestream_error *error)
+static int open_summary(ics_run_state *run, const char *path, icestream_error *error)
 {
-    if (!has_summary(run)) {
-        return ICESTREAM_OK;
-    }
-    char *path = summary_path(run);
-    if (path != NULL && strcmp(path, "-") == 0) {
-        free(path);
+    if (strcmp(path, "-") == 0) {
+        run->summary_file.path = strdup(path);
         return run->common.to_stdout
                    ? ics_error_set(error, ICESTREAM_E_USAGE,
                                    "--summary: found -, and sink.directory is \"-\", too; expected "
                                    "standard output for one of them")
                    : ICESTREAM_OK;
     }
-    if (path == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the summary of the run");
-    }
     struct stat about;
-    int status = lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && !ics_disk_is_own_stream(path)
-                     ? refuse_link(path, error)
-                     : ics_output_clean_writers(path, error);
-    free(path);
+    ICS_TRY(ics_report_file_open(path, run->worker, &run->summary_file, error));
+    report_name(run, &run->summary_file, path);
+    return lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && !ics_disk_is_own_stream(path)
+               ? refuse_link(path, error)
+               : ics_output_clean_writers(run->summary_file.path, error);
+}
+
+int ics_run_summary_open(ics_run_state *run, const char *folder, icestream_error *error)
+{
+    const char *metrics =
+        run->options->metrics_path != NULL ? run->options->metrics_path : run->config->metrics.file;
+    const char *given = run->options->summary_path;
+    char *path = NULL;
+    int status = ICESTREAM_OK;
+    if (has_summary(run)) {
+        status = (given != NULL ? asprintf(&path, "%s", given)
+                                : asprintf(&path, "%s/summary.json", folder)) >= 0
+                     ? open_summary(run, path, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+        free(path);
+    }
+    if (status == ICESTREAM_OK && metrics != NULL) {
+        status = ics_report_file_open(metrics, run->worker, &run->metrics_file, error);
+    }
+    if (status == ICESTREAM_OK && metrics != NULL) {
+        report_name(run, &run->metrics_file, metrics);
+    }
     return status;
 }
 
 int ics_run_summary(const ics_run_state *run, const icestream_error *result, icestream_error *error)
 {
-    if (!has_summary(run)) {
+    const char *path = run->summary_file.path;
+    if (path == NULL) {
         return ICESTREAM_OK;
     }
-    char *path = summary_path(run);
-    json_t *summary = path != NULL ? summary_json(run, result) : NULL;
+    json_t *summary = summary_json(run, result);
     int status = summary != NULL ? write_summary(path, run->common.writer, summary, error)
                                  : ics_error_set(error, ICESTREAM_E_MEMORY,
                                                  "out of memory for the summary of the run");
     json_decref(summary);
-    free(path);
     return status;
 }

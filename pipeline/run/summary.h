@@ -4,12 +4,13 @@
 
 #include "pipeline/run/state.h"
 
-/* Writes summary.json; `result` is what icestream_run will return. ICESTREAM_E_OUTPUT,
+/* Writes the summary; `result` is what icestream_run will return. ICESTREAM_E_OUTPUT,
  * ICESTREAM_E_MEMORY. */
 int ics_run_summary(const ics_run_state *run, const icestream_error *result,
                     icestream_error *error);
-/* Removes incomplete summaries of killed runs. ICESTREAM_E_OUTPUT,
- * ICESTREAM_E_MEMORY. */
-int ics_run_summary_clean(const ics_run_state *run, icestream_error *error);
+/* Chooses and locks the names of the summary and of the metrics file, so that runs at the same time
+ * do not overwrite each other's, and removes incomplete summaries of killed runs. `folder`:
+ * sink.directory. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+int ics_run_summary_open(ics_run_state *run, const char *folder, icestream_error *error);
 
 #endif

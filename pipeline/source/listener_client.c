@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,7 +29,7 @@ static void leave(ics_client *client, const char *reason)
 static void on_timer(uv_timer_t *timer)
 {
     ics_client *client = timer->data;
-    char text[128];
+    char text[160];
     if (client->phase == ICS_CLIENT_LEAVING) {
         ics_listener_client_drop(client, "has left");
         return;
@@ -39,7 +38,7 @@ static void on_timer(uv_timer_t *timer)
     snprintf(text, sizeof text, "client %" PRIu64 ": %s came for %" PRIu64 " ms, expected %s",
              client->number, message && client->progress > 0 ? "almost nothing" : "nothing",
              uv_timer_get_repeat(timer),
-             message                                ? "the rest of the message"
+             message                                ? ics_message_frame_missing(client->frame)
              : client->phase == ICS_CLIENT_MESSAGES ? "a message (source.client_idle)"
                                                     : "a line with the token");
     uv_timer_stop(timer);
@@ -59,27 +58,6 @@ static bool is_held(const ics_client *client)
            client->unreleased >= client->listener->credits;
 }
 
-/* Describes where the client comes from, as far as the system knows. */
-static void describe(const ics_client *client, char *text, size_t size)
-{
-    ics_listen_address peer = {.size = sizeof peer.socket};
-    struct ucred owner;
-    socklen_t owner_size = sizeof owner;
-    char host[64] = "";
-    snprintf(text, size, "from %s", client->listener->listening.text);
-    if (getpeername(client->descriptor, &peer.socket.any, &peer.size) != 0) {
-        return;
-    }
-    if (peer.socket.any.sa_family == AF_INET && uv_ip4_name(&peer.socket.v4, host, 64) == 0) {
-        snprintf(text, size, "from %s:%u", host, ntohs(peer.socket.v4.sin_port));
-    } else if (peer.socket.any.sa_family == AF_INET6 &&
-               uv_ip6_name(&peer.socket.v6, host, 64) == 0) {
-        snprintf(text, size, "from [%s]:%u", host, ntohs(peer.socket.v6.sin6_port));
-    } else if (getsockopt(client->descriptor, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0) {
-        snprintf(text, size, "process %ld of user %lu", (long)owner.pid, (unsigned long)owner.uid);
-    }
-}
-
 static void join(ics_client *client)
 {
     ics_listener *listener = client->listener;
@@ -97,7 +75,7 @@ static void join(ics_client *client)
     client->joined = client->counted = true;
     listener->counts.clients++;
     listener->counts.joined++;
-    describe(client, text, sizeof text);
+    ics_listener_client_describe(client, text, sizeof text);
     ics_listener_report(listener, ICS_LISTENER_JOINED, client->number, 0, text);
 }
 
@@ -127,6 +105,17 @@ static void take_token(ics_client *client)
     leave(client, "wrong token");
 }
 
+/* Refuses a message that has ended, and forgets what was stored of it. */
+static void refuse_message(ics_client *client, const char *reason)
+{
+    if (!client->discarding) {
+        ics_listener_client_refuse(client, true, reason);
+    }
+    client->discarding = false;
+    client->job = (ics_listener_job){.begins = false};
+    ics_listener_client_abandon(client);
+}
+
 /* Cuts off what one job can store, at most up to the end of the chunk or of the message, and starts
  * the job. */
 static void take_messages(ics_client *client)
@@ -139,12 +128,19 @@ static void take_messages(ics_client *client)
         int status = ics_message_frame_take(client->frame, client->chunk + client->chunk_at,
                                             client->chunk_size - client->chunk_at, &span, &error);
         client->message = ics_message_frame_number(client->frame);
-        if (status != ICESTREAM_OK) {
+        client->chunk_at += span.taken;
+        if (status != ICESTREAM_OK && !span.ends) {
             ics_listener_client_refuse(client, true, error.text);
             leave(client, error.text);
             return;
         }
-        client->chunk_at += span.taken;
+        if (status != ICESTREAM_OK) {
+            refuse_message(client, error.text);
+            if (client->closing || client->busy) {
+                return;
+            }
+            continue;
+        }
         if (client->discarding) {
             client->discarding = !span.ends;
             continue;
@@ -153,13 +149,13 @@ static void take_messages(ics_client *client)
             job->begins = true;
             job->header = span.bytes;
             job->header_size = span.size;
-        } else if (span.size > 0) {
-            job->rows = span.bytes;
-            job->rows_size = span.size;
+        } else if (span.size > 0) { /* the trailer stands behind the rows in the chunk */
+            job->rows = job->rows != NULL ? job->rows : span.bytes;
+            job->rows_size += span.size;
         }
         job->ends = span.ends;
     }
-    if (job->header_size > 0 || job->rows_size > 0) {
+    if (job->header_size > 0 || job->rows_size > 0 || job->ends) {
         ics_listener_client_spool(client);
     }
 }
@@ -213,11 +209,18 @@ static void send_last_answers(ics_client *client)
 static void end_input(ics_client *client, const char *reason)
 {
     icestream_error error = {.status = ICESTREAM_OK};
-    bool stranger = client->phase == ICS_CLIENT_TOKEN;
-    if (!stranger && ics_message_frame_finish(client->frame, &error) != ICESTREAM_OK) {
-        if (!client->ended) {
-            ics_error_set(&error, ICESTREAM_E_INPUT, "%s", reason);
-        }
+    bool stranger = client->phase == ICS_CLIENT_TOKEN, ends = false;
+    if (!stranger && client->ended) {
+        (void)ics_message_frame_finish(client->frame, &ends, &error);
+    } else if (!stranger && !ics_message_frame_between(client->frame)) {
+        ics_error_set(&error, ICESTREAM_E_INPUT, "%s", reason);
+    }
+    if (ends && !client->discarding) { /* the end shows that the message has no trailer */
+        client->job = (ics_listener_job){.ends = true};
+        ics_listener_client_spool(client);
+        return;
+    }
+    if (error.status != ICESTREAM_OK) {
         if (!client->discarding) {
             ics_listener_client_refuse(client, true, error.text);
         }
@@ -317,13 +320,6 @@ void ics_listener_client_advance(ics_client *client)
     }
 }
 
-/* Whether the client has closed its connection, and not only its side. */
-static bool has_gone(const ics_client *client)
-{
-    struct pollfd about = {.fd = client->descriptor};
-    return poll(&about, 1, 0) > 0 && (about.revents & (POLLHUP | POLLERR)) != 0;
-}
-
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     ics_client *client = poll->data;
@@ -334,7 +330,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client->polled = 0;
     }
     if (events & UV_PRIORITIZED) {
-        client->mute |= has_gone(client);
+        client->mute |= ics_listener_client_has_gone(client);
     }
     if (events & UV_WRITABLE) {
         ics_listener_client_flush(client);

@@ -129,6 +129,11 @@ void ics_listener_free_if_unused(ics_listener *listener);
 /* Removes a client from the list. May free the listener. */
 void ics_listener_forget(ics_client *client);
 
+/* Describes where the client comes from, as far as the system knows. */
+void ics_listener_client_describe(const ics_client *client, char *text, size_t size);
+/* Whether the client has closed its connection, and not only its side. */
+bool ics_listener_client_has_gone(const ics_client *client);
+
 /* ---- listener_spool.c */
 
 /* Starts client->job on a worker thread. */

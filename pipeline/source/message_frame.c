@@ -13,23 +13,27 @@ typedef enum frame_state {
     BETWEEN, /* between messages */
     HEADER,
     ROWS,
-    METADATA, /* of a trailer after the rows */
-    TAIL,     /* of a trailer */
+    AFTER_ROWS, /* a trailer should follow */
+    METADATA,   /* of a trailer */
+    TAIL,       /* of a trailer */
     BAD
 } frame_state;
+
+typedef struct gathered_bytes {
+    unsigned char *bytes;
+    size_t size, capacity;
+} gathered_bytes;
 
 struct ics_message_frame {
     char *name;  /* of the sender */
     char *title; /* name of the sender and number of the message */
     uint64_t limit;
     frame_state state;
-    uint64_t begun;  /* number of messages so far */
-    bool after_rows; /* in state BETWEEN: a trailer may follow */
+    uint64_t begun; /* number of messages so far */
 
-    /* The bytes of the header, later those of metadata and tail. */
-    unsigned char *gathered;
-    size_t gathered_size, capacity;
-    size_t header_size; /* 0: not known yet */
+    gathered_bytes header, trailer; /* trailer: metadata and tail */
+    size_t header_size;             /* 0: not known yet */
+    bool has_trailer;               /* the header announces one */
 
     uint64_t rows, left; /* rows of the message; bytes of rows that are still to come */
     size_t row_bytes;
@@ -76,7 +80,8 @@ void ics_message_frame_destroy(ics_message_frame *frame)
 {
     if (frame != NULL) {
         ics_trailer_checksums_free(&frame->sums);
-        free(frame->gathered);
+        free(frame->header.bytes);
+        free(frame->trailer.bytes);
         free(frame->title);
         free(frame->name);
         free(frame);
@@ -87,35 +92,38 @@ void ics_message_frame_destroy(ics_message_frame *frame)
 
 /* Makes room for `size` gathered bytes. Memory grows with the bytes that have come, not with a size
  * that the sender announces. */
-static int reserve(ics_message_frame *frame, size_t size, icestream_error *error)
+static int reserve(const ics_message_frame *frame, gathered_bytes *gathered, size_t size,
+                   icestream_error *error)
 {
-    if (size <= frame->capacity) {
+    if (size <= gathered->capacity) {
         return ICESTREAM_OK;
     }
-    size_t capacity = frame->capacity > 0 ? frame->capacity : 1024;
+    size_t capacity = gathered->capacity > 0 ? gathered->capacity : 1024;
     while (capacity < size) {
         capacity *= 2;
     }
-    unsigned char *grown = realloc(frame->gathered, capacity);
+    unsigned char *grown = realloc(gathered->bytes, capacity);
     if (grown == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->title);
     }
-    frame->gathered = grown;
-    frame->capacity = capacity;
+    gathered->bytes = grown;
+    gathered->capacity = capacity;
     return ICESTREAM_OK;
 }
 
-/* Gathers bytes until there are `wanted`, or until the chunk ends. */
+/* Gathers bytes of the header or of the trailer until there are `wanted`, or until the chunk ends.
+ * Adds their number to out->taken. */
 static int gather(ics_message_frame *frame, const unsigned char *chunk, size_t size, size_t wanted,
-                  size_t *taken, icestream_error *error)
+                  ics_message_span *out, icestream_error *error)
 {
-    size_t missing = wanted - frame->gathered_size;
+    gathered_bytes *gathered = frame->state == HEADER ? &frame->header : &frame->trailer;
+    size_t missing = wanted - gathered->size;
     size_t count = size < missing ? size : missing;
-    int status = reserve(frame, frame->gathered_size + count, error);
+    int status = reserve(frame, gathered, gathered->size + count, error);
     if (status == ICESTREAM_OK) {
-        memcpy(frame->gathered + frame->gathered_size, chunk, count);
-        frame->gathered_size += count;
-        *taken += count;
+        memcpy(gathered->bytes + gathered->size, chunk, count);
+        gathered->size += count;
+        out->taken += count;
     }
     return status;
 }
@@ -125,30 +133,28 @@ static int gather(ics_message_frame *frame, const unsigned char *chunk, size_t s
 static void begin_message(ics_message_frame *frame)
 {
     frame->state = HEADER;
-    frame->after_rows = false;
-    frame->gathered_size = 0;
+    frame->header.size = frame->trailer.size = 0;
     frame->header_size = 0;
-}
-
-static void end_message(ics_message_frame *frame, ics_message_span *out)
-{
-    out->ends = true;
-    frame->state = BETWEEN;
-    frame->after_rows = true;
-    frame->gathered_size = 0;
     frame->metadata_size = 0;
     frame->scan = (ics_trailer_scan){.depth = 0};
+}
+
+static void end_rows(ics_message_frame *frame, ics_message_span *out)
+{
+    out->ends = !frame->has_trailer;
+    frame->state = frame->has_trailer ? AFTER_ROWS : BETWEEN;
 }
 
 /* The header is complete: reads it. */
 static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream_error *error)
 {
     ics_npy_header header;
-    ICS_TRY(ics_npy_parse(frame->title, frame->gathered, frame->header_size, &header, error));
+    ICS_TRY(ics_npy_parse(frame->title, frame->header.bytes, frame->header_size, &header, error));
     frame->rows = header.rows;
     frame->row_bytes = header.row_bytes;
     frame->left = header.rows * header.row_bytes; /* below 2^63 (npy.h) */
     frame->rows_end = header.header_bytes + frame->left;
+    frame->has_trailer = header.has_trailer;
     ics_npy_header_free(&header);
     if (frame->rows_end > frame->limit) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
@@ -158,11 +164,11 @@ static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream
     }
     ics_trailer_checksums_reset(&frame->sums);
     out->begins = true;
-    out->bytes = frame->gathered;
+    out->bytes = frame->header.bytes;
     out->size = frame->header_size;
     frame->state = ROWS;
     if (frame->left == 0) {
-        end_message(frame, out);
+        end_rows(frame, out);
     }
     return ICESTREAM_OK;
 }
@@ -178,19 +184,19 @@ static int take_header(ics_message_frame *frame, const unsigned char *chunk, siz
      * because nobody knows how many more of them came with it. */
     int status = ICESTREAM_OK;
     if (frame->header_size == 0) {
-        status = gather(frame, chunk, size, ICS_NPY_PREAMBLE, &out->taken, error);
+        status = gather(frame, chunk, size, ICS_NPY_PREAMBLE, out, error);
         size_t right = 0;
-        while (right < frame->gathered_size && right < sizeof magic &&
-               frame->gathered[right] == magic[right]) {
+        while (right < frame->header.size && right < sizeof magic &&
+               frame->header.bytes[right] == magic[right]) {
             right++;
         }
-        bool wrong = right < frame->gathered_size && right < sizeof magic;
-        if (status != ICESTREAM_OK || (frame->gathered_size < ICS_NPY_PREAMBLE && !wrong)) {
+        bool wrong = right < frame->header.size && right < sizeof magic;
+        if (status != ICESTREAM_OK || (frame->header.size < ICS_NPY_PREAMBLE && !wrong)) {
             return status;
         }
-        status = ics_npy_header_size(frame->title, frame->gathered,
-                                     wrong ? right + 1 : frame->gathered_size, &frame->header_size,
-                                     error);
+        status =
+            ics_npy_header_size(frame->title, frame->header.bytes,
+                                wrong ? right + 1 : frame->header.size, &frame->header_size, error);
         if (status == ICESTREAM_OK && frame->header_size > ICS_MESSAGE_HEADER_MAX) {
             status = ics_error_set(error, ICESTREAM_E_INPUT,
                                    "%s: byte 8: found a header of %zu bytes, expected at most %d",
@@ -198,10 +204,10 @@ static int take_header(ics_message_frame *frame, const unsigned char *chunk, siz
         }
     }
     if (status == ICESTREAM_OK) {
-        status = gather(frame, chunk + out->taken, size - out->taken, frame->header_size,
-                        &out->taken, error);
+        status =
+            gather(frame, chunk + out->taken, size - out->taken, frame->header_size, out, error);
     }
-    if (status == ICESTREAM_OK && frame->gathered_size == frame->header_size) {
+    if (status == ICESTREAM_OK && frame->header.size == frame->header_size) {
         status = begin_rows(frame, out, error);
     }
     return status;
@@ -217,7 +223,7 @@ static int take_rows(ics_message_frame *frame, const unsigned char *chunk, size_
     out->bytes = chunk;
     out->size = count;
     if (frame->left == 0) {
-        end_message(frame, out);
+        end_rows(frame, out);
     }
     return ICESTREAM_OK;
 }
@@ -239,39 +245,38 @@ static int take_metadata(ics_message_frame *frame, const unsigned char *chunk, s
     while (count < size && !closed) {
         closed = ics_trailer_scan_ends(&frame->scan, (char)chunk[count++]);
     }
-    if (frame->gathered_size + count > metadata_limit(frame)) {
+    if (frame->trailer.size + count > metadata_limit(frame)) {
         return ics_error_set(
             error, ICESTREAM_E_INPUT,
             "%s: trailer: found metadata without an end, expected at most %zu bytes", frame->title,
             metadata_limit(frame));
     }
-    int status = gather(frame, chunk, count, frame->gathered_size + count, &out->taken, error);
-    if (status == ICESTREAM_OK && closed) {
-        frame->metadata_size = frame->gathered_size;
+    ICS_TRY(gather(frame, chunk, count, frame->trailer.size + count, out, error));
+    out->bytes = chunk;
+    out->size = count;
+    if (closed) {
+        frame->metadata_size = frame->trailer.size;
         frame->state = TAIL;
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
+/* A right tail shows where the next message begins, whatever else is wrong with the trailer. */
 static int check_trailer(ics_message_frame *frame, icestream_error *error)
 {
     ics_tail tail;
-    ics_trailer trailer = {0};
-    const unsigned char *bytes = frame->gathered + frame->metadata_size;
-    int status = ics_trailer_checksums_finish(&frame->sums, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_trailer_tail_parse(frame->title, bytes, frame->rows_end,
-                                        frame->rows_end + frame->gathered_size, &tail, error);
-    }
-    if (status == ICESTREAM_OK) {
-        const ics_trailer_table table = {
-            .schema = ics_layout_steps(), .rows = frame->rows, .row_bytes = frame->row_bytes};
-        status = ics_trailer_parse(frame->title, (const char *)frame->gathered, &tail, &table,
-                                   &trailer, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_trailer_verify(&trailer, frame->title, &frame->sums, frame->row_bytes, error);
-    }
+    ics_trailer trailer;
+    const char *metadata = (const char *)frame->trailer.bytes;
+    const ics_trailer_table table = {
+        .schema = ics_layout_steps(), .rows = frame->rows, .row_bytes = frame->row_bytes};
+    ICS_TRY(ics_trailer_checksums_finish(&frame->sums, error));
+    ICS_TRY(ics_trailer_tail_parse(frame->title, frame->trailer.bytes + frame->metadata_size,
+                                   frame->rows_end, frame->rows_end + frame->trailer.size, &tail,
+                                   error));
+    frame->state = BETWEEN;
+    ICS_TRY(ics_trailer_parse(frame->title, metadata, &tail, &table, &trailer, error));
+    const int status =
+        ics_trailer_verify(&trailer, frame->title, &frame->sums, frame->row_bytes, error);
     ics_trailer_free(&trailer);
     return status;
 }
@@ -280,27 +285,39 @@ static int take_tail(ics_message_frame *frame, const unsigned char *chunk, size_
                      ics_message_span *out, icestream_error *error)
 {
     size_t wanted = frame->metadata_size + ICS_TAIL_BYTES;
-    int status = gather(frame, chunk, size, wanted, &out->taken, error);
-    if (status == ICESTREAM_OK && frame->gathered_size == wanted) {
-        status = check_trailer(frame, error);
-        frame->state = BETWEEN;
-        frame->after_rows = false;
+    ICS_TRY(gather(frame, chunk, size, wanted, out, error));
+    out->bytes = chunk;
+    out->size = out->taken;
+    if (frame->trailer.size < wanted) {
+        return ICESTREAM_OK;
     }
+    int status = check_trailer(frame, error);
+    out->ends = frame->state == BETWEEN;
     return status;
+}
+
+/* Decides from the first byte behind the rows whether the trailer begins. */
+static int take_after_rows(ics_message_frame *frame, const unsigned char *chunk, size_t size,
+                           ics_message_span *out, icestream_error *error)
+{
+    if (chunk[0] == '{') {
+        frame->state = METADATA;
+        return take_metadata(frame, chunk, size, out, error);
+    }
+    frame->state = BETWEEN;
+    out->ends = true;
+    return ICESTREAM_OK;
 }
 
 /* ---- the stream ----------------------------------------------------------------------------- */
 
-/* Decides from the first byte after a message whether a trailer or the next message begins. */
-static int begin_part(ics_message_frame *frame, unsigned char first, icestream_error *error)
+static int begin_next(ics_message_frame *frame, unsigned char first, icestream_error *error)
 {
-    if (frame->after_rows && first == '{') {
-        frame->state = METADATA;
-        return ICESTREAM_OK;
-    }
     begin_message(frame);
     frame->begun++;
-    return number_title(frame, error);
+    ICS_TRY(number_title(frame, error));
+    return first == '{' && frame->begun > 1 ? ics_npy_unannounced_trailer(frame->title, error)
+                                            : ICESTREAM_OK;
 }
 
 int ics_message_frame_take(ics_message_frame *frame, const void *chunk, size_t size,
@@ -309,45 +326,64 @@ int ics_message_frame_take(ics_message_frame *frame, const void *chunk, size_t s
     typedef int take_part(ics_message_frame *, const unsigned char *, size_t, ics_message_span *,
                           icestream_error *);
     static take_part *const parts[] = {
-        [HEADER] = take_header, [ROWS] = take_rows, [METADATA] = take_metadata, [TAIL] = take_tail};
+        [HEADER] = take_header,     [ROWS] = take_rows, [AFTER_ROWS] = take_after_rows,
+        [METADATA] = take_metadata, [TAIL] = take_tail,
+    };
     *out = (ics_message_span){0};
     if (size == 0) {
         return ICESTREAM_OK;
     }
     int status = ICESTREAM_OK;
     if (frame->state == BETWEEN) {
-        status = begin_part(frame, *(const unsigned char *)chunk, &frame->bad);
+        status = begin_next(frame, *(const unsigned char *)chunk, &frame->bad);
     }
     if (status == ICESTREAM_OK && frame->state != BAD) {
         status = parts[frame->state](frame, chunk, size, out, &frame->bad);
     }
-    if (status != ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && frame->state != BAD) {
+        return ICESTREAM_OK;
+    }
+    if (status != ICESTREAM_E_INPUT || !out->ends) {
         frame->state = BAD;
-    }
-    if (frame->state == BAD) {
         *out = (ics_message_span){0};
-        return ics_error_copy(error, &frame->bad);
     }
-    return ICESTREAM_OK;
+    out->size = 0;
+    return ics_error_copy(error, &frame->bad);
 }
 
-int ics_message_frame_finish(ics_message_frame *frame, icestream_error *error)
+const char *ics_message_frame_missing(const ics_message_frame *frame)
 {
-    static const char *const parts[] = {
-        [HEADER] = "header", [ROWS] = "rows", [METADATA] = "metadata", [TAIL] = "trailer"};
-    if (frame->state == BETWEEN) {
+    switch (frame->state) {
+    case HEADER:
+        return "the rest of the header";
+    case ROWS:
+        return "the rest of the rows";
+    case AFTER_ROWS:
+        return "the trailer, which the header announces";
+    case METADATA:
+    case TAIL:
+        return "the rest of the trailer";
+    default:
+        return NULL;
+    }
+}
+
+int ics_message_frame_finish(ics_message_frame *frame, bool *ends, icestream_error *error)
+{
+    *ends = frame->state == AFTER_ROWS;
+    if (frame->state == BETWEEN || *ends) {
+        frame->state = BETWEEN;
         return ICESTREAM_OK;
     }
     if (frame->state == BAD) {
         return ics_error_copy(error, &frame->bad);
     }
     uint64_t offset = frame->state == ROWS     ? frame->rows_end - frame->left
-                      : frame->state == HEADER ? frame->gathered_size
-                                               : frame->rows_end + frame->gathered_size;
+                      : frame->state == HEADER ? frame->header.size
+                                               : frame->rows_end + frame->trailer.size;
     return ics_error_set(error, ICESTREAM_E_INPUT,
-                         "%s: byte %" PRIu64 ": found the end of the stream, expected more of the "
-                         "%s",
-                         frame->title, offset, parts[frame->state]);
+                         "%s: byte %" PRIu64 ": found the end of the stream, expected %s",
+                         frame->title, offset, ics_message_frame_missing(frame));
 }
 
 bool ics_message_frame_between(const ics_message_frame *frame)
@@ -362,5 +398,5 @@ uint64_t ics_message_frame_number(const ics_message_frame *frame)
 
 uint64_t ics_message_frame_bytes(const ics_message_frame *frame)
 {
-    return frame->rows_end;
+    return frame->rows_end + frame->trailer.size;
 }

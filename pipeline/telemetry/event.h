@@ -8,6 +8,7 @@
  *   journal, run_journal     the file run.journal; run_journal is for all threads of a run
  *   events, progress         the log on standard error, and the status line
  *   latency, metrics         percentiles, and numbers for Prometheus; metrics_listener serves them
+ *   report_file              the name of a file that no other run writes at the same time
  *   service_notify           systemd
  *   journal_reader, journal_summary, sink_folder    read journals and folders for `status`
  */
@@ -41,6 +42,7 @@ enum {
     X(DONE, "done",                                                                                \
       ICS_EVENT_OUTPUT_BYTES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS, true)       \
     X(QUARANTINED, "quarantined", 0, true)                                                         \
+    X(HITS_QUARANTINED, "hits_quarantined", 0, true)                                               \
     X(FAILED, "failed", ICS_EVENT_ATTEMPT, true)                                                   \
     X(COMMAND_FAILED, "command_failed", ICS_EVENT_ATTEMPT, true)                                   \
     X(RETRIED, "retried", ICS_EVENT_ATTEMPT | ICS_EVENT_SECONDS, true)                             \
@@ -68,8 +70,9 @@ typedef enum ics_event_kind {
  * have are ignored. */
 typedef struct ics_event {
     ics_event_kind kind;
-    const char *file;   /* the step file of the event */
-    const char *output; /* done, skipped: the hit file; quarantined: the new path of the file */
+    const char *file; /* the step file of the event */
+    const char
+        *output; /* done, skipped: the hit file; quarantined, hits_quarantined: the new path */
     const char *input_digest;  /* SHA-256 of the step file, hexadecimal */
     const char *output_digest; /* of the hit file */
     const char *device;

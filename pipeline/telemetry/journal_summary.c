@@ -168,7 +168,8 @@ static bool keep_trouble(ics_journal_summary *summary, const ics_journal_record 
 {
     if (record->kind != ICS_EVENT_QUARANTINED && record->kind != ICS_EVENT_FAILED &&
         record->kind != ICS_EVENT_RETRIED && record->kind != ICS_EVENT_PAUSED &&
-        record->kind != ICS_EVENT_DEVICE_LOST && record->kind != ICS_EVENT_COMMAND_FAILED) {
+        record->kind != ICS_EVENT_DEVICE_LOST && record->kind != ICS_EVENT_COMMAND_FAILED &&
+        record->kind != ICS_EVENT_HITS_QUARANTINED) {
         return true;
     }
     ics_journal_trouble *trouble =

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void ics_metrics_set_latency(ics_metrics *metrics, const ics_latency *latency)
 {
@@ -176,19 +177,53 @@ static void put_queues(FILE *out, const ics_metrics *metrics)
     }
 }
 
+static void put_all(FILE *out, const ics_metrics *metrics)
+{
+    put_process(out, metrics);
+    put_files(out, metrics);
+    put_latency(out, metrics);
+    put_devices(out, metrics);
+    put_queues(out, metrics);
+}
+
+/* Writes the samples again with the worker as their first label, and other lines as they are. */
+static void put_with_worker(FILE *out, const char *text, const char *worker)
+{
+    for (const char *line = text, *end; *line != '\0'; line = end) {
+        const size_t name = *line != '#' ? strcspn(line, "{ ") : 0;
+        end = line + strcspn(line, "\n");
+        end += *end == '\n';
+        fprintf(out, "%.*s", (int)name, line);
+        if (name > 0) {
+            fputc('{', out);
+            put_label(out, "worker", worker);
+            fputs(line[name] == '{' ? "," : "}", out);
+        }
+        line += name + (line[name] == '{');
+        fprintf(out, "%.*s", (int)(end - line), line);
+    }
+}
+
 int ics_metrics_text(const ics_metrics *metrics, char **text, size_t *size, icestream_error *error)
 {
     *text = NULL;
     FILE *out = open_memstream(text, size);
     bool failed = out == NULL;
     if (!failed) {
-        put_process(out, metrics);
-        put_files(out, metrics);
-        put_latency(out, metrics);
-        put_devices(out, metrics);
-        put_queues(out, metrics);
+        put_all(out, metrics);
         failed = ferror(out) != 0;
         failed |= fclose(out) != 0;
+    }
+    if (!failed && metrics->worker[0] != '\0') {
+        char *bare = *text;
+        out = open_memstream(text, size);
+        failed = out == NULL;
+        if (!failed) {
+            put_with_worker(out, bare, metrics->worker);
+            failed = ferror(out) != 0;
+            failed |= fclose(out) != 0;
+        }
+        free(bare);
     }
     if (failed) {
         free(*text);

@@ -23,6 +23,7 @@ typedef struct ics_metrics_queue {
 /* The state of a run at one time; totals are since its start. It can be copied. All zero: a run
  * that has done nothing. */
 typedef struct ics_metrics {
+    char worker[200];  /* the label `worker` of all samples; "": there is none */
     double start_time; /* s since 1970 */
     bool paused;       /* the run waits for room on the disk */
     uint64_t photons, hits, bounces;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
+#include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit_generated.h"
 
@@ -155,15 +156,18 @@ static ics_unit *unit_of_reader_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
-/* Decides what becomes of an existing output that does not match. With --resume an output that is
- * not sound, or that was made from another step file, is made again; hits of other settings are
- * replaced only with --force. */
+/* Decides what becomes of an existing output that does not match. An output that is not sound goes
+ * to the quarantine, and is made again. With --resume an output that was made from another step
+ * file is made again; hits of other settings are replaced only with --force. */
 static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream_error *why,
                         icestream_error *error)
 {
     const icestream_run_options *options = unit->common->options;
     if (verdict == ICS_HITS_MATCH || verdict == ICS_HITS_MISSING) {
         return ICESTREAM_OK;
+    }
+    if (verdict == ICS_HITS_UNSOUND && !options->force) {
+        return ics_unit_quarantine_hits(unit, why->text, error);
     }
     unit->work->in_the_way =
         !options->resume || (verdict == ICS_HITS_OTHER_SETTINGS && !options->force);
@@ -317,9 +321,6 @@ static int find_message(ics_unit *unit, icestream_error *error)
     }
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
-    }
-    if (status == ICESTREAM_OK && unit->message > 0) {
-        status = ics_unit_check_late_light(unit, error);
     }
     if (status == ICESTREAM_OK && unit->work->found) {
         status = ics_unit_check_light(unit, error);

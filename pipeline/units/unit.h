@@ -15,6 +15,7 @@
  *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
  *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   damaged_hits  a damaged hit file goes to the quarantine, and its step file is computed again
  *   output_digest  the digest of a hit file, for the journal
  *   command_pending  the file that says that sink.command has not succeeded for a hit file
  *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
@@ -113,6 +114,7 @@ typedef struct ics_unit_work {
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool found;      /* streams: there was a message */
     bool again;      /* before the job: the file was read before */
+    bool skips;      /* before the job: the message was refused, and its rest is skipped */
     bool young;      /* the input is bad, and the claimed file changed less than a second ago */
     bool no_record;  /* the steps do not say what their light was made with */
     ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
@@ -213,16 +215,16 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
  * lost, in_the_way, taken_over, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
 /* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
- * read_error. */
+ * read_error. With work->skips it reads a message to its end and makes no batch. */
 void ics_unit_fill(ics_job *job, void *thread_state);
 
 /* On a reader's thread, with an open reader: compares the record of light of the step file or
  * message with that of the run. Fills no_record and light_mismatch. ICESTREAM_E_INPUT: it differs
  * and is not accepted. ICESTREAM_E_MEMORY. */
 int ics_unit_check_light(ics_unit *unit, icestream_error *error);
-/* The same for the record behind the rows of the message before this one, which was a copied file.
- */
-int ics_unit_check_late_light(const ics_unit *unit, icestream_error *error);
+/* The same for the record behind the rows of a message, which is a copied file, once the message is
+ * read. */
+int ics_unit_check_late_light(ics_unit *unit, icestream_error *error);
 
 /* With sink.rotate: looks for an earlier volume that has the hits of this unit, whose digest must
  * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is

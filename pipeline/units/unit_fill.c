@@ -18,6 +18,25 @@ static uint64_t choose_batch_photons(const ics_unit *unit)
     return share > limits->least_photons ? share : limits->least_photons;
 }
 
+/* All steps are read. */
+static int end_input(ics_unit *unit, icestream_error *error)
+{
+    if (unit->input->stream) {
+        ics_step_reader_summary(unit->work->reader, &unit->summary);
+        ICS_TRY(ics_unit_check_late_light(unit, error));
+    }
+    unit->work->at_end = true;
+    return ICESTREAM_OK;
+}
+
+/* Of a message that was refused, the rest must be read, so that the next message is found. */
+static void skip_rest(ics_unit *unit, icestream_error *error)
+{
+    ics_batch_destroy(unit->work->batch);
+    unit->work->batch = NULL;
+    unit->work->at_end = ics_step_reader_skip(unit->work->reader, error) == ICESTREAM_OK;
+}
+
 static int fill_batch(ics_unit *unit, icestream_error *error)
 {
     bool full = false;
@@ -39,11 +58,7 @@ static int fill_batch(ics_unit *unit, icestream_error *error)
             .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
         ics_step_watch_look(&unit->work->watch, unit->common->least_beta, unit->work->rows, got);
         if (got == 0) {
-            unit->work->at_end = true;
-            if (unit->input->stream) {
-                ics_step_reader_summary(unit->work->reader, &unit->summary);
-            }
-            return ICESTREAM_OK;
+            return end_input(unit, error);
         }
     }
     return ICESTREAM_OK;
@@ -56,6 +71,10 @@ void ics_unit_fill(ics_job *job, void *thread_state)
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
     int status = ICESTREAM_OK;
+    if (unit->work->skips) {
+        skip_rest(unit, error);
+        return;
+    }
     if (unit->work->batch == NULL) {
         status = ics_batch_create(&unit->work->limits, choose_batch_photons(unit),
                                   &unit->work->batch, error);

@@ -3,29 +3,26 @@
 #include "pipeline/models/light_record.h"
 #include "pipeline/units/unit.h"
 
-#include <inttypes.h>
-
 int ics_unit_check_light(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
     const json_t *record = ics_step_reader_light(unit->work->reader);
-    unit->work->no_record = record == NULL;
+    unit->work->no_record = record == NULL && !ics_step_reader_awaits_trailer(unit->work->reader);
     json_decref(unit->light_mismatch);
     unit->light_mismatch = NULL;
     return ics_light_record_judge(common->config, common->light, unit->name, record,
                                   &unit->light_mismatch, error);
 }
 
-int ics_unit_check_late_light(const ics_unit *unit, icestream_error *error)
+int ics_unit_check_late_light(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
-    json_t *accepted = NULL;
-    char name[1024];
-    snprintf(name, sizeof name, "%s, message %" PRIu64,
-             unit->input->path != NULL ? unit->input->path : "standard input", unit->message - 1);
-    const int status =
-        ics_light_record_judge(common->config, common->light, name,
-                               ics_step_reader_late_light(unit->work->reader), &accepted, error);
-    json_decref(accepted);
-    return status;
+    const bool awaited = ics_step_reader_awaits_trailer(unit->work->reader);
+    const json_t *record = ics_step_reader_late_light(unit->work->reader);
+    unit->work->no_record = awaited && record == NULL;
+    if (!awaited) {
+        return ICESTREAM_OK;
+    }
+    return ics_light_record_judge(common->config, common->light, unit->name, record,
+                                  &unit->light_mismatch, error);
 }

@@ -8,6 +8,7 @@
 #include "pipeline/files/table_writer.h"
 #include "pipeline/spool/quarantine.h"
 #include "pipeline/units/command_pending.h"
+#include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
@@ -60,15 +61,18 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
 
 /* A file with the name of the output exists. Another worker that had the claim in the meantime may
  * have made it, or an earlier attempt of this run, which failed after it had given the name. Both
- * are fine if the file has the hits of this input. */
-static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_error *error)
+ * are fine if the file has the hits of this input. *is_free: the file was damaged, and is in the
+ * quarantine now. */
+static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
+                          icestream_error *error)
 {
     const icestream_error found = *error;
-    bool same = false;
+    icestream_error why;
+    ics_hit_verdict verdict = ICS_HITS_MISSING;
     *error = (icestream_error){.status = ICESTREAM_OK};
     int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && !unit->work->lost) {
-        status = ics_hit_file_matches(unit->output, metadata, true, &same, error);
+        status = ics_hit_check_judge(unit->output, metadata, true, &verdict, &why, error);
     }
     if (status == ICESTREAM_E_INPUT) { /* the output is bad, not the step file */
         status = error->status = ICESTREAM_E_OUTPUT;
@@ -76,8 +80,13 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_erro
     if (status != ICESTREAM_OK || unit->work->lost) {
         return status;
     }
-    if (same) { /* the earlier attempt may have failed before the name was synced */
+    if (verdict == ICS_HITS_MATCH) { /* the earlier attempt may have failed before the name was
+                                        synced */
         return ics_output_sync_folder(unit->output, error);
+    }
+    if (verdict == ICS_HITS_UNSOUND && unit->claim.name != NULL) {
+        *is_free = true;
+        return ics_unit_quarantine_hits(unit, why.text, error);
     }
     return unit->claim.name != NULL
                ? ics_error_set(error, ICESTREAM_E_INPUT,
@@ -139,7 +148,11 @@ static int write_file(ics_unit *unit, icestream_error *error)
         status = write_table(unit, metadata, error);
     }
     if (status != ICESTREAM_OK && error->cause == EEXIST) {
-        status = judge_existing(unit, metadata, error);
+        bool is_free = false;
+        status = judge_existing(unit, metadata, &is_free, error);
+        if (status == ICESTREAM_OK && is_free) {
+            status = write_table(unit, metadata, error);
+        }
     }
     json_decref(metadata);
     return status;

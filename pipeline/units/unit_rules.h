@@ -14,7 +14,7 @@
     X(WAITING, "the unit waits to be opened")                                                      \
     X(CHECKING, "a reader checks the input")                                                       \
     X(READING, "readers cut the steps into batches")                                               \
-    X(READING_REST, "the rest of a message with bad input is read and dropped")                    \
+    X(READING_REST, "the rest of a message with bad input is skipped")                             \
     X(READ_TO_END, "all steps are in batches; the hits will be written when the batches are back") \
     X(WRITING, "the writer has all hits")                                                          \
     X(IN_VOLUME, "the hits are in a volume that is not committed yet")                             \
@@ -38,7 +38,7 @@
     X(CLAIM_LOST, "the claim is lost: another worker has it")                                      \
     X(READ_ALL, "the last step is in a batch")                                                     \
     X(BAD_INPUT, "a reader, a batch of a file or the writer found bad input")                      \
-    X(BAD_MESSAGE, "a batch of a message found bad input")                                         \
+    X(BAD_MESSAGE, "a reader or a batch found bad input in a message, and its end can be found")   \
     X(RETRY_LATER, "a job failed for a reason that may pass, and will be tried again")             \
     X(GIVEN_UP, "a job failed for good, or was interrupted because the run stops")                 \
     X(WRITE_BEGUN, "the writer was given the hits to write")                                       \

@@ -192,31 +192,31 @@ def sink_cases():
         )
 
     message = npy(step())
-    stream("text", b"hello\n", ["standard input, message 1: byte 0: found no .npy magic string"])
+    stream("text", b"hello\n", ["standard input, message 0: byte 0: found no .npy magic string"])
     stream(
         "a message cut in its header",
         message[:50],
-        ["standard input, message 1: byte 50: found the end"],
+        ["standard input, message 0: byte 50: found the end"],
     )
     stream(
         "a message cut in its rows",
         message[:-10],
-        ["standard input, message 1: byte", "10 bytes more of the rows"],
+        ["standard input, message 0: byte", "10 bytes more of the rows"],
     )
     stream(
         "junk behind a message",
         message + b"junk",
-        ["standard input, message 2: byte 0: found no .npy magic"],
+        ["standard input, message 1: byte 0: found no .npy magic"],
     )
     stream(
-        "junk that looks like a trailer",
+        "a trailer that is not announced",
         message + b"{junk",
-        ["standard input, message 1: ", "metadata"],
+        ["standard input, message 1: byte 0: found a trailer", "announces no trailer"],
     )
     stream(
         "a message with a trailer cut short",
         good.steps[:-5],
-        ["standard input, message 1: ", "5 bytes more of the trailer"],
+        ["standard input, message 0: ", "5 bytes more of the trailer"],
     )
     stream(
         "2^50 rows announced", npy(step(), shape="(1125899906842624,)"), ["expected", "of the rows"]

@@ -60,6 +60,20 @@ for seed in 1 2 3; do
     rows_end=$((1024 + 64 * $(row_count expected/$seed.hits.npy)))
     cmp -n $rows_end "expected/$seed.hits.npy" "$output" || fail "$seed differs"
 done
+# A file with damaged rows is refused before anything is computed, and the connection goes on. Steps with
+# another light are refused, too; the record is in the trailer.
+cp steps/2.steps.npy damaged.npy
+printf '\001' | dd of=damaged.npy bs=1 seek=1068 conv=notrunc status=none
+client done,refused steps/1.steps.npy damaged.npy steps/3.steps.npy >answers
+says answers "refused client" "message 1: rows 0 to" "CRC-32C"
+[ "$(grep -c '^done' answers)" -eq 2 ] || fail "not both good files are done: $(cat answers)"
+[ "$(grep -c '^received' answers)" -eq 2 ] || fail "a damaged file was received"
+particles='particles.list=[{type: e-, x: 30, y: 0, z: -300, zenith: 60, azimuth: 30, energy: 1}]'
+expect 0 "$ICESTREAM" generate -s "$particles" -s detector.oversize=2 -o light.steps.npy
+client refused light.steps.npy >answers
+says answers "light: detector.oversize: found steps that were made for 2, expected 5"
+[ "$(find hits -name 'message-*.hits.npy' | wc -l)" -eq 5 ] || fail "a refused message has hits"
+
 # A step file that the service has received is done, also if the service is killed.
 kill -STOP $service
 kill -KILL $service
@@ -71,7 +85,7 @@ wait $service 2>/dev/null
 start -s run.seed=1
 # shellcheck disable=SC2317 # called by await
 hit_files() { [ "$(find hits -name 'message-*.hits.npy' | wc -l)" -eq "$1" ]; }
-await hit_files 4
+await hit_files 6
 kill -TERM $service
 wait $service
 [ $? = 143 ] || fail "the exit status of a terminated service is not 143"

@@ -84,7 +84,36 @@ wait $service
 is_there in/c.steps.npy
 is_there watched/c.hits.npy.command
 
-# A program that does not exist is a failure like any other.
-expect 74 "$ICESTREAM" run --fail-fast -s source.files=a.steps.npy -s 'sink.command=[./nothere]' -s sink.directory=none
-says err "cannot be started: no such file or directory"
+# The program is looked for before anything is computed: from the folder of the file that names it, in PATH, or absolute.
+mkdir -p conf/bin elsewhere folder
+cat >conf/run.yaml <<'END'
+source: { files: ../a.steps.npy }
+sink:
+  directory: ../found
+  command: [./ship.sh]
+END
+for command in run validate; do
+    expect 2 "$ICESTREAM" $command conf/run.yaml
+    says err "conf/run.yaml:4:12: error: sink.command: found './ship.sh', which is $PWD/conf/./ship.sh: No such file or directory; expected a program"
+    expect 2 "$ICESTREAM" $command conf/run.yaml -s 'sink.command=[nothere-at-all]'
+    says err "--set sink.command: error: sink.command: found 'nothere-at-all', and no folder of PATH has such a program ($PATH)"
+    expect 2 "$ICESTREAM" $command conf/run.yaml -s "sink.command=[$PWD/folder]"
+    says err "found '$PWD/folder', Is a directory; expected a program"
+    echo text >conf/plain
+    expect 2 "$ICESTREAM" $command conf/run.yaml -s 'sink.command=[./conf/plain]'
+    says err "which is $PWD/./conf/plain: Permission denied; expected a program"
+done
+is_missing found
+printf '#!%s\necho "$0 $1" >>%s/called.by\n' "$(command -v bash)" "$PWD" >conf/ship.sh
+chmod +x conf/ship.sh
+cp conf/ship.sh conf/bin/ship-in-path
+(cd elsewhere && expect 0 "$ICESTREAM" run -q ../conf/run.yaml)
+says called.by "$PWD/elsewhere/../conf/./ship.sh ../conf/../found/a.hits.npy"
+expect 0 env PATH="$PWD/conf/bin:$PATH" "$ICESTREAM" run -q conf/run.yaml -s 'sink.command=[ship-in-path]' -s sink.directory=path
+says called.by "$PWD/conf/bin/ship-in-path path/a.hits.npy"
+expect 0 "$ICESTREAM" run -q conf/run.yaml -s 'sink.command=[conf/ship.sh]' -s sink.directory=set
+says called.by "$PWD/conf/ship.sh set/a.hits.npy"
+# The printed configuration means the same in another folder.
+(cd elsewhere && "$ICESTREAM" validate ../conf/run.yaml --print-effective >../printed.yaml 2>/dev/null)
+says printed.yaml "command: [\"$PWD/elsewhere/../conf/./ship.sh\"]"
 finish

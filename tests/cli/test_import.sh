@@ -53,6 +53,18 @@ expect 0 "$ICESTREAM" import ppc ice e.f2k -o other/run.yaml
 expect 0 "$ICESTREAM" validate other/run.yaml
 says out "particles  1 in 1 event" "e.f2k"
 
+# A list whose events all have the number 1 runs as it is imported; ppc reads such lists.
+printf 'V 2000.1.2\nTBEGIN ? ? ?\n' >same.f2k
+for _ in 1 2; do
+    printf 'EM 1 1 1970 0 0 0\nTR 1 0 e-  1 2 3 90 0 0 1 0\nEE\n' >>same.f2k
+done
+printf 'TEND ? ? ?\nEND\n' >>same.f2k
+expect 0 "$ICESTREAM" import ppc ice same.f2k -o same.yaml
+says same.yaml "  events: count "
+expect 0 "$ICESTREAM" validate same.yaml
+says out "particles  2 in 2 events"
+grep -q "events: count" other/run.yaml && fail "these events have their numbers"
+
 expect 0 "$ICESTREAM" import clsim ice -o clsim.yaml
 says clsim.yaml "  keep_hit_photons: false" "  conventions: clsim" "  tilt_origin: 0 "
 works clsim
@@ -77,7 +89,7 @@ refused 2 "no: error: No such file" ppc no -o no.yaml
 refused 2 "expected ppc or clsim" ppd ice -o no.yaml
 refused 2 "expected --output FILE" ppc ice
 refused 2 "is for ppc" clsim ice e.f2k -o no.yaml
-refused 2 "none.f2k: No such file" ppc crystals none.f2k -o no.yaml
+refused 2 "none.f2k: error: No such file" ppc crystals none.f2k -o no.yaml
 
 for model in spice_bfr-v2 spice_ftp-v3m; do
     if [ ! -d "$shared/$model" ]; then

@@ -63,8 +63,20 @@ expect 0 "$ICESTREAM" run run.yaml -q -s source.files=- -s sink.directory=piped 
 expect 3 "$ICESTREAM" run run.yaml -q -s source.files=- -s sink.directory=refused -s detector.oversize=1 <stream
 says err "standard input, message 0: light: detector.oversize: found"
 is_missing refused/stdin-000000.hits.npy
-expect 3 "$ICESTREAM" run run.yaml -q -s source.files=- -s sink.directory=copied -s detector.oversize=1 <a.steps.npy
-says err "standard input, message 0: light: detector.oversize: found"
+expect 0 "$ICESTREAM" generate -s workload.steps=10 -o w.steps.npy
+for first in stream a.steps.npy; do # the message behind it is computed
+    cat $first w.steps.npy >two
+    expect 3 "$ICESTREAM" run run.yaml -q -s source.files=- -s sink.directory=copied-$first -s detector.oversize=1 <two
+    says err "standard input, message 0: light: detector.oversize: found" "1 of 2 files quarantined"
+    is_missing copied-$first/stdin-000000.hits.npy
+    is_there copied-$first/stdin-000001.hits.npy
+    expect 0 "$ICESTREAM" run run.yaml -q -s source.files=- -s sink.directory=accepted-$first -s detector.oversize=1 \
+        -s source.light_mismatch=accept <two
+    expect 0 "$ICESTREAM" info --json accepted-$first/stdin-000000.hits.npy
+    says out '"light_mismatch"' '"key": "detector.oversize"'
+done
+expect 0 "$ICESTREAM" run run.yaml -s source.files=- -s sink.directory=whole <a.steps.npy
+grep -q 'no record' err && fail "a copied file with a record counts as one without"
 if python=$(python_with numpy); then
     expect 0 "$python" -c 'import numpy; print(len(numpy.load("stream")))'
 fi
@@ -74,7 +86,6 @@ head -c $((1024 + 64 * $(row_count a.steps.npy))) a.steps.npy >other.npy
 expect 0 "$ICESTREAM" run run.yaml --force -s source.files=other.npy -s sink.directory=hits -s detector.oversize=1
 says err "1 of the inputs has no record of its light" "light.acceptance standard, detector.oversize 1"
 [ "$(grep -c 'no record' err)" -eq 1 ] || fail "not one line about the record"
-expect 0 "$ICESTREAM" generate -s workload.steps=10 -o w.steps.npy
 for oversize in 1 5; do
     expect 0 "$ICESTREAM" run --force -s source.files=w.steps.npy -s sink.directory=hits -s detector.oversize=$oversize
     grep -q 'no record' err && fail "a workload counts as a file without a record"

@@ -53,6 +53,53 @@ says err "standard input" "1 of 2 files quarantined"
 head -c $((1024 + 64 * $(row_count hits/1.hits.npy))) hits/1.hits.npy >1.rows
 same broken.out 1.rows
 
+# A bad message leaves no hit file, is named by its number, and does not touch the next one, if the fault does
+# not hide where that begins. Whole step files have a trailer, which shows that their rows were damaged.
+# spoil FILE BYTE CHARACTER: a copy of step file 2 with another byte.
+spoil() {
+    cp steps/2.steps.npy "$1"
+    printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+spoil rows.npy 1068 '\001'                                          # source_id
+spoil beta.npy $((1024 + 35)) '\177'                                # row 0
+spoil tail.npy $(($(stat -c %s steps/2.steps.npy) - 1)) x           # the next message cannot be found
+printf '#!/bin/sh\necho "$1" >>shipped.list\n' >shipped
+chmod +x shipped
+cp hits/2.hits.npy .
+while read -r name reason; do
+    cat steps/1.steps.npy "$name" steps/3.steps.npy |
+        "$ICESTREAM" run -s source.files=- -s "sink.directory=out-$name" -s 'sink.command=[./shipped]' 2>err
+    [ $? -eq 3 ] || fail "$name is not exit status 3"
+    says err "standard input, message 1: $reason" "1 of"
+    grep -q 'message 2:' err && fail "$name is filed under the next message"
+    is_missing "out-$name/stdin-000001.hits.npy"
+    grep -q 000001 shipped.list && fail "$name was shipped"
+    rows "out-$name/stdin-000000.hits.npy" "$(row_count hits/1.hits.npy)"
+    if [ "$name" = tail.npy ]; then
+        is_missing "out-$name/stdin-000002.hits.npy"
+    else
+        rows "out-$name/stdin-000002.hits.npy" "$(row_count hits/3.hits.npy)"
+    fi
+    grep -q '"event":"done".*message 1"' "out-$name/run.journal" && fail "$name is done in the journal"
+done <<'BAD'
+rows.npy rows 0 to
+beta.npy row 0, field beta
+tail.npy trailer
+2.hits.npy found a file of hits
+BAD
+# The hits are not written before the trailer has come.
+mkfifo slow
+"$ICESTREAM" run -q -s source.files=slow -s sink.directory=held 2>err &
+run=$!
+exec 8>slow
+head -c $((1024 + 64 * 400)) rows.npy >&8
+await test -s held/run.journal
+tail -c +$((1024 + 64 * 400 + 1)) rows.npy >&8
+exec 8>&-
+wait $run
+[ $? -eq 3 ] || fail "a wrong trailer that comes late is not exit status 3"
+is_missing held/slow-000000.hits.npy
+
 # If the reader of a pipe ends, the run ends with an output error and not by a signal.
 expect 74 bash -c "set -o pipefail; '$ICESTREAM' run -q -s 'source.files=[steps/*.npy]' \
     -s sink.directory=- | head -c 10 >/dev/null"

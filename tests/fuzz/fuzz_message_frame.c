@@ -1,6 +1,7 @@
 /* Fuzzes a stream of step messages that comes in chunks of any size. The first byte of the input is
  * the seed of the chunk sizes. The messages must not depend on the chunks, must consist of bytes of
- * the input, and memory must stay bounded. Good inputs are in corpus/message_frame. */
+ * the input, and memory must stay bounded. A bad message whose end is known does not end the
+ * stream. Good inputs are in corpus/message_frame. */
 #include "pipeline/source/message_frame.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -13,7 +14,8 @@ enum { LIMIT = 1 << 20 };
 typedef struct outcome {
     unsigned char *messages; /* all bytes of all messages */
     size_t size;
-    uint64_t ended; /* messages that are complete */
+    uint64_t ended;   /* messages that are complete */
+    uint64_t refused; /* messages with a wrong trailer */
     int status;
     char text[512];
 } outcome;
@@ -34,8 +36,8 @@ static void add_span(outcome *result, const ics_message_span *span)
     result->ended += span->ends;
 }
 
-/* Sends the stream in pieces; seed 0: in one piece. The bytes of messages are those of the stream
- * without trailers, so there are never more of them than were sent. */
+/* Sends the stream in pieces; seed 0: in one piece. The bytes of messages are those of the stream,
+ * so there are never more of them than were sent. */
 static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
 {
     outcome result = {.messages = malloc(size + 1)};
@@ -48,10 +50,17 @@ static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
         for (size_t end = at + cut; at < end && result.status == ICESTREAM_OK;) {
             ics_message_span span;
             result.status = ics_message_frame_take(frame, bytes + at, end - at, &span, &error);
+            require(span.taken <= end - at && (span.taken > 0 || span.ends || result.status));
+            if (result.status == ICESTREAM_E_INPUT && span.ends) {
+                require(span.size == 0);
+                result.status = ICESTREAM_OK;
+                result.refused++;
+                at += span.taken;
+                continue;
+            }
             if (result.status != ICESTREAM_OK) {
                 break;
             }
-            require(span.taken > 0 && span.taken <= end - at);
             require(!span.begins || ics_message_frame_bytes(frame) <= LIMIT);
             require(result.size + span.size <= at + span.taken);
             add_span(&result, &span);
@@ -59,7 +68,10 @@ static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
         }
     }
     if (result.status == ICESTREAM_OK) {
-        result.status = ics_message_frame_finish(frame, &error);
+        bool ends = false;
+        error.text[0] = 0; /* refused messages have filled it */
+        result.status = ics_message_frame_finish(frame, &ends, &error);
+        result.ended += ends;
     }
     require(result.status == ICESTREAM_OK || result.status == ICESTREAM_E_INPUT);
     require(result.status == ICESTREAM_OK || strncmp(error.text, "fuzz, message ", 14) == 0);
@@ -75,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     outcome whole = send(bytes + 1, size - 1, 0);
     outcome cut = send(bytes + 1, size - 1, 0x10001u * (bytes[0] + 1u));
-    require(whole.ended == cut.ended && whole.status == cut.status);
+    require(whole.ended == cut.ended && whole.refused == cut.refused);
+    require(whole.status == cut.status);
     require(whole.size == cut.size && memcmp(whole.messages, cut.messages, whole.size) == 0);
     require(strcmp(whole.text, cut.text) == 0);
     free(whole.messages);

@@ -114,6 +114,31 @@ START_TEST(flasher_of_ppc)
 }
 END_TEST
 
+/* With particles.conventions: ppc a beam `gauss` of an LED starts on the surface of its module. */
+START_TEST(gauss_of_ppc)
+{
+    world w = open_particles("conventions: ppc, photons_per_direction: 1000, ",
+                             "{type: flasher, string: 43, module: 30, led: 2, led_azimuth: 30, "
+                             "photons: 1e8, beam: gauss}");
+    size_t count;
+    icestream_step *steps = fill_all(&w, &count);
+    const double centre = 501.5 - 17 * 29;
+    moment x = {0};
+    for (size_t i = 0; i < count; ++i) {
+        const icestream_step *s = &steps[i];
+        ck_assert_double_eq_tol(s->x, 0.1651 * s->dx, 1e-6);
+        ck_assert_double_eq_tol(s->y, 0.1651 * s->dy, 1e-6);
+        ck_assert_double_eq_tol(s->z, centre + 0.1651 * s->dz, 1e-5);
+        ck_assert_double_eq_tol(s->t, 0.1651 / ICE_LIGHT_SPEED, 1e-6);
+        moment_add(&x, 1 - s->dy * cos(ICE_LED_TILTED_ELEVATION) -
+                           s->dz * sin(ICE_LED_TILTED_ELEVATION));
+    }
+    expect_mean("LED of ppc: 1 - cos", &x, 0.0286615, 1e-7);
+    free(steps);
+    close_world(&w);
+}
+END_TEST
+
 START_TEST(other_sources)
 {
     world w = open_particles(
@@ -159,6 +184,7 @@ ICS_TEST_MAIN("calibration sources")
     tcase_set_timeout(sources, 120);
     tcase_add_test(sources, flasher);
     tcase_add_test(sources, flasher_of_ppc);
+    tcase_add_test(sources, gauss_of_ppc);
     tcase_add_test(sources, other_sources);
     suite_add_tcase(suite, sources);
 }

@@ -134,7 +134,7 @@ START_TEST(names_of_other_programs)
     static const struct {
         const char *name, *type; /* NULL: unknown */
     } names[] = {{"13", "mu"},
-                 {"-13", "amu+"},
+                 {"-13", "mu"},
                  {"+11", "e-"},
                  {"-11", "e+"},
                  {"22", "gamma"},
@@ -145,6 +145,14 @@ START_TEST(names_of_other_programs)
                  {"-2000001006", "hadr"},
                  {"-2000001001", "brems"},
                  {"MuMinus", "mu"},
+                 {"mu+", "mu"},
+                 {"mu-", "mu"},
+                 {"tau-", "tau"},
+                 {"nu_mu", "nu"},
+                 {"~nu_tau", "nu"},
+                 {"p-", "pbar"},
+                 {"k+", "pi+"},
+                 {"mupair", "epair"},
                  {"EMinus", "e-"},
                  {"PPlus", "p"},
                  {"NuclInt", "munu"},
@@ -221,7 +229,7 @@ START_TEST(csv)
         open_text(ICS_PARTICLES_CSV, ICS_EVENTS_FILE,
                   "\xEF\xBB\xBFtype, event,x,y,z,dx,dy,dz,energy,photons,spectrum\n"
                   "e-,3,1,2,3,0,0,-2,1e5,,\n# no event\nph,3,1,2,3,3,4,0,,1000,6\n\n"
-                  "point,4,0,0,0,,,,,5.5,");
+                  "\"point\",\"4.0\",0,0,0,,,,,5.5,");
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 3);
     ck_assert_double_eq(ics_particle_axis(&p.particle).z, -1);

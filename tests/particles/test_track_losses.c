@@ -1,6 +1,7 @@
-/* Promise: losses are made for bare muons and for no others, the decision depends on the event
- * alone, a doubt is said once with its place, and light below the threshold is balanced. To join: a
- * new way in which lists give losses gets a row in `decisions`. */
+/* Promise: a muon whose pieces are listed is passed over, losses are made for bare muons and for no
+ * others, the decision depends on the event alone, a doubt is said once with its place, and light
+ * below the threshold is balanced. To join: a new way in which lists give losses gets a row in
+ * `decisions`. */
 #include "pipeline/particles/particle_events.h"
 #include "tests/particles/list_text.h"
 #include "tests/particles/particle_world.h"
@@ -70,6 +71,50 @@ START_TEST(decision)
 }
 END_TEST
 
+#define AMU(z)      "TR 2 1 amu 0 0 " z " 0 0 50 900 0\n"
+#define AT(name, x) "TR 2 1 " name " " x " 0 -100 0 0 50 900 0\n"
+
+/* Lines of an event, and what happens to its particles: '+' light, '-' a muon that is passed over.
+ */
+static const struct {
+    const char *lines, *passed;
+} pieces[] = {
+    {MUON("1000"), "+"},
+    {MUON("1000") AMU("0") "TR 3 1 brems 0 0 -50 0 0 0 5 0\n" AMU("-50"), "-+++"},
+    {AMU("-50") "TR 1 0 mu+ 0 0 0 0 0 0 1000 0\n", "+-"},
+    {"TR 1 0 mu- 0 0 0 0 0 ? 1000 0\n" AT("amu-", "1.5"), "-+"},
+    {MUON("1000") AT("amu+", "4"), "++"},
+    /* the position of the muon is its end, which mmc writes with -surf */
+    {"TR 1 0 mu 0 0 -500 0 0 ? 10 0\n" AMU("0"), "-+"},
+    /* another direction, another muon, and particles that are no muons */
+    {MUON("1000") "TR 2 1 amu 0 0 -50 20 0 50 900 0\n", "++"},
+    {MUON("1000") "TR 2 1 mu 50 0 0 0 0 300 900 0\n" AMU("0"), "-++"},
+    {"TR 1 0 tau 0 0 0 0 0 300 1000 0\n" AMU("0"), "++"},
+};
+
+START_TEST(muons_with_pieces)
+{
+    char text[1024];
+    bool found;
+    icestream_error error = {0};
+    ics_listed_particle p = {0};
+    snprintf(text, sizeof text,
+             FRAME_BEGIN EM_LINE "%sEE\nEM 2 1 1970 0 0 0\n" AMU("0") "EE\n" FRAME_END,
+             pieces[_i].lines);
+    ics_particle_events_reader *events = open_text(text);
+    for (const char *expected = pieces[_i].passed; *expected != '\0'; ++expected) {
+        ck_assert_int_eq(ics_particle_events_next(events, &p, &found, &error), ICESTREAM_OK);
+        ck_assert(found && p.event == 1);
+        ck_assert_int_eq(p.passed, *expected == '-' ? ICS_PASSED_PIECES : ICS_PASSED_NOT);
+        /* A piece of a muon of the list has no losses but those of the list. */
+        if (ics_particle_is_piece(&p.particle) && strchr(pieces[_i].passed, '-') != NULL) {
+            ck_assert_int_eq(p.track_losses, ICS_LOSSES_LISTED);
+        }
+    }
+    ics_particle_events_destroy(events);
+}
+END_TEST
+
 /* An event of `count` cascades, then a muon, then a loss of it. */
 static char *large_event(int count)
 {
@@ -107,6 +152,39 @@ START_TEST(too_large_event)
 }
 END_TEST
 
+/* A piece that comes after the light of its muon was made is an error, not light that counts twice.
+ */
+START_TEST(late_piece)
+{
+    for (int more = 0; more < 2; ++more) {
+        char *text = NULL;
+        size_t size = 0;
+        bool found = true;
+        icestream_error error = {0};
+        ics_listed_particle p;
+        FILE *out = open_memstream(&text, &size);
+        ck_assert_ptr_nonnull(out);
+        fputs(FRAME_BEGIN EM_LINE MUON("10"), out);
+        for (int i = 0; i < ICS_EVENT_PARTICLES - 2 + more; ++i) {
+            fputs("TR 2 1 nu_mu 0 0 0 0 0 0 1 0\n", out);
+        }
+        fputs(AMU("0") "EE\n" FRAME_END, out);
+        fclose(out);
+        ics_particle_events_reader *events = open_text(text);
+        int status = ICESTREAM_OK;
+        while (found && status == ICESTREAM_OK) {
+            status = ics_particle_events_next(events, &p, &found, &error);
+        }
+        ck_assert_int_eq(status, more ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
+        ck_assert(!more ||
+                  strstr(error.text, "list:16388: error: amu: found a piece of the muon at "
+                                     "list:4, whose light is already made") != NULL);
+        ics_particle_events_destroy(events);
+        free(text);
+    }
+}
+END_TEST
+
 /* The error of a line is reported after the steps of all lines before it, although the whole event
  * is read first. */
 START_TEST(errors_keep_their_order)
@@ -126,7 +204,9 @@ START_TEST(errors_keep_their_order)
 }
 END_TEST
 
-#define BARE   "{type: mu, energy: 1e5, length: 300, " HERE "}"
+#define BARE "{type: mu, energy: 1e5, length: 300, " HERE "}"
+#define MUON_PIECE                                                                                 \
+    "{type: amu, energy: 10, length: 30, " HERE "}, {type: amu, energy: 1e4, length: 0, " HERE "}"
 #define LISTED BARE ", {type: brems, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0}"
 
 /* auto makes the light of a bare muon and leaves a list with losses alone. */
@@ -136,6 +216,7 @@ START_TEST(light)
     ck_assert_double_gt(with, 100 * bare);
     ck_assert_double_eq(with, photons_of("losses: simple, ", BARE));
     ck_assert_double_eq(photons_of("", LISTED), photons_of("losses: none, ", LISTED));
+    ck_assert_double_eq(photons_of("", MUON_PIECE ", " BARE), photons_of("", MUON_PIECE));
     ck_assert_double_eq(
         photons_of("", "{type: tau, energy: 1e5, length: 300, " HERE "}"),
         photons_of("losses: none, ", "{type: tau, energy: 1e5, length: 300, " HERE "}"));
@@ -158,6 +239,9 @@ static const struct {
      "and get simple ones"},
     {"", "{type: tau, energy: 1e5, length: 30, " HERE "}", "knows those of muons only"},
     {"", "{type: mu, energy: 0.2, length: 30, " HERE "}", "more length than a muon of this energy"},
+    {"", BARE ", " MUON_PIECE,
+     "particle 1: 1 track, the first one of 100000 GeV and 300 m, has pieces (amu, amu-, amu+) in "
+     "the same event, so only the pieces make light"},
 };
 
 START_TEST(warnings)
@@ -203,6 +287,8 @@ ICS_TEST_MAIN("track losses")
     TCase *tracks = tcase_create("tracks");
     tcase_set_timeout(tracks, 60);
     tcase_add_loop_test(tracks, decision, 0, COUNT(decisions));
+    tcase_add_loop_test(tracks, muons_with_pieces, 0, COUNT(pieces));
+    tcase_add_test(tracks, late_piece);
     tcase_add_test(tracks, too_large_event);
     tcase_add_test(tracks, errors_keep_their_order);
     tcase_add_test(tracks, light);

@@ -60,21 +60,42 @@ START_TEST(test_one_client)
 }
 END_TEST
 
-/* A complete file with its trailer, as `cat` sends it, and a file with a wrong trailer. */
+/* Complete files with their trailers, as `cat` sends them. The second one has damaged rows and is
+ * refused before anybody gets it; the one behind it is received. The last one has no trailer, and
+ * the end of the client's side shows that. */
 static void send_files(world_client *client)
 {
     const char *path = client->user;
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
-    for (int i = 0; i < 2; ++i) {
-        client_send(client, bytes, size);
-    }
+    client_send(client, bytes, size);
+    client_expect(client, "{\"message\":0,\"state\":\"received\"", "");
+    bytes[STEP_FILE_HEADER + 1] ^= 1;
+    client_send(client, bytes, STEP_FILE_HEADER + 2 * sizeof(icestream_step));
+    client_send(client, bytes + STEP_FILE_HEADER + 2 * sizeof(icestream_step),
+                size - STEP_FILE_HEADER - 2 * sizeof(icestream_step));
+    client_expect(client, "{\"message\":1,\"state\":\"refused\"", "message 1: rows 0 to ");
+    client_send(client, bytes, size);
+    client_expect(client, "{\"message\":2,\"state\":\"refused\"", "message 2: rows 0 to ");
+    bytes[STEP_FILE_HEADER + 1] ^= 1;
+    client_send(client, bytes, size);
+    client_expect(client, "{\"message\":3,\"state\":\"received\"", "");
+    client_send(client, bytes, STEP_FILE_HEADER + 2 * sizeof(icestream_step));
+    client_finish(client);
+    client_expect(client, "{\"message\":4,\"state\":\"received\"", "");
+    client_expect_end(client);
+    free(bytes);
+}
+
+/* A tail that is no tail does not show where the next message begins. */
+static void send_bad_tail(world_client *client)
+{
+    const char *path = client->user;
+    size_t size;
+    unsigned char *bytes = scratch_read(path, &size);
     bytes[size - 1] ^= 1;
     client_send(client, bytes, size);
-    for (int i = 0; i < 3; ++i) {
-        client_expect(client, "\"state\":\"received\"", "");
-    }
-    client_expect(client, "{\"message\":2,\"state\":\"refused\"", "message 2: trailer");
+    client_expect(client, "{\"message\":0,\"state\":\"refused\"", "message 0: trailer");
     client_expect_end(client);
     free(bytes);
 }
@@ -90,12 +111,15 @@ START_TEST(test_files_with_trailers)
     ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     world_start(world, &client, send_files, path);
     world_join(world, &client, 1);
+    world_start(world, &client, send_bad_tail, path);
+    world_join(world, &client, 1);
     ck_assert_uint_eq(world->message_count, 3);
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
-    for (unsigned i = 0; i < 3; ++i) {
-        world_expect_message(world, i, bytes, STEP_FILE_HEADER + sizeof steps);
-    }
+    world_expect_message(world, 0, bytes, size);
+    world_expect_message(world, 1, bytes, size);
+    world_expect_message(world, 2, bytes, STEP_FILE_HEADER + sizeof steps);
+    ck_assert_uint_eq(world_files(world, ".steps.npy"), 3); /* none of a refused message */
     free(bytes);
     world_close(world);
 }
@@ -197,8 +221,9 @@ static void end_in_the_middle(world_client *client)
     unsigned char *bytes = world_message(1, 100, &size);
     client_send(client, bytes, 1500);
     client_finish(client);
-    client_expect(client, "{\"message\":0,\"state\":\"refused\"",
-                  "message 0: byte 1500: found the end of the stream, expected more of the rows");
+    client_expect(
+        client, "{\"message\":0,\"state\":\"refused\"",
+        "message 0: byte 1500: found the end of the stream, expected the rest of the rows");
     client_expect_end(client);
     free(bytes);
 }

@@ -280,7 +280,14 @@ unsigned char *world_message(uint64_t event, uint32_t rows, size_t *size)
     *size = ICS_NPY_OWN_HEADER + rows * sizeof(icestream_step);
     unsigned char *bytes = malloc(*size);
     ck_assert_ptr_nonnull(bytes);
-    ics_npy_write_header(ics_layout_steps(), rows, bytes);
+    unsigned char *header;
+    size_t header_size;
+    ck_assert_int_eq(
+        ics_npy_write_noted_header(ics_layout_steps(), rows, "{}", &header, &header_size, NULL),
+        ICESTREAM_OK);
+    ck_assert_uint_eq(header_size, ICS_NPY_OWN_HEADER);
+    memcpy(bytes, header, header_size);
+    free(header);
     for (uint32_t i = 0; i < rows; ++i) {
         icestream_step step = step_file_good(event, i);
         memcpy(bytes + ICS_NPY_OWN_HEADER + i * sizeof step, &step, sizeof step);

@@ -154,6 +154,12 @@ START_TEST(format)
     char *text = text_of(metrics);
     check_format(text);
     free(text);
+    snprintf(metrics->worker, sizeof metrics->worker, "a \"b\"");
+    text = text_of(metrics);
+    check_format(text);
+    ck_assert(has_line(text, "icestream_hits_total{worker=\"a \\\"b\\\"\"} 12"));
+    ck_assert(has_line(text, "icestream_queue_entries{worker=\"a \\\"b\\\"\",queue=\"ready\"} 3"));
+    free(text);
     memset(metrics, 0, sizeof *metrics); /* a run before its beginning */
     text = text_of(metrics);
     check_format(text);

@@ -172,8 +172,8 @@ START_TEST(differences_are_named)
         const char *set, *differences;
     } cases[] = {{"run.bounce_limit=77", "bounce limit (10000, 77)"},
                  {"ice.model=south-pole-like", "ice"},
-                 {"detector.oversize=4", "detector"},
-                 {"light.acceptance=none", "light or the content of a stage's file"},
+                 {"detector.oversize=4", "detector, detector.oversize (5, 4)"},
+                 {"light.acceptance=none", "light.acceptance (standard, none)"},
                  {"stages.propagate=layer-walk", "propagate (cumulative, layer-walk)"}};
     icestream_config *config = load(NULL, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

@@ -56,6 +56,56 @@ static const ics_verdict_test *find_test(const ics_verdict *verdict, const char 
     return NULL;
 }
 
+/* The same photons in a quarter of the hits, each with four times the weight. */
+START_TEST(weights)
+{
+    enum { MANY = 4 * HITS };
+    icestream_hit *a = make_hits(11, MANY, 0), *b = make_hits(12, HITS, 0);
+    ics_verdict verdict;
+    icestream_error error = {0};
+    for (size_t i = 0; i < MANY; ++i) {
+        a[i].weight = i % 2 == 0 ? 1.5F : 0.5F;
+    }
+    for (size_t i = 0; i < HITS; ++i) {
+        b[i].weight = 4;
+    }
+    const ics_hit_sample first = {a, MANY, PHOTONS};
+    ics_hit_sample second = {b, HITS, PHOTONS};
+    ck_assert_int_eq(ics_verdict_reach_by_weight(&first, &second, &verdict, &error), ICESTREAM_OK);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
+        ck_assert_double_gt(verdict.tests[i].test.size, 0);
+    }
+    const ics_statistics_sum sum = ics_statistics_weights(b, HITS);
+    ck_assert_double_eq_tol(sum.sum, 4.0 * HITS, 1e-6);
+    ck_assert_double_eq_tol(sum.variance, 16.0 * HITS, 1e-6);
+    /* A tenth of the weight is missing: 6 standard deviations of the sum. */
+    for (size_t i = 0; i < HITS; ++i) {
+        b[i].weight = 3.6F;
+    }
+    ck_assert_int_eq(ics_verdict_reach_by_weight(&first, &second, &verdict, &error), ICESTREAM_OK);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
+    ck_assert(!find_test(&verdict, "totals")->passed);
+    ck_assert(find_test(&verdict, "time")->passed);
+    /* Weights that depend on the time are a difference in time. */
+    for (size_t i = 0; i < HITS; ++i) {
+        b[i].weight = b[i].t > 300 ? 2.9F : 4.6F;
+    }
+    ck_assert_int_eq(ics_verdict_reach_by_weight(&first, &second, &verdict, &error), ICESTREAM_OK);
+    ck_assert(!find_test(&verdict, "time")->passed);
+    ck_assert(find_test(&verdict, "nz")->passed);
+    /* Hits of one photon are not independent. */
+    b[1].photon_id = b[0].photon_id;
+    b[0].weight = b[1].weight = 3;
+    ck_assert_double_eq_tol(ics_statistics_weights(b, 2).variance, 36, 1e-6);
+    second.count = 0;
+    ck_assert_int_eq(ics_verdict_reach_by_weight(&first, &second, &verdict, &error), ICESTREAM_OK);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
+    free(a);
+    free(b);
+}
+END_TEST
+
 START_TEST(identical)
 {
     icestream_hit *a = make_hits(1, HITS, 0);
@@ -196,6 +246,7 @@ ICS_TEST_MAIN("verdict")
 {
     TCase *tests = tcase_create("verdict");
     tcase_add_test(tests, identical);
+    tcase_add_test(tests, weights);
     tcase_add_test(tests, empty);
     tcase_add_test(tests, nothing_against_something);
     tcase_add_test(tests, compatible);

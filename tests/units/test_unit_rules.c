@@ -105,7 +105,7 @@ static void end_check(model *at)
     at->reader = false;
     switch (draw(at, 8)) {
     case 0:
-        happen(at, ICS_ON_BAD_INPUT);
+        happen(at, at->stream && draw(at, 2) == 0 ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT);
         break;
     case 1:
         happen(at, at->stream ? ICS_ON_ABSENT : ICS_ON_HITS_EXIST);
@@ -139,7 +139,7 @@ static void end_fill(model *at)
         return; /* the unit has another result already, so this error is ignored */
     }
     if (what == 7 && draw(at, 2) == 0) {
-        happen(at, ICS_ON_BAD_INPUT);
+        happen(at, at->stream && draw(at, 2) == 0 ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT);
     } else if (what == 7) {
         if (at->stream) {
             happen(at, ICS_ON_GIVEN_UP);

@@ -8,11 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PATH_LONGEST = 128,
-    SUGGESTIONS_MOST =
-        100 /* for unknown keys: the search takes time, and a message has no room for more */
-};
+enum { PATH_LONGEST = 128 };
 
 typedef struct reader {
     const ics_schema_field *fields;
@@ -169,7 +165,7 @@ static void unknown_key(reader *read, const ics_yaml_node *key, const char *sect
                        typed, (int)strcspn(typed, "."), typed, strchr(typed, '.') + 1);
         return;
     }
-    if (++read->unknown > SUGGESTIONS_MOST) {
+    if (++read->unknown > ICS_ERROR_KIND) { /* is only counted; the search takes time */
         ics_yaml_error(read->error, key, "unknown key '%s%s%.60s'", section, dot, typed);
         return;
     }

@@ -34,10 +34,11 @@ typedef enum ics_schema_type {
 /* A list of items that need their own code. One more item, of zeros, follows the counted items.
  */
 typedef struct ics_schema_list {
-    const char *expected; /* for messages and documentation: "a list of [string, module]" */
-    const char *example;  /* a valid list that is not the default, for tests */
-    size_t item_size;     /* bytes */
-    size_t most;          /* items; 0: any number */
+    const char *expected;   /* for messages and documentation: "a list of [string, module]" */
+    const char *example;    /* a valid list that is not the default, for tests */
+    const char *json_shape; /* a JSON Schema of the list; NULL: every value fits */
+    size_t item_size;       /* bytes */
+    size_t most;            /* items; 0: any number */
     bool (*fits)(
         const ics_yaml_node *list); /* whether a list is what is expected; NULL: every list is */
     /* Fills an item of zeros. Adds its errors (ics_yaml_error). After an error the item is cleared
@@ -51,8 +52,9 @@ typedef struct ics_schema_list {
 
 /* A field that needs its own code. `target` is the whole structure. */
 typedef struct ics_schema_custom {
-    const char *expected; /* for messages and documentation: "isotropic, or [dx, dy, dz]" */
-    const char *example;  /* a valid value that is not the default, for tests; may be NULL */
+    const char *expected;   /* for messages and documentation: "isotropic, or [dx, dy, dz]" */
+    const char *example;    /* a valid value that is not the default, for tests; may be NULL */
+    const char *json_shape; /* a JSON Schema of the value; NULL: every value fits */
     /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees the
      * old value. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
     int (*read)(const ics_yaml_node *node, void *target, icestream_error *error);
@@ -135,6 +137,15 @@ const char *ics_schema_choice(const ics_schema_field *field, size_t index);
 
 /* Writes the fields as the rows of a Markdown table: key, value, unit, default, meaning. */
 void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out);
+
+/* Writes the fields as a table of plain text with the same columns, one line per field; names of
+ * registered choices are listed, too. Check ferror(out) afterwards. */
+void ics_schema_print_table(const ics_schema_field *fields, size_t count, FILE *out);
+
+/* Writes the fields as a JSON Schema (draft 7) with this title. ICESTREAM_E_MEMORY. Check
+ * ferror(out) afterwards. */
+int ics_schema_print_json(const ics_schema_field *fields, size_t count, const char *title,
+                          FILE *out, icestream_error *error);
 
 /* ---- single values, for custom fields and for lists of mappings ---------------------------- */
 

@@ -255,3 +255,25 @@ void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out
                 field->help);
     }
 }
+
+void ics_schema_print_table(const ics_schema_field *fields, size_t count, FILE *out)
+{
+    int widths[] = {(int)strlen("key"), (int)strlen("default"), (int)strlen("unit")};
+    for (size_t i = 0; i < count; ++i) {
+        const char *const texts[] = {fields[i].path, fields[i].fallback, fields[i].unit};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+            const int width = texts[k] != NULL ? (int)strlen(texts[k]) : 0;
+            widths[k] = width > widths[k] ? width : widths[k];
+        }
+    }
+    fprintf(out, "%-*s  %-*s  %-*s  %s\n", widths[0], "key", widths[1], "default", widths[2],
+            "unit", "value; meaning");
+    for (size_t i = 0; i < count; ++i) {
+        char expected[512];
+        const ics_schema_field *field = &fields[i];
+        fprintf(out, "%-*s  %-*s  %-*s  %s; %s\n", widths[0], field->path, widths[1],
+                field->fallback != NULL ? field->fallback : "", widths[2],
+                field->unit != NULL ? field->unit : "",
+                ics_schema_value_expected(field, expected, sizeof expected), field->help);
+    }
+}

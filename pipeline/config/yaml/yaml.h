@@ -23,6 +23,7 @@ typedef struct ics_yaml_source {
     const char *name;   /* for messages: "configs/run.yaml" or "--set run.seed=2" */
     const char *folder; /* relative paths in the document refer to it; without "/" at the end except
                            for "/" itself; "": the current folder */
+    size_t *faults;     /* number of errors about this document so far (ics_yaml_error) */
 } ics_yaml_source;
 
 typedef struct ics_yaml_node ics_yaml_node;
@@ -88,7 +89,8 @@ const char *ics_yaml_describe(const ics_yaml_node *node, char *buffer, size_t si
 void ics_yaml_print_text(const char *text, FILE *out);
 void ics_yaml_print(const ics_yaml_node *node, FILE *out);
 
-/* Adds "PLACE: error: ..." to the error. Returns ICESTREAM_E_CONFIG. */
+/* Adds "PLACE: error: ..." to the error. Of more than ICS_ERROR_KIND errors about a document the
+ * rest is only counted: "NAME: error: and 71 more". Returns ICESTREAM_E_CONFIG. */
 int ics_yaml_error(icestream_error *error, const ics_yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

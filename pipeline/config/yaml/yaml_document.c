@@ -74,6 +74,7 @@ int ics_yaml_document_create(const char *name, bool has_folder, ics_yaml **out,
         folder = 1;
     }
     document->source.name = ics_yaml_document_text(document, name, strlen(name));
+    document->source.faults = &document->faults;
     document->source.folder = ics_yaml_document_text(document, name, folder);
     if (document->source.name == NULL || document->source.folder == NULL) {
         ics_yaml_destroy(document);

@@ -7,6 +7,7 @@
 struct ics_yaml {
     struct ics_yaml_block *blocks; /* all memory of the tree; ics_yaml_destroy() frees them */
     ics_yaml_source source;
+    size_t faults; /* counted through source.faults */
     const ics_yaml_node *root;
 };
 

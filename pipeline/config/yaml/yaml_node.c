@@ -79,8 +79,11 @@ int ics_yaml_error(icestream_error *error, const ics_yaml_node *node, const char
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                  ics_yaml_place(node, place, sizeof place), message);
+    if (error != NULL && error->status == ICESTREAM_OK) {
+        *node->source->faults = 0; /* an earlier reading of the document had its own errors */
+    }
+    ics_error_add_counted(error, node->source->faults, ICESTREAM_E_CONFIG, node->source->name,
+                          "%s: error: %s", ics_yaml_place(node, place, sizeof place), message);
     return ICESTREAM_E_CONFIG;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTING_MAX = 8 };
+enum { NESTING_MAX = 8, PREAMBLE = 10 };
 
 /* Python, and with it NumPy, ignores what follows #. */
 static const char note_prefix[] = "# light: ";
@@ -290,13 +290,23 @@ static int read_dictionary(ics_npy_cursor *c, ics_npy_header *header)
                                  c->name, c->at, keys[i]);
         }
     }
-    if (ics_npy_literal_peek(c) == '#') {
+    header->has_trailer = ics_npy_literal_peek(c) != '#';
+    if (!header->has_trailer) {
         ICS_TRY(read_note(c, header));
     }
     if (ics_npy_literal_peek(c)) {
         return ics_npy_literal_unexpected(c, "nothing but blanks after the dictionary");
     }
     return c->at < c->size ? ics_npy_literal_unexpected(c, "the end of the header") : ICESTREAM_OK;
+}
+
+/* How the dictionary of our own headers begins; NumPy begins with another key. */
+static const char own_beginning[] = "{'shape': (";
+
+static bool is_own(const unsigned char *bytes, size_t size)
+{
+    return size == ICS_NPY_OWN_HEADER && bytes[6] == 1 &&
+           memcmp(bytes + PREAMBLE, own_beginning, sizeof own_beginning - 1) == 0;
 }
 
 int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics_npy_header *out,
@@ -320,6 +330,7 @@ int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics
         return status;
     }
     out->header_bytes = header_size;
+    out->has_trailer &= is_own(bytes, header_size);
     uint64_t total;
     if (__builtin_mul_overflow(out->rows, (uint64_t)out->row_bytes, &total) ||
         total >= (uint64_t)INT64_MAX - ICS_NPY_HEADER_MAX) {
@@ -331,6 +342,14 @@ int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics
         ics_npy_header_free(out);
     }
     return status;
+}
+
+int ics_npy_unannounced_trailer(const char *name, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: byte 0: found a trailer, expected \\x93NUMPY, because the header of "
+                         "the message before announces no trailer (docs/files.md 2.4)",
+                         name);
 }
 
 void ics_npy_header_free(ics_npy_header *header)
@@ -350,7 +369,8 @@ void ics_npy_write_count(uint64_t rows, char count[ICS_NPY_COUNT_BYTES])
 /* Writes the dictionary. Returns its length. */
 static size_t write_dictionary(const ics_layout *schema, uint64_t rows, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "{'shape': (%20" PRIu64 ",), 'descr': [", rows);
+    size_t used =
+        (size_t)snprintf(text, size, "%s%20" PRIu64 ",), 'descr': [", own_beginning, rows);
     for (size_t i = 0; i < schema->field_count; ++i) {
         const ics_layout_field *field = &schema->fields[i];
         used += (size_t)snprintf(text + used, size - used, "%s('%s', '%c%c%d')", i ? ", " : "",
@@ -359,8 +379,6 @@ static size_t write_dictionary(const ics_layout *schema, uint64_t rows, char *te
     }
     return used + (size_t)snprintf(text + used, size - used, "], 'fortran_order': False, }");
 }
-
-enum { PREAMBLE = 10 };
 
 /* Fills a header of `size` bytes with blanks, and writes what stands before and behind the
  * dictionary. */

@@ -37,6 +37,9 @@ typedef struct ics_npy_header {
     /* The record of light in a message of steps (files.md 2.4): a text without a newline, or NULL
      */
     char *note;
+    /* Whether the header announces a trailer behind the rows: it has the form of our own headers
+     * and no comment (files.md 2.4). */
+    bool has_trailer;
 } ics_npy_header;
 
 /* Finds the length of the header, including the preamble, from the first ICS_NPY_PREAMBLE bytes (or
@@ -50,6 +53,9 @@ int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t siz
  * ICESTREAM_E_MEMORY. */
 int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics_npy_header *out,
                   icestream_error *error);
+/* Sets ICESTREAM_E_INPUT for a message that begins like a trailer ('{'), because the header of the
+ * message before did not announce one. Returns it. */
+int ics_npy_unannounced_trailer(const char *name, icestream_error *error);
 /* Frees what ics_npy_parse() allocated. Accepts a zeroed header. */
 void ics_npy_header_free(ics_npy_header *header);
 

@@ -30,8 +30,8 @@ static int wait_readable(const ics_table_reader *reader, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
-                         icestream_error *error)
+static int read_bytes(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
+                      icestream_error *error)
 {
     *got = 0;
     while (*got < size) {
@@ -60,12 +60,21 @@ int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, siz
     return ICESTREAM_OK;
 }
 
+int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
+                         icestream_error *error)
+{
+    const int status = read_bytes(reader, bytes, size, got, error);
+    reader->lost |= status != ICESTREAM_OK;
+    return status;
+}
+
 int ics_table_input_read_exactly(ics_table_reader *reader, void *bytes, size_t size,
                                  const char *what, icestream_error *error)
 {
     size_t got;
     int status = ics_table_input_read(reader, bytes, size, &got, error);
     if (!status && got < size) {
+        reader->lost = true;
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: byte %" PRIu64 ": found the end of the input, expected %zu bytes "
                              "more of %s",
@@ -159,6 +168,7 @@ int ics_table_input_header(ics_table_reader *reader, const unsigned char preambl
                                          "the header", error));
     ics_npy_header_free(&reader->header);
     ICS_TRY(ics_npy_parse(reader->title, grown, size, &reader->header, error));
+    reader->lost = false; /* the size of the message is known, whatever else is wrong */
     ICS_TRY(read_note(reader, error));
     return match_fields(reader, error);
 }
@@ -250,19 +260,13 @@ static int read_message_metadata(ics_table_reader *reader, char **text, size_t *
     return ICESTREAM_OK;
 }
 
-/* Reads the tail that follows the metadata, and checks both against the rows. */
-static int check_message_trailer(ics_table_reader *reader, const char *text, size_t length,
+/* Compares metadata and tail with the rows. */
+static int check_message_trailer(ics_table_reader *reader, const char *text, const ics_tail *tail,
                                  icestream_error *error)
 {
-    unsigned char bytes[ICS_TAIL_BYTES];
-    ics_tail tail;
     ics_trailer trailer;
-    const uint64_t end = rows_end(reader);
     const ics_trailer_table table = table_of(reader);
-    ICS_TRY(ics_table_input_read_exactly(reader, bytes, sizeof bytes, "the trailer", error));
-    ICS_TRY(ics_trailer_tail_parse(reader->title, bytes, end, end + length + ICS_TAIL_BYTES, &tail,
-                                   error));
-    ICS_TRY(ics_trailer_parse(reader->title, text, &tail, &table, &trailer, error));
+    ICS_TRY(ics_trailer_parse(reader->title, text, tail, &table, &trailer, error));
     const int status =
         ics_trailer_verify(&trailer, reader->title, &reader->sums, reader->header.row_bytes, error);
     reader->late = json_incref(json_object_get(trailer.metadata, "light"));
@@ -270,14 +274,43 @@ static int check_message_trailer(ics_table_reader *reader, const char *text, siz
     return status;
 }
 
-int ics_table_input_message_trailer(ics_table_reader *reader, icestream_error *error)
+/* Reads a trailer whose first byte has been read. If its tail is right, the next message begins
+ * behind it, whatever else is wrong. */
+static int read_message_trailer(ics_table_reader *reader, bool is_checked, char **text,
+                                icestream_error *error)
+{
+    unsigned char bytes[ICS_TAIL_BYTES];
+    size_t length = 0;
+    ics_tail tail;
+    const uint64_t end = rows_end(reader);
+    reader->lost = true;
+    ICS_TRY(read_message_metadata(reader, text, &length, error));
+    ICS_TRY(ics_table_input_read_exactly(reader, bytes, sizeof bytes, "the trailer", error));
+    ICS_TRY(ics_trailer_tail_parse(reader->title, bytes, end, end + length + ICS_TAIL_BYTES, &tail,
+                                   error));
+    reader->lost = false;
+    if (!is_checked) {
+        return ICESTREAM_OK;
+    }
+    if (reader->digesting) {
+        ics_digest_add(reader->digest, *text, length);
+        ics_digest_add(reader->digest, bytes, sizeof bytes);
+    }
+    return check_message_trailer(reader, *text, &tail, error);
+}
+
+int ics_table_input_message_trailer(ics_table_reader *reader, bool is_checked,
+                                    icestream_error *error)
 {
     char *text = NULL;
-    size_t length = 0;
-    int status = read_message_metadata(reader, &text, &length, error);
-    if (status == ICESTREAM_OK) {
-        status = check_message_trailer(reader, text, length, error);
+    size_t got = 0;
+    ICS_TRY(ics_table_input_read(reader, &reader->pending, 1, &got, error));
+    reader->ended = got == 0;
+    reader->has_pending = got > 0 && reader->pending != '{';
+    if (reader->ended || reader->has_pending) {
+        return ICESTREAM_OK;
     }
+    const int status = read_message_trailer(reader, is_checked, &text, error);
     free(text);
     return status;
 }

@@ -18,6 +18,10 @@ struct ics_table_reader {
     char *title; /* name; in streams with the number of the message */
     int descriptor, wake_descriptor;
     bool stream, finished;
+    /* Streams: where the next message begins is unknown; the stream has ended; `pending` is the
+     * first byte of the next message, which was read to see that no trailer follows. */
+    bool lost, ended, has_pending;
+    unsigned char pending;
     struct stat opened; /* files: state when it was opened */
     uint64_t messages;  /* streams: number of messages begun so far */
     uint64_t offset;    /* of the next byte, from the start of the file or message */
@@ -31,7 +35,7 @@ struct ics_table_reader {
 
     ics_trailer trailer; /* of a file; zero: none */
     json_t *note;        /* the record of light in the header; NULL: none */
-    json_t *late;        /* the record of light in the trailer of the message before this one */
+    json_t *late;        /* the record of light in the trailer of a message */
     ics_trailer_checksums sums;
     ics_digest *digest;
     bool digesting;
@@ -51,8 +55,10 @@ int ics_table_input_header(ics_table_reader *reader, const unsigned char preambl
 
 /* Reads and checks the trailer of a file, if it has one, before the rows are read. */
 int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *error);
-/* Reads the trailer that a copied file brings into a stream, after the rows were read, and checks
- * it against them. Its first byte, '{', has been read. */
-int ics_table_input_message_trailer(ics_table_reader *reader, icestream_error *error);
+/* Reads what follows the rows of a message whose header announces a trailer. With `is_checked` a
+ * trailer is compared with the rows. Nothing may follow: then the next message, or the end of the
+ * stream, shows that the message has no trailer. */
+int ics_table_input_message_trailer(ics_table_reader *reader, bool is_checked,
+                                    icestream_error *error);
 
 #endif

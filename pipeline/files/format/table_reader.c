@@ -144,32 +144,41 @@ int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_err
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error)
+/* Names the next message in error texts. */
+static int begin_title(ics_table_reader *reader, icestream_error *error)
 {
-    *found = false;
-    if (!reader->stream) {
-        return ICESTREAM_OK;
-    }
-    unsigned char preamble[ICS_NPY_PREAMBLE];
-    size_t got = 0, rest = 0;
-    json_decref(reader->late);
-    reader->late = NULL;
-    int status = ics_table_input_read(reader, preamble, 1, &got, error);
-    if (!status && got == 1 && preamble[0] == '{' && reader->messages > 0) {
-        status = ics_table_input_message_trailer(reader, error);
-        if (!status) {
-            status = ics_table_input_read(reader, preamble, 1, &got, error);
-        }
-    }
-    if (status || got == 0) {
-        return status;
-    }
     free(reader->title);
-    if (asprintf(&reader->title, "%s, message %" PRIu64, reader->name, ++reader->messages) < 0) {
+    if (asprintf(&reader->title, "%s, message %" PRIu64, reader->name, reader->messages++) < 0) {
         reader->title = NULL;
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->name);
     }
+    return ICESTREAM_OK;
+}
+
+int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error)
+{
+    *found = false;
+    if (!reader->stream || reader->ended) {
+        return ICESTREAM_OK;
+    }
+    unsigned char preamble[ICS_NPY_PREAMBLE];
+    size_t got = 1, rest = 0;
+    json_decref(reader->late);
+    reader->late = NULL;
+    preamble[0] = reader->pending;
+    if (!reader->has_pending) {
+        ICS_TRY(ics_table_input_read(reader, preamble, 1, &got, error));
+    }
+    if (got == 0) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(begin_title(reader, error));
+    reader->has_pending = reader->finished = false;
+    reader->lost = true; /* until the header is read */
     reader->offset = 1;
+    if (preamble[0] == '{' && reader->messages > 1) {
+        return ics_npy_unannounced_trailer(reader->title, error);
+    }
     ICS_TRY(ics_table_input_read(reader, preamble + 1, sizeof preamble - 1, &rest, error));
     ICS_TRY(ics_table_input_header(reader, preamble, 1 + rest, error));
     ICS_TRY(begin_rows(reader, true, error));
@@ -249,8 +258,35 @@ int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity,
         return ICESTREAM_OK;
     }
     reader->finished = true;
-    int status = ics_trailer_checksums_finish(&reader->sums, error);
-    return status || reader->stream ? status : finish_file(reader, error);
+    ICS_TRY(ics_trailer_checksums_finish(&reader->sums, error));
+    if (!reader->stream) {
+        return finish_file(reader, error);
+    }
+    return reader->header.has_trailer ? ics_table_input_message_trailer(reader, true, error)
+                                      : ICESTREAM_OK;
+}
+
+bool ics_table_reader_can_skip(const ics_table_reader *reader)
+{
+    return reader->stream && !reader->lost;
+}
+
+int ics_table_reader_skip(ics_table_reader *reader, icestream_error *error)
+{
+    unsigned char forgotten[16384];
+    const ics_npy_header *header = &reader->header;
+    if (reader->finished) {
+        return ICESTREAM_OK;
+    }
+    const uint64_t end = header->header_bytes + header->rows * header->row_bytes;
+    while (reader->offset < end) {
+        const uint64_t left = end - reader->offset;
+        const size_t size = left < sizeof forgotten ? (size_t)left : sizeof forgotten;
+        ICS_TRY(ics_table_input_read_exactly(reader, forgotten, size, "the rows", error));
+    }
+    reader->finished = true;
+    return header->has_trailer ? ics_table_input_message_trailer(reader, false, error)
+                               : ICESTREAM_OK;
 }
 
 /* ---- what is known -------------------------------------------------------------------------- */
@@ -289,6 +325,11 @@ const json_t *ics_table_reader_light(const ics_table_reader *reader)
 {
     const json_t *record = json_object_get(reader->trailer.metadata, "light");
     return record != NULL ? record : reader->note;
+}
+
+bool ics_table_reader_awaits_trailer(const ics_table_reader *reader)
+{
+    return reader->stream && reader->header.has_trailer;
 }
 
 const json_t *ics_table_reader_late_light(const ics_table_reader *reader)

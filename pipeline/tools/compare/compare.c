@@ -3,6 +3,7 @@
 #include "pipeline/tools/compare/compare.h"
 
 #include "base/error.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/tools/measure/schedules.h"
 
 #include <stdlib.h>
@@ -53,12 +54,18 @@ static int load_steps(ics_comparison *comparison, const ics_models *models, ices
     return status;
 }
 
+static const ics_step_list *steps_of(const ics_comparison *comparison, bool against)
+{
+    return against && comparison->light.kind == ICS_COMPARE_LIGHT_OWN ? &comparison->against_steps
+                                                                      : &comparison->steps;
+}
+
 static int run_one(const ics_comparison *comparison, const ics_experiment *experiment,
                    ics_compare_participant *one, icestream_error *error)
 {
     ics_row *row = &one->row;
-    int status =
-        ics_experiment_run(experiment, one->schedule, 0, &comparison->steps, &row->best, error);
+    const ics_step_list *steps = steps_of(comparison, one->against);
+    int status = ics_experiment_run(experiment, one->schedule, 0, steps, &row->best, error);
     ics_rows_set_name(row);
     size_t length = strlen(row->name);
     if (one->against) {
@@ -66,8 +73,8 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
     }
     /* Another run times every kernel. */
     if (status == ICESTREAM_OK && row->best.on_gpu && ics_experiment_can_profile(one->schedule)) {
-        status = ics_experiment_profile(experiment, one->schedule, &comparison->steps,
-                                        row->stage_seconds, error);
+        status =
+            ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, error);
     }
     return status;
 }
@@ -83,14 +90,45 @@ static int check_headers(const ics_comparison *comparison, const icestream_confi
     }
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         if (config->stages.custom[stage] != NULL) {
-            return ics_experiment_check(experiment, first->schedule, &comparison->steps, error);
+            return ics_experiment_check(experiment, first->schedule,
+                                        steps_of(comparison, first->against), error);
         }
     }
     return ICESTREAM_OK;
 }
 
-/* Runs the participants of one configuration. Its tables exist only during this call. The steps are
- * those of the first configuration; the second one must have all spectra that they name. */
+/* The steps must not name a spectrum that the configuration does not have. */
+static int check_spectra(const ics_step_list *steps, const ics_experiment *experiment,
+                         icestream_error *error)
+{
+    const uint32_t spectra = ics_experiment_spectra(experiment);
+    for (size_t i = 0; i < steps->count; ++i) {
+        if (steps->steps[i].spectrum >= spectra) {
+            return ics_error_set(error, ICESTREAM_E_CONFIG,
+                                 "compare: step %zu has spectrum %u, but the configuration's light "
+                                 "has only %u spectra",
+                                 i, steps->steps[i].spectrum, spectra);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Loads the steps of the first configuration, or chooses those of the second one. */
+static int choose_steps(ics_comparison *comparison, const icestream_config *config,
+                        const ics_experiment *experiment, icestream_error *error)
+{
+    const ics_models *models = ics_experiment_models(experiment);
+    const bool against = config == comparison->against;
+    if (against) {
+        ICS_TRY(ics_compare_light_choose(comparison, models, error));
+    } else {
+        ICS_TRY(load_steps(comparison, models, error));
+        ICS_TRY(ics_light_record_create(config, models, true, &comparison->light.first, error));
+    }
+    return check_spectra(steps_of(comparison, against), experiment, error);
+}
+
+/* Runs the participants of one configuration. Its tables exist only during this call. */
 static int run_config(ics_comparison *comparison, const icestream_config *config,
                       icestream_error *error)
 {
@@ -99,21 +137,12 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
     if (status == ICESTREAM_OK) {
         status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
     }
-    if (status == ICESTREAM_OK && config == comparison->config) {
-        status = load_steps(comparison, ics_experiment_models(experiment), error);
+    if (status == ICESTREAM_OK) {
+        status = choose_steps(comparison, config, experiment, error);
     }
     if (status == ICESTREAM_OK) {
         *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =
             *ics_experiment_origin(experiment);
-    }
-    for (size_t i = 0; status == ICESTREAM_OK && i < comparison->steps.count; ++i) {
-        if (comparison->steps.steps[i].spectrum >= ics_experiment_spectra(experiment)) {
-            status = ics_error_set(
-                error, ICESTREAM_E_CONFIG,
-                "compare: step %zu has spectrum %u, but the configuration's light has "
-                "only %u spectra",
-                i, comparison->steps.steps[i].spectrum, ics_experiment_spectra(experiment));
-        }
     }
     if (status == ICESTREAM_OK) {
         status = check_headers(comparison, config, experiment, error);
@@ -144,8 +173,12 @@ static int judge(ics_comparison *comparison, size_t other, icestream_error *erro
                                  sizeof pair->differences);
     pair->expect_identical = pair->differences[0] == '\0';
     ics_hit_sample a = {one->hits, one->hit_count, comparison->steps.photons};
-    ics_hit_sample b = {two->hits, two->hit_count, comparison->steps.photons};
-    int status = ics_verdict_reach(&a, &b, &pair->verdict, error);
+    ics_hit_sample b = {two->hits, two->hit_count, steps_of(comparison, second->against)->photons};
+    const bool by_weight = second->against && comparison->light.by_weight;
+    int status = by_weight ? ics_verdict_reach_by_weight(&a, &b, &pair->verdict, error)
+                           : ics_verdict_reach(&a, &b, &pair->verdict, error);
+    pair->first = ics_statistics_weights(one->hits, one->hit_count);
+    pair->second = ics_statistics_weights(two->hits, two->hit_count);
     if (pair->expect_identical) {
         pair->holds = pair->verdict.kind == ICS_VERDICT_IDENTICAL &&
                       (pair->same_account || !pair->expect_account);
@@ -209,6 +242,9 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
         status = conclude(comparison, error);
     }
     ics_step_list_free(&comparison->steps);
+    ics_step_list_free(&comparison->against_steps);
+    json_decref(comparison->light.first);
+    json_decref(comparison->light.differences);
     for (size_t i = 0; i < comparison->count; ++i) {
         ics_experiment_measurement_free(&comparison->participants[i].row.best);
     }

@@ -1,5 +1,5 @@
 /* A comparison of hits: made and judged by compare.c, explained by compare_differences.c, printed
- * by compare_report.c. */
+ * by compare_report.c. compare_light.c chooses the light of the second configuration. */
 #ifndef ICS_TOOLS_COMPARE_COMPARE_H
 #define ICS_TOOLS_COMPARE_COMPARE_H
 
@@ -24,7 +24,24 @@ typedef struct ics_compare_pair {
     bool same_account;
     bool holds; /* hits and accounts are as expected */
     ics_verdict verdict;
+    ics_statistics_sum first, second; /* sums of the weights of both participants' hits */
 } ics_compare_pair;
+
+/* Which steps the second configuration uses. */
+typedef enum ics_compare_light_kind {
+    ICS_COMPARE_LIGHT_SAME,    /* those of the first one, which suit both */
+    ICS_COMPARE_LIGHT_OWN,     /* its own steps, made of the same particles or workload */
+    ICS_COMPARE_LIGHT_ACCEPTED /* those of the first one, although they were made for other values
+                                */
+} ics_compare_light_kind;
+
+typedef struct ics_compare_light {
+    json_t *first; /* what light of the first configuration is made with (models/light_record.h) */
+    json_t *differences; /* [{"key", "steps", "run"}]: settings of light, first and second value */
+    ics_compare_light_kind kind;
+    size_t unrecorded; /* step files without a record of their light */
+    bool by_weight;    /* the light differs: weights are compared, and not numbers of hits */
+} ics_compare_light;
 
 enum { ICS_COMPARE_PARTICIPANTS = 2 * ICS_SCHEDULE_COUNT };
 
@@ -33,6 +50,8 @@ typedef struct ics_comparison {
     const icestream_compare_options *options;
     ics_origin origin, against_origin;
     ics_step_list steps;
+    ics_step_list against_steps; /* of the second configuration, if it has its own */
+    ics_compare_light light;
     ics_compare_participant participants[ICS_COMPARE_PARTICIPANTS];
     size_t count;
     ics_compare_pair pairs[ICS_COMPARE_PARTICIPANTS];
@@ -44,6 +63,17 @@ typedef struct ics_comparison {
 void ics_compare_list_differences(const ics_comparison *comparison,
                                   const ics_compare_participant *first,
                                   const ics_compare_participant *second, char *buffer, size_t size);
+
+/* Chooses the light of the second configuration, whose models are given: fills `light` and
+ * `against_steps`. ICESTREAM_E_CONFIG: it names other particles, another workload or other step
+ * files than the first one. ICESTREAM_E_INPUT: the steps do not suit it. ICESTREAM_E_MEMORY, and
+ * the errors of ics_step_list_generate(). */
+int ics_compare_light_choose(ics_comparison *comparison, const ics_models *models,
+                             icestream_error *error);
+/* Lists the settings of light that differ: "detector.oversize (5, 1)". */
+void ics_compare_light_list(const ics_compare_light *light, char *text, size_t size);
+/* Says whose light is used. */
+void ics_compare_light_print(const ics_comparison *comparison, FILE *out);
 
 /* Print a comparison as text for people, or as JSON. `holds`: all pairs are as expected.
  * ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */

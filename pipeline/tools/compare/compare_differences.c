@@ -85,6 +85,11 @@ void ics_compare_list_differences(const ics_comparison *comparison,
     if (second->against && strcmp(a->configuration, b->configuration) != 0) {
         add_settings(&list, first->config, second->config);
     }
+    char keys[512];
+    ics_compare_light_list(&comparison->light, keys, sizeof keys);
+    if (second->against && keys[0] != '\0') {
+        add_text(&list, ", %s", keys);
+    }
     /* The digests differ, but no setting above does. */
     if (second->against && buffer[0] == '\0' && strcmp(a->configuration, b->configuration) != 0) {
         add_text(&list, ", light or the content of a stage's file");

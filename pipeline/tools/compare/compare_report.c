@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 
 static int print_participants(const ics_comparison *comparison, FILE *out, icestream_error *error)
 {
@@ -12,8 +13,12 @@ static int print_participants(const ics_comparison *comparison, FILE *out, icest
     for (size_t i = 0; i < comparison->count; ++i) {
         rows[i] = &comparison->participants[i].row;
     }
-    fprintf(out, "%" PRIu64 " photons in %zu steps of %s\n\n", comparison->steps.photons,
+    fprintf(out, "%" PRIu64 " photons in %zu steps of %s\n", comparison->steps.photons,
             comparison->steps.count, comparison->steps.origin);
+    if (comparison->against != NULL) {
+        ics_compare_light_print(comparison, out);
+    }
+    fputc('\n', out);
     return ics_rows_print(rows, comparison->count, comparison->options->markdown, out, error);
 }
 
@@ -38,6 +43,18 @@ static void print_tests(const ics_verdict *verdict, FILE *out)
             verdict->module_inflation);
 }
 
+/* The sums estimate the photons, or photo-electrons, that modules of true size would get. */
+static void print_sums(const ics_compare_pair *pair, FILE *out)
+{
+    const ics_statistics_sum *a = &pair->first, *b = &pair->second;
+    fprintf(out, "    Sum of weights: %.6g +- %.2g and %.6g +- %.2g", a->sum, sqrt(a->variance),
+            b->sum, sqrt(b->variance));
+    if (a->sum > 0 && b->sum > 0) {
+        fprintf(out, ", ratio %.5g", b->sum / a->sum);
+    }
+    fputs(".\n", out);
+}
+
 static void print_pair(const ics_comparison *comparison, const ics_compare_pair *pair, FILE *out)
 {
     const ics_verdict *verdict = &pair->verdict;
@@ -53,6 +70,7 @@ static void print_pair(const ics_comparison *comparison, const ics_compare_pair 
                 verdict->shared,
                 pair->same_account ? " and the photon account" : "; the photon accounts differ",
                 expected);
+        print_sums(pair, out);
         return;
     case ICS_VERDICT_COMPATIBLE:
     case ICS_VERDICT_DIFFERENT:
@@ -63,6 +81,7 @@ static void print_pair(const ics_comparison *comparison, const ics_compare_pair 
             "    first difference in row %" PRIu64 "; %" PRIu64
             " hits of the same photon on the same module\n",
             verdict->first_difference, verdict->shared);
+    print_sums(pair, out);
     if (!pair->expect_identical) {
         fprintf(out,
                 "    They differ in: %s.\n    If that does not change the physics, the hits are "
@@ -91,7 +110,9 @@ int ics_compare_print_text(const ics_comparison *comparison, FILE *out, icestrea
 
 static json_t *participant_json(const ics_compare_participant *one)
 {
-    const icestream_account *account = &one->row.best.account;
+    const ics_measurement *best = &one->row.best;
+    const icestream_account *account = &best->account;
+    const ics_statistics_sum weights = ics_statistics_weights(best->hits, best->hit_count);
     json_t *counts = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created, "absorbed",
         (json_int_t)account->absorbed, "detected", (json_int_t)account->detected, "left",
@@ -101,6 +122,8 @@ static json_t *participant_json(const ics_compare_participant *one)
     json_object_set_new(object, "configuration",
                         one->config->path != NULL ? json_string(one->config->path) : json_null());
     json_object_set_new(object, "account", counts);
+    json_object_set_new(object, "weight_sum", json_real(weights.sum));
+    json_object_set_new(object, "weight_error", json_real(sqrt(weights.variance)));
     return object;
 }
 
@@ -133,6 +156,19 @@ static json_t *pair_json(const ics_comparison *comparison, const ics_compare_pai
     return object;
 }
 
+static json_t *light_json(const ics_comparison *comparison)
+{
+    static const char *const kinds[] = {[ICS_COMPARE_LIGHT_SAME] = "same",
+                                        [ICS_COMPARE_LIGHT_OWN] = "own",
+                                        [ICS_COMPARE_LIGHT_ACCEPTED] = "accepted"};
+    const ics_compare_light *light = &comparison->light;
+    const ics_step_list *steps =
+        light->kind == ICS_COMPARE_LIGHT_OWN ? &comparison->against_steps : &comparison->steps;
+    return json_pack("{s:s, s:b, s:I, s:I, s:O}", "against", kinds[light->kind], "by_weight",
+                     (int)light->by_weight, "steps", (json_int_t)steps->count, "photons",
+                     (json_int_t)steps->photons, "differences", light->differences);
+}
+
 int ics_compare_print_json(const ics_comparison *comparison, bool holds, FILE *out,
                            icestream_error *error)
 {
@@ -149,5 +185,8 @@ int ics_compare_print_json(const ics_comparison *comparison, bool holds, FILE *o
         (json_int_t)comparison->steps.count, "photons", (json_int_t)comparison->steps.photons,
         "false_alarm_rate", ICS_VERDICT_FALSE_ALARM, "holds", holds, "participants", participants,
         "pairs", pairs);
+    if (comparison->against != NULL) {
+        json_object_set_new(report, "light", light_json(comparison));
+    }
     return ics_report_json("compare", report, out, error);
 }

@@ -205,3 +205,99 @@ double ics_statistics_variance_inflation(const icestream_hit *hits, size_t count
     }
     return squares / (double)count;
 }
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+ics_statistics_sum ics_statistics_weights(const icestream_hit *hits, size_t count)
+{
+    ics_statistics_sum all = {0, 0};
+    for (size_t i = 0; i < count;) {
+        double photon = 0;
+        const icestream_hit *first = &hits[i];
+        for (; i < count && same_photon(first, &hits[i]); ++i) {
+            photon += hits[i].weight;
+        }
+        all.sum += photon;
+        all.variance += photon * photon;
+    }
+    return all;
+}
+
+/* The number of photons of equal weight that would fluctuate as much as both sums together. */
+static double effective(ics_statistics_sum a, ics_statistics_sum b)
+{
+    const double variance = a.variance + b.variance, sum = a.sum + b.sum;
+    return variance > 0 ? sum * sum / variance : 0;
+}
+
+ics_statistics_test ics_statistics_sums_test(ics_statistics_sum a, ics_statistics_sum b)
+{
+    if (!(a.variance + b.variance > 0)) {
+        return nothing_to_test;
+    }
+    const double deviation = fabs(a.sum - b.sum) / sqrt(a.variance + b.variance);
+    return (ics_statistics_test){
+        .statistic = deviation, .size = 1, .probability = erfc(deviation / sqrt(2))};
+}
+
+ics_statistics_test ics_statistics_sums_chi_square(const ics_statistics_sum *a,
+                                                   const ics_statistics_sum *b, size_t count)
+{
+    ics_statistics_sum rest_a = {0, 0}, rest_b = {0, 0};
+    double chi_square = 0;
+    size_t bins = 0;
+    for (size_t i = 0; i <= count; ++i) {
+        /* The merged bin comes last. */
+        const ics_statistics_sum in_a = i < count ? a[i] : rest_a;
+        const ics_statistics_sum in_b = i < count ? b[i] : rest_b;
+        if (effective(in_a, in_b) < SMALLEST_BIN) {
+            rest_a.sum += in_a.sum;
+            rest_a.variance += in_a.variance;
+            rest_b.sum += in_b.sum;
+            rest_b.variance += in_b.variance;
+            continue;
+        }
+        const double difference = in_a.sum - in_b.sum;
+        chi_square += difference * difference / (in_a.variance + in_b.variance);
+        ++bins;
+    }
+    if (bins == 0) {
+        return nothing_to_test;
+    }
+    return (ics_statistics_test){
+        .statistic = chi_square,
+        .size = (double)bins,
+        .probability = ics_statistics_chi_square_probability(chi_square, (double)bins)};
+}
+
+static double sum_of(const ics_statistics_weighted *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; ++i) {
+        sum += values[i].weight;
+    }
+    return sum;
+}
+
+ics_statistics_test ics_statistics_kolmogorov_weighted(const ics_statistics_weighted *a,
+                                                       size_t a_count, double a_size,
+                                                       const ics_statistics_weighted *b,
+                                                       size_t b_count, double b_size)
+{
+    const double a_sum = sum_of(a, a_count), b_sum = sum_of(b, b_count);
+    if (!(a_sum > 0) || !(b_sum > 0) || !(a_size > 0) || !(b_size > 0)) {
+        return nothing_to_test;
+    }
+    double distance = 0, in_a = 0, in_b = 0;
+    for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
+        const double value = a[i].value < b[j].value ? a[i].value : b[j].value;
+        for (; i < a_count && a[i].value == value; ++i) {
+            in_a += a[i].weight;
+        }
+        for (; j < b_count && b[j].value == value; ++j) {
+            in_b += b[j].weight;
+        }
+        distance = fmax(distance, fabs(in_a / a_sum - in_b / b_sum));
+    }
+    return kolmogorov(distance, a_size * b_size / (a_size + b_size));
+}

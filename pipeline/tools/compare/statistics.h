@@ -47,6 +47,32 @@ ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, doub
 ics_statistics_test ics_statistics_totals_test(double a, double a_exposure, double b,
                                                double b_exposure, double inflation);
 
+/* A sum of weights and its variance. Photons are independent; hits of one photon are not. */
+typedef struct ics_statistics_sum {
+    double sum, variance;
+} ics_statistics_sum;
+
+/* Returns the sum of the weights of hits, which are in the order of hit files. */
+ics_statistics_sum ics_statistics_weights(const icestream_hit *hits, size_t count);
+/* Two-sided normal test of two sums of weights. */
+ics_statistics_test ics_statistics_sums_test(ics_statistics_sum a, ics_statistics_sum b);
+/* Chi-square test of a[count] against b[count]. Sums of fewer than 10 effective photons in both
+ * samples together are merged into one, which is left out if it still has fewer than 10. */
+ics_statistics_test ics_statistics_sums_chi_square(const ics_statistics_sum *a,
+                                                   const ics_statistics_sum *b, size_t count);
+
+/* A value with its weight. */
+typedef struct ics_statistics_weighted {
+    double value, weight;
+} ics_statistics_weighted;
+
+/* Kolmogorov-Smirnov test of two samples of weighted values, each sorted by value. a_size, b_size:
+ * the numbers of values without weights that would fluctuate as much. */
+ics_statistics_test ics_statistics_kolmogorov_weighted(const ics_statistics_weighted *a,
+                                                       size_t a_count, double a_size,
+                                                       const ics_statistics_weighted *b,
+                                                       size_t b_count, double b_size);
+
 /* Returns <n^2> / <n> of the number n of hits that one photon made, on one module (per_module) or
  * on all modules; 1 without hits. `hits` are in the order of hit files. */
 double ics_statistics_variance_inflation(const icestream_hit *hits, size_t count, bool per_module);

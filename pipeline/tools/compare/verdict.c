@@ -130,16 +130,33 @@ static ics_statistics_test modules_test(const ics_hit_sample *a, const ics_hit_s
         space->a_counts, (double)a->photons, space->b_counts, (double)b->photons, bins, inflation);
 }
 
+/* What is tested in addition to totals and modules. */
+static const struct {
+    const char *name;
+    double (*field)(const icestream_hit *);
+} fields[] = {
+    {"time", hit_time}, {"wavelength", hit_wavelength}, {"nz", hit_nz}, {"scatters", hit_scatters}};
+
+/* Judges the tests that have a result. Without any, nothing shows that the hits are compatible. */
+static void conclude(ics_verdict *verdict)
+{
+    unsigned counting = 0;
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
+        counting += verdict->tests[i].test.size > 0;
+    }
+    verdict->level = ICS_VERDICT_FALSE_ALARM / (counting > 0 ? counting : 1);
+    verdict->kind = counting > 0 ? ICS_VERDICT_COMPATIBLE : ICS_VERDICT_DIFFERENT;
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
+        verdict->tests[i].passed = verdict->tests[i].test.probability >= verdict->level;
+        if (!verdict->tests[i].passed) {
+            verdict->kind = ICS_VERDICT_DIFFERENT;
+        }
+    }
+}
+
 static void run_tests(const ics_hit_sample *a, const ics_hit_sample *b, workspace *space,
                       ics_verdict *verdict)
 {
-    static const struct {
-        const char *name;
-        double (*field)(const icestream_hit *);
-    } fields[] = {{"time", hit_time},
-                  {"wavelength", hit_wavelength},
-                  {"nz", hit_nz},
-                  {"scatters", hit_scatters}};
     verdict->photon_inflation = common_inflation(a, b, false);
     verdict->module_inflation = common_inflation(a, b, true);
     ics_verdict_test *test = verdict->tests;
@@ -154,32 +171,35 @@ static void run_tests(const ics_hit_sample *a, const ics_hit_sample *b, workspac
             .name = fields[i].name,
             .test = field_test(a, b, fields[i].field, verdict->photon_inflation, space)};
     }
-
-    unsigned counting = 0;
-    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
-        counting += verdict->tests[i].test.size > 0;
-    }
-    verdict->level = ICS_VERDICT_FALSE_ALARM / counting;
-    verdict->kind = ICS_VERDICT_COMPATIBLE;
-    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
-        verdict->tests[i].passed = verdict->tests[i].test.probability >= verdict->level;
-        if (!verdict->tests[i].passed) {
-            verdict->kind = ICS_VERDICT_DIFFERENT;
-        }
-    }
+    conclude(verdict);
 }
 
-int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
-                      icestream_error *error)
+/* Compares the bytes. Returns whether the tests are needed. */
+static bool look_for_differences(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out)
 {
     *out = (ics_verdict){.kind = ICS_VERDICT_EMPTY, .photon_inflation = 1, .module_inflation = 1};
     if (a->count == 0 && b->count == 0) {
-        return ICESTREAM_OK;
+        return false;
     }
     out->shared = count_shared(a, b);
     out->first_difference = find_difference(a, b);
     if (a->count == b->count && out->first_difference == a->count) {
         out->kind = ICS_VERDICT_IDENTICAL;
+        return false;
+    }
+    return true;
+}
+
+static int no_memory(const ics_hit_sample *a, const ics_hit_sample *b, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY,
+                         "compare: out of memory for the tests of %zu hits", a->count + b->count);
+}
+
+int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
+                      icestream_error *error)
+{
+    if (!look_for_differences(a, b, out)) {
         return ICESTREAM_OK;
     }
     size_t modules = a->count + b->count;
@@ -193,13 +213,118 @@ int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verd
     if (space.a != NULL && space.b != NULL && space.a_counts != NULL && space.b_counts != NULL) {
         run_tests(a, b, &space, out);
     } else {
-        status =
-            ics_error_set(error, ICESTREAM_E_MEMORY,
-                          "compare: out of memory for the tests of %zu hits", a->count + b->count);
+        status = no_memory(a, b, error);
     }
     free(space.a);
     free(space.b);
     free(space.a_counts);
     free(space.b_counts);
+    return status;
+}
+
+/* ---- different light ------------------------------------------------------------------------- */
+
+typedef struct weight_space {
+    ics_statistics_weighted *a, *b;
+    ics_statistics_sum *a_sums, *b_sums;
+} weight_space;
+
+static int by_value(const void *left, const void *right)
+{
+    const double a = ((const ics_statistics_weighted *)left)->value;
+    const double b = ((const ics_statistics_weighted *)right)->value;
+    return (a > b) - (a < b);
+}
+
+static void weighted_column(const ics_hit_sample *sample, double (*field)(const icestream_hit *),
+                            ics_statistics_weighted *values)
+{
+    for (size_t i = 0; i < sample->count; ++i) {
+        values[i].value = field(&sample->hits[i]);
+        values[i].weight = sample->hits[i].weight;
+    }
+    qsort(values, sample->count, sizeof *values, by_value);
+}
+
+/* The number of hits of equal weight, of different photons, that would fluctuate as much. */
+static double size_of(const ics_hit_sample *sample)
+{
+    const ics_statistics_sum all = ics_statistics_weights(sample->hits, sample->count);
+    return all.variance > 0 ? all.sum * all.sum / all.variance : 0;
+}
+
+/* Adds the hits of one module, from *at on, and moves *at behind them. */
+static ics_statistics_sum take_module(const ics_statistics_weighted *values, size_t count,
+                                      double module, double inflation, size_t *at)
+{
+    ics_statistics_sum sum = {0, 0};
+    for (; *at < count && values[*at].value == module; ++*at) {
+        sum.sum += values[*at].weight;
+        sum.variance += inflation * values[*at].weight * values[*at].weight;
+    }
+    return sum;
+}
+
+static ics_statistics_test module_weights_test(const ics_hit_sample *a, const ics_hit_sample *b,
+                                               double inflation, weight_space *space)
+{
+    weighted_column(a, hit_module, space->a);
+    weighted_column(b, hit_module, space->b);
+    size_t bins = 0;
+    for (size_t i = 0, j = 0; i < a->count || j < b->count; ++bins) {
+        const double module =
+            i == a->count || (j < b->count && space->b[j].value < space->a[i].value)
+                ? space->b[j].value
+                : space->a[i].value;
+        space->a_sums[bins] = take_module(space->a, a->count, module, inflation, &i);
+        space->b_sums[bins] = take_module(space->b, b->count, module, inflation, &j);
+    }
+    return ics_statistics_sums_chi_square(space->a_sums, space->b_sums, bins);
+}
+
+static void run_weight_tests(const ics_hit_sample *a, const ics_hit_sample *b, weight_space *space,
+                             ics_verdict *verdict)
+{
+    verdict->photon_inflation = common_inflation(a, b, false);
+    verdict->module_inflation = common_inflation(a, b, true);
+    ics_verdict_test *test = verdict->tests;
+    *test++ = (ics_verdict_test){
+        .name = "totals",
+        .test = ics_statistics_sums_test(ics_statistics_weights(a->hits, a->count),
+                                         ics_statistics_weights(b->hits, b->count))};
+    *test++ = (ics_verdict_test){
+        .name = "modules", .test = module_weights_test(a, b, verdict->module_inflation, space)};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
+        weighted_column(a, fields[i].field, space->a);
+        weighted_column(b, fields[i].field, space->b);
+        *test++ =
+            (ics_verdict_test){.name = fields[i].name,
+                               .test = ics_statistics_kolmogorov_weighted(
+                                   space->a, a->count, size_of(a), space->b, b->count, size_of(b))};
+    }
+    conclude(verdict);
+}
+
+int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
+                                icestream_error *error)
+{
+    if (!look_for_differences(a, b, out)) {
+        return ICESTREAM_OK;
+    }
+    const size_t modules = a->count + b->count;
+    weight_space space = {.a = calloc(a->count + 1, sizeof *space.a),
+                          .b = calloc(b->count + 1, sizeof *space.b),
+                          .a_sums = calloc(modules, sizeof *space.a_sums),
+                          .b_sums = calloc(modules, sizeof *space.b_sums)};
+    int status = ICESTREAM_OK;
+    if (space.a != NULL && space.b != NULL && space.a_sums != NULL && space.b_sums != NULL) {
+        run_weight_tests(a, b, &space, out);
+    } else {
+        status = no_memory(a, b, error);
+    }
+    free(space.a);
+    free(space.b);
+    free(space.a_sums);
+    free(space.b_sums);
     return status;
 }

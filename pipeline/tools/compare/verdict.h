@@ -44,6 +44,11 @@ typedef struct ics_verdict {
     ics_verdict_test tests[ICS_VERDICT_TESTS]; /* not filled if kind is IDENTICAL or EMPTY */
 } ics_verdict;
 
+/* Compares two samples of different light, made of the same particles: sums of weights instead of
+ * numbers of hits, and distributions of weighted hits. ICESTREAM_E_MEMORY. */
+int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
+                                icestream_error *error);
+
 /* Compares two samples. A sample with hits has photons > 0. ICESTREAM_E_MEMORY. */
 int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
                       icestream_error *error);

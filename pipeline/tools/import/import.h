@@ -18,6 +18,7 @@ typedef struct ics_import_request {
 typedef struct ics_import_folder {
     char *path;                /* as the run file names it, owned */
     char *particles;           /* the same of the f2k file; NULL: none */
+    bool counts_events;        /* the numbers of its events do not ascend */
     const char *known_as;      /* a public model, found by its bytes; NULL: another one */
     const char *subtraction;   /* that this model needs; NULL: not known */
     ics_ppc_settings settings; /* of cfg.txt */

@@ -3,6 +3,7 @@
 #include "pipeline/files/digest.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/text/line_stream.h"
 #include "pipeline/tools/import/import.h"
 
 #include <errno.h>
@@ -142,6 +143,31 @@ static int find_origin(const char *folder, ics_import_folder *out, icestream_err
     return status;
 }
 
+/* ---- the list of particles ---------------------------------------------------------------------
+ */
+
+/* Finds whether the numbers of the events ascend, as a run needs them. Many f2k files number all
+ * events 1. Faults of the list are for `validate`. */
+static int check_events(const char *path, ics_import_folder *out, icestream_error *error)
+{
+    ics_line_stream *lines;
+    ics_text_line line;
+    double last = -1, number;
+    bool found = true;
+    ICS_TRY(ics_line_stream_open(path, &lines, error));
+    int status = ics_line_stream_next(lines, ' ', &line, &found, error);
+    while (status == ICESTREAM_OK && found && !out->counts_events) {
+        if (line.count > 1 && ics_text_field_equals(&line.fields[0], "EM") &&
+            ics_text_field_number(&line.fields[1], &number)) {
+            out->counts_events = number <= last;
+            last = number;
+        }
+        status = ics_line_stream_next(lines, ' ', &line, &found, error);
+    }
+    ics_line_stream_destroy(lines);
+    return status;
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 /* A run file in the current folder, or on standard output, names the path as it was given; another
@@ -177,6 +203,7 @@ int ics_import_folder_read(const ics_import_request *request, ics_import_folder 
     ICS_TRY(path_for(request, folder, &out->path, error));
     if (request->particles != NULL) {
         ICS_TRY(path_for(request, request->particles, &out->particles, error));
+        ICS_TRY(check_events(request->particles, out, error));
     }
     out->has_modules = has_file(folder, "geo-f2k");
     out->has_version = has_file(folder, "version");

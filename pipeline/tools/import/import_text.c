@@ -43,6 +43,12 @@ static void write_particles(const ics_import_folder *folder, const char *convent
     if (folder->particles != NULL) {
         write_path("file", folder->particles, out);
         fprintf(out, "  format: f2k\n");
+        if (folder->counts_events) {
+            fprintf(out,
+                    "  events: count                    # numbers the events 0, 1, 2, ...: those "
+                    "of the\n"
+                    "                                   # file do not ascend\n");
+        }
         return;
     }
     fprintf(out,

@@ -11,6 +11,20 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* Remembers what the light of a file, or of generated steps, was made with. */
+static int add_record(ics_step_list *list, const char *name, const json_t *light,
+                      icestream_error *error)
+{
+    json_t *entry = json_pack("{s:o, s:O?}", "name", json_string_nocheck(name), "light", light);
+    if (list->records == NULL) {
+        list->records = json_array();
+    }
+    return json_array_append_new(list->records, entry) == 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the light of steps");
+}
 
 static int no_memory(size_t count, icestream_error *error)
 {
@@ -53,8 +67,9 @@ static int read_generated(ics_step_list *list, ics_step_generator *generator,
         list->count += got;
     }
     list->photons = ics_step_generator_totals(generator).photons;
+    list->generated = true;
     snprintf(list->origin, sizeof list->origin, "%s", ics_step_generator_name(generator));
-    return ICESTREAM_OK;
+    return add_record(list, list->origin, ics_step_generator_light(generator), error);
 }
 
 /* All steps of these commands are in memory. */
@@ -109,6 +124,9 @@ static int append_file(ics_step_list *list, const char *path, const files_user *
         json_decref(accepted);
     }
     if (status == ICESTREAM_OK) {
+        status = add_record(list, path, ics_step_reader_light(reader), error);
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(reader, &summary, NULL, error);
     }
     icestream_step *steps = NULL;
@@ -151,6 +169,25 @@ static int append_files(ics_step_list *list, const glob_t *found, const files_us
     return status;
 }
 
+/* Finds the files of source.files. The caller calls globfree(), also after an error. */
+static int find_files(const icestream_config *config, glob_t *found, icestream_error *error)
+{
+    *found = (glob_t){0};
+    for (size_t i = 0; i < config->source.count; ++i) {
+        const char *pattern = config->source.files[i];
+        if (strcmp(pattern, "-") == 0) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "source.files: found \"-\", expected files: only "
+                                 "`icestream run` reads standard input");
+        }
+        if (glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the files of %s",
+                                 pattern);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 int ics_step_list_from_files(const icestream_config *config, const ics_models *models,
                              ics_step_list *out, icestream_error *error)
 {
@@ -158,16 +195,8 @@ int ics_step_list_from_files(const icestream_config *config, const ics_models *m
     glob_t found = {0};
     files_user user = {.config = config, .spectrum_count = (uint32_t)models->light->count};
     int status = ics_light_record_create(config, models, true, &user.light, error);
-    for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i) {
-        const char *pattern = config->source.files[i];
-        if (strcmp(pattern, "-") == 0) {
-            status = ics_error_set(error, ICESTREAM_E_USAGE,
-                                   "source.files: found \"-\", expected files: only "
-                                   "`icestream run` reads standard input");
-        } else if (glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found) == GLOB_NOSPACE) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the files of %s",
-                                   pattern);
-        }
+    if (status == ICESTREAM_OK) {
+        status = find_files(config, &found, error);
     }
     if (status == ICESTREAM_OK) {
         status = append_files(out, &found, &user, error);
@@ -180,8 +209,68 @@ int ics_step_list_from_files(const icestream_config *config, const ics_models *m
     return status;
 }
 
+/* Whether two paths name one file. */
+static bool is_same_file(const char *left, const char *right)
+{
+    struct stat one, other;
+    return strcmp(left, right) == 0 || (stat(left, &one) == 0 && stat(right, &other) == 0 &&
+                                        one.st_dev == other.st_dev && one.st_ino == other.st_ino);
+}
+
+static const char *name_of(const ics_step_list *list, size_t i)
+{
+    return json_string_value(json_object_get(json_array_get(list->records, i), "name"));
+}
+
+/* Whether the file `path` is one of the list, under this or another name. */
+static bool has_file(const ics_step_list *list, const char *path)
+{
+    for (size_t i = 0; i < json_array_size(list->records); ++i) {
+        if (is_same_file(name_of(list, i), path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns the first file of the list that is not among those found; NULL: all are. */
+static const char *find_missing(const ics_step_list *list, const glob_t *found)
+{
+    for (size_t i = 0; i < json_array_size(list->records); ++i) {
+        bool is_there = false;
+        for (size_t k = 0; k < found->gl_pathc && !is_there; ++k) {
+            is_there = is_same_file(name_of(list, i), found->gl_pathv[k]);
+        }
+        if (!is_there) {
+            return name_of(list, i);
+        }
+    }
+    return NULL;
+}
+
+int ics_step_list_compare_files(const ics_step_list *list, const icestream_config *config,
+                                char **first, icestream_error *error)
+{
+    glob_t found;
+    const char *other = NULL;
+    *first = NULL;
+    int status = find_files(config, &found, error);
+    for (size_t i = 0; status == ICESTREAM_OK && i < found.gl_pathc && other == NULL; ++i) {
+        other = has_file(list, found.gl_pathv[i]) ? NULL : found.gl_pathv[i];
+    }
+    if (status == ICESTREAM_OK && other == NULL) {
+        other = find_missing(list, &found);
+    }
+    if (other != NULL && (*first = strdup(other)) == NULL) {
+        status = no_memory(list->count, error);
+    }
+    globfree(&found);
+    return status;
+}
+
 void ics_step_list_free(ics_step_list *list)
 {
     free(list->steps);
+    json_decref(list->records);
     *list = (ics_step_list){0};
 }

@@ -4,11 +4,17 @@
 
 #include "pipeline/models/models.h"
 
+#include <jansson.h>
+
 typedef struct ics_step_list {
     icestream_step *steps; /* [count] */
     size_t count;
     uint64_t photons; /* of all steps together */
     char origin[256]; /* for reports: "workload cascade", "3 step files" or "a.f2k" */
+    bool generated;   /* the steps were made of particles or of a workload */
+    /* What the light was made with: [{"name": "a.steps.npy", "light": record or null}], one for
+     * each file, or one for generated steps (models/light_record.h). */
+    json_t *records;
 } ics_step_list;
 
 /* Makes the steps of the particles or, without particles, of the workload, as a run without a
@@ -25,6 +31,12 @@ int ics_step_list_generate(const icestream_config *config, const ics_models *mod
  * caller frees *out with ics_step_list_free. */
 int ics_step_list_from_files(const icestream_config *config, const ics_models *models,
                              ics_step_list *out, icestream_error *error);
+
+/* Whether source.files of another configuration matches exactly the files of the list. *first: the
+ * first file, as text for the caller to free, that only one of them has; NULL: they are the same.
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_USAGE for standard input. */
+int ics_step_list_compare_files(const ics_step_list *list, const icestream_config *config,
+                                char **first, icestream_error *error);
 
 /* Frees the steps. Accepts a list of zeros. */
 void ics_step_list_free(ics_step_list *list);

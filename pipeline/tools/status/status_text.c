@@ -198,7 +198,7 @@ static void print_quarantine(const json_t *report, FILE *out)
     if (count == 0) {
         return;
     }
-    fprintf(out, "quarantine: %" JSON_INTEGER_FORMAT " files\n", count);
+    fprintf(out, "quarantine: %" JSON_INTEGER_FORMAT " file%s\n", count, count == 1 ? "" : "s");
     json_array_foreach(json_object_get(quarantine, "newest"), i, entry)
     {
         fprintf(out, "  %s ago: %s\n", age(report, text(entry, "time"), buffer),

@@ -188,11 +188,14 @@ static int check_particles(const icestream_config *config, ics_models *models, c
     return status;
 }
 
-/* Checks the addresses to listen on, without listening. */
-static int check_addresses(const icestream_config *config, icestream_error *error)
+/* Checks the addresses to listen on, without listening, and the program of sink.command, without
+ * running it. */
+static int check_outside(const icestream_config *config, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    if (config->source.listen != NULL) {
+    char *command = NULL;
+    int status = ics_config_find_command(config, &command, error);
+    free(command);
+    if (status == ICESTREAM_OK && config->source.listen != NULL) {
         status = ics_listener_check(config->source.listen, config->source.token, error);
         ics_config_blame(config, "source.listen", error);
     }
@@ -327,7 +330,7 @@ int icestream_validate_with(const icestream_config *config,
         return ics_error_set(error, ICESTREAM_E_USAGE, "found machine '%s', expected cuda or cpu",
                              options->machine);
     }
-    ICS_TRY(check_addresses(config, error));
+    ICS_TRY(check_outside(config, error));
     ICS_TRY(check_records(config, error));
     ICS_TRY(ics_device_options_for_machine(config, machine, &device, &assumed, error));
     ICS_TRY(ics_models_create(config, &models, error));

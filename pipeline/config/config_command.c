@@ -1,0 +1,123 @@
+/* The program of sink.command: which file it is. */
+#include "base/error.h"
+#include "pipeline/config/config_keys.h"
+#include "pipeline/config/schema/schema_value.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char key[] = "sink.command";
+
+static const ics_yaml_node *node_of(const icestream_config *config)
+{
+    return config->origin->given[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
+}
+
+static int out_of_memory(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the configuration");
+}
+
+int ics_config_resolve_command(icestream_config *config, icestream_error *error)
+{
+    char **word = config->sink.command;
+    const ics_yaml_node *node = config->sink.command_count > 0 ? node_of(config) : NULL;
+    if (node == NULL || strchr(*word, '/') == NULL || **word == '/') {
+        return ICESTREAM_OK;
+    }
+    char *here = getcwd(NULL, 0);
+    char *path = ics_schema_join(node->source->folder, *word, false), *whole = NULL;
+    if (path != NULL && here != NULL) {
+        whole = ics_schema_join(here, path, false);
+    }
+    free(here);
+    free(path);
+    if (whole == NULL) {
+        return out_of_memory(error);
+    }
+    free(*word);
+    *word = whole;
+    return ICESTREAM_OK;
+}
+
+/* Returns 0, or errno: why the file cannot be run as a program. */
+static int judge(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0) {
+        return errno;
+    }
+    if (S_ISDIR(about.st_mode)) {
+        return EISDIR;
+    }
+    return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* Looks for a program in the folders of `folders`, which colons separate; an empty one is the
+ * current folder. *path NULL: there is none. */
+static int search(const char *name, const char *folders, char **path, icestream_error *error)
+{
+    *path = NULL;
+    for (const char *at = folders;; ++at) {
+        const size_t length = strcspn(at, ":");
+        if (asprintf(path, "%.*s/%s", length > 0 ? (int)length : 1, length > 0 ? at : ".", name) <
+            0) {
+            *path = NULL;
+            return out_of_memory(error);
+        }
+        if (judge(*path) == 0) {
+            return ICESTREAM_OK;
+        }
+        free(*path);
+        *path = NULL;
+        at += length;
+        if (*at == '\0') {
+            return ICESTREAM_OK;
+        }
+    }
+}
+
+static int refuse(const icestream_config *config, int cause, const char *folders,
+                  icestream_error *error)
+{
+    char place[1024], reason[4096];
+    const ics_yaml_node *node = node_of(config);
+    const char *word = config->sink.command[0];
+    const char *given = node != NULL ? node->items[0]->text : word;
+    if (folders != NULL) {
+        snprintf(reason, sizeof reason, "and no folder of PATH has such a program (%.3000s)",
+                 folders);
+    } else if (strcmp(given, word) != 0) {
+        snprintf(reason, sizeof reason, "which is %.3500s: %s", word, strerror(cause));
+    } else {
+        snprintf(reason, sizeof reason, "%s", strerror(cause));
+    }
+    return ics_error_add(error, ICESTREAM_E_CONFIG,
+                         "%s: error: %s: found '%s', %s; expected a program: in PATH, with an "
+                         "absolute path, or with a path that begins with ./ and starts in the "
+                         "folder of the file that names it (with --set in the current folder)",
+                         ics_config_place(config, key, place, sizeof place), key, given, reason);
+}
+
+int ics_config_find_command(const icestream_config *config, char **path, icestream_error *error)
+{
+    *path = NULL;
+    if (config->sink.command_count == 0) {
+        return ICESTREAM_OK;
+    }
+    const char *word = config->sink.command[0], *folders = getenv("PATH");
+    if (strchr(word, '/') != NULL) {
+        const int cause = judge(word);
+        if (cause != 0) {
+            return refuse(config, cause, NULL, error);
+        }
+        *path = strdup(word);
+        return *path != NULL ? ICESTREAM_OK : out_of_memory(error);
+    }
+    folders = folders != NULL ? folders : "/bin:/usr/bin"; /* as execvp(3) */
+    ICS_TRY(search(word, folders, path, error));
+    return *path != NULL ? ICESTREAM_OK : refuse(config, 0, folders, error);
+}

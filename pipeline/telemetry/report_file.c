@@ -1,0 +1,113 @@
+#include "pipeline/telemetry/report_file.h"
+
+#include "base/disk.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where the last part of a path begins. */
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The length of a name without its ending. */
+static size_t stem_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+/* The path with the name of the worker, for the caller to free. NULL: out of memory. */
+static char *with_worker(const char *path, const char *worker)
+{
+    const char *base = base_of(path);
+    const size_t stem = (size_t)(base - path) + stem_length(base);
+    char *result = NULL;
+    if (asprintf(&result, "%.*s-%s%s", (int)stem, path, worker, path + stem) < 0) {
+        return NULL;
+    }
+    for (char *at = result + stem; *at != '\0'; ++at) {
+        *at = *at != '/' ? *at : '_';
+    }
+    return result;
+}
+
+typedef enum lock_result { LOCKED, HELD, NO_LOCKS, NEEDS_NONE, NO_MEMORY } lock_result;
+
+/* Locks the name of a file. A lock of another user cannot be opened (EACCES). What else is wrong
+ * with the folder is found when the file is written. */
+static lock_result lock(ics_report_file *file)
+{
+    struct stat about;
+    const char *base = base_of(file->path);
+    if (lstat(file->path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        return NEEDS_NONE;
+    }
+    free(file->lock_path);
+    if (asprintf(&file->lock_path, "%.*s.%s.lock", (int)(base - file->path), file->path, base) <
+        0) {
+        file->lock_path = NULL;
+        return NO_MEMORY;
+    }
+    file->lock = ics_disk_lock(file->lock_path);
+    if (file->lock >= 0) {
+        return LOCKED;
+    }
+    const bool none = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS;
+    const bool held =
+        errno == EWOULDBLOCK || (errno == EACCES && lstat(file->lock_path, &about) == 0);
+    return none ? NO_LOCKS : held ? HELD : NEEDS_NONE;
+}
+
+static int out_of_memory(const char *path, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for the name of a file",
+                         path);
+}
+
+int ics_report_file_open(const char *path, const char *worker, ics_report_file *out,
+                         icestream_error *error)
+{
+    *out = (ics_report_file){.path = strdup(path), .lock = -1};
+    lock_result result = out->path != NULL ? lock(out) : NO_MEMORY;
+    if (result == HELD) {
+        free(out->path);
+        out->path = with_worker(path, worker);
+        out->is_other = true;
+        result = out->path != NULL ? lock(out) : NO_MEMORY;
+    }
+    if (result == NO_MEMORY) {
+        return out_of_memory(path, error);
+    }
+    out->is_unlocked = result == NO_LOCKS;
+    return result != HELD
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_OUTPUT,
+                               "%s: found other runs that write this file and %s, expected a file "
+                               "for this run; give each run another source.worker or another path",
+                               path, base_of(out->path));
+}
+
+void ics_report_file_close(ics_report_file *file)
+{
+    if (file->path != NULL) {
+        ics_disk_unlock(file->lock_path, file->lock);
+    }
+    free(file->path);
+    free(file->lock_path);
+    *file = (ics_report_file){.lock = -1};
+}
+
+bool ics_report_file_is_name(const char *path, const char *name)
+{
+    const char *base = base_of(path);
+    const size_t stem = stem_length(base), length = strlen(name), tail = strlen(base + stem);
+    return strcmp(name, base) == 0 ||
+           (length > stem + 1 + tail && strncmp(name, base, stem) == 0 && name[stem] == '-' &&
+            strcmp(name + length - tail, base + stem) == 0);
+}

@@ -1,0 +1,30 @@
+/* A file that a run writes again and again, or at its end: the summary, the metrics. Runs at the
+ * same time in one folder must not overwrite each other's files, so each run locks its name:
+ * FOLDER/.NAME.lock, which is removed at the end of the run. */
+#ifndef ICS_TELEMETRY_REPORT_FILE_H
+#define ICS_TELEMETRY_REPORT_FILE_H
+
+#include "pipeline/icestream.h"
+
+typedef struct ics_report_file {
+    char *path; /* where the run writes; NULL: nowhere */
+    char *lock_path;
+    int lock;         /* descriptor; -1: the name is not locked */
+    bool is_other;    /* another run has the name, so `path` has the name of the worker */
+    bool is_unlocked; /* the file system has no locks: a second run would not be noticed */
+} ics_report_file;
+
+/* Chooses the path of a file and locks it. If another process has the lock of `path`, the name of
+ * the worker is put before the ending: summary.json becomes summary-WORKER.json. A path that is not
+ * a regular file, such as /dev/null, and a folder that does not exist need no lock. The result is
+ * for ics_report_file_close(), also after an error. ICESTREAM_E_OUTPUT: the name with the worker is
+ * in use, too; ICESTREAM_E_MEMORY. */
+int ics_report_file_open(const char *path, const char *worker, ics_report_file *out,
+                         icestream_error *error);
+/* Unlocks the name; the file stays. Accepts a file that is all zero. */
+void ics_report_file_close(ics_report_file *file);
+
+/* Whether `name` is that of `path`, or `path` with the name of any worker. Both without folders. */
+bool ics_report_file_is_name(const char *path, const char *name);
+
+#endif

@@ -1,0 +1,298 @@
+/* Which light the second configuration of a comparison uses: that of the first one, if it suits;
+ * or, of the same particles, light that is made with its own settings. */
+#include "base/error.h"
+#include "pipeline/generator/light_digest.h"
+#include "pipeline/generator/light_settings.h"
+#include "pipeline/models/light_record.h"
+#include "pipeline/tools/compare/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int no_memory(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory for the light");
+}
+
+static const char *name_of(const icestream_config *config, const char *other)
+{
+    return config->path != NULL ? config->path : other;
+}
+
+/* ---- the same particles ---------------------------------------------------------------------- */
+
+static int refuse(const ics_comparison *comparison, const char *key, const char *found,
+                  const char *expected, icestream_error *error)
+{
+    char where[1024];
+    return ics_error_add(error, ICESTREAM_E_CONFIG,
+                         "%s: error: %s: found %s, expected %s, as in %s",
+                         ics_config_place(comparison->against, key, where, sizeof where), key,
+                         found, expected, name_of(comparison->config, "the first configuration"));
+}
+
+static int remedy(icestream_error *error)
+{
+    return ics_error_add(error, ICESTREAM_E_CONFIG,
+                         "compare: the same particles, workload or step files go through both "
+                         "configurations: give both the same, for example by --set, which applies "
+                         "to both");
+}
+
+/* Refuses step files that are not those of the first configuration. */
+static int check_files(const ics_comparison *comparison, icestream_error *error)
+{
+    char *first = NULL;
+    ICS_TRY(ics_step_list_compare_files(&comparison->steps, comparison->against, &first, error));
+    if (first == NULL) {
+        return ICESTREAM_OK;
+    }
+    char found[1100];
+    snprintf(found, sizeof found, "%s in only one of the configurations", first);
+    free(first);
+    refuse(comparison, "source.files", found, comparison->steps.origin, error);
+    return remedy(error);
+}
+
+/* The key that stands for the light of a configuration. */
+static const char *light_key(const icestream_config *config)
+{
+    return config->particles.file != NULL     ? "particles.file"
+           : ics_config_has_particles(config) ? "particles.list"
+                                              : "workload.kind";
+}
+
+/* Compares what light is made of. The other settings that differ are stored in the comparison. */
+static int compare_settings(ics_comparison *comparison, icestream_error *error)
+{
+    json_t *ours = NULL, *theirs = NULL, *list = NULL;
+    int status = ics_light_settings_make(comparison->config, &ours, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_light_settings_make(comparison->against, &theirs, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_light_settings_compare(ours, theirs, &list, error);
+    }
+    size_t i;
+    json_t *item;
+    icestream_error found = {.status = ICESTREAM_OK};
+    json_array_foreach(list, i, item)
+    {
+        const char *key = json_string_value(json_object_get(item, "key"));
+        const char *first = json_string_value(json_object_get(item, "steps"));
+        const char *second = json_string_value(json_object_get(item, "run"));
+        if (ics_light_settings_is_source(key)) {
+            refuse(comparison, key, second, first, &found);
+        } else if (json_array_append(comparison->light.differences, item) != 0) {
+            status = no_memory(error);
+        }
+    }
+    json_decref(ours);
+    json_decref(theirs);
+    json_decref(list);
+    if (status == ICESTREAM_OK && found.status != ICESTREAM_OK) {
+        remedy(&found);
+        status = ics_error_copy(error, &found);
+    }
+    return status;
+}
+
+/* Checks that the second configuration names no other light. *makes: it names the light that the
+ * first one has made. */
+static int check_source(ics_comparison *comparison, bool *makes, icestream_error *error)
+{
+    const icestream_config *config = comparison->config, *against = comparison->against;
+    const ics_step_list none = {0};
+    char *first = NULL;
+    *makes = false;
+    if (!comparison->steps.generated && ics_config_has_source(against)) {
+        return check_files(comparison, error);
+    }
+    if (ics_config_has_source(against)) {
+        ICS_TRY(ics_step_list_compare_files(&none, against, &first, error));
+    }
+    if (first != NULL) {
+        refuse(comparison, "source.files", first, comparison->steps.origin, error);
+        free(first);
+        return remedy(error);
+    }
+    if (!ics_config_has_light(against)) {
+        return ICESTREAM_OK;
+    }
+    const bool particles = ics_config_has_particles(against);
+    if (!comparison->steps.generated || particles != ics_config_has_particles(config)) {
+        refuse(comparison, light_key(against), particles ? "particles" : "a workload",
+               comparison->steps.origin, error);
+        return remedy(error);
+    }
+    *makes = true;
+    return compare_settings(comparison, error);
+}
+
+/* ---- the light that is used ------------------------------------------------------------------ */
+
+/* Adds the settings of both records that differ, unless they are there already. */
+static int add_differences(ics_comparison *comparison, const json_t *more, icestream_error *error)
+{
+    size_t i, k;
+    json_t *item, *known;
+    json_array_foreach(more, i, item)
+    {
+        bool is_new = true;
+        json_array_foreach(comparison->light.differences, k, known)
+        {
+            is_new =
+                is_new && !json_equal(json_object_get(known, "key"), json_object_get(item, "key"));
+        }
+        if (is_new && json_array_append(comparison->light.differences, item) != 0) {
+            return no_memory(error);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Makes the steps of the second configuration. They are made with the seed of the first one, so
+ * that the same showers fluctuate in the same way in both. */
+static int make_own(ics_comparison *comparison, const ics_models *models, icestream_error *error)
+{
+    const ics_step_list *steps = &comparison->steps;
+    ics_step_list *own = &comparison->against_steps;
+    icestream_config same_seed = *comparison->against; /* points to what `against` owns */
+    same_seed.run.seed = comparison->config->run.seed;
+    ICS_TRY(ics_step_list_generate(&same_seed, models, own, error));
+    const void *left = own->steps, *right = steps->steps; /* all bytes: rows have no gaps */
+    if (own->count == steps->count &&
+        memcmp(left, right, steps->count * sizeof *steps->steps) == 0) {
+        ics_step_list_free(own);
+        return ICESTREAM_OK;
+    }
+    comparison->light.kind = ICS_COMPARE_LIGHT_OWN;
+    return ICESTREAM_OK;
+}
+
+/* Compares the records of the steps with the second configuration, as a run would. */
+static int judge_records(ics_comparison *comparison, const json_t *run, icestream_error *error)
+{
+    size_t i;
+    json_t *record;
+    json_array_foreach(comparison->steps.records, i, record)
+    {
+        char name[2048];
+        json_t *accepted = NULL;
+        const json_t *light = json_object_get(record, "light");
+        snprintf(name, sizeof name, "%s with %s",
+                 json_string_value(json_object_get(record, "name")),
+                 name_of(comparison->against, "the second configuration"));
+        if (json_is_null(light)) {
+            ++comparison->light.unrecorded;
+            continue;
+        }
+        int status =
+            ics_light_record_judge(comparison->against, run, name, light, &accepted, error);
+        if (status == ICESTREAM_OK && accepted != NULL) {
+            comparison->light.kind = ICS_COMPARE_LIGHT_ACCEPTED;
+            status = add_differences(comparison, accepted, error);
+        }
+        json_decref(accepted);
+        ICS_TRY(status);
+    }
+    return ICESTREAM_OK;
+}
+
+static int choose(ics_comparison *comparison, const ics_models *models, const json_t *run,
+                  icestream_error *error)
+{
+    json_t *list = NULL;
+    bool makes = false;
+    ics_compare_light *light = &comparison->light;
+    const icestream_config *against = comparison->against;
+    light->differences = json_array();
+    if (light->differences == NULL) {
+        return no_memory(error);
+    }
+    ICS_TRY(check_source(comparison, &makes, error));
+    if (makes && !ics_light_digest_is_late(against) &&
+        against->source.light_mismatch == ICS_MISMATCH_REFUSE) {
+        ICS_TRY(make_own(comparison, models, error));
+    } else {
+        ICS_TRY(judge_records(comparison, run, error));
+    }
+    ICS_TRY(ics_light_record_compare("the first configuration", light->first, run, &list, error));
+    const int status = add_differences(comparison, list, error);
+    json_decref(list);
+    light->by_weight = light->kind == ICS_COMPARE_LIGHT_OWN ||
+                       (light->kind == ICS_COMPARE_LIGHT_SAME && light->unrecorded == 0 &&
+                        json_array_size(light->differences) > 0);
+    return status;
+}
+
+int ics_compare_light_choose(ics_comparison *comparison, const ics_models *models,
+                             icestream_error *error)
+{
+    json_t *run = NULL;
+    int status = ics_light_record_create(comparison->against, models, true, &run, error);
+    if (status == ICESTREAM_OK) {
+        status = choose(comparison, models, run, error);
+    }
+    json_decref(run);
+    return status;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+void ics_compare_light_list(const ics_compare_light *light, char *text, size_t size)
+{
+    size_t i, used = 0;
+    json_t *item;
+    text[0] = '\0';
+    json_array_foreach(light->differences, i, item)
+    {
+        if (used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s (%s, %s)", i > 0 ? ", " : "",
+                                     json_string_value(json_object_get(item, "key")),
+                                     json_string_value(json_object_get(item, "steps")),
+                                     json_string_value(json_object_get(item, "run")));
+        }
+    }
+}
+
+void ics_compare_light_print(const ics_comparison *comparison, FILE *out)
+{
+    char keys[1024];
+    const ics_compare_light *light = &comparison->light;
+    const char *first = name_of(comparison->config, "the first configuration");
+    const char *second = name_of(comparison->against, "the second configuration");
+    ics_compare_light_list(light, keys, sizeof keys);
+    switch (light->kind) {
+    case ICS_COMPARE_LIGHT_SAME:
+        fprintf(out, "Light: %s and %s use these steps%s%s.\n", first, second,
+                keys[0] != '\0' ? ", with different settings: " : "", keys);
+        break;
+    case ICS_COMPARE_LIGHT_OWN:
+        fprintf(
+            out,
+            "Light: %s uses these steps. %s uses its own steps of the same source: %llu photons "
+            "in %zu\nsteps, because these settings differ: %s.\n",
+            first, second, (unsigned long long)comparison->against_steps.photons,
+            comparison->against_steps.count, keys[0] != '\0' ? keys : "ice or detector");
+        break;
+    case ICS_COMPARE_LIGHT_ACCEPTED:
+        fprintf(
+            out,
+            "Light: %s and %s use these steps. They were made for other values than those of "
+            "%s,\nwhich source.light_mismatch accepts: %s.\nSums of weights cannot be compared.\n",
+            first, second, second, keys);
+        break;
+    }
+    if (light->by_weight) {
+        fputs("Sums of weights are compared and not numbers of hits: the sums depend neither on "
+              "oversize nor\non the acceptance for which the light was thinned.\n",
+              out);
+    }
+    if (light->unrecorded > 0) {
+        fprintf(out,
+                "%zu of the step files %s no record of the light: it is assumed to suit both "
+                "configurations.\n",
+                light->unrecorded, light->unrecorded == 1 ? "has" : "have");
+    }
+}

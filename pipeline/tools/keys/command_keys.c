@@ -1,0 +1,30 @@
+/* The command `icestream keys`. */
+#include "pipeline/config/config.h"
+#include "pipeline/tools/command.h"
+
+enum { OPTION_JSON_SCHEMA, OPTIONS };
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_JSON_SCHEMA] = {.name = "json-schema",
+                            .help = "write a JSON Schema, by which editors check and complete run "
+                                    "files"},
+};
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    if (given->options[OPTION_JSON_SCHEMA].given) {
+        return ics_config_print_json_schema(stdout, error);
+    }
+    ics_config_print_keys(stdout); /* main() checks that standard output took everything */
+    return ICESTREAM_OK;
+}
+
+const ics_command ics_command_keys = {
+    .name = "keys",
+    .operands = "",
+    .summary = "lists the keys of a run file with their defaults, units and ranges",
+    .details = "One line for each key. docs/commands.md says how editors use the JSON Schema.",
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+};

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Promise: an f2k list of mmc gives each muon its light once, particles.conventions: ppc gives light to the lines to
+# which ppc gives it, and wrong lines are reported together. To join: a new rule of f2k lists gets a list here.
+source "$(dirname "$0")/common.bash"
+
+# list NAME LINE...: an f2k list of one event with these TR lines, without "TR ".
+list() {
+    {
+        printf 'V 2000.1.2\nTBEGIN ? ? ?\nEM 1 1 1970 0 0 0\n'
+        printf 'TR %s\n' "${@:2}"
+        printf 'EE\nTEND ? ? ?\nEND\n'
+    } >"$1.f2k"
+}
+
+# photons NAME OPTION...: the number of photons of a list.
+photons() {
+    expect 0 "$ICESTREAM" generate -s particles.file="$1.f2k" -s particles.losses=none "${@:2}" -o "$1.steps.npy" --force
+    sed -nE 's/.*: ([0-9.e+]+) photons in .* steps.*/\1/p' err | tail -1
+}
+
+# The output of mmc -recc: the muon, then its pieces and the losses between them.
+muon='1 0 mu- 0 0 0 0 0 300 1000 0'
+pieces=('2 1 amu- 0 0 0 0 0 100 1000 0' '3 1 brems 0 0 -100 0 0 0 5 333' '4 1 amu- 0 0 -100 0 0 200 990 333')
+list recc "$muon" "${pieces[@]}"
+list pieces "${pieces[@]}"
+list lost "$muon" "${pieces[@]}" '5 1 amu- 0 0 -300 0 0 0 700 999' '6 0 gamma 0 0 -50 0 0 0 50 0' '7 0 e- 0 0 -50 0 0 ? 50 0'
+list bare "$muon"
+
+# The numbers of photons of the second list have other random numbers; the mean is the same.
+recc=$(photons recc)
+says err "recc.f2k:4: 1 track, the first one of 1000 GeV and 300 m, has pieces (amu, amu-, amu+) in the same event"
+alone=$(photons pieces)
+grep -q "pieces (amu" err && fail "nothing is passed over in this list"
+awk -v a="$recc" -v b="$alone" 'BEGIN { exit !(a > 0.99 * b && a < 1.01 * b) }' || fail "$recc and $alone photons"
+
+# ppc gives no light to the muon, to a piece of length 0, to names that it does not know and to unknown columns.
+of_ppc=$(photons lost -s particles.conventions=ppc)
+says err "lost.f2k:4: 3 particles, the first one of type mu and 1000 GeV, have no light, because ppc gives light only"
+of_pieces=$(photons pieces -s particles.conventions=ppc)
+awk -v a="$of_ppc" -v b="$of_pieces" 'BEGIN { exit !(a > 0.99 * b && a < 1.01 * b) }' || fail "$of_ppc and $of_pieces photons"
+expect 2 "$ICESTREAM" generate -s particles.file=bare.f2k -s particles.conventions=ppc -o none.steps.npy
+says err "bare.f2k:" "found particles without light" "a muon needs its pieces, amu, which mmc writes with -recc"
+is_missing none.steps.npy
+
+# Ten wrong lines are shown, the others are counted. What stands between them is read.
+wrong=()
+for i in $(seq 1 30); do
+    wrong+=("$i 0 neutralino$i 0 0 0 0 0 0 5 0" "$i 0 e- 0 0 0 0 0 0 5 0")
+done
+list wrong "${wrong[@]}" '1 0 e- 0 0 0 0 0 0 -5 0'
+expect 2 "$ICESTREAM" generate -s particles.file=wrong.f2k -o wrong.steps.npy
+says err "wrong.f2k:4:8: error: type: found 'neutralino1'" "wrong.f2k:22:9: error: type: found 'neutralino10'" \
+    "wrong.f2k: error: and 21 more"
+[ "$(wc -l <err)" -eq 11 ] || fail "not eleven lines: $(cat err)"
+# Text of a pipe may take long, so its first wrong line ends the reading.
+expect 2 "$ICESTREAM" generate -s particles.file=- -s particles.format=f2k -o wrong.steps.npy <wrong.f2k
+says err "standard input:4:8: error: type: found 'neutralino1'"
+grep -q neutralino2 err && fail "a second wrong line of a pipe: $(cat err)"
+finish
