@@ -26,6 +26,8 @@ void ics_step_extent_add(ics_step_extent *extent, const icestream_step *steps, s
         ++extent->steps;
         extent->weightless += steps[i].weight == 0;
         extent->longest = fmax(extent->longest, steps[i].length);
-        extent->latest = fmax(extent->latest, fabs((double)steps[i].t));
+        if (fabs((double)steps[i].t) > fabs(extent->time)) {
+            extent->time = steps[i].t;
+        }
     }
 }

@@ -49,7 +49,7 @@ expect 0 "$ICESTREAM" info part/big.hits.npy.checkpoint
 says out "part/big.hits.npy.checkpoint: checkpoint" "% of 8.00 million photons, " "file           in/big.steps.npy"
 expect 0 "$ICESTREAM" info --json part/big.hits.npy.checkpoint
 says out '"kind": "checkpoint"' '"share": 0.'
-expect 2 "$ICESTREAM" info --verify part/big.hits.npy.checkpoint
+expect 3 "$ICESTREAM" info --verify part/big.hits.npy.checkpoint
 says err "found a checkpoint, expected steps, hits, paths or waveforms for --verify"
 
 # A worker that is killed: its file waits for another worker.

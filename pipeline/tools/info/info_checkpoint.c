@@ -4,7 +4,6 @@
 #include "base/json_dump.h"
 #include "base/json_text.h"
 #include "base/visible_text.h"
-#include "pipeline/tools/measure/report.h"
 #include "pipeline/units/checkpoint_about.h"
 
 #include <stdlib.h>
@@ -37,18 +36,21 @@ static void print_text(const char *path, const json_t *about, FILE *out)
     }
 }
 
-int ics_info_checkpoint(const char *path, bool json, FILE *out, icestream_error *error)
+int ics_info_checkpoint(const char *path, bool json, bool is_list, FILE *out,
+                        icestream_error *error)
 {
     json_t *about = NULL;
     ICS_TRY(ics_checkpoint_about(path, &about, error));
     json_object_set_new(about, "kind", json_string("checkpoint"));
-    if (json) {
-        return ics_report_json("info", about, out, error);
+    char *text = json ? ics_json_dump(about, is_list ? JSON_COMPACT : JSON_INDENT(2)) : NULL;
+    const bool is_good = !json || text != NULL;
+    if (json && is_good) {
+        fprintf(out, "%s\n", text);
+    } else if (is_good) {
+        print_text(path, about, out);
     }
-    print_text(path, about, out);
+    free(text);
     json_decref(about);
-    return fflush(out) == 0 && ferror(out) == 0
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_OUTPUT, "the description of %s cannot be written",
-                               path);
+    return is_good ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
 }

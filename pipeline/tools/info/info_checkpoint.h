@@ -5,8 +5,9 @@
 
 #include "pipeline/icestream.h"
 
-/* Prints the description, as text or as one JSON object. ICESTREAM_E_INPUT: the checkpoint cannot
- * be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
-int ics_info_checkpoint(const char *path, bool json, FILE *out, icestream_error *error);
+/* Prints the description, as text or as one JSON object, with `is_list` in one line. Check
+ * ferror(out) afterwards. ICESTREAM_E_INPUT: the checkpoint cannot be read; ICESTREAM_E_MEMORY. */
+int ics_info_checkpoint(const char *path, bool json, bool is_list, FILE *out,
+                        icestream_error *error);
 
 #endif
