@@ -266,6 +266,7 @@ typedef struct ics_run_commands {
     STAILQ_HEAD(, ics_run_program) programs;
     ics_run_program *newest; /* the one that was added last; NULL: it has ended */
     uint32_t running;
+    size_t left;       /* units that the run left because their program has not succeeded */
     char *path;        /* of the program; NULL: there is no sink.command */
     bool stopped;      /* the programs were asked to end */
     json_t *succeeded; /* {path: true} of each volume for which sink.command has succeeded */

@@ -129,6 +129,9 @@ static void put_files(char *text, const ics_progress_state *state)
     if (state->files_quarantined > 0) {
         put(text, ", %zu quarantined", state->files_quarantined);
     }
+    if (state->files_undelivered > 0) {
+        put(text, ", sink.command failed for %zu", state->files_undelivered);
+    }
 }
 
 void ics_progress_text(const ics_progress_state *state, const ics_progress_figures *figures,

@@ -36,6 +36,7 @@ typedef struct ics_progress_state {
     size_t files, files_total;  /* finished files; total 0: unknown */
     size_t files_taken;         /* accepted so far; shown if the total is unknown */
     size_t files_quarantined;   /* counted in `files` as well */
+    size_t files_undelivered;   /* hits are written, and sink.command has failed so far */
     uint32_t queue, queue_room; /* batches that wait for a device, and how many can wait; room 0:
                                    not shown */
     const ics_progress_device *devices; /* [device_count], always in the same order; shown if there
