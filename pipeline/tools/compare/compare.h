@@ -52,6 +52,7 @@ typedef struct ics_comparison {
     ics_step_list steps;
     ics_step_list against_steps; /* of the second configuration, if it has its own */
     ics_compare_light light;
+    ics_task_progress progress;
     ics_compare_participant participants[ICS_COMPARE_PARTICIPANTS];
     size_t count;
     ics_compare_pair pairs[ICS_COMPARE_PARTICIPANTS];

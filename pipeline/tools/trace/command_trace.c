@@ -63,7 +63,8 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                                .photon_count = values[OPTION_PHOTON].count,
                                                .steps = values[OPTION_STEPS].text,
                                                .output = values[OPTION_OUTPUT].text,
-                                               .force = values[OPTION_FORCE].given};
+                                               .force = values[OPTION_FORCE].given,
+                                               .progress = stderr};
         status = icestream_trace(config, &trace, stdout, error);
     }
     icestream_config_destroy(config);
