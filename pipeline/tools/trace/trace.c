@@ -1,5 +1,6 @@
 /* icestream_trace: repeats single photons and writes every point of their paths. */
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/files/table_writer.h"
@@ -255,7 +256,9 @@ static int report(const tracer *t, FILE *out)
     char others[1024];
     const ics_maths_used maths = ics_metadata_maths(t->requests.metadata);
     ICS_TRY(list_other_settings(t, others, sizeof others));
-    fprintf(out, "%s: %llu points of %zu photon%s\n", t->options->output,
+    const bool is_stream = strcmp(t->options->output, "-") == 0;
+    fprintf(out, "%s: %llu points of %zu photon%s\n",
+            is_stream ? "standard output" : t->options->output,
             (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
             t->requests.count == 1 ? "" : "s");
     if (t->steps.foreign) {
@@ -275,7 +278,11 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
                 .options = options,
                 .progress = ics_task_progress_begin(options->progress),
                 .error = error};
-    int status = ics_trace_requests_create(options, &t.requests, error);
+    int status = strcmp(options->output, "-") == 0 ? ics_terminal_check_output("--output", error)
+                                                   : ICESTREAM_OK;
+    if (status == ICESTREAM_OK) {
+        status = ics_trace_requests_create(options, &t.requests, error);
+    }
     if (status == ICESTREAM_OK) {
         status = set_up(&t);
     }
