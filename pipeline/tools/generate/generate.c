@@ -20,9 +20,9 @@ typedef struct output {
     const char *path;
     ics_table_writer *writer; /* NULL: messages go to standard output */
     char *note;               /* what the light is made with, for the headers of messages */
-    bool is_measured;         /* the size was not known before, so it is checked while it grows */
     double photons;           /* how many there will be, about; 0: it is not known */
     ics_task_progress progress;
+    bool is_measured; /* the size was not known before, so it is checked while it grows */
 } output;
 
 static int write_block(const output *to, const icestream_step *steps, size_t count,
