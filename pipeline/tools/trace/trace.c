@@ -1,4 +1,5 @@
 /* icestream_trace: repeats single photons and writes every point of their paths. */
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/terminal.h"
 #include "pipeline/devices/batch.h"
@@ -271,6 +272,24 @@ static int report(const tracer *t, FILE *out)
                : status;
 }
 
+/* Refuses to replace a file that the trace reads, and to write binary data to a terminal. */
+static int check_output(const icestream_config *config, const icestream_trace_options *options,
+                        icestream_error *error)
+{
+    if (strcmp(options->output, "-") == 0) {
+        return ics_terminal_check_output("--output", error);
+    }
+    const char *const inputs[] = {options->hits, options->steps};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i) {
+        if (inputs[i] != NULL && ics_disk_is_same_file(inputs[i], options->output)) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "--output: found %s, which is an input, expected another name",
+                                 options->output);
+        }
+    }
+    return ics_config_check_output(config, "--output", options->output, error);
+}
+
 int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
                     FILE *out, icestream_error *error)
 {
@@ -278,8 +297,7 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
                 .options = options,
                 .progress = ics_task_progress_begin(options->progress),
                 .error = error};
-    int status = strcmp(options->output, "-") == 0 ? ics_terminal_check_output("--output", error)
-                                                   : ICESTREAM_OK;
+    int status = check_output(config, options, error);
     if (status == ICESTREAM_OK) {
         status = ics_trace_requests_create(options, &t.requests, error);
     }
