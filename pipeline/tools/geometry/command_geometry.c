@@ -48,6 +48,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     ice_detector *detector = NULL;
     ics_warnings warnings = {0};
     int status = ics_command_config(given, &config, error);
+    if (status == ICESTREAM_OK && path != NULL) {
+        status = ics_config_check_output(config, "--output", path, error);
+    }
     if (status == ICESTREAM_OK) {
         status = ics_detector_create(config, &detector, &warnings, error);
     }
