@@ -66,9 +66,6 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
     }
     if (run->stop.fatal.status != ICESTREAM_OK) {
         ics_error_add(error, status, "%s", run->stop.fatal.text);
-        if (error != NULL) {
-            error->cause = run->stop.fatal.cause; /* a reader that has gone is no fault to print */
-        }
         ics_error_add(error, status, "stopped: %zu of %zu files done, %zu left", done, total,
                       unfinished);
     } else if (unfinished > 0 || status == ICESTREAM_E_INTERRUPTED ||

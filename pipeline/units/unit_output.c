@@ -177,8 +177,8 @@ static int write_to_stdout(const ics_unit *unit, const void *data, size_t size,
             continue;
         }
         if (put < 0) {
-            return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                       "standard output: cannot write hits: %s", strerror(errno));
+            return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                                 "standard output: cannot write hits: %s", strerror(errno));
         }
         bytes += put;
         size -= (size_t)put;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Promises: every command whose reader has gone ends without a word and without a signal: with exit status 74, or 0
-# if it wrote nothing more. `icestream help COMMAND` is the help of every command, and no help has colours.
+# if it wrote nothing more. Only a run says it, because hits are missing then. `icestream help COMMAND` is the help of every command, and no help has colours.
 # To join: a new command gets a line in `lines`.
 source "$(dirname "$0")/common.bash"
 I=$ICESTREAM
@@ -35,6 +35,10 @@ for line in "${lines[@]}"; do
     } | true
     status=$(cat status)
     [[ $status == 74 || $status == 0 ]] || fail "$line: exit status $status"
+    if [[ $line == run* ]]; then
+        says quiet "standard output: cannot write hits: Broken pipe" "0 of 1 files done, 1 left"
+        continue
+    fi
     ! grep -E "error|cannot|gone|Broken" quiet || fail "$line: not quiet"
     [[ $line == generate* || $status == 74 ]] || fail "$line: the closed pipe was not noticed"
 done
