@@ -31,6 +31,16 @@ await grep -q HIT late
 exec 7>&-
 wait $! || fail "the stream ends with an error"
 same late a.txt
+# The same without a trailer, as a run writes messages of hits.
+head -c $((1024 + 64 * $(row_count $hits))) $hits >message
+rm late
+"$I" convert - - <slow >late &
+exec 7>slow
+cat message >&7
+await grep -q HIT late
+exec 7>&-
+wait $! || fail "the stream of messages ends with an error"
+same late a.txt
 
 # Waveforms.
 expect 0 "$I" convert --waveforms 10 $hits w.csv
