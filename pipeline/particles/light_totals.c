@@ -92,7 +92,7 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
         parts->model.spectrum < FIRST_OF_USER) {
         doubt(totals, ICS_DOUBT_RAY, particle, parts);
     }
-    if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK) {
+    if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
     }
     type->length += parts->length;
