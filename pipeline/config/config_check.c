@@ -74,7 +74,17 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                                                "source.spool",   "source.worker", "source.claims"};
     static const char *const clients_only[] = {"source.token", "source.clients",
                                                "source.client_idle", "source.message_limit"};
+    /* Messages of clients are claimed, too. */
+    static const char *const claims_only[] = {"source.scan", "source.lease"};
     int status = ICESTREAM_OK;
+    for (size_t i = 0; i < sizeof claims_only / sizeof *claims_only; ++i) {
+        if (is_changed(config, claims_only[i]) && config->source.directory == NULL &&
+            config->source.listen == NULL) {
+            status = contradiction(config, claims_only[i], "source.files", error,
+                                   "is for source.directory or source.listen, and neither is "
+                                   "given");
+        }
+    }
     for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
         if (is_changed(config, claimed_only[i]) && config->source.directory == NULL) {
             status = contradiction(config, claimed_only[i], "source.files", error,

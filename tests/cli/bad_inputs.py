@@ -31,10 +31,12 @@ from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
 from bad_inputs_configuration import configuration_cases  # noqa: E402
 from bad_inputs_detection import detection_cases  # noqa: E402
 from bad_inputs_detector import geometry_cases  # noqa: E402
+from bad_inputs_doubtful import doubtful_cases  # noqa: E402
 from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_ice import ice_cases  # noqa: E402
 from bad_inputs_ice_features import ice_feature_cases  # noqa: E402
+from bad_inputs_outputs import output_cases  # noqa: E402
 from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_plausible import plausible_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
@@ -315,11 +317,13 @@ def collect_cases(program):
         geometry_cases,
         detection_cases,
         particle_cases,
+        output_cases,
         step_cases,
         sink_cases,
         command_cases,
         exchange_cases,
         plausible_cases,
+        doubtful_cases,
     ):
         collect()
 

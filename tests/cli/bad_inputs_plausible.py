@@ -262,6 +262,11 @@ def steps_cases():
         weight=0,
     )
     steps(
+        "steps at a time since 1970",
+        "a.steps.npy: t: found 1.7e+18 ns, a time that a step stores only to within 1.4e+11 ns",
+        t=1.7e18,
+    )
+    steps(
         "steps of 1000 km", "a.steps.npy: length: found 1e+06 m, longer than the world", length=1e6
     )
 
@@ -275,7 +280,7 @@ def kind_cases():
             name,
             "validate -s " + command,
             exit_status,
-            ["error: found " + says + ", expected text\n"],
+            ["error: found " + says + ", expected text in UTF-8\n"],
             {"file": data},
         )
 
@@ -288,6 +293,13 @@ def kind_cases():
         "an HDF5 file",
         "detector.efficiencies=file",
     )
+    kind(
+        "a pointer of Git LFS",
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n",
+        "a pointer of Git LFS in place of the file",
+        "light.acceptance=file",
+    )
+    kind("a page of the web", b"<!DOCTYPE html>\n<html>404</html>\n", "an HTML page", "detector.file=file")
     for form in ("csv", "f2k"):
         kind(
             "compressed particles in " + form,

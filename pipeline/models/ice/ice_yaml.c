@@ -309,6 +309,27 @@ static int read_file(const ics_yaml_node *root, ics_ice_keys *keys, ics_ice_file
     return status;
 }
 
+/* Without a radius there is no hole ice, whatever else is given about it. ICESTREAM_E_MEMORY. */
+static int warn_of_no_radius(const ics_ice_keys *keys, ics_warnings *warnings)
+{
+    static const char prefix[] = "hole.";
+    char place[512];
+    if (ics_ice_file_given(keys, "hole.radius") != NULL) {
+        return ICESTREAM_OK;
+    }
+    for (size_t i = 0; i < keys->count; ++i) {
+        const char *key = keys->fields[i].path;
+        if (keys->given[i] != NULL && strncmp(key, prefix, sizeof prefix - 1) == 0) {
+            return ics_warnings_add(
+                warnings,
+                "%s: %s: has no effect, because hole.radius is not given; usual: a radius of 0.08 "
+                "to 0.3 m",
+                ics_yaml_place(keys->given[i], place, sizeof place), key);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warnings *warnings,
                       icestream_error *error)
 {
@@ -333,8 +354,9 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
         status = make_medium(config, &file, out, error);
     }
     if (status == ICESTREAM_OK &&
-        ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
-                             warnings) != ICESTREAM_OK) {
+        (warn_of_no_radius(&keys, warnings) != ICESTREAM_OK ||
+         ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
+                              warnings) != ICESTREAM_OK)) {
         status = ics_yaml_no_memory(error, root);
     }
     ics_schema_clear(keys.fields, keys.count, &file);
