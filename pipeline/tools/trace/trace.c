@@ -70,8 +70,11 @@ static int set_up(tracer *t)
         if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
                                  "stages.%s: found a header of your own, expected a variant of "
-                                 "icestream, because trace does not compile headers",
-                                 ics_stage_name((ics_stage)i));
+                                 "icestream, because trace follows photons with the built-in "
+                                 "stages and does not compile headers; --set stages.%s=VARIANT "
+                                 "traces other photons with the same steps, and icestream run "
+                                 "--verify checks what the header returns",
+                                 ics_stage_name((ics_stage)i), ics_stage_name((ics_stage)i));
         }
     }
     return ics_origin_create(t->config, t->world.models, &t->origin, t->error);
