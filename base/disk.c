@@ -195,3 +195,10 @@ int ics_disk_write_whole(const char *path, const ics_disk_part *parts, size_t co
     }
     return result;
 }
+
+bool ics_disk_is_same_file(const char *left, const char *right)
+{
+    struct stat one, other;
+    return stat(left, &one) == 0 && stat(right, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
+}

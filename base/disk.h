@@ -57,4 +57,7 @@ typedef struct ics_disk_part {
  * process leaves a .part file. */
 int ics_disk_write_whole(const char *path, const ics_disk_part *parts, size_t count);
 
+/* Whether both names lead to the same regular file, which exists. */
+bool ics_disk_is_same_file(const char *left, const char *right);
+
 #endif

@@ -173,6 +173,11 @@ int ics_config_blame(const icestream_config *config, const char *key_path, icest
 int ics_config_check_files(const icestream_config *config, const char *section,
                            icestream_error *error);
 
+/* Checks that an output is none of the files that the configuration is made of or names, because
+ * that file would be lost. `what` is the option in the message. ICESTREAM_E_USAGE. */
+int ics_config_check_output(const icestream_config *config, const char *what, const char *path,
+                            icestream_error *error);
+
 /* Looks for the program of sink.command: a name without a slash in the folders of PATH. *path is
  * for the caller to free; NULL: there is no command. ICESTREAM_E_CONFIG: there is no such program,
  * or it may not be run; the text says what was looked for. ICESTREAM_E_MEMORY. */

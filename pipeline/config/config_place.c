@@ -1,4 +1,5 @@
 /* Where the value of a key was given, and whether the files are there that values name. */
+#include "base/disk.h"
 #include "pipeline/config/config_keys.h"
 #include "pipeline/config/schema/schema_value.h"
 
@@ -86,4 +87,24 @@ int ics_config_check_files(const icestream_config *config, const char *section,
                 : "");
     }
     return status;
+}
+
+int ics_config_check_output(const icestream_config *config, const char *what, const char *path,
+                            icestream_error *error)
+{
+    const char *key = NULL;
+    for (size_t i = 0; i < ics_config_key_count && key == NULL; ++i) {
+        const char *named = named_file(config, &ics_config_keys[i]);
+        if (named != NULL && ics_disk_is_same_file(named, path)) {
+            key = ics_config_keys[i].path;
+        }
+    }
+    if (key == NULL && config->path != NULL && ics_disk_is_same_file(config->path, path)) {
+        key = "the run file";
+    }
+    return key == NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_USAGE,
+                               "%s: found %s, which is an input (%s), expected another name", what,
+                               path, key);
 }

@@ -348,20 +348,27 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
 }
 
 /* Warns if a user's scatter stage has another mean cosine than the ice: the mean path between two
- * scatters follows from that of the ice (docs/stages.md). */
-static void warn_of_mean_cosine(const cpu_device *cpu, const ics_device_parts *parts)
+ * scatters follows from that of the ice (docs/stages.md). ICESTREAM_E_CONFIG: it is no cosine. */
+static int check_mean_cosine(const cpu_device *cpu, const ics_device_parts *parts,
+                             icestream_error *error)
 {
     const ice_scatter_constants *ice = &parts->tables->device.scatter;
     const char *header = cpu->custom[ICS_STAGE_SCATTER];
     if (header == NULL || cpu->compute == NULL) {
-        return;
+        return ICESTREAM_OK;
     }
     /* Scattering by molecules has the mean cosine 0. */
     const double expected = (double)ice->g * (1.0 - (double)ice->molecules.fraction);
     const double found = ics_graph_mean_cosine(cpu->compute[0].graph);
     const double factor = (1.0 - expected) / (1.0 - found);
-    if (!(fabs(factor - 1.0) > MEAN_COSINE_SLACK)) {
-        return; /* also for NaN, which device.check finds */
+    if (!(fabs(found) <= 1.0 + MEAN_COSINE_SLACK)) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.scatter: found a mean cosine of %.3g, expected a "
+                             "number from -1 to 1 (device.check: true names the first wrong value)",
+                             header, isnan(found) ? fabs(found) : found); /* NaN has a sign */
+    }
+    if (fabs(factor - 1.0) <= MEAN_COSINE_SLACK) {
+        return ICESTREAM_OK;
     }
     char line[1024];
     snprintf(line, sizeof line,
@@ -370,6 +377,7 @@ static void warn_of_mean_cosine(const cpu_device *cpu, const ics_device_parts *p
              "file, or another function (docs/stages.md)",
              header, found, expected, factor, found);
     parts->note(parts->note_user, true, line);
+    return ICESTREAM_OK;
 }
 
 static int create_cuts(cpu_device *cpu, uint32_t count, icestream_error *error)
@@ -408,7 +416,7 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
                      ? create_graphs(cpu, parts, error)
                      : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
     if (status == ICESTREAM_OK) {
-        warn_of_mean_cosine(cpu, parts);
+        status = check_mean_cosine(cpu, parts, error);
     }
     uint32_t jobs = credits;
     if (status == ICESTREAM_OK && work == ICS_CPU_PIECES) {

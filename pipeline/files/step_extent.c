@@ -26,5 +26,8 @@ void ics_step_extent_add(ics_step_extent *extent, const icestream_step *steps, s
         ++extent->steps;
         extent->weightless += steps[i].weight == 0;
         extent->longest = fmax(extent->longest, steps[i].length);
+        if (fabs((double)steps[i].t) > fabs(extent->time)) {
+            extent->time = steps[i].t;
+        }
     }
 }

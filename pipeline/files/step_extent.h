@@ -10,6 +10,7 @@ typedef struct ics_step_extent {
     uint64_t weightless;    /* of these: steps of weight 0 */
     double low[3], high[3]; /* m: a box around their starts and ends */
     double longest;         /* m: the largest length */
+    double time;            /* ns: that one which is farthest from 0 */
 } ics_step_extent;
 
 /* Adds steps, which were checked. */

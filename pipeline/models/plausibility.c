@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/light_region.h"
+#include "pipeline/models/plausibility_folder.h"
 #include "pipeline/models/plausibility_parts.h"
 
 #include <math.h>
@@ -95,5 +96,5 @@ int ics_plausibility_check(const icestream_config *config, ics_models *models)
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         ICS_TRY(checks[i](&self));
     }
-    return ICESTREAM_OK;
+    return ics_plausibility_check_folder(config, models);
 }

@@ -3,6 +3,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/own_outputs.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
@@ -133,8 +134,8 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                              "source.listen: needs a folder in sink.directory, for messages that "
                              "wait; found \"-\"");
     }
-    if (asprintf(&run->clients.folder, "%s/received", run->config->sink.directory) < 0) {
-        run->clients.folder = NULL;
+    run->clients.folder = ics_run_name_in_sink(run, NULL, "received");
+    if (run->clients.folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
     int status = own_folder(run, run->clients.folder, error);

@@ -10,6 +10,9 @@
 /* The share of stopped photons that is worth a line. */
 #define STOPPED_LEAST 1e-4
 
+/* The largest time (ns) whose float still has a resolution of 1 ns. */
+#define TIME_MOST 16777216.0
+
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
 
@@ -42,6 +45,19 @@ static ics_light_box box_of(const ics_step_extent *extent)
                            .z = {extent->low[2], extent->high[2]}};
 }
 
+/* Times are kept as floats. */
+static void look_at_time(ics_run_state *run, const ics_unit *unit, double time)
+{
+    if (run->doubts.warned_time || fabs(time) <= TIME_MOST) {
+        return;
+    }
+    run->doubts.warned_time = true;
+    warn(run,
+         "%s: t: found %.6g ns, a time that a step stores only to within %.2g ns; usual: times "
+         "since the start of the event, below 1e6 ns",
+         unit->name, time, (double)nextafterf((float)fabs(time), INFINITY) - fabs(time));
+}
+
 static void look_at_position(ics_run_state *run, const ics_unit *unit, const ics_light_box *box)
 {
     char text[512];
@@ -63,6 +79,7 @@ void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
     ics_light_box_add(&run->doubts.box, box.x.low, box.y.low, box.z.low);
     ics_light_box_add(&run->doubts.box, box.x.high, box.y.high, box.z.high);
     look_at_position(run, unit, &box);
+    look_at_time(run, unit, extent->time);
     if (!run->doubts.warned_weight && 2 * extent->weightless > extent->steps) {
         run->doubts.warned_weight = true;
         warn(run,

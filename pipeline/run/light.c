@@ -44,6 +44,9 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
                          ics_config_has_particles(config) ? "it makes none of the particles"
                                                           : "it makes none of the workload");
     }
+    if (run->kept_steps != NULL) {
+        ICS_TRY(ics_config_check_output(config, "--keep-steps", run->kept_steps, error));
+    }
     struct stat about;
     const bool replaces = run->options->force || run->options->resume;
     if (run->kept_steps != NULL && !replaces && lstat(run->kept_steps, &about) == 0) {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/config/pattern_outputs.h"
+#include "pipeline/telemetry/record_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,71 @@ static bool ends_with(const char *name, const char *ending)
 {
     size_t length = strlen(name), tail = strlen(ending);
     return length >= tail && strcmp(name + length - tail, ending) == 0;
+}
+
+char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, const char *name)
+{
+    const char *folder = run->config->sink.directory;
+    size_t length = strlen(folder);
+    char *path = NULL;
+    if (configured != NULL) {
+        return strdup(configured);
+    }
+    while (length > 1 && folder[length - 1] == '/') {
+        --length;
+    }
+    return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
+}
+
+/* Checks one name. `option` gave it; NULL: the key did. */
+static int check_record(const ics_run_state *run, ics_record record, const char *path,
+                        const char *key, const char *option, icestream_error *error)
+{
+    const int status =
+        path == NULL ? ICESTREAM_OK
+                     : ics_record_file_check(record, option != NULL ? option : key, path, error);
+    if (status == ICESTREAM_OK || option == NULL) {
+        return status == ICESTREAM_OK ? status : ics_config_blame(run->config, key, error);
+    }
+    if (error != NULL) {
+        error->status = ICESTREAM_E_USAGE;
+    }
+    return ICESTREAM_E_USAGE;
+}
+
+int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error)
+{
+    const icestream_config *config = run->config;
+    const icestream_run_options *options = run->options;
+    const bool folder = strcmp(config->sink.directory, "-") != 0;
+    const bool has_journal = folder || config->sink.journal != NULL;
+    const bool has_summary =
+        options->summary_path != NULL ? strcmp(options->summary_path, "-") != 0 : folder;
+    char *journal =
+        has_journal ? ics_run_name_in_sink(run, config->sink.journal, "run.journal") : NULL;
+    char *summary =
+        has_summary ? ics_run_name_in_sink(run, options->summary_path, "summary.json") : NULL;
+    const bool asked = options->metrics_path != NULL;
+    const char *metrics = asked ? options->metrics_path : config->metrics.file;
+    const char *const paths[ICS_RECORDS] = {[ICS_RECORD_JOURNAL] = journal,
+                                            [ICS_RECORD_SUMMARY] = summary,
+                                            [ICS_RECORD_METRICS] = metrics};
+    int status = has_journal == (journal != NULL) && has_summary == (summary != NULL)
+                     ? ics_record_file_check_names(paths, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    if (status == ICESTREAM_OK) {
+        status = check_record(run, ICS_RECORD_JOURNAL, journal, "sink.journal", NULL, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = check_record(run, ICS_RECORD_SUMMARY, summary, NULL, "--summary", error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = check_record(run, ICS_RECORD_METRICS, metrics, "metrics.file",
+                              asked ? "--metrics" : NULL, error);
+    }
+    free(journal);
+    free(summary);
+    return status;
 }
 
 /* Adds the name of an output if its folder is that of the step files. `path` NULL: FOLDER/NAME with

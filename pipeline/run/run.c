@@ -63,7 +63,7 @@ static void report(ics_run_state *run)
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
-    char electrons[64] = "", commands[64] = "";
+    char electrons[64] = "", commands[64] = "", speed[96] = "";
     const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
     if (undelivered > 0) {
         snprintf(commands, sizeof commands, ", %zu with a failed sink.command", undelivered);
@@ -74,16 +74,22 @@ static void report(ics_run_state *run)
             electrons, sizeof electrons, ", %s photo-electrons",
             ics_progress_count_text((double)run->batches.account.photo_electrons, electron_text));
     }
+    if (photons > 0.0 && seconds > 0.0) {
+        const double each = 1e9 * seconds / photons; /* ns */
+        snprintf(speed, sizeof speed,
+                 each < 100.0 ? ", %s photons/s (%.3g ns per photon)"
+                              : ", %s photons/s (%.0f ns per photon)",
+                 ics_progress_count_text(photons / seconds, rate_text), each);
+    }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
         "%zu file%s done, %zu skipped, %zu quarantined, %zu left%s: %s photons, %s hits%s in "
-        "%.2f s, %s photons/s (%.3g ns per photon)",
+        "%.2f s%s",
         ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
         ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
         ics_run_unfinished(run), commands, ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
-        ics_progress_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
-        photons > 0.0 ? 1e9 * seconds / photons : 0.0);
+        speed);
 }
 
 /* The name of a worker is the name of a folder. Two processes that run have different names. */

@@ -16,6 +16,7 @@
 #include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
+#include "pipeline/run/own_outputs.h"
 #include "pipeline/run/read.h"
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
@@ -115,21 +116,6 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
     return status == ICESTREAM_OK ? make_directory(directory, error) : status;
 }
 
-/* DIRECTORY/NAME unless the configuration names another path. NULL: out of memory. */
-static char *path_in_sink(const ics_run_state *run, const char *configured, const char *name)
-{
-    const char *folder = run->config->sink.directory;
-    size_t length = strlen(folder);
-    char *path = NULL;
-    if (configured != NULL) {
-        return strdup(configured);
-    }
-    while (length > 1 && folder[length - 1] == '/') { /* messages name the path */
-        length--;
-    }
-    return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
-}
-
 /* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
  * where the configuration names them. */
 static int open_records(ics_run_state *run, icestream_error *error)
@@ -137,13 +123,13 @@ static int open_records(ics_run_state *run, icestream_error *error)
     const icestream_config *config = run->config;
     bool folder = !run->common.to_stdout;
     if (folder || config->sink.quarantine != NULL) {
-        run->quarantine = path_in_sink(run, config->sink.quarantine, "quarantine");
+        run->quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
         run->common.quarantine = run->quarantine;
     }
     if (!folder && config->sink.journal == NULL) {
         return ICESTREAM_OK;
     }
-    char *path = path_in_sink(run, config->sink.journal, "run.journal");
+    char *path = ics_run_name_in_sink(run, config->sink.journal, "run.journal");
     if (path == NULL || (folder && run->quarantine == NULL)) {
         free(path);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
@@ -159,7 +145,7 @@ static int open_records(ics_run_state *run, icestream_error *error)
 
 static int open_reports(ics_run_state *run, icestream_error *error)
 {
-    char *folder = path_in_sink(run, NULL, "");
+    char *folder = ics_run_name_in_sink(run, NULL, "");
     if (folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
@@ -338,6 +324,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     run->loop.parts = parts;
     run->loop.part_count = sizeof parts / sizeof *parts;
 
+    ICS_TRY(ics_run_own_outputs_check(run, error));
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
     ICS_TRY(ics_config_find_command(run->config, &run->commands.path, error));
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));

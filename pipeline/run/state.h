@@ -96,6 +96,7 @@ typedef struct ics_run_shape {
 /* Owned by stop.c. */
 typedef struct ics_run_stop {
     int signal;            /* the first signal that stopped the run; 0: none */
+    double signalled;      /* ics_clock_seconds() of that signal (s) */
     bool limit_reached;    /* the time limit is over; set by loop.c */
     icestream_error fatal; /* the error that ended the run early */
 } ics_run_stop;
@@ -298,8 +299,9 @@ typedef struct ics_run_measures {
 typedef struct ics_run_doubts {
     ics_light_limits limits;
     ics_light_box box; /* the light of all inputs so far, as far as it is known */
-    bool warned_position, warned_weight, warned_length; /* each is said once in a run */
-    ics_warnings warnings;                              /* what was said while the run lasted */
+    bool warned_position, warned_weight, warned_length,
+        warned_time;       /* each is said once in a run */
+    ics_warnings warnings; /* what was said while the run lasted */
 } ics_run_doubts;
 
 /* Owned by loop.c. */

@@ -36,6 +36,7 @@ from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_ice import ice_cases  # noqa: E402
 from bad_inputs_ice_features import ice_feature_cases  # noqa: E402
+from bad_inputs_outputs import output_cases  # noqa: E402
 from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_plausible import plausible_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
@@ -316,6 +317,7 @@ def collect_cases(program):
         geometry_cases,
         detection_cases,
         particle_cases,
+        output_cases,
         step_cases,
         sink_cases,
         command_cases,

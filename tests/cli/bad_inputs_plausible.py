@@ -199,6 +199,36 @@ def light_cases():
     )
 
 
+def table(name, header, rows, says, exit_status=0):
+    content = header + "".join("\n" + row for row in rows) + "\n"
+    case(
+        GROUP,
+        name,
+        "validate --print-effective -s particles.file=p.csv",
+        exit_status,
+        [says],
+        {"p.csv": content.encode()},
+    )
+
+
+def table_cases():
+    rows = ["e-,%d,0,0,0,%g,%g,10" % (i, 0.3 + 0.5 * i, 0.2 + i) for i in range(6)]
+    header = "type,event,x,y,z,zenith,azimuth,energy"
+    table(
+        "angles in radians",
+        header,
+        rows,
+        "warning    p.csv:7: zenith, azimuth: found at most 2.8 and 5.2 degrees in 6 particles of different "
+        "directions; are these angles in radians?",
+    )
+    table(
+        "particles without a column event",
+        header.replace("event,", ""),
+        ["e-,0,0,0,90,0,10", "e-,0,0,0,90,0,20"],
+        "warning    p.csv:1: event: found no such column, so that all particles of the list are one event",
+    )
+
+
 def steps_cases():
     many = {"photons": 1000}
 
@@ -232,6 +262,11 @@ def steps_cases():
         weight=0,
     )
     steps(
+        "steps at a time since 1970",
+        "a.steps.npy: t: found 1.7e+18 ns, a time that a step stores only to within 1.4e+11 ns",
+        t=1.7e18,
+    )
+    steps(
         "steps of 1000 km", "a.steps.npy: length: found 1e+06 m, longer than the world", length=1e6
     )
 
@@ -245,7 +280,7 @@ def kind_cases():
             name,
             "validate -s " + command,
             exit_status,
-            ["error: found " + says + ", expected text\n"],
+            ["error: found " + says + ", expected text in UTF-8\n"],
             {"file": data},
         )
 
@@ -322,6 +357,7 @@ def plausible_cases():
     ice_cases()
     run_cases()
     light_cases()
+    table_cases()
     generate_cases()
     steps_cases()
     kind_cases()

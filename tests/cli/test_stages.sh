@@ -53,6 +53,14 @@ says err 'nan.h: error: stages.scatter: device.check: found nan as 1 - cos' 'a n
 expect 2 "$ICESTREAM" compare light.yaml -s 'stages.scatter={source: nan.h}'
 says err 'nan.h: error: stages.scatter: device.check: found nan'
 
+# The same without checks: the run does not begin. Nor with a number that is no 1 - cos.
+sed 's/return.*/return u + 5.0f;/' nan.h >five.h
+for header in nan:nan five:-4.5; do
+    expect 2 "$ICESTREAM" run -q light.yaml -s sink.directory=nan/ -s "stages.scatter={source: ${header%:*}.h}"
+    says err "${header%:*}.h: error: stages.scatter: found a mean cosine of ${header#*:}, expected a number from -1 to 1"
+done
+[[ ! -e nan/light.hits.npy ]] || fail "a run with a wrong mean cosine wrote hits"
+
 # Hole ice and a header for propagate: a warning.
 expect 0 "$ICESTREAM" validate -s ice.file="$examples/../ice/tilted.yaml" \
     -s "stages.propagate={source: $examples/clear.h}"

@@ -179,6 +179,16 @@ static const struct {
                               "not given"},
     {"source: {files: [a], after: move}", "r.yaml:1:29: error: source.after: is for "
                                           "source.directory, which is not given"},
+    {"source: {scan: 1}", "r.yaml:1:16: error: source.scan: is for source.directory or "
+                          "source.listen, and neither is given"},
+    {"source: {lease: 5}", "r.yaml:1:17: error: source.lease: is for source.directory or "
+                           "source.listen, and neither is given"},
+    {"sink: {directory: ~/hits}", "r.yaml:1:19: error: sink.directory: found '~/hits', expected "
+                                  "the whole path (~ is for shells; ./~/hits is a file of this "
+                                  "name)"},
+    {"source: {files: [a, '${B}/c']}", "r.yaml:1:21: error: source.files: found '${B}/c', expected "
+                                       "the whole path ($ is for shells; ./${B}/c is a file of "
+                                       "this name)"},
     {"source: {clients: 3}", "r.yaml:1:19: error: source.clients: is for source.listen, which is "
                              "not given"},
     {"source: {files: [a], directory: b}", "r.yaml:1:33: error: only one of 'source.directory' and "

@@ -3,6 +3,7 @@
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +199,22 @@ static bool is_text(const ics_yaml_node *node)
     return node->kind == ICS_YAML_SCALAR && *node->text && !ics_yaml_is_null(node);
 }
 
+/* Refuses "~/hits" and "$HOME/hits": a shell replaces their beginnings only where a word begins, so
+ * that a folder with the name ~ would be made. */
+static int check_path(const ics_schema_field *field, const ics_yaml_node *node,
+                      icestream_error *error)
+{
+    const char *text = node->text;
+    const bool is_variable = text[0] == '$' && (text[1] == '{' || isalpha((unsigned char)text[1]));
+    if (strncmp(text, "~/", 2) != 0 && !is_variable) {
+        return ICESTREAM_OK;
+    }
+    return ics_yaml_error(error, node,
+                          "%s: found '%s', expected the whole path (%s is for shells; ./%s is a "
+                          "file of this name)",
+                          field->path, text, is_variable ? "$" : "~", text);
+}
+
 static int read_text(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                      icestream_error *error)
 {
@@ -206,6 +223,9 @@ static int read_text(const ics_schema_field *field, const ics_yaml_node *node, v
     }
     const char *nearest = NULL;
     bool is_path = field->type == ICS_SCHEMA_PATH && find_choice(field, node, &nearest) == SIZE_MAX;
+    if (is_path) {
+        ICS_TRY(check_path(field, node, error));
+    }
     char *copy =
         is_path ? ics_schema_join(node->source->folder, node->text, false) : strdup(node->text);
     if (copy == NULL) {
@@ -256,6 +276,8 @@ static int read_patterns(const ics_schema_field *field, const ics_yaml_node *nod
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
         if (!is_text(items[i])) {
             status = unexpected_value(field, items[i], NULL, error);
+        } else if (check_path(field, items[i], error) != ICESTREAM_OK) {
+            status = ICESTREAM_E_CONFIG;
         } else if ((texts[i] = ics_schema_join(node->source->folder, items[i]->text, true)) ==
                    NULL) {
             status = ics_yaml_no_memory(error, node);

@@ -153,9 +153,10 @@ static int refill(ics_line_stream *stream, icestream_error *error)
     const char *kind = stream->line == 0
                            ? ics_file_kind(stream->next, (size_t)(stream->end - stream->next))
                            : NULL;
-    return kind == NULL ? ICESTREAM_OK
-                        : ics_error_add(error, ICESTREAM_E_CONFIG,
-                                        "%s: error: found %s, expected text", stream->name, kind);
+    return kind == NULL
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found %s, expected text in UTF-8", stream->name, kind);
 }
 
 /* Finds the end of the next line, and reads more text if the buffer does not contain it. */

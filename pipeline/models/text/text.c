@@ -78,8 +78,8 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
     }
     const char *kind = ics_file_kind(out->data, out->size);
     if (kind != NULL) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected text%s",
-                             path, kind, strstr(kind, "UTF-16") != NULL ? " in UTF-8" : "");
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: found %s, expected text in UTF-8", path, kind);
     }
     skip_byte_order_mark(out);
     return ICESTREAM_OK;

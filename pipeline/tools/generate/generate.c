@@ -127,6 +127,9 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     ics_models *models = NULL;
     ics_step_generator *generator = NULL;
     int status = ics_config_check_light(config, "generate", error);
+    if (status == ICESTREAM_OK && to_file) {
+        status = ics_config_check_output(config, "--output", path, error);
+    }
     if (status == ICESTREAM_OK) {
         status = ics_models_create(config, &models, error);
     }

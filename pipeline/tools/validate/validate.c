@@ -9,6 +9,7 @@
 #include "pipeline/particles/particle_survey.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
+#include "pipeline/telemetry/record_file.h"
 #include "pipeline/tools/measure/world.h"
 #include "pipeline/tools/validate/source_survey.h"
 
@@ -205,6 +206,23 @@ static int check_outside(const icestream_config *config, icestream_error *error)
     return status;
 }
 
+/* Checks the names of files that a run would append to or replace. */
+static int check_records(const icestream_config *config, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    if (config->sink.journal != NULL &&
+        ics_record_file_check(ICS_RECORD_JOURNAL, "sink.journal", config->sink.journal, error) !=
+            ICESTREAM_OK) {
+        status = ics_config_blame(config, "sink.journal", error);
+    }
+    if (status == ICESTREAM_OK && config->metrics.file != NULL &&
+        ics_record_file_check(ICS_RECORD_METRICS, "metrics.file", config->metrics.file, error) !=
+            ICESTREAM_OK) {
+        status = ics_config_blame(config, "metrics.file", error);
+    }
+    return status;
+}
+
 /* Adds warnings about values that are probably mistakes. The workload counts only where there are
  * no particles. */
 static int judge_plausibility(const icestream_config *config, ics_models *models)
@@ -313,6 +331,7 @@ int icestream_validate_with(const icestream_config *config,
                              options->machine);
     }
     ICS_TRY(check_outside(config, error));
+    ICS_TRY(check_records(config, error));
     ICS_TRY(ics_device_options_for_machine(config, machine, &device, &assumed, error));
     ICS_TRY(ics_models_create(config, &models, error));
     const findings out = {.text = options->json ? NULL : report,

@@ -1,0 +1,75 @@
+#include "pipeline/telemetry/record_file.h"
+
+#include "base/disk.h"
+#include "base/error.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name, *begin;
+} records[ICS_RECORDS] = {
+    [ICS_RECORD_JOURNAL] = {"a journal of runs", "{\"time\":"},
+    [ICS_RECORD_SUMMARY] = {"a summary of a run", "{\n  \"schema\": \"icestream.summary\""},
+    [ICS_RECORD_METRICS] = {"metrics of a run", "# HELP icestream_"},
+};
+
+static bool ends_with(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcmp(name + length - tail, ending) == 0;
+}
+
+/* Whether the file is empty or begins like the record, also if it was cut short there. */
+static bool begins_well(int descriptor, const char *begin)
+{
+    char found[64];
+    const size_t length = strlen(begin);
+    const ssize_t got = pread(descriptor, found, length, 0);
+    return got < 0 || memcmp(found, begin, (size_t)got) == 0;
+}
+
+int ics_record_file_check(ics_record record, const char *what, const char *path,
+                          icestream_error *error)
+{
+    struct stat about;
+    if (ends_with(path, ".npy")) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found %s, a name of step and hit files, expected another name "
+                             "for %s",
+                             what, path, records[record].name);
+    }
+    if (ics_disk_is_own_stream(path)) {
+        return ICESTREAM_OK;
+    }
+    /* O_NONBLOCK: a named pipe must not make this wait. */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) {
+        return ICESTREAM_OK;
+    }
+    const bool is_right = fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) ||
+                          begins_well(descriptor, records[record].begin);
+    close(descriptor);
+    return is_right ? ICESTREAM_OK
+                    : ics_error_set(error, ICESTREAM_E_CONFIG,
+                                    "%s: found %s, a file that is something else, expected %s, or "
+                                    "a name that is free",
+                                    what, path, records[record].name);
+}
+
+int ics_record_file_check_names(const char *const *paths, icestream_error *error)
+{
+    for (size_t i = 0; i < ICS_RECORDS; ++i) {
+        for (size_t k = i + 1; k < ICS_RECORDS; ++k) {
+            if (paths[i] != NULL && paths[k] != NULL && strcmp(paths[i], paths[k]) == 0) {
+                return ics_error_set(error, ICESTREAM_E_CONFIG,
+                                     "%s: found the same name for %s and %s, expected a name for "
+                                     "each",
+                                     paths[i], records[i].name, records[k].name);
+            }
+        }
+    }
+    return ICESTREAM_OK;
+}
