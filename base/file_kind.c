@@ -24,6 +24,10 @@ const char *ics_file_kind(const char *bytes, size_t size)
         {"\x7f"
          "ELF",
          4, "a program"},
+        {"version https://git-lfs", 23, "a pointer of Git LFS in place of the file"},
+        {"<!DOCTYPE", 9, "an HTML page"},
+        {"<!doctype", 9, "an HTML page"},
+        {"<html", 5, "an HTML page"},
         {"\xff\xfe", 2, "text in UTF-16"},
         {"\xfe\xff", 2, "text in UTF-16"},
     };

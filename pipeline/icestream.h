@@ -202,10 +202,17 @@ ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const ch
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);
 
-/* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
- * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Describes a file of steps, hits, paths or waveforms, also in HDF5. `verify`: reads all rows and
+ * checks digests, fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY;
+ * ICESTREAM_E_FAILED: an HDF5 file, and this library was built without HDF5. */
 ICESTREAM_PUBLIC int icestream_info(const char *path, bool verify, bool json, FILE *out,
                                     icestream_error *error);
+
+/* Describes several files, each with its name, and then their sums by kind; `json`: one object per
+ * line, without sums. A file that cannot be used is an error, and the next file follows: `error`
+ * has a line for each, and the status is the worst one. Errors as icestream_info. */
+ICESTREAM_PUBLIC int icestream_info_files(const char *const *paths, size_t count, bool verify,
+                                          bool json, FILE *out, icestream_error *error);
 
 /* Reports how the runs that write into a sink's folder are doing, also while they work: what
  * run.journal records of files and workers, which files exist, which files were quarantined and
@@ -215,8 +222,9 @@ ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE
                                              icestream_error *error);
 
 /* Converts between .npy and HDF5, as the endings of the names say. From a hit file in .npy to .txt
- * it writes the text that ppc prints. ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
- * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+ * it writes the text that ppc prints. The path "-" is standard input, which carries .npy, or
+ * standard output, which takes that text, or .npy of an HDF5 file. ICESTREAM_E_USAGE,
+ * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_convert(const char *from, const char *to, bool force,
                                        icestream_error *error);
 
@@ -225,11 +233,13 @@ typedef struct icestream_waveform_options {
     bool has_range;   /* use only hits of a range of times, and count bins from `low` */
     double low, high; /* the range (ns): low <= t < high */
     bool force;       /* overwrite an existing file */
+    bool stream_npy;  /* standard output gets .npy instead of .csv */
 } icestream_waveform_options;
 
 /* Makes histograms of the arrival times in a hit file, one per event and module, as .npy
- * (icestream_waveform_bin) or .csv, and reports on `out` how many hits are in them.
- * ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+ * (icestream_waveform_bin) or .csv, and reports on `out` how many hits are in them. The paths "-"
+ * are standard input and output. ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_waveforms(const char *from, const char *to,
                                          const icestream_waveform_options *options, FILE *out,
                                          icestream_error *error);
@@ -256,7 +266,7 @@ typedef struct icestream_trace_options {
     const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON" or "@FILE" with a list */
     size_t photon_count;
     const char *steps;  /* the step file; NULL: the step files of the configuration's source */
-    const char *output; /* the .npy file of icestream_path_point to write */
+    const char *output; /* the .npy file of icestream_path_point to write; "-": standard output */
     bool force;         /* overwrite an existing file */
 } icestream_trace_options;
 

@@ -101,8 +101,10 @@ static bool is_one_of(const char *text, const char *first, const char *second, c
 /* Prints a fault of a name that should be that of a command. Returns the exit status. */
 static int unknown_command(const char *name)
 {
-    return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s",
-                                  name[0] == '-' ? "option" : "command", name);
+    const bool is_option = name[0] == '-';
+    return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s%s",
+                                  is_option ? "option" : "command", name,
+                                  is_option ? "; options follow the name of the command" : "");
 }
 
 /* `icestream help [COMMAND]`. Returns the exit status. */
@@ -160,8 +162,28 @@ static __attribute__((noinline)) bool has_stack(void)
     return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST;
 }
 
+/* Raises the limit of open files if it is lower than usual. libuv ends the program by a signal if
+ * the limit forbids its pipes. Returns whether a run can open what it needs. */
+static bool has_descriptors(void)
+{
+    enum { WANTED = 1024, LEAST = 32 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= WANTED) {
+        return true;
+    }
+    limit.rlim_cur = limit.rlim_max < WANTED ? limit.rlim_max : WANTED;
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, the old limit is what counts */
+    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= LEAST;
+}
+
 int main(int argc, char **argv)
 {
+    if (!has_descriptors()) {
+        static const char text[] = "icestream: found a limit below 32 open files (ulimit -n), "
+                                   "expected at least 32\n";
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        return icestream_status_exit(ICESTREAM_E_FAILED);
+    }
     if (!has_stack()) {
         static const char text[] = "icestream: found a stack limit below 256 kB (ulimit -s), "
                                    "expected at least 256 kB\n";

@@ -102,8 +102,12 @@ int ics_cache_read(const char *path, char **text, size_t *size, icestream_error 
     }
     if (!S_ISREG(status.st_mode) || status.st_size > BYTES_MOST) {
         fclose(file);
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: expected a file of at most %d MiB",
-                             path, BYTES_MOST >> 20);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found %s, expected a file of at most %d MiB", path,
+                             S_ISREG(status.st_mode)   ? "a larger file"
+                             : S_ISDIR(status.st_mode) ? "a folder"
+                                                       : "a device or pipe",
+                             BYTES_MOST >> 20);
     }
     char *bytes = malloc((size_t)status.st_size + 1);
     if (bytes == NULL) {

@@ -42,6 +42,18 @@ static bool is_changed(const icestream_config *config, const char *key)
     return config->origin->changed[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
 }
 
+/* Whether `--set` switches off what a key of the run file belongs to. The key then stays without an
+ * effect, because the file had the feature on. */
+static bool is_overridden(const icestream_config *config, const char *key, const char *off)
+{
+    const ics_yaml_node *const *given = config->origin->given;
+    const ics_yaml_node *of_key =
+        given[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
+    const ics_yaml_node *of_switch =
+        given[ics_schema_find(off, ics_config_keys, ics_config_key_count)];
+    return of_key != NULL && of_switch != NULL && of_key->line > 0 && of_switch->line == 0;
+}
+
 static int check_source(const icestream_config *config, icestream_error *error)
 {
     size_t inputs = 0;
@@ -129,16 +141,19 @@ static int check_models(const icestream_config *config, icestream_error *error)
                                config->ice.absorb_above, config->ice.absorb_below);
     }
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
-    if (!config->ice.tilt && is_changed(config, "ice.tilt_origin")) {
+    if (!config->ice.tilt && is_changed(config, "ice.tilt_origin") &&
+        !is_overridden(config, "ice.tilt_origin", "ice.tilt")) {
         status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     }
-    if (!config->ice.tilt && is_changed(config, "ice.tilt_outside")) {
+    if (!config->ice.tilt && is_changed(config, "ice.tilt_outside") &&
+        !is_overridden(config, "ice.tilt_outside", "ice.tilt")) {
         status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     }
     if (!config->ice.birefringence &&
-        (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED)) {
+        (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED) &&
+        !is_overridden(config, "ice.birefringence_subtraction", "ice.birefringence")) {
         status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
                                "found %s, and ice.birefringence is false: nothing is subtracted",
                                ics_config_choice("ice.birefringence_subtraction", subtraction));

@@ -1,6 +1,7 @@
 /* icestream_convert: between .npy and HDF5, and from .npy to text. The endings of the file names
  * decide. */
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/hit_text.h"
 
@@ -43,9 +44,17 @@ static int convert(layout source, const char *from, const char *to, bool force,
 }
 #endif
 
+/* Standard input carries .npy. Standard output takes what the other side can become: the text of
+ * hits, or the table of an HDF5 file. */
+static layout layout_of_stream(layout other)
+{
+    return other == LAYOUT_NPY ? LAYOUT_TEXT : LAYOUT_NPY;
+}
+
 int icestream_convert(const char *from, const char *to, bool force, icestream_error *error)
 {
-    layout source = layout_of(from), target = layout_of(to);
+    const layout source = strcmp(from, "-") == 0 ? LAYOUT_NPY : layout_of(from);
+    const layout target = strcmp(to, "-") == 0 ? layout_of_stream(source) : layout_of(to);
     if (source == LAYOUT_NPY && target == LAYOUT_TEXT) {
         return ics_hit_text_export(from, to, force, error);
     }
@@ -63,8 +72,11 @@ int icestream_convert(const char *from, const char *to, bool force, icestream_er
         return ics_error_set(
             error, ICESTREAM_E_USAGE,
             "%s and %s: found the same kind of file twice, expected .npy and .h5 or "
-            ".hdf5",
-            from, to);
+            ".hdf5%s",
+            from, to, strcmp(from, "-") == 0 ? " (standard input carries .npy)" : "");
+    }
+    if (strcmp(to, "-") == 0) {
+        ICS_TRY(ics_terminal_check_output("-", error));
     }
     return convert(source, from, to, force, error);
 }

@@ -8,13 +8,18 @@
 
 #include "pipeline/icestream.h"
 
-/* Writes the table of the .npy file `from` to the HDF5 file `to`. ICESTREAM_E_INPUT,
- * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Writes the table of the .npy file `from` ("-": of standard input) to the HDF5 file `to`.
+ * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE: standard input is a
+ * terminal. */
 int ics_hdf5_export(const char *from, const char *to, bool force, icestream_error *error);
 
 /* Writes the table /hits, /steps, /paths or /waveforms of the HDF5 file `from`, whichever comes
- * first in this list, to the .npy file `to`. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
- * ICESTREAM_E_MEMORY. */
+ * first in this list, to the .npy file `to` ("-": to standard output). ICESTREAM_E_INPUT,
+ * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error);
+
+/* Writes the bytes of that .npy file to an open file. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY. */
+int ics_hdf5_import_into(const char *from, int descriptor, icestream_error *error);
 
 #endif

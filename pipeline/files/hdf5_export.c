@@ -6,6 +6,7 @@
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/hdf5_common.h"
 #include "pipeline/files/output.h"
+#include "pipeline/files/stream_output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,11 +169,28 @@ static int export_file(ics_table_reader *reader, const char *to, const char *par
     return status;
 }
 
+/* Standard input is one table, which may have a trailer: a dataset has a known number of rows. */
+static int open_table(const char *from, ics_table_reader **out, icestream_error *error)
+{
+    int descriptor = -1;
+    if (strcmp(from, "-") != 0) {
+        return ics_table_reader_open(from, NULL, out, error);
+    }
+    ICS_TRY(ics_stream_output_keep_input(&descriptor, error));
+    icestream_error reason = {.text = ""};
+    const int status =
+        ics_table_reader_open_descriptor(descriptor, "standard input", NULL, out, &reason);
+    return status == ICESTREAM_E_INPUT
+               ? ics_error_set(error, status, "%s (HDF5 takes one file or one message)",
+                               reason.text)
+               : ics_error_copy(error, &reason);
+}
+
 int ics_hdf5_export(const char *from, const char *to, bool force, icestream_error *error)
 {
     ics_table_reader *reader = NULL;
     ics_output *output = NULL;
-    int status = ics_table_reader_open(from, NULL, &reader, error);
+    int status = open_table(from, &reader, error);
     if (!status) {
         status = ics_output_create(to, force, &output, error);
     }

@@ -9,10 +9,12 @@
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static ics_layout_number_type number_of(hid_t type)
 {
@@ -294,12 +296,17 @@ static int import_file(import_table *table, const char *to, bool force, icestrea
 typedef struct import_order {
     const char *from, *to;
     bool force;
+    int descriptor; /* takes what goes to standard output; -1: standard output */
 } import_order;
 
 static int import_in_child(void *user, icestream_error *error)
 {
     const import_order *order = user;
     import_table table = {.path = order->from, .set = H5I_INVALID_HID, .type = H5I_INVALID_HID};
+    if (order->descriptor >= 0 && dup2(order->descriptor, STDOUT_FILENO) < 0) {
+        return ics_error_set_cause(error, ICESTREAM_E_FAILED, errno, "%s: cannot be read: %s",
+                                   order->from, strerror(errno));
+    }
     ics_hdf5_silence before = ics_hdf5_be_silent();
     int status = import_file(&table, order->to, order->force, error);
     ics_hdf5_speak_again(&before);
@@ -316,20 +323,32 @@ static void clean_part(const char *to)
     }
 }
 
-int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error)
+static int import_contained(import_order *order, icestream_error *error)
 {
     struct stat about;
     /* HDF5 would open a named pipe and wait for a writer. */
-    if (stat(from, &about) == 0 && !S_ISREG(about.st_mode)) {
+    if (stat(order->from, &about) == 0 && !S_ISREG(about.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: found something that is not a file, expected an HDF5 file", from);
+                             "%s: found something that is not a file, expected an HDF5 file",
+                             order->from);
     }
     /* Of 1000 files with one wrong byte in their structures, 5 made the library read invalid
      * memory. So a child process reads the file. */
-    import_order order = {from, to, force};
-    int status = ics_contained_check(import_in_child, &order, from, error);
-    if (status == ICESTREAM_E_INPUT) {
+    return ics_contained_check(import_in_child, order, order->from, error);
+}
+
+int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error)
+{
+    import_order order = {.from = from, .to = to, .force = force, .descriptor = -1};
+    const int status = import_contained(&order, error);
+    if (status == ICESTREAM_E_INPUT && strcmp(to, "-") != 0) {
         clean_part(to);
     }
     return status;
+}
+
+int ics_hdf5_import_into(const char *from, int descriptor, icestream_error *error)
+{
+    import_order order = {.from = from, .to = "-", .descriptor = descriptor};
+    return import_contained(&order, error);
 }

@@ -1,12 +1,14 @@
 #include "pipeline/files/hit_reader.h"
 
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/files/format/table_reader.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Wavelengths of photons (nm, physics.md 14.4), with room for rounding. */
 #define WAVELENGTH_LOW  249.99
@@ -24,6 +26,16 @@ struct ics_hit_reader {
     double first_t;         /* time of the first hit of its step */
 };
 
+static int open_table(const char *path, ics_table_reader **out, icestream_error *error)
+{
+    if (strcmp(path, "-") != 0) {
+        return ics_table_reader_open(path, ics_layout_hits(), out, error);
+    }
+    ICS_TRY(ics_terminal_check_input(path, error));
+    return ics_table_reader_open_stream(STDIN_FILENO, "standard input", ics_layout_hits(), -1, out,
+                                        error);
+}
+
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error)
 {
     *out = NULL;
@@ -32,14 +44,16 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     reader->check = check;
-    int status = ics_table_reader_open(path, ics_layout_hits(), &reader->table, error);
+    int status = open_table(path, &reader->table, error);
     if (status) {
         ics_hit_reader_destroy(reader);
         return status;
     }
     icestream_account account;
     const json_t *metadata = ics_table_reader_metadata(reader->table);
-    reader->is_single = json_object_get(metadata, "inputs") == NULL;
+    /* Of a message it is not known whether its hits are those of one step file. */
+    reader->is_single =
+        metadata != NULL ? json_object_get(metadata, "inputs") == NULL : strcmp(path, "-") != 0;
     reader->stops = ics_metadata_account(metadata, &account) && account.detected > 0;
     *out = reader;
     return ICESTREAM_OK;
@@ -174,7 +188,16 @@ int ics_hit_reader_read(ics_hit_reader *reader, icestream_hit *hits, size_t capa
                         icestream_error *error)
 {
     uint64_t first = ics_table_reader_position(reader->table);
+    bool found = true;
     int status = ics_table_reader_read(reader->table, hits, capacity, got, error);
+    while (!status && *got == 0 && found) { /* the end of the file or of a message */
+        status = ics_table_reader_next(reader->table, &found, error);
+        first = 0;
+        reader->begun = false;
+        if (!status && found) {
+            status = ics_table_reader_read(reader->table, hits, capacity, got, error);
+        }
+    }
     if (status || !reader->check) {
         return status;
     }

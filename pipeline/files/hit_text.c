@@ -52,6 +52,9 @@ static int put_hits(ics_text_output *file, ics_hit_reader *reader, icestream_hit
                 status = put_hit(file, &hits[i], error);
             }
         }
+        if (status == ICESTREAM_OK) {
+            status = ics_text_output_pass_on(file, error);
+        }
     }
     return status == ICESTREAM_OK
                ? ics_text_output_put(file, error, "%sTEND ? ? ?\nEND\n", begun ? "EE\n" : "")

@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "pipeline/files/stream_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,9 +138,26 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Makes the output one to standard output. */
+static int start_stream(ics_output *output, icestream_error *error)
+{
+    char *name = strdup(ICS_STREAM_OUTPUT_NAME);
+    if (name == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for standard output");
+    }
+    free(output->path);
+    free(output->part);
+    output->path = name;
+    output->part = NULL;
+    return ics_stream_output_temporary(&output->descriptor, error);
+}
+
 static int start(ics_output *output, icestream_error *error)
 {
     struct stat existing;
+    if (strcmp(output->path, "-") == 0) {
+        return start_stream(output, error);
+    }
     if (!*output->path) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "found an empty name, expected that of a file");
@@ -346,6 +364,9 @@ int ics_output_sync_folder(const char *path, icestream_error *error)
 
 int ics_output_commit(ics_output *output, icestream_error *error)
 {
+    if (output->part == NULL) {
+        return ics_stream_output_copy(output->descriptor, error);
+    }
     if (fchmod(output->descriptor, output->mode) != 0 && errno != EPERM && errno != EOPNOTSUPP) {
         return failed(output, "cannot set its permissions", error);
     }

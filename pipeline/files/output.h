@@ -5,6 +5,10 @@
  * the file's name and the bytes written so far, with errno still set after ics_output_destroy();
  * ICESTREAM_E_MEMORY. After an error the file must be written again from its beginning, because
  * some of its bytes may be lost.
+ *
+ * The path "-" is standard output: the file grows in a temporary folder without a name, and the
+ * commit writes all of it to standard output, because some bytes of a file are known only at its
+ * end. Such an output has no .part with a name.
  */
 #ifndef ICS_FILES_OUTPUT_H
 #define ICS_FILES_OUTPUT_H
@@ -56,7 +60,7 @@ int ics_output_sync_folder(const char *path, icestream_error *error);
 
 /* The final name of the file. */
 const char *ics_output_path(const ics_output *output);
-/* NAME.part, for libraries that open files by name. */
+/* NAME.part, for libraries that open files by name; NULL for standard output. */
 const char *ics_output_part(const ics_output *output);
 /* Bytes appended so far. */
 uint64_t ics_output_size(const ics_output *output);

@@ -4,16 +4,10 @@
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/files/output.h"
+#include "pipeline/files/stream_output.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { BUFFER_BYTES = 1 << 20 };
 
@@ -151,33 +145,6 @@ void ics_table_writer_destroy(ics_table_writer *writer)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static int write_all(int descriptor, const char *name, const void *bytes, size_t size,
-                     uint64_t *written, icestream_error *error)
-{
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t count = write(descriptor, next, size);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0 && errno == EAGAIN) {
-            struct pollfd room = {.fd = descriptor, .events = POLLOUT};
-            (void)poll(&room, 1, -1);
-            continue;
-        }
-        if (count < 0) {
-            return ics_error_set(error, ICESTREAM_E_OUTPUT,
-                                 "%s: cannot write: %s (after %" PRIu64 " bytes of the message)",
-                                 name, errno == EPIPE ? "the reader has gone" : strerror(errno),
-                                 *written);
-        }
-        next += count;
-        size -= (size_t)count;
-        *written += (uint64_t)count;
-    }
-    return ICESTREAM_OK;
-}
-
 int ics_table_message_write_noted(int descriptor, const char *name, const ics_layout *schema,
                                   const char *note, const void *rows, size_t count,
                                   icestream_error *error)
@@ -185,30 +152,12 @@ int ics_table_message_write_noted(int descriptor, const char *name, const ics_la
     unsigned char *header = NULL;
     size_t size = 0;
     ICS_TRY(ics_npy_write_noted_header(schema, count, note, &header, &size, error));
-    /* A library must not change how the process handles SIGPIPE. So SIGPIPE is blocked in this
-     * thread, and if these writes raise it, it is removed before it is unblocked. */
-    sigset_t pipe_signal, before, pending;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    sigemptyset(&pending);
-    sigpending(&pending);
-    bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-
     uint64_t written = 0;
-    int status = write_all(descriptor, name, header, size, &written, error);
+    int status = ics_stream_output_write(descriptor, name, header, size, &written, error);
     if (!status) {
-        status = write_all(descriptor, name, rows, count * schema->row_bytes, &written, error);
+        status = ics_stream_output_write(descriptor, name, rows, count * schema->row_bytes,
+                                         &written, error);
     }
-
-    if (!was_pending) {
-        const struct timespec at_once = {0, 0};
-        int taken;
-        do {
-            taken = sigtimedwait(&pipe_signal, NULL, &at_once);
-        } while (taken < 0 && errno == EINTR);
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(header);
     return status;
 }

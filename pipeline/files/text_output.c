@@ -2,12 +2,16 @@
 
 #include "base/error.h"
 #include "pipeline/files/output.h"
+#include "pipeline/files/stream_output.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 struct ics_text_output {
-    ics_output *output;
+    ics_output *output; /* NULL: standard output */
+    uint64_t written;   /* bytes of standard output */
     size_t filled;
     char bytes[1 << 16]; /* lines that were not written yet */
 };
@@ -20,7 +24,8 @@ int ics_text_output_create(const char *path, bool force, ics_text_output **out,
     if (file == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    int status = ics_output_create(path, force, &file->output, error);
+    int status = strcmp(path, "-") == 0 ? ICESTREAM_OK
+                                        : ics_output_create(path, force, &file->output, error);
     if (status != ICESTREAM_OK) {
         ics_text_output_destroy(file);
         return status;
@@ -42,7 +47,10 @@ static int flush(ics_text_output *file, icestream_error *error)
 {
     const size_t filled = file->filled;
     file->filled = 0;
-    return ics_output_write(file->output, file->bytes, filled, error);
+    return file->output != NULL
+               ? ics_output_write(file->output, file->bytes, filled, error)
+               : ics_stream_output_write(STDOUT_FILENO, ICS_STREAM_OUTPUT_NAME, file->bytes, filled,
+                                         &file->written, error);
 }
 
 int ics_text_output_put(ics_text_output *file, icestream_error *error, const char *format, ...)
@@ -54,16 +62,22 @@ int ics_text_output_put(ics_text_output *file, icestream_error *error, const cha
     const int length = vsnprintf(file->bytes + file->filled, ICS_TEXT_OUTPUT_LINE, format, values);
     va_end(values);
     if (length < 0 || length >= ICS_TEXT_OUTPUT_LINE) {
-        return ics_error_set(error, ICESTREAM_E_FAILED,
-                             "internal error: %s: a line of %d characters",
-                             ics_output_path(file->output), length);
+        return ics_error_set(
+            error, ICESTREAM_E_FAILED, "internal error: %s: a line of %d characters",
+            file->output != NULL ? ics_output_path(file->output) : ICS_STREAM_OUTPUT_NAME, length);
     }
     file->filled += (size_t)length;
     return ICESTREAM_OK;
 }
 
+int ics_text_output_pass_on(ics_text_output *file, icestream_error *error)
+{
+    return file->output == NULL ? flush(file, error) : ICESTREAM_OK;
+}
+
 int ics_text_output_commit(ics_text_output *file, icestream_error *error)
 {
     int status = flush(file, error);
-    return status == ICESTREAM_OK ? ics_output_commit(file->output, error) : status;
+    return status == ICESTREAM_OK && file->output != NULL ? ics_output_commit(file->output, error)
+                                                          : status;
 }

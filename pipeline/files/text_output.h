@@ -1,4 +1,5 @@
-/* A text file that is written line by line and gets its name when it is complete (output.h). */
+/* A text file that is written line by line and gets its name when it is complete (output.h); the
+ * path "-" is standard output. */
 #ifndef ICS_FILES_TEXT_OUTPUT_H
 #define ICS_FILES_TEXT_OUTPUT_H
 
@@ -18,6 +19,9 @@ void ics_text_output_destroy(ics_text_output *file);
  * too long. */
 int ics_text_output_put(ics_text_output *file, icestream_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Writes the lines so far to standard output, so that its reader need not wait; does nothing to a
+ * file. ICESTREAM_E_OUTPUT. */
+int ics_text_output_pass_on(ics_text_output *file, icestream_error *error);
 /* As ics_output_commit(). */
 int ics_text_output_commit(ics_text_output *file, icestream_error *error);
 

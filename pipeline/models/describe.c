@@ -1,4 +1,5 @@
 /* What `icestream validate` says about the models. */
+#include "base/visible_text.h"
 #include "physics/light/light_cascade.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/module_grid.h"
@@ -9,6 +10,9 @@
 #include "pipeline/models/range.h"
 
 #include <math.h>
+
+/* Bytes of a name, which may come from a file and hold control characters. */
+enum { NAME = 4096 };
 
 /* Describes water at the wavelength of its smallest absorption. */
 static void describe_water(const ice_medium *medium, FILE *out)
@@ -44,7 +48,8 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         ics_range_add(&scattering, 1 / ics_ice_scattering(medium, i, wavelength));
         ics_range_add(&absorption, 1 / ics_ice_absorption(medium, i, wavelength));
     }
-    fprintf(out, "ice        %s\n", medium->name);
+    char name[NAME];
+    fprintf(out, "ice        %s\n", ics_visible_text(medium->name, false, name, sizeof name));
     if (medium->layer_count == 1) {
         fprintf(out, "  layers   1, the same everywhere\n");
     } else {
@@ -89,7 +94,9 @@ static void describe_detector(const ice_detector *detector, const char *from, FI
         /* Modules are sorted by string. */
         strings += i == 0 || module->string != module[-1].string;
     }
-    fprintf(out, "detector   %s\n  from     %s\n", detector->name, from);
+    char name[NAME];
+    fprintf(out, "detector   %s\n  from     %s\n",
+            ics_visible_text(detector->name, false, name, sizeof name), from);
     fprintf(out, "  modules  %zu on %zu strings, %zu excluded, radius %.6g m, oversize %.6g%s\n",
             detector->module_count, strings, excluded, detector->radius, detector->oversize,
             detector->keep_hit_photons ? ", photons continue after a hit" : "");
@@ -139,13 +146,14 @@ static void describe_detection(const ice_detector *detector, const ics_detection
 static void describe_light(const ice_light *light, FILE *out)
 {
     const ice_spectrum *cherenkov = &light->spectra[0];
+    char name[NAME];
     fprintf(out, "light      %zu spectra\n", light->count);
     fprintf(out, "  yield    %.6g Cherenkov photons per metre at beta 1, %g .. %g nm\n",
             light->photons_per_metre, cherenkov->wavelength[0],
             cherenkov->wavelength[cherenkov->count - 1]);
     for (size_t i = 1; i < light->count; ++i) {
         const ice_spectrum *spectrum = &light->spectra[i];
-        fprintf(out, "  %-8zu %s", i, spectrum->name);
+        fprintf(out, "  %-8zu %s", i, ics_visible_text(spectrum->name, false, name, sizeof name));
         if (spectrum->count > 1) {
             fprintf(out, ", %.4g .. %.4g nm", spectrum->wavelength[0],
                     spectrum->wavelength[spectrum->count - 1]);

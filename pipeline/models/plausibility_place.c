@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The line of the number with this position in cfg.txt; 0: there is none. */
+/* The line of the number with this position in a file; 0: there is none. */
 static size_t find_line(const char *path, size_t position)
 {
     icestream_error unused = {.status = ICESTREAM_OK};
@@ -28,10 +28,27 @@ static size_t find_line(const char *path, size_t position)
     return found;
 }
 
-static const char *place_in_folder(const char *folder, size_t position, char *buffer, size_t size)
+/* The numbers of icemodel.par that have keys in other ice files. */
+static const struct {
+    const char *key;
+    size_t position;
+} parameters[] = {{"alpha", 1}, {"kappa", 2}, {"absorption_a", 3}, {"absorption_b", 4}};
+
+static const char *place_in_folder(const char *folder, const char *key, size_t position,
+                                   char *buffer, size_t size)
 {
+    const char *name = position > 0 ? "cfg.txt" : "icemodel.dat";
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, position > 0 ? "cfg.txt" : "icemodel.dat");
+    if (strcmp(key, "tilt") == 0) {
+        name = "tilt.par";
+    }
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; ++i) {
+        if (strcmp(key, parameters[i].key) == 0) {
+            name = "icemodel.par";
+            position = parameters[i].position;
+        }
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     const size_t line = find_line(path, position);
     if (line > 0) {
         snprintf(buffer, size, "%s:%zu", path, line);
@@ -71,6 +88,6 @@ const char *ics_plausibility_ice_place(const icestream_config *config, const cha
         return place_in_file(config->ice.file, key, buffer, size);
     }
     return config->ice.directory != NULL
-               ? place_in_folder(config->ice.directory, position, buffer, size)
+               ? place_in_folder(config->ice.directory, key, position, buffer, size)
                : ics_config_place(config, "ice.model", buffer, size);
 }

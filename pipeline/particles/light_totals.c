@@ -9,6 +9,9 @@
  * differ in their energy loss. */
 #define RANGE_MARGIN 1.5
 
+/* Spectra from this number on are those of light.spectra. */
+enum { FIRST_OF_USER = 7 };
+
 static void doubt(ics_light_totals *totals, ics_track_doubt kind,
                   const ics_listed_particle *particle, const ics_light_parts *parts)
 {
@@ -83,6 +86,10 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
         doubt(totals, particle->passed == ICS_PASSED_PPC ? ICS_DOUBT_PPC : ICS_DOUBT_PIECES,
               particle, parts);
         return;
+    }
+    if (ics_particle_class_of(of) == ICS_PARTICLE_RAY && parts->setup->leds_of_ppc &&
+        parts->model.spectrum < FIRST_OF_USER) {
+        doubt(totals, ICS_DOUBT_RAY, particle, parts);
     }
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK) {
         return;
@@ -160,6 +167,9 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
         "no light, because ppc gives light only to the lines of amu, amu-, amu+, e, e-, "
         "e+, delta, brems, epair, munu, hadr and ph whose columns are all numbers "
         "(particles.conventions: standard gives light to all particles)",
+    [ICS_DOUBT_RAY] =
+        "the wavelengths of particles.spectrum, while ppc takes those of ph from wv.dat "
+        "(docs/for-ppc-users.md says how to get the same)",
 };
 
 const char *ics_light_totals_explain_dark(const ics_light_totals *totals)
@@ -175,7 +185,9 @@ const char *ics_light_totals_explain_dark(const ics_light_totals *totals)
 static const char *describe_first(const ics_doubtful_tracks *tracks, size_t kind, char *buffer,
                                   size_t size)
 {
-    if (kind == ICS_DOUBT_PPC) {
+    if (kind == ICS_DOUBT_RAY) {
+        snprintf(buffer, size, "type %s", ics_particle_type_name(tracks->type));
+    } else if (kind == ICS_DOUBT_PPC) {
         snprintf(buffer, size, "type %s and %.6g GeV", ics_particle_type_name(tracks->type),
                  tracks->energy);
     } else {
@@ -197,7 +209,7 @@ int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_sou
         status = ics_warnings_add(
             out, "%s: %" PRIu64 " %s%s, the first one of %s, ha%s %s",
             ics_particle_source_place_of(source, tracks->position, place, sizeof place),
-            tracks->count, i == ICS_DOUBT_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
+            tracks->count, i >= ICS_DOUBT_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
             describe_first(tracks, i, first, sizeof first), tracks->count == 1 ? "s" : "ve",
             texts[i]);
     }

@@ -118,6 +118,12 @@ static int unknown_option(const ics_command *command, const option_set *set, con
         return ics_command_line_fault(command, "print-effective", "--", "unknown option %s",
                                       argument);
     }
+    if (strchr(typed, '.') != NULL) {
+        return ics_command_line_fault(command, NULL, "",
+                                      "unknown option %s; a key of the configuration is given by "
+                                      "--set %s",
+                                      argument, argument + 2);
+    }
     const char *nearest =
         typed[0] != '\0' ? icestream_suggestion(typed, set->names, set->count) : NULL;
     return ics_command_line_fault(command, nearest, "--", "unknown option %s", argument);
@@ -194,8 +200,17 @@ static int check_operands(const ics_command *command, const ics_arguments *given
         return ics_command_line_fault(command, NULL, "", "expected %s", command->operands);
     }
     if (given->operand_count > command->operands_max) {
-        return ics_command_line_fault(command, NULL, "", "unexpected argument %s",
-                                      given->operands[command->operands_max]);
+        const char *text = given->operands[command->operands_max];
+        const size_t name = strcspn(text, "=");
+        if (text[name] == '=' && (name == 0 || memchr(text, '.', name) != NULL)) {
+            return ics_command_line_fault(
+                command, NULL, "",
+                name == 0 ? "unexpected argument %s; --set KEY=VALUE has no blanks around ="
+                          : "unexpected argument %s; a key of the configuration is given by --set "
+                            "KEY=VALUE",
+                text);
+        }
+        return ics_command_line_fault(command, NULL, "", "unexpected argument %s", text);
     }
     return 0;
 }

@@ -64,6 +64,16 @@ static ics_run_state *run_of_claim_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_run_state, intake.claim_job);
 }
 
+/* `name` gets the name of the file for people. */
+static ics_event report_claim(const ics_run_state *run, const ics_claim *claim, char name[4096])
+{
+    snprintf(name, 4096, "%s/%s", run->common.intake_folder, claim->name);
+    return (ics_event){.kind = ICS_EVENT_CLAIMED,
+                       .file = name,
+                       .input_bytes = claim->bytes,
+                       .attempt = claim->attempt};
+}
+
 static void claim_files(ics_job *job, void *thread_state)
 {
     (void)thread_state;
@@ -76,13 +86,8 @@ static void claim_files(ics_job *job, void *thread_state)
                     &intake->claim_error);
     intake->claim_seconds = ics_clock_seconds() - begun;
     for (size_t i = 0; i < intake->claimed_count; ++i) {
-        const ics_claim *claim = &intake->claimed[i];
         char name[4096];
-        snprintf(name, sizeof name, "%s/%s", run->common.intake_folder, claim->name);
-        const ics_event event = {.kind = ICS_EVENT_CLAIMED,
-                                 .file = name,
-                                 .input_bytes = claim->bytes,
-                                 .attempt = claim->attempt};
+        const ics_event event = report_claim(run, &intake->claimed[i], name);
         ics_run_journal_append(run->common.journal, &event);
     }
 }
@@ -90,9 +95,10 @@ static void claim_files(ics_job *job, void *thread_state)
 static void append_claim(ics_run_state *run, ics_claim *claim)
 {
     char name[4096];
-    snprintf(name, sizeof name, "%s/%s", run->common.intake_folder, claim->name);
+    const ics_event event = report_claim(run, claim, name);
     ics_unit *unit = NULL;
     icestream_error error = {.status = ICESTREAM_OK};
+    ics_events_report(&run->log.events, &event); /* the journal has the line already */
     if (ics_unit_create_claimed(&run->common, claim, name, &unit, &error) != ICESTREAM_OK) {
         ics_run_fail(run, &error);
         return;

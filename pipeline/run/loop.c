@@ -82,20 +82,36 @@ static void on_turn(uv_prepare_t *turn)
 
 /* ---- signals and timers ---------------------------------------------------------------------- */
 
+/* Equal signals within this time (s) are one wish to stop. timeout(1), scancel and supervisors send
+ * a signal to the process and to its group, so a run gets two within a millisecond, or as late as a
+ * busy machine delivers the second one. A person that repeats a signal waits longer. */
+#define SAME_SIGNAL 0.5
+
+static void report_signal(ics_run_state *run, int number, const char *reason)
+{
+    const ics_event event = {.kind = ICS_EVENT_SIGNAL, .signal = number, .reason = reason};
+    ics_run_log_event(run, &event);
+}
+
 static void on_stop_signal(uv_signal_t *handle, int number)
 {
     ics_run_state *run = handle->data;
-    if (run->stop.signal != 0) {
-        ics_run_cancel(run);
+    const double now = ics_clock_seconds();
+    if (run->stop.signal == 0) {
+        run->stop.signal = number;
+        run->stop.signalled = now;
+        ics_run_stop_reading(run);
+        report_signal(run, number,
+                      "stopping: finishing what is being computed (a second signal cancels the "
+                      "run)");
+    } else if (number == run->stop.signal && now - run->stop.signalled < SAME_SIGNAL) {
         return;
+    } else if (!ics_run_is_cancelled(run)) {
+        ics_run_cancel(run);
+        report_signal(run, number,
+                      "cancelled by a second signal: of unfinished files, what was computed since "
+                      "their last checkpoints is lost");
     }
-    run->stop.signal = number;
-    ics_run_stop_reading(run);
-    const ics_event event = {.kind = ICS_EVENT_SIGNAL,
-                             .signal = number,
-                             .reason = "stopping: finishing what is being computed "
-                                       "(a second signal cancels the run)"};
-    ics_run_log_event(run, &event);
 }
 
 static void on_status_signal(uv_signal_t *handle, int number)

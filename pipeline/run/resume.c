@@ -1,6 +1,8 @@
 #include "pipeline/run/resume.h"
 
 #include "base/error.h"
+#include "pipeline/generator/light_digest.h"
+#include "pipeline/generator/light_settings.h"
 #include "pipeline/run/log.h"
 #include "pipeline/units/hit_check.h"
 
@@ -74,17 +76,54 @@ static int find_other_maths(const ics_run_state *run, search *at, icestream_erro
                : status;
 }
 
+/* Makes the metadata that hits of an input must have. Of a step file its digest is not known yet;
+ * if the run makes the steps, their particles are settings like others. */
+static int expect_of(const ics_run_state *run, const ics_input *input, json_t **out,
+                     icestream_error *error)
+{
+    char digest[ICS_DIGEST_TEXT];
+    json_t *light = NULL;
+    icestream_error why = {.status = ICESTREAM_OK};
+    int status = ICESTREAM_OK;
+    if (input->generated) {
+        status = ics_light_settings_make(run->config, &light, &why);
+    }
+    if (status == ICESTREAM_OK && input->generated) {
+        status = ics_light_digest_make(run->config, run->models, digest, &why);
+    }
+    if (status != ICESTREAM_OK) {
+        json_decref(light);
+        light = NULL;
+    }
+    if (status != ICESTREAM_OK && status != ICESTREAM_E_CONFIG) {
+        return ics_error_copy(error, &why);
+    }
+    /* ICESTREAM_E_CONFIG: what is wrong with a list is the business of its unit. */
+    status = ics_origin_metadata(&run->common.origin, light != NULL ? digest : NULL, out, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_origin_add_light(*out, light, error);
+    }
+    json_decref(light);
+    return status;
+}
+
 /* Adds the hit files of other settings to `found`; *count: their number. */
-static int find_other_settings(const ics_run_state *run, const json_t *settings, size_t *count,
-                               icestream_error *found, icestream_error *error)
+static int find_other_settings(const ics_run_state *run, size_t *count, icestream_error *found,
+                               icestream_error *error)
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
-        const char *output = run->inputs.items[i].output;
+        const ics_input *input = &run->inputs.items[i];
         ics_hit_verdict verdict = ICS_HITS_MISSING;
-        icestream_error why, later = {.status = ICESTREAM_OK};
-        int status = output != NULL
-                         ? ics_hit_check_judge(output, settings, false, &verdict, &why, &later)
-                         : ICESTREAM_OK;
+        json_t *settings = NULL;
+        icestream_error why = {.status = ICESTREAM_OK}, later = {.status = ICESTREAM_OK};
+        int status = ICESTREAM_OK;
+        if (input->output != NULL) {
+            status = expect_of(run, input, &settings, &later);
+        }
+        if (status == ICESTREAM_OK && input->output != NULL) {
+            status = ics_hit_check_judge(input->output, settings, false, &verdict, &why, &later);
+        }
+        json_decref(settings);
         if (status == ICESTREAM_E_MEMORY) {
             return ics_error_copy(error, &later);
         }
@@ -105,14 +144,9 @@ static int find_other_settings(const ics_run_state *run, const json_t *settings,
 
 int ics_run_check_settings(const ics_run_state *run, icestream_error *error)
 {
-    json_t *settings = NULL;
     size_t count = 0;
     icestream_error found = {.status = ICESTREAM_OK};
-    int status = ics_origin_metadata(&run->common.origin, NULL, &settings, error);
-    if (status == ICESTREAM_OK) {
-        status = find_other_settings(run, settings, &count, &found, error);
-    }
-    json_decref(settings);
+    const int status = find_other_settings(run, &count, &found, error);
     return status == ICESTREAM_OK && count > 0 ? ics_error_copy(error, &found) : status;
 }
 

@@ -13,7 +13,8 @@ bool ics_run_may_mix_maths(const icestream_config *config);
  * device.fallback allows a run to mix maths, a warning counts them instead. ICESTREAM_E_MEMORY. */
 int ics_run_check_maths(ics_run_state *run, icestream_error *error);
 
-/* Compares the settings of each named hit file that exists with those of the run. Files that are
+/* Compares the settings of each named hit file that exists with those of the run; the particles or
+ * the workload of which a run makes its steps are settings, too. Files that are
  * not sound do not count: they are made again. ICESTREAM_E_OUTPUT: hits of other settings; the
  * error has one line for each setting that differs. ICESTREAM_E_MEMORY. */
 int ics_run_check_settings(const ics_run_state *run, icestream_error *error);

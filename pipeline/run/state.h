@@ -96,6 +96,7 @@ typedef struct ics_run_shape {
 /* Owned by stop.c. */
 typedef struct ics_run_stop {
     int signal;            /* the first signal that stopped the run; 0: none */
+    double signalled;      /* ics_clock_seconds() of that signal (s) */
     bool limit_reached;    /* the time limit is over; set by loop.c */
     icestream_error fatal; /* the error that ended the run early */
 } ics_run_stop;

@@ -145,9 +145,24 @@ static bool is_locked(const ics_folder *folder, const char *worker)
     return result == ICS_LOCK_HELD || result == ICS_LOCK_FAULT;
 }
 
+/* Whether a worker's folder without a lease has no owner. A living worker holds the lock on its
+ * name while it writes its lease again. If the worker was alive at the last look and its folder has
+ * just changed, the spool may be being removed, or made again on a file system without locks: the
+ * next looks know more. */
+static bool is_abandoned(const ics_folder *folder, const char *worker)
+{
+    struct stat home;
+    const bool young = stat(ics_spool_path_join(folder->claimed.text, worker).text, &home) == 0 &&
+                       folder->now_ns - ics_spool_modified_ns(&home) < ICS_YOUNG_FOLDER;
+    return !(young && ics_spool_names_have(&folder->seen, worker)) && !is_locked(folder, worker);
+}
+
 /* Whether a worker is dead: its lease has expired, or its process has ended on this machine. */
 static bool is_dead(ics_folder *folder, const char *worker, const ics_lease_state *lease)
 {
+    if (!lease->there) {
+        return is_abandoned(folder, worker);
+    }
     if (ics_lease_is_ahead(lease, folder->now_ns)) {
         const bool locked = is_locked(folder, worker);
         ics_path key = ics_spool_path_format("%s/ahead", worker);
@@ -192,11 +207,15 @@ static void clear_locks(const ics_folder *folder, const ics_names *workers)
     ics_spool_names_free(&locks);
 }
 
-/* Remembers the process of a living worker if this process would notice its end. */
-static int add_neighbour(ics_claim_request *request, const ics_process *process)
+/* Remembers a living worker, and its process if this process would notice its end. */
+static int add_living(ics_claim_request *request, const char *worker, const ics_process *process)
 {
     ics_neighbours *list = &request->folder->neighbours;
     const ics_process *self = &request->folder->self;
+    if (ics_spool_names_add(&request->folder->seeing, worker) != 0) {
+        return ics_spool_error(request->error, request->folder->claimed.text,
+                               "cannot list the workers", NULL);
+    }
     if (self->space[0] == '\0' || strcmp(self->space, process->space) != 0) {
         return ICESTREAM_OK;
     }
@@ -249,8 +268,9 @@ static int adopt_worker(ics_claim_request *request, const char *worker, bool *re
         return ics_spool_error(request->error, home.text, "cannot read the lease in it", NULL);
     }
     if (!is_dead(folder, worker, &lease)) {
+        *rest = *rest || !lease.there;
         folder->look_pause = fmin(folder->look_pause, 0.25 * lease.seconds);
-        return add_neighbour(request, &lease.process);
+        return add_living(request, worker, &lease.process);
     }
     char before[ICS_CLAIM_WORKER_MAX + 320];
     snprintf(before, sizeof before, "worker %s (process %lld on %s)", worker, lease.process.pid,
@@ -289,10 +309,12 @@ int ics_folder_adopt_dead(ics_claim_request *request)
         }
     }
     int cause = errno;
+    ics_spool_names_free(&folder->seen);
+    folder->seen = folder->seeing;
+    folder->seeing = (ics_names){0};
+    ics_spool_names_sort(&folder->seen);
     clear_locks(folder, &workers);
-    if (status == ICESTREAM_OK && !rest) {
-        folder->looked_ns = folder->now_ns;
-    }
+    folder->looked_ns = status == ICESTREAM_OK && !rest ? folder->now_ns : INT64_MIN;
     ics_spool_names_free(&workers);
     errno = cause;
     return status;

@@ -177,6 +177,7 @@ void ics_folder_destroy(ics_folder *folder)
     free(folder->neighbours.items);
     ics_folder_candidates_free(&folder->waiting);
     ics_spool_names_free(&folder->stranded);
+    ics_spool_names_free(&folder->seen);
     ics_spool_names_free(&folder->noted);
     ics_marks_destroy(folder->marks);
     free(folder->directory);

@@ -78,11 +78,26 @@ static int lock_again(ics_folder *folder, icestream_error *error)
     }
 }
 
+/* Whether the spool was removed with the shared folder. Another worker may have made it again
+ * already; then the file that this process has locked is not the one in the spool. */
+static bool is_new_spool(const ics_folder *folder)
+{
+    struct stat locked, there;
+    if (!ics_spool_path_exists(folder->claimed.text)) {
+        return true;
+    }
+    return folder->lock >= 0 && fstat(folder->lock, &locked) == 0 &&
+           (stat(folder->lock_path.text, &there) != 0 || there.st_ino != locked.st_ino ||
+            there.st_dev != locked.st_dev);
+}
+
 /* Writes the lease again. If the whole spool was removed with the shared folder, and the shared
- * folder is there again, the spool is made again as well: this worker holds no claims any more. */
+ * folder is there again, the spool is made again as well: this worker holds no claims any more. The
+ * lock comes before the lease and the lease before claims, so that no other worker takes this one
+ * for dead. */
 static int write_lease_again(ics_folder *folder, icestream_error *error)
 {
-    if (!ics_spool_path_exists(folder->claimed.text)) {
+    if (is_new_spool(folder)) {
         ICS_TRY(ics_folder_make_spool(folder, error));
         ICS_TRY(lock_again(folder, error));
         ics_marks_forget(folder->marks);

@@ -21,6 +21,10 @@
 
 enum { ICS_NOTES_MAX = 256 };
 
+/* ns. If a worker that was alive has lost its lease, its folder has no owner when it was not
+ * changed for this time, which is longer than the steps of any file system's clock (2 s). */
+#define ICS_YOUNG_FOLDER INT64_C(2500000000)
+
 /* A claim that the caller of ics_claims_take() has and has not ended. */
 typedef struct ics_held_claim {
     char *name;
@@ -84,6 +88,8 @@ typedef struct ics_folder {
     int64_t claimed_ns;        /* modification time of `claimed` before that look */
     ics_neighbours neighbours; /* found by that look */
     ics_process self;
+    ics_names seen;     /* workers that were alive at that look */
+    ics_names seeing;   /* the same, of the look that is going on */
     double look_pause;  /* s, until dead workers are looked for again */
     bool left_at_home;  /* `home` has claimed files that are not in `held` */
     ics_names stranded; /* claimed files that were not returned because of an error */

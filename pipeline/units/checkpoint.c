@@ -4,6 +4,7 @@
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/output.h"
 #include "pipeline/units/checkpoint_state.h"
+#include "pipeline/units/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,12 +144,34 @@ static bool find_difference(const json_t *found, const json_t *expected, char *t
     return false;
 }
 
+/* Writes the first setting that differs. Returns false if none does; then a digest may. */
+static bool find_setting(const json_t *found, const json_t *expected, char *text, size_t size)
+{
+    json_t *list = NULL;
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    if (ics_settings_compare(found, expected, &list, &ignored) != ICESTREAM_OK) {
+        return false;
+    }
+    const size_t count = json_array_size(list);
+    const json_t *first = json_array_get(list, 0);
+    if (count > 0) {
+        snprintf(text, size, "%s: found %.128s, expected %.128s",
+                 json_string_value(json_object_get(first, "key")),
+                 json_string_value(json_object_get(first, "found")),
+                 json_string_value(json_object_get(first, "expected")));
+    }
+    json_decref(list);
+    return count > 0;
+}
+
 static int compare_origin(const ics_checkpoint *checkpoint, const char *text, size_t length,
                           const json_t *origin, icestream_error *error)
 {
-    char difference[256];
+    char difference[512];
     json_t *found = json_loadb(text, length, 0, NULL);
-    bool differs = find_difference(found, origin, difference, sizeof difference);
+    /* A digest says nothing to people. The settings name what has changed, if something has. */
+    bool differs = find_setting(found, origin, difference, sizeof difference) ||
+                   find_difference(found, origin, difference, sizeof difference);
     if (!differs && !json_equal(found, origin)) {
         differs = true;
         snprintf(difference, sizeof difference, "found other keys than those of this run");

@@ -95,11 +95,14 @@ static ics_hit_verdict judge_metadata(const char *path, const ics_hit_reader *re
     if (check_account(path, metadata, ics_hit_reader_rows(reader), why) != ICESTREAM_OK) {
         return ICS_HITS_UNSOUND;
     }
-    if (!ics_metadata_same_settings(metadata, expected)) {
+    const bool same = ics_metadata_same_origin(metadata, expected);
+    /* Of a run that makes its steps, the particles are settings like others. */
+    if (!ics_metadata_same_settings(metadata, expected) ||
+        (!same && ics_settings_has_light(expected))) {
         ics_settings_explain(path, metadata, expected, why);
         return ICS_HITS_OTHER_SETTINGS;
     }
-    if (!ics_metadata_same_origin(metadata, expected)) {
+    if (!same) {
         ics_error_set(why, ICESTREAM_E_INPUT, "%s: found hits of another step file", path);
         return ICS_HITS_OTHER_INPUT;
     }

@@ -172,3 +172,18 @@ int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json
     }
     return ICESTREAM_OK;
 }
+
+int ics_origin_add_light(json_t *metadata, const json_t *light, icestream_error *error)
+{
+    if (light == NULL) {
+        return ICESTREAM_OK;
+    }
+    json_t *settings = json_object_get(metadata, "settings");
+    int failed = 0;
+    if (settings == NULL) {
+        settings = json_object();
+        failed = json_object_set_new(metadata, "settings", settings);
+    }
+    failed = failed || json_object_set_new(settings, "light", json_deep_copy(light)) != 0;
+    return failed ? out_of_memory(error) : ICESTREAM_OK;
+}

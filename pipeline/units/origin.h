@@ -35,4 +35,8 @@ int ics_origin_settings(const icestream_config *config, const ics_models *models
 int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json_t **out,
                         icestream_error *error);
 
+/* Adds what the run makes its steps of (generator/light_settings.h), as `settings.light`. NULL:
+ * adds nothing. ICESTREAM_E_MEMORY; the metadata stay the caller's. */
+int ics_origin_add_light(json_t *metadata, const json_t *light, icestream_error *error);
+
 #endif

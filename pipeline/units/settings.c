@@ -1,15 +1,15 @@
 #include "pipeline/units/settings.h"
 
 #include "base/error.h"
+#include "pipeline/generator/light_settings.h"
 
 #include <string.h>
 
 /* One comparison of two metadata objects. */
 typedef struct comparison {
-    const char *path;
     const json_t *found, *expected;
-    icestream_error *error;
-    size_t lines;
+    json_t *list;
+    bool failed; /* out of memory */
 } comparison;
 
 static const char *text_of(const json_t *value)
@@ -18,32 +18,42 @@ static const char *text_of(const json_t *value)
     return text != NULL ? text : "nothing";
 }
 
-static void add_line(comparison *at, const char *key, const char *found, const char *expected)
+static void add(comparison *at, const char *key, const char *found, const char *expected)
 {
-    ics_error_add(at->error, ICESTREAM_E_OUTPUT, "%s: %s: found %s, expected %s", at->path, key,
-                  found, expected);
-    ++at->lines;
+    json_t *item = json_pack("{s:s, s:s, s:s}", "key", key, "found", found, "expected", expected);
+    at->failed |= json_array_append_new(at->list, item) != 0;
+}
+
+/* Two values that are missing are the same. */
+static bool is_same(const json_t *left, const json_t *right)
+{
+    return (left == NULL && right == NULL) || json_equal(left, right);
+}
+
+static const json_t *part_of(const json_t *metadata, const char *part)
+{
+    return json_object_get(json_object_get(metadata, "settings"), part);
 }
 
 /* Compares one part of the settings, "values" or "models". */
 static void compare_part(comparison *at, const char *part)
 {
-    const json_t *found = json_object_get(json_object_get(at->found, "settings"), part);
-    json_t *expected = json_object_get(json_object_get(at->expected, "settings"), part);
+    const json_t *found = part_of(at->found, part);
+    const json_t *expected = part_of(at->expected, part);
     const char *key;
     json_t *value;
-    json_object_foreach(expected, key, value)
+    json_object_foreach((json_t *)(uintptr_t)expected, key, value)
     {
         const json_t *other = json_object_get(found, key);
         /* The light is one of the models: its keys explain it better than its digest. */
         if (!json_equal(other, value) && strcmp(key, "light") != 0) {
-            add_line(at, key, text_of(other), text_of(value));
+            add(at, key, text_of(other), text_of(value));
         }
     }
     json_object_foreach((json_t *)(uintptr_t)found, key, value)
     {
         if (json_object_get(expected, key) == NULL && strcmp(key, "light") != 0) {
-            add_line(at, key, text_of(value), "nothing");
+            add(at, key, text_of(value), "nothing");
         }
     }
 }
@@ -53,52 +63,144 @@ static const json_t *digest_of(const json_t *metadata, const char *name)
     return json_object_get(json_object_get(metadata, "digests"), name);
 }
 
-static const json_t *light_of(const json_t *metadata)
+static bool has_other_digest(const comparison *at, const char *name)
 {
-    return json_object_get(json_object_get(json_object_get(metadata, "settings"), "values"),
-                           "light");
+    return !is_same(digest_of(at->found, name), digest_of(at->expected, name));
 }
 
 static bool models_differ(const comparison *at)
 {
-    return !json_equal(digest_of(at->found, "ice"), digest_of(at->expected, "ice")) ||
-           !json_equal(digest_of(at->found, "detector"), digest_of(at->expected, "detector")) ||
-           !json_equal(light_of(at->found), light_of(at->expected));
+    return has_other_digest(at, "ice") || has_other_digest(at, "detector") ||
+           !is_same(json_object_get(part_of(at->found, "values"), "light"),
+                    json_object_get(part_of(at->expected, "values"), "light"));
 }
 
-/* Names the digests that differ; the content of files differs then, and no key does. */
-static void name_digests(comparison *at)
+static void name_digest(comparison *at, const char *name, const char *covers)
 {
-    static const char *const names[] = {"configuration", "ice", "detector"};
-    char key[64], left[24], right[24];
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        const json_t *found = digest_of(at->found, names[i]);
-        const json_t *expected = digest_of(at->expected, names[i]);
-        if (!json_equal(found, expected)) {
-            snprintf(key, sizeof key, "digest of %s", names[i]);
-            snprintf(left, sizeof left, "%.16s", text_of(found));
-            snprintf(right, sizeof right, "%.16s", text_of(expected));
-            add_line(at, key, left, right);
+    char key[96], left[24], right[24];
+    if (has_other_digest(at, name)) {
+        snprintf(key, sizeof key, "digest of %s", covers);
+        snprintf(left, sizeof left, "%.16s", text_of(digest_of(at->found, name)));
+        snprintf(right, sizeof right, "%.16s", text_of(digest_of(at->expected, name)));
+        add(at, key, left, right);
+    }
+}
+
+/* The key that stands for the light of a run. */
+static const char *light_key(const json_t *light)
+{
+    return json_object_get(light, "particles.file") != NULL   ? "particles.file"
+           : json_object_get(light, "particles.list") != NULL ? "particles.list"
+                                                              : "workload";
+}
+
+static int compare_light(comparison *at, icestream_error *error)
+{
+    json_t *differences = NULL, *item;
+    size_t i;
+    const json_t *found = part_of(at->found, "light"), *expected = part_of(at->expected, "light");
+    if (!ics_settings_has_light(at->expected) || !has_other_digest(at, "input")) {
+        return ICESTREAM_OK;
+    }
+    if (found == NULL) {
+        name_digest(at, "input", light_key(expected));
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_light_settings_compare(found, expected, &differences, error));
+    json_array_foreach(differences, i, item)
+    {
+        add(at, text_of(json_object_get(item, "key")), text_of(json_object_get(item, "steps")),
+            text_of(json_object_get(item, "run")));
+    }
+    json_decref(differences);
+    return ICESTREAM_OK;
+}
+
+static int compare_all(comparison *at, icestream_error *error)
+{
+    const bool lists = json_is_object(json_object_get(at->found, "settings"));
+    if (lists) {
+        compare_part(at, "values");
+    } else if (!is_same(json_object_get(at->found, "seed"),
+                        json_object_get(at->expected, "seed"))) {
+        add(at, "run.seed", text_of(json_object_get(at->found, "seed")),
+            text_of(json_object_get(at->expected, "seed")));
+    }
+    if (lists && models_differ(at)) {
+        compare_part(at, "models");
+    }
+    ICS_TRY(compare_light(at, error));
+    if (json_array_size(at->list) == 0 || !lists) {
+        /* The content of files differs then, and no key does. */
+        name_digest(at, "configuration", "configuration");
+        name_digest(at, "ice", "ice");
+        name_digest(at, "detector", "detector");
+    }
+    if (json_array_size(at->list) == 0 && ics_settings_has_light(at->expected)) {
+        name_digest(at, "input", "the light of these particles");
+    }
+    return ICESTREAM_OK;
+}
+
+bool ics_settings_has_light(const json_t *metadata)
+{
+    return part_of(metadata, "light") != NULL;
+}
+
+int ics_settings_compare(const json_t *found, const json_t *expected, json_t **out,
+                         icestream_error *error)
+{
+    comparison at = {.found = found, .expected = expected, .list = json_array()};
+    *out = NULL;
+    at.failed = at.list == NULL;
+    int status = compare_all(&at, error);
+    if (status == ICESTREAM_OK && at.failed) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for comparing settings");
+    }
+    if (status != ICESTREAM_OK) {
+        json_decref(at.list);
+        return status;
+    }
+    *out = at.list;
+    return ICESTREAM_OK;
+}
+
+void ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
+                          icestream_error *error)
+{
+    json_t *list = NULL, *item;
+    icestream_error why = {.status = ICESTREAM_OK};
+    size_t i;
+    if (ics_settings_compare(found, expected, &list, &why) != ICESTREAM_OK) {
+        ics_error_add(error, ICESTREAM_E_OUTPUT, "%s: %s", path, why.text);
+        return;
+    }
+    json_array_foreach(list, i, item)
+    {
+        ics_error_add(error, ICESTREAM_E_OUTPUT, "%s: %s: found %s, expected %s", path,
+                      text_of(json_object_get(item, "key")),
+                      text_of(json_object_get(item, "found")),
+                      text_of(json_object_get(item, "expected")));
+    }
+    json_decref(list);
+}
+
+int ics_settings_list(const json_t *found, const json_t *expected, char *text, size_t size,
+                      icestream_error *error)
+{
+    json_t *list = NULL, *item;
+    size_t i, used = 0;
+    text[0] = '\0';
+    ICS_TRY(ics_settings_compare(found, expected, &list, error));
+    json_array_foreach(list, i, item)
+    {
+        if (used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s (%s, %s)", i > 0 ? ", " : "",
+                                     text_of(json_object_get(item, "key")),
+                                     text_of(json_object_get(item, "found")),
+                                     text_of(json_object_get(item, "expected")));
         }
     }
-}
-
-size_t ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
-                            icestream_error *error)
-{
-    comparison at = {.path = path, .found = found, .expected = expected, .error = error};
-    const bool lists = json_is_object(json_object_get(found, "settings"));
-    if (lists) {
-        compare_part(&at, "values");
-    } else if (!json_equal(json_object_get(found, "seed"), json_object_get(expected, "seed"))) {
-        add_line(&at, "run.seed", text_of(json_object_get(found, "seed")),
-                 text_of(json_object_get(expected, "seed")));
-    }
-    if (lists && models_differ(&at)) {
-        compare_part(&at, "models");
-    }
-    if (at.lines == 0 || !lists) {
-        name_digests(&at);
-    }
-    return at.lines;
+    json_decref(list);
+    return ICESTREAM_OK;
 }

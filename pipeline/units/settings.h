@@ -1,9 +1,10 @@
 /* The settings of a hit file for people: the values whose digests are in its metadata
  * (files.md 2.2).
  *
- *   "settings": {"values": {"run.seed": "1", ...},      what `digests.configuration` is made from
- *                "models": {"ice.model": "...", ...}}   the keys that ice, detector and light come
- * from
+ *   "settings": {"values": {"run.seed": "1", ...},     what `digests.configuration` is made from
+ *                "models": {"ice.model": "...", ...},  the keys that ice, detector and light come
+ * from "light": {"particles.file": ...}}     only if the run made its steps itself: what
+ *                                                      `digests.input` is made from
  */
 #ifndef ICS_UNITS_SETTINGS_H
 #define ICS_UNITS_SETTINGS_H
@@ -12,12 +13,26 @@
 
 #include <jansson.h>
 
-/* Adds one line to `error` for each setting in which the metadata of the hit file `path` differ
- * from those that are expected: "a.hits.npy: run.seed: found 1, expected 2". Keys of models count
- * only if a digest of a model differs. If the file lists no settings, or if none of them explains a
- * digest that differs, the line names the digest. Adds nothing if seed and digests (without
- * `input`) are the same. Returns how many lines were added. */
-size_t ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
-                            icestream_error *error);
+/* Lists the settings in which the metadata of hits differ from those that are expected: *out is a
+ * new array of {"key", "found", "expected"}. Keys of models count only if a digest of a model
+ * differs, and those of light only if `digests.input` differs. If the metadata list no settings, or
+ * if none of them explains a digest that differs, the digest is listed with the name of what it
+ * covers. The array is empty if seed and digests are the same; the digest of a step file does not
+ * count. ICESTREAM_E_MEMORY. */
+int ics_settings_compare(const json_t *found, const json_t *expected, json_t **out,
+                         icestream_error *error);
+
+/* Adds one line to `error` for each difference: "a.hits.npy: run.seed: found 1, expected 2". The
+ * status is ICESTREAM_E_OUTPUT. Without memory the line says this. */
+void ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
+                          icestream_error *error);
+
+/* Writes the differences in one line: "run.seed (1, 2), ice.model (uniform, my.yaml)"; text that
+ * does not fit is cut. ICESTREAM_E_MEMORY. */
+int ics_settings_list(const json_t *found, const json_t *expected, char *text, size_t size,
+                      icestream_error *error);
+
+/* Whether these are the metadata of a run that makes its steps itself. */
+bool ics_settings_has_light(const json_t *metadata);
 
 #endif

@@ -87,6 +87,7 @@ void ics_unit_destroy(ics_unit *unit)
         free(atomic_exchange(&unit->notice, NULL));
         free(unit->refusal);
         json_decref(unit->light_mismatch);
+        json_decref(unit->light_settings);
         free(unit);
     }
 }
@@ -158,7 +159,8 @@ static ics_unit *unit_of_reader_job(ics_job *job)
 
 /* Decides what becomes of an existing output that does not match. An output that is not sound goes
  * to the quarantine, and is made again. With --resume an output that was made from another step
- * file is made again; hits of other settings are replaced only with --force. */
+ * file is made again; hits of other settings, or of other particles of a run that makes its steps,
+ * are replaced only with --force. */
 static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream_error *why,
                         icestream_error *error)
 {
@@ -187,7 +189,7 @@ static int compare_output(ics_unit *unit, icestream_error *error)
     json_t *expected = NULL;
     icestream_error why;
     ics_hit_verdict verdict = ICS_HITS_MISSING;
-    int status = ics_origin_metadata(&unit->common->origin, unit->summary.digest, &expected, error);
+    int status = ics_unit_origin(unit, &expected, error);
     if (status == ICESTREAM_OK) {
         status = ics_hit_check_judge(unit->output, expected, true, &verdict, &why, error);
     }

@@ -167,6 +167,9 @@ struct ics_unit {
     /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
      * reader sets it. */
     json_t *light_mismatch;
+    /* What the run makes the steps of (generator/light_settings.h); NULL: the steps are in a file.
+     * A reader sets it. */
+    json_t *light_settings;
     char output_digest[ICS_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
@@ -195,6 +198,10 @@ void ics_unit_close(ics_unit *unit);
 bool ics_unit_has_jobs(const ics_unit *unit);
 /* If a reader found the hits in an earlier volume, makes that volume the output of the unit. */
 void ics_unit_use_found_output(ics_unit *unit);
+
+/* Makes the metadata of the unit's hits, without what is known only at the end:
+ * ics_origin_metadata() with the settings of light that the run makes. ICESTREAM_E_MEMORY. */
+int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error);
 
 /* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
  * lost. Any thread. The errors of ics_claims_holds. */

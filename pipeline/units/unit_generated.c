@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "pipeline/generator/light_digest.h"
+#include "pipeline/generator/light_settings.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,6 +40,10 @@ int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
     ics_warnings_free(&work->doubts);
     int status =
         ics_forecast_make(common->config, common->models, PARTS, &work->doubts, forecast, error);
+    if (status == ICESTREAM_OK) {
+        json_decref(unit->light_settings);
+        status = ics_light_settings_make(common->config, &unit->light_settings, error);
+    }
     if (status == ICESTREAM_OK && !unit->input->late) {
         status = ics_light_digest_make(common->config, common->models, unit->summary.digest, error);
     }

@@ -3,6 +3,17 @@
 #include "pipeline/models/light_record.h"
 #include "pipeline/units/unit.h"
 
+int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error)
+{
+    ICS_TRY(ics_origin_metadata(&unit->common->origin, unit->summary.digest, out, error));
+    const int status = ics_origin_add_light(*out, unit->light_settings, error);
+    if (status != ICESTREAM_OK) {
+        json_decref(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 int ics_unit_check_light(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;

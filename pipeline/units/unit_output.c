@@ -128,7 +128,7 @@ static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *
 static int write_file(ics_unit *unit, icestream_error *error)
 {
     json_t *metadata = NULL;
-    int status = ics_origin_metadata(&unit->common->origin, unit->summary.digest, &metadata, error);
+    int status = ics_unit_origin(unit, &metadata, error);
     if (status == ICESTREAM_OK) {
         status = ics_metadata_set_account(metadata, &unit->account, error);
     }

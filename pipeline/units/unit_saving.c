@@ -78,7 +78,7 @@ static int name_checkpoint(ics_unit *unit, icestream_error *error)
 static int make_origin(const ics_unit *unit, json_t **out, icestream_error *error)
 {
     const char *content = unit->common->content;
-    ICS_TRY(ics_origin_metadata(&unit->common->origin, unit->summary.digest, out, error));
+    ICS_TRY(ics_unit_origin(unit, out, error));
     if (content != NULL && json_object_set_new(*out, "content", json_string(content)) != 0) {
         json_decref(*out);
         *out = NULL;

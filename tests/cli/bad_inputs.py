@@ -31,6 +31,7 @@ from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
 from bad_inputs_configuration import configuration_cases  # noqa: E402
 from bad_inputs_detection import detection_cases  # noqa: E402
 from bad_inputs_detector import geometry_cases  # noqa: E402
+from bad_inputs_doubtful import doubtful_cases  # noqa: E402
 from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_ice import ice_cases  # noqa: E402
@@ -322,6 +323,7 @@ def collect_cases(program):
         command_cases,
         exchange_cases,
         plausible_cases,
+        doubtful_cases,
     ):
         collect()
 

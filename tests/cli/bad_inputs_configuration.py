@@ -201,6 +201,13 @@ def configuration_cases():
     )
     case(
         "configuration",
+        "a folder as a stage header",
+        "run -s 'stages.scatter={source: .}' -s workload.steps=1",
+        2,
+        ".: found a folder, expected a file of at most 16 MiB",
+    )
+    case(
+        "configuration",
         "a pipe",
         "run run.yaml",
         2,

@@ -35,6 +35,50 @@ def geometry_cases():
         header + b"1,1,0,0,0\n1,2,0,0,0.1\n",
         "detector.csv:3: error: string 1, module 2: found 0.1 m from string 1, module 1 (line 2)",
     )
+    geometry(
+        "semicolons and decimal commas",
+        header.replace(b",", b";") + b"1;1;0,5;0;0\n",
+        "detector.csv:1: error: found semicolons between the columns, expected commas between them: string",
+    )
+    geometry(
+        "tabs between the columns",
+        header.replace(b",", b"\t") + b"1\t1\t0\t0\t0\n",
+        "detector.csv:1: error: found tabs between the columns, expected commas",
+    )
+    geometry(
+        "names in capitals",
+        b"String,module,x,y,z\n1,1,0,0,0\n",
+        "detector.csv:1:1: error: found column 'String', expected columns string,module,x,y,z[,efficiency]; "
+        "did you mean 'string'?",
+    )
+    geometry(
+        "names in quotes",
+        b'"string","module","x","y","z"\n1,1,0,0,0\n',
+        "detector.csv:1:1: error: found column '\"string\"', expected names and numbers without quotes",
+    )
+    geometry(
+        "no header",
+        b"1,1,0,0,0\n",
+        "detector.csv:1:1: error: found column '1', expected columns string,module,x,y,z[,efficiency]: their "
+        "names in the first line",
+    )
+    geometry(
+        "line ends of an old Mac",
+        header.replace(b"\n", b"\r") + b"1,1,0,0,0\r",
+        "detector.csv:1: error: found lines that end with CR alone",
+    )
+    geometry(
+        "a geo-f2k named CSV",
+        b"AA 0x1 0 0 -1948 1 1\n",
+        "detector.csv:1: error: found 7 fields with blanks between them, as in geo-f2k, expected CSV",
+    )
+    geometry(
+        "a CSV named geo-f2k",
+        header + b"1,1,0,0,0\n",
+        "geo-f2k:1: error: found commas between the columns, expected blanks between them",
+        ending="geo-f2k",
+    )
+    geometry("UTF-16", header.decode().encode("utf-16"), "found text in UTF-16, expected text in UTF-8")
     geometry("NaN", header + b"1,1,nan,0,0\n", "detector.csv:2:5: error: x: found 'nan'")
     geometry("infinity", header + b"1,1,0,0,-inf\n", "detector.csv:2:9: error: z: found '-inf'")
     geometry(

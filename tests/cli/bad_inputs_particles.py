@@ -39,6 +39,17 @@ def f2k_cases():
         FRAME + b"EE\nTR 1 0 e- 0 0 0 0 0 0 1 0\n",
         "p.f2k:5:1: error: found 'TR' here, expected EM before it",
     )
+    particles(
+        "more than ten wrong lines",
+        FRAME + b"TR 1 0 axion 0 0 0 0 0 0 1 0\n" * 15 + END,
+        ["p.f2k:13:8: error: type: found 'axion'", "p.f2k: error: and 5 more"],
+    )
+    particles(
+        "a muon that has no light in ppc",
+        FRAME + b"TR 1 0 mu 0 0 0 0 0 100 10 0\n" + END,
+        "found particles without light, expected at least one photon; with particles.conventions: ppc only",
+        options="-s particles.conventions=ppc ",
+    )
     particles("no particle", FRAME + END, "p.f2k:6: error: found no particle, expected at least one")
     particles(
         "a field missing",

@@ -199,6 +199,36 @@ def light_cases():
     )
 
 
+def table(name, header, rows, says, exit_status=0):
+    content = header + "".join("\n" + row for row in rows) + "\n"
+    case(
+        GROUP,
+        name,
+        "validate --print-effective -s particles.file=p.csv",
+        exit_status,
+        [says],
+        {"p.csv": content.encode()},
+    )
+
+
+def table_cases():
+    rows = ["e-,%d,0,0,0,%g,%g,10" % (i, 0.3 + 0.5 * i, 0.2 + i) for i in range(6)]
+    header = "type,event,x,y,z,zenith,azimuth,energy"
+    table(
+        "angles in radians",
+        header,
+        rows,
+        "warning    p.csv:7: zenith, azimuth: found at most 2.8 and 5.2 degrees in 6 particles of different "
+        "directions; are these angles in radians?",
+    )
+    table(
+        "particles without a column event",
+        header.replace("event,", ""),
+        ["e-,0,0,0,90,0,10", "e-,0,0,0,90,0,20"],
+        "warning    p.csv:1: event: found no such column, so that all particles of the list are one event",
+    )
+
+
 def steps_cases():
     many = {"photons": 1000}
 
@@ -263,6 +293,13 @@ def kind_cases():
         "an HDF5 file",
         "detector.efficiencies=file",
     )
+    kind(
+        "a pointer of Git LFS",
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n",
+        "a pointer of Git LFS in place of the file",
+        "light.acceptance=file",
+    )
+    kind("a page of the web", b"<!DOCTYPE html>\n<html>404</html>\n", "an HTML page", "detector.file=file")
     for form in ("csv", "f2k"):
         kind(
             "compressed particles in " + form,
@@ -320,6 +357,7 @@ def plausible_cases():
     ice_cases()
     run_cases()
     light_cases()
+    table_cases()
     generate_cases()
     steps_cases()
     kind_cases()

@@ -13,12 +13,17 @@ Promise: what a document shows is what happens. Every document gets an empty fol
     ```python    a session with `>>> ` runs as a doctest; other code must end without an error, and may use
                  what the code of earlier blocks of its document has made
     ```yaml      is written to a file if the line above the block is `<!-- file: NAME -->`; so are blocks of
-                 other languages
+                 other languages. Without a name it is a piece of a run file, which icestream must be able to read
 
-`<!-- before: COMMAND -->` above a block: the command runs first, for files that the reader has already.
+`<!-- output of: COMMAND -->` above a block of no language: the command prints its lines somewhere, with `...` as in a
+session.
+
+`<!-- before: COMMAND -->` above a block: the command runs first, for files that the reader has already, and `<!-- after:
+COMMAND -->` afterwards. `<!-- arguments: TEXT -->`: the arguments of a Python program.
 `<!-- exit: N -->` above a block: its last command must end with this status. `<!-- not run: REASON -->`
 above a block: the block is left out, and the reason is printed. `<!-- needs: MODULE -->`: the block needs
-a module of Python, and is left out, with a message, where it is missing.
+a module of Python, and is left out, with a message, where it is missing. `<!-- needs: ../shared -->`: the block needs
+the reference data next to the repository, which commands find as $SHARED.
 
 How to join: write the block. A document in docs/ or README.md joins without being named.
 """
@@ -31,7 +36,8 @@ import tempfile
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), '..', '..'))
 SHARED_FOLDERS = ('configs', 'scripts', 'tests', 'docs', 'stages')
-LANGUAGES = ('sh', 'console', 'python')
+LANGUAGES = ('sh', 'console', 'python', 'yaml')
+SHARED = os.path.join(ROOT, '..', 'shared')
 SECONDS = 300  # after which a command counts as stuck
 
 
@@ -50,7 +56,7 @@ def blocks_of(document):
     with open(document, encoding='utf-8') as file:
         for number, line in enumerate(file, 1):
             fence = re.match(r'```(\w*)\s*$', line)
-            remark = re.match(r'<!-- (file|before|exit|needs|not run): (.*) -->\s*$', line)
+            remark = re.match(r'<!-- (file|before|after|arguments|output of|exit|needs|not run): (.*) -->\s*$', line)
             if inside is not None and fence and not fence.group(1):
                 blocks.append(Block(document, inside[0], inside[1], ''.join(inside[2]), remarks))
                 inside, remarks = None, {}
@@ -72,15 +78,15 @@ def bash(text, folder, environment):
     return done.returncode, done.stdout.decode(errors='replace')
 
 
-def fits(expected, printed):
-    """Whether the printed lines are the expected ones; `...` stands for anything."""
-    parts = []
+def fits(expected, printed, somewhere=False):
+    """Whether the printed lines are, or have among them, the expected ones; `...` stands for anything."""
+    parts = [r'(?:.*\n)*?' if somewhere else '']
     for line in expected:
         if line.strip() == '...':
             parts.append(r'(?:.*\n)*?')
         else:
             parts.append('.*?'.join(re.escape(piece) for piece in line.rstrip().split('...')) + r'[ ]*\n')
-    return re.fullmatch(''.join(parts), printed if not printed or printed.endswith('\n')
+    return re.fullmatch(''.join(parts) + (r'(?:.*\n)*' if somewhere else ''), printed if not printed or printed.endswith('\n')
                         else printed + '\n') is not None
 
 
@@ -103,8 +109,8 @@ def run_session(block, folder, environment):
         return '%s: a session without a command' % block.place
     for position, (command, expected) in enumerate(commands):
         status, printed = bash(command, folder, environment)
-        wanted = int(block.remarks.get('exit', 0)) if position == len(commands) - 1 else None
-        if wanted is not None and status != wanted:
+        wanted = int(block.remarks.get('exit', 0)) if position == len(commands) - 1 else 0
+        if status != wanted:
             return '%s: `%s`: exit status %d, expected %d; it printed\n%s' % (
                 block.place, command, status, wanted, printed)
         if not fits(expected, printed):
@@ -121,12 +127,29 @@ def run_shell(block, folder, environment):
     return None
 
 
+def run_yaml(block, folder, environment):
+    with open(os.path.join(folder, '.piece.yaml'), 'w', encoding='utf-8') as file:
+        file.write(block.text)
+    status, printed = bash('icestream run --print-effective .piece.yaml', folder, environment)
+    return None if status == 0 else '%s: no piece of a run file: %s' % (block.place, printed)
+
+
+def run_output(block, folder, environment):
+    status, printed = bash(block.remarks['output of'], folder, environment)
+    wanted = int(block.remarks.get('exit', 0))
+    if status == wanted and fits(block.text.splitlines(), printed, True):
+        return None
+    return '%s: `%s`: expected exit status %d and\n%s\nbut it ended with %d and printed\n%s' % (
+        block.place, block.remarks['output of'], wanted, block.text, status, printed)
+
+
 def run_python(block, folder, environment):
     if '>>> ' not in block.text:
         earlier = os.path.join(folder, '.earlier.py')
         with open(earlier, 'a', encoding='utf-8') as file:
             file.write(block.text)
-        done = subprocess.run([environment['PYTHON'], earlier], cwd=folder, env=environment,
+        arguments = block.remarks.get('arguments', '').split()
+        done = subprocess.run([environment['PYTHON'], earlier] + arguments, cwd=folder, env=environment,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
         return None if done.returncode == 0 else '%s: %s' % (block.place, done.stdout.decode(errors='replace'))
     script = ('import doctest, sys\n'
@@ -157,7 +180,11 @@ def run_block(block, folder, environment):
         print('%s: not run: %s' % (block.place, block.remarks['not run']))
         return None
     module = block.remarks.get('needs')
-    if module and not has_module(environment['PYTHON'], module):
+    if module == '../shared':
+        if not os.path.isdir(SHARED):
+            print('%s: not run: no ../shared here' % block.place)
+            return None
+    elif module and not has_module(environment['PYTHON'], module):
         print('%s: not run: no %s here' % (block.place, module))
         return None
     if 'before' in block.remarks:
@@ -170,8 +197,13 @@ def run_block(block, folder, environment):
         with open(path, 'w', encoding='utf-8') as file:
             file.write(block.text)
         return None
-    runners = {'console': run_session, 'sh': run_shell, 'python': run_python}
-    return runners[block.language](block, folder, environment)
+    runners = {'console': run_session, 'sh': run_shell, 'python': run_python, 'yaml': run_yaml}
+    run = run_output if 'output of' in block.remarks else runners[block.language]
+    try:
+        return run(block, folder, environment)
+    finally:
+        if 'after' in block.remarks:
+            bash(block.remarks['after'], folder, environment)
 
 
 def run_document(document, program):
@@ -184,9 +216,10 @@ def run_document(document, program):
         os.mkdir(binaries)
         os.symlink(program, os.path.join(binaries, 'icestream'))
         environment = dict(os.environ, PATH=binaries + os.pathsep + os.environ['PATH'], LC_ALL='C.UTF-8',
-                           CUDA_VISIBLE_DEVICES='', PYTHON=python_with_numpy(), TMPDIR=folder)
+                           CUDA_VISIBLE_DEVICES='', PYTHON=python_with_numpy(), TMPDIR=folder,
+                           SHARED=SHARED)
         for block in blocks_of(document):
-            if block.language not in LANGUAGES and 'file' not in block.remarks:
+            if block.language not in LANGUAGES and not {'file', 'output of', 'not run'} & set(block.remarks):
                 continue
             try:
                 fault = run_block(block, folder, environment)

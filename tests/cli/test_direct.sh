@@ -48,7 +48,7 @@ for run in list work csv; do
     expect 0 "$ICESTREAM" trace $run.yaml --hits hits/$name.hits.npy -o $run.paths.npy
     says out "identical to the last bit"
     expect 3 "$ICESTREAM" trace $run.yaml -s run.seed=8 --hits hits/$name.hits.npy -o other.paths.npy
-    says err "found digests.input of other steps"
+    says err "found digests.input of other steps" "run.seed (7, 8)"
 done
 
 # Another list has another digest, and another name of the same list has the same.
@@ -58,7 +58,19 @@ digest() { "$ICESTREAM" info --json "$1" | grep '"input"'; }
 [ "$(digest hits/events.hits.npy)" = "$(digest again/again.hits.npy)" ] || fail "the name changes the digest"
 sed -i 's/,90$/,91/' events.csv
 expect 74 "$ICESTREAM" run -q csv.yaml
+# --resume does not replace finished hits of other particles, and names the key; --force does it.
+replaced() { sha256sum <hits/events.hits.npy; }
+before=$(replaced)
+expect 74 "$ICESTREAM" run csv.yaml --resume
+says err "--resume does not replace finished hits" "events.hits.npy: particles.file: found events.csv (digest"
+[ "$(replaced)" = "$before" ] || fail "--resume has replaced hits of other particles"
+expect 3 "$ICESTREAM" trace csv.yaml --hits hits/events.hits.npy -o changed.paths.npy
+says err "particles.file (events.csv (digest"
+expect 0 "$ICESTREAM" run csv.yaml --resume --force
+[ "$(replaced)" != "$before" ] || fail "--force has not replaced hits of other particles"
 cp again.csv events.csv
+expect 0 "$ICESTREAM" run csv.yaml --force
+[ "$(replaced)" = "$before" ] || fail "the same list gives other hits"
 
 # Particles from a pipe: the same hits; a pipe cannot be compared.
 expect 0 "$ICESTREAM" run -q csv.yaml -s particles.file=- -s particles.format=csv -s sink.directory=piped <events.csv

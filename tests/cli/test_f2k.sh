@@ -42,6 +42,14 @@ expect 2 "$ICESTREAM" generate -s particles.file=bare.f2k -s particles.conventio
 says err "bare.f2k:" "found particles without light" "a muon needs its pieces, amu, which mmc writes with -recc"
 is_missing none.steps.npy
 
+# The wavelengths of ph are another choice than that of ppc.
+list ray '1 0 ph 0 0 0 0 0 0 1000 0'
+rays=$(photons ray -s particles.conventions=ppc)
+says err "ray.f2k:4: 1 particle, the first one of type ph, has the wavelengths of particles.spectrum, while ppc"
+[ "$rays" = 1e+03 ] || fail "$rays photons of ph"
+photons ray >/dev/null
+grep -q "while ppc" err && fail "a warning about ppc with other conventions"
+
 # Ten wrong lines are shown, the others are counted. What stands between them is read.
 wrong=()
 for i in $(seq 1 30); do

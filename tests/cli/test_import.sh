@@ -80,6 +80,39 @@ echo 0 >crystals/version
 expect 0 "$ICESTREAM" import ppc crystals -o version.yaml
 says version.yaml "birefringence_subtraction: auto"
 
+# A tilt and birefringence of the run file can be switched off; their other keys then have no effect.
+expect 0 "$ICESTREAM" validate ppc.yaml -s ice.tilt=false
+grep -q "  tilt  " out && fail "a tilt that is off"
+expect 0 "$ICESTREAM" validate crystals.yaml -s ice.birefringence_subtraction=constant -s ice.birefringence=true
+sed 's/subtraction: none/subtraction: constant/' crystals.yaml >constant.yaml
+expect 0 "$ICESTREAM" validate constant.yaml -s ice.birefringence=false
+echo 'ice: {tilt: false, tilt_origin: 7}' >both.yaml
+expect 2 "$ICESTREAM" validate both.yaml
+says err "ice.tilt_origin: is for a tilt, and ice.tilt is false"
+
+# Files of a folder that do not fit together.
+folder typed
+echo '86 1 1.2 1' >typed/eff-f2k
+expect 0 "$ICESTREAM" validate -s ice.directory=typed -s stages.detect=pe
+says out "--set ice.directory: detector.efficiencies: found 1 module of type 1, the first one module 1 of string 86," \
+    "while ppc records no light of them"
+expect 0 "$ICESTREAM" validate -s ice.directory=typed -s stages.detect=pe -s light.high_efficiency=none
+grep -q "of type 1" out && fail "none is a decision of the user"
+printf '300 1\n500 1\n' >typed/wv.rde
+expect 0 "$ICESTREAM" validate -s ice.directory=typed -s stages.detect=pe
+grep -q "of type 1" out && fail "wv.rde is there"
+
+folder columns
+printf '%b' "${plain}216\n0\n0\n0.5\n0.03\n100\n0.25\n0.8\n" >columns/cfg.txt
+printf '0.68\n0.34\n0.21\n' >columns/as.dat
+twice="columns/as.dat, and ice with columns around the strings; such curves usually contain the effect"
+expect 0 "$ICESTREAM" validate -s ice.directory=columns -s stages.detect=pe
+says out "$twice"
+for other in ice.hole_ice=false detector.angular_acceptance=none stages.detect=none; do
+    expect 0 "$ICESTREAM" validate -s ice.directory=columns -s stages.detect=pe -s "$other"
+    grep -qF "$twice" out && fail "a warning with $other"
+done
+
 rm ice/geo-f2k
 refused 2 "found no geo-f2k" ppc ice -o no.yaml
 expect 0 "$ICESTREAM" import clsim ice -o none.yaml
@@ -101,5 +134,9 @@ for model in spice_bfr-v2 spice_ftp-v3m; do
         expect 0 "$ICESTREAM" validate $program-$model.yaml
         grep '^warning' out && fail "$program, $model: a warning"
     done
+    expect 0 "$ICESTREAM" import ppc "$shared/$model" --subtraction scaled -o wrong.yaml --force
+    says err "warning: --subtraction: found scaled, and icemodel.dat of" "is that of $model (by its SHA-256)"
+    expect 0 "$ICESTREAM" validate wrong.yaml
+    says out "birefringence_subtraction: found scaled, and icemodel.dat of" "whose scattering needs"
 done
 finish

@@ -10,9 +10,9 @@ expect 0 "$ICESTREAM" generate -s workload.steps=500 -s run.seed=3 -o steps/3.st
 settings=(-s graph.batch=20000 -s device.threads=2)
 expect 0 "$ICESTREAM" run -q "${settings[@]}" -s sink.directory=reference
 
-# interrupted STATUS SIGNAL TIMES FOLDER: starts a run, waits for its first hit file, stops it.
+# interrupted STATUS SIGNAL TIMES FOLDER [PAUSE]: starts a run, waits for its first hit file, stops it.
 interrupted() {
-    local expected=$1 signal=$2 times=$3 folder=$4 process status=0
+    local expected=$1 signal=$2 times=$3 folder=$4 pause=${5:-0.01} process status=0
     "$ICESTREAM" run "${settings[@]}" -s sink.directory="$folder" >out 2>err &
     process=$!
     while [ ! -e "$folder/1.hits.npy" ] && kill -0 $process 2>/dev/null; do
@@ -21,7 +21,7 @@ interrupted() {
     while [ "$times" -gt 0 ]; do
         kill -"$signal" $process 2>/dev/null
         times=$((times - 1))
-        sleep 0.01
+        sleep "$pause"
     done
     wait $process || status=$?
     [ $status -eq "$expected" ] || fail "$signal: exit status $status instead of $expected"
@@ -45,8 +45,17 @@ says drained/summary.json '"status": "interrupted"' '"left": 2'
 [ -z "$(find drained -name '*.part')" ] || fail "a .part is left after SIGINT"
 continues drained
 
-interrupted 143 TERM 2 abandoned
-says err "terminated: 1 of 3 files done, 2 left"
+# timeout(1) signals the process and its group: equal signals within half a second count as one.
+interrupted 143 TERM 3 twice 0
+says err "stopping" "terminated: 1 of 3 files done, 2 left"
+grep -q "cancelled by a second signal" err && fail "signals at the same time cancel the run"
+is_there twice/2.hits.npy.checkpoint
+
+# A later signal cancels the run. The batches are long, so that the run is not done before.
+settings[1]=graph.batch=1500000
+interrupted 143 TERM 2 abandoned 0.6
+settings[1]=graph.batch=20000
+says err "cancelled by a second signal" "since their last checkpoints is lost" "terminated: 1 of 3 files done, 2 left"
 [ -z "$(find abandoned -name '*.part')" ] || fail "a .part is left after the second SIGTERM"
 continues abandoned
 

@@ -41,5 +41,27 @@ says err '"reason":"icestream run: unknown option --frobnicate"' '"reason":"try:
 expect 2 "$ICESTREAM" run --log=json one two
 python3 look.py error || fail "not JSON: $(cat err)"
 mkdir in
+cp a.steps.npy in/good.steps.npy
+cp b.steps.npy in/bad.steps.npy
+touch -d "1 minute ago" in/bad.steps.npy
+json 3 start claimed retried "done" quarantined stop -- -s source.directory=in -s sink.directory=folder \
+    -s sink.command='[sh, -c, "test -e again || { touch again; false; }"]'
+json 0 skipped -- --resume -s source.files=in/good.steps.npy -s sink.directory=folder -s sink.journal=folder/run.journal
+# The log has the events of the journal with the same fields (telemetry.md). The time of an event and the time since
+# the file came differ, because the line of the journal is written when the hit file is committed.
+"$ICESTREAM" run --log json --resume -s source.directory=in -s sink.directory=compared 2>compared.err
+cat >compare.py <<'END'
+import json
+def events(path):
+    found = [json.loads(line) for line in open(path, encoding="utf-8")]
+    found = [{key: event[key] for key in event if key not in ("time", "seconds")} for event in found]
+    return [event for event in found if event["event"] not in ("message", "warning", "progress", "error")]
+log, journal = events("compared.err"), events("compared/run.journal")
+assert {event["event"] for event in journal} >= {"start", "claimed", "done", "stop"}, journal
+key = lambda event: json.dumps(event, sort_keys=True)
+assert sorted(map(key, log)) == sorted(map(key, journal)), "log %s, journal %s" % (log, journal)
+END
+expect 0 python3 compare.py
+rm in/*.npy
 json 75 error -- --time-limit 1 -s source.directory=in -s source.watch=true
 finish

@@ -63,6 +63,7 @@ spoil() {
 spoil rows.npy 1068 '\001'                                          # source_id
 spoil beta.npy $((1024 + 35)) '\177'                                # row 0
 spoil tail.npy $(($(stat -c %s steps/2.steps.npy) - 1)) x           # the next message cannot be found
+# shellcheck disable=SC2016 # the program expands it
 printf '#!/bin/sh\necho "$1" >>shipped.list\n' >shipped
 chmod +x shipped
 cp hits/2.hits.npy .

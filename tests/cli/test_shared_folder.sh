@@ -54,7 +54,8 @@ for file in "${others[@]}"; do is_there "$file"; done
 "$ICESTREAM" run -s source.directory=in -s source.watch=true -s source.scan=0.1 -s sink.directory=watched 2>watched.err &
 service=$!
 await test -e watched/a.hits.npy
-rm -rf in
+# The worker may make its folder again while rm looks at another one.
+until rm -rf in 2>rm.err; do :; done
 await grep -q "cannot watch the folder" watched.err
 mkdir in
 cp b.npy in/b.part
@@ -64,6 +65,34 @@ kill -TERM $service
 wait $service
 [ $? = 143 ] || fail "the exit status of a terminated service is not 143"
 is_there watched/b.hits.npy
+
+# Two workers, and the folder is removed and made again. Both lock their names in the new spool, so neither takes the
+# other one for dead: every file is claimed once.
+rm -rf in watched
+mkdir in
+workers=()
+for worker in one two; do
+    "$ICESTREAM" run -s source.directory=in -s source.watch=true -s source.scan=0.1 -s sink.directory=watched \
+        -s source.worker=$worker 2>$worker.err &
+    workers+=($!)
+    await test -e in/.icestream/claimed/$worker/.lease
+done
+until rm -rf in 2>rm.err; do :; done
+await grep -q "cannot watch the folder" one.err
+await grep -q "cannot watch the folder" two.err
+mkdir in
+for number in 1 2 3 4 5 6; do
+    cp b.npy in/b.part
+    mv in/b.part in/again$number.steps.npy
+done
+await test -e in/.icestream/locks/one
+await test -e in/.icestream/locks/two
+for number in 1 2 3 4 5 6; do
+    await test -e in/.icestream/marks/again$number.steps.npy
+done
+kill -TERM "${workers[@]}"
+wait "${workers[@]}"
+[ "$(grep -c '"event":"claimed"' watched/run.journal)" = 6 ] || fail "files were claimed again: $(cat watched/run.journal)"
 
 # A program writes a file under its final name: the first half is there when the run reads it, and the rest comes
 # before the run reads it again. This machine may be too busy for that, so the program has five attempts.

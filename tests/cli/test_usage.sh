@@ -20,6 +20,13 @@ says err "unknown command rnu; did you mean run?"
     "$ICESTREAM" stages 2>pipe.err
     echo $? >pipe.status
 ) | true
+# A low limit of open files is an error, not a signal; a limit that can be raised is raised.
+for files in 8 14 31; do
+    (ulimit -n $files && "$ICESTREAM" version) >out 2>err
+    [ $? -eq 1 ] || fail "not an error with $files open files"
+    says err "found a limit below 32 open files (ulimit -n), expected at least 32"
+done
+(ulimit -S -n 8 && "$ICESTREAM" version >out 2>err) || fail "the soft limit of files is not raised: $(cat err)"
 # A small stack is an error, not a signal.
 for size in 64 128; do
     (ulimit -s $size && "$ICESTREAM" version) >out 2>err

@@ -36,6 +36,36 @@ static loaded_ice load_yaml(const char *yaml, const char *csv, const char *set)
     return ice;
 }
 
+/* Homogeneous ice by its lengths is the same as by its coefficients. */
+START_TEST(homogeneous_by_lengths)
+{
+    loaded_ice ice = load_yaml("layers: {effective_scattering_length: 25, absorption_length: 80}\n"
+                               "anisotropy: [0.04, -0.08]\n",
+                               NULL, NULL);
+    expect_ice(&ice);
+    const ice_medium *m = ice.medium;
+    ck_assert_uint_eq(m->layer_count, 1);
+    ck_assert_double_eq_tol(ics_ice_scattering(m, 0, 400), 1 / 25.0, 1e-15);
+    ck_assert_double_eq_tol(ics_ice_absorption(m, 0, 400), 1 / 80.0, 1e-15);
+    ck_assert_double_lt(ics_ice_scattering(m, 0, 500), 1 / 25.0);
+    ck_assert_double_eq(m->layers[0].anisotropy_along, 0.04);
+    ice_unload(&ice);
+    ice = load_yaml("layers: {absorption_length: 3000, effective_scattering_length: 25}\n", NULL,
+                    NULL);
+    expect_no_ice(&ice, "ice.yaml:1:9: error: layers.absorption_length: found 3000 m, expected at "
+                        "most 2202.");
+    ice_unload(&ice);
+    ice = load_yaml("layers: {absorption_length: 100}\n", NULL, NULL);
+    expect_no_ice(&ice, "effective_scattering_length");
+    ice_unload(&ice);
+    ice =
+        load_yaml("layers: {absorption_length: 100, effective_scattering_length: 2, file: l.csv}\n",
+                  NULL, NULL);
+    expect_no_ice(&ice, "file");
+    ice_unload(&ice);
+}
+END_TEST
+
 START_TEST(features_in_yaml)
 {
     static const char yaml[] =
@@ -240,6 +270,7 @@ END_TEST
 ICS_TEST_MAIN("ice_file")
 {
     TCase *good = tcase_create("good");
+    tcase_add_test(good, homogeneous_by_lengths);
     tcase_add_test(good, features_in_yaml);
     tcase_add_test(good, features_in_csv);
     tcase_add_test(good, shipped_files);

@@ -66,6 +66,57 @@ START_TEST(settings_decide)
 }
 END_TEST
 
+/* Runs without step files: the run makes the steps of the light. */
+static int run_light(const char *light)
+{
+    char directory[2 * SCRATCH_PATH];
+    icestream_config *config = NULL;
+    snprintf(directory, sizeof directory, "sink.directory=%s", place.hits);
+    const char *sets[] = {"device.backend=cpu", directory, light};
+    int status = icestream_config_load(NULL, sets, 3, &config, &place.error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", place.error.text);
+    status = icestream_run(config, &place.options, &place.error);
+    icestream_config_destroy(config);
+    return status;
+}
+
+/* Of a run that makes its steps, the particles or the workload are settings like others. */
+START_TEST(light_decides)
+{
+    static const struct {
+        const char *first, *second, *text;
+    } rows[] = {{"workload.steps=20", "workload.steps=21", "workload.steps: found 20, expected 21"},
+                {"workload.steps=20", "particles.list=[{type: e-, energy: 1, x: 0, y: 0, z: 0}]",
+                 "workload.steps: found 20, expected nothing"},
+                {"particles.list=[{type: e-, energy: 1, x: 0, y: 0, z: 0}]",
+                 "particles.list=[{type: e-, energy: 2, x: 0, y: 0, z: 0}]",
+                 "particles.list: found [{type: e-, energy: 1, x: 0, y: 0, z: 0}], expected "
+                 "[{type: e-, energy: 2, x: 0, y: 0, z: 0}]"}};
+    char path[2 * SCRATCH_PATH];
+    size_t size = 0, again_size = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        place.options.force = true;
+        place.options.resume = false;
+        ck_assert_int_eq(run_light(rows[i].first), ICESTREAM_OK);
+        unsigned char *bytes =
+            scratch_read(run_folder_path(place.hits, "generated.hits.npy", path), &size);
+        place.options.force = false;
+        place.options.resume = true;
+        ck_assert_int_eq(run_light(rows[i].first), ICESTREAM_OK);
+        ck_assert_int_eq(run_light(rows[i].second), ICESTREAM_E_OUTPUT);
+        ck_assert_msg(strstr(place.error.text, rows[i].text) != NULL, "%s", place.error.text);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "--resume does not replace"));
+        unsigned char *again = scratch_read(path, &again_size);
+        ck_assert_uint_eq(size, again_size);
+        ck_assert_mem_eq(bytes, again, size);
+        place.options.force = true;
+        ck_assert_msg(run_light(rows[i].second) == ICESTREAM_OK, "%s", place.error.text);
+        free(bytes);
+        free(again);
+    }
+}
+END_TEST
+
 /* Changes the digest of that name in the trailer of a hit file, as if another version of icestream
  * had written the file. */
 static void make_old(const char *path, const char *name)
@@ -179,6 +230,7 @@ ICS_TEST_MAIN("resume settings")
     TCase *all = tcase_create("all");
     tcase_add_checked_fixture(all, open_place, close_place);
     tcase_add_test(all, settings_decide);
+    tcase_add_test(all, light_decides);
     tcase_add_loop_test(all, old_digests, 0, 3);
     tcase_add_test(all, old_volume);
     tcase_add_test(all, unsound_files_are_made_again);

@@ -136,8 +136,9 @@ START_TEST(test_other_settings_do_not_use_it)
     size_t size = 0;
     stop_in_middle("run.seed=7");
     char *log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
-    ck_assert_ptr_nonnull(strstr(log, "large.hits.npy.checkpoint: seed: found 7, expected 1; this "
-                                      "checkpoint is not used"));
+    ck_assert_ptr_nonnull(strstr(log,
+                                 "large.hits.npy.checkpoint: run.seed: found 7, expected 1; this "
+                                 "checkpoint is not used"));
     free(log);
     unsigned char *result = hit_file("large.hits.npy", &size);
     find_files("*.hits.npy", true);

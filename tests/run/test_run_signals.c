@@ -38,8 +38,9 @@ static void *send_signals(void *argument)
             usleep(500000); /* if no batch is being computed, the first signal ends the run */
         }
         kill(getpid(), self->number);
-        /* Two signals at the same time may arrive as one, so the second one waits for the log. */
+        /* Equal signals within half a second count as one. */
         if (self->twice && await_text(self->pipe[0], "stopping")) {
+            usleep(600000);
             kill(getpid(), self->number);
         }
     }

@@ -320,12 +320,12 @@ START_TEST(hits_that_differ)
     static const char *const other[] = {"device.math=portable", "run.seed=17", NULL};
     result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, other);
     expect_error(&result, ICESTREAM_E_DIFFERENT, " were not reproduced");
-    expect_text(&result, "the configuration differ in: seed (1)");
+    expect_text(&result, "the configuration differ in: run.seed (1, 17)\n");
     forget(&result);
     static const char *const ice[] = {"ice.model=uniform", NULL};
     result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, ice);
     ck_assert_int_eq(result.status, ICESTREAM_E_DIFFERENT);
-    expect_text(&result, "differ in: ice\n");
+    expect_text(&result, "differ in: ice.model (south-pole-like, uniform)\n");
     forget(&result);
     run_folder_close(&place);
 }

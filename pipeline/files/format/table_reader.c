@@ -56,11 +56,9 @@ static const char *file_type(mode_t mode)
                             : "something else";
 }
 
-static int open_file(ics_table_reader *reader, icestream_error *error)
+/* Reads what comes before the rows of the open file. */
+static int begin_file(ics_table_reader *reader, icestream_error *error)
 {
-    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
-    reader->descriptor =
-        TEMP_FAILURE_RETRY(open(reader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
         /* If descriptors or memory have run out, the file is not at fault. */
         bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
@@ -87,12 +85,25 @@ static int open_file(ics_table_reader *reader, icestream_error *error)
 int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_reader **out,
                           icestream_error *error)
 {
+    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
+    const int descriptor =
+        TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    return ics_table_reader_open_descriptor(descriptor, path, schema, out, error);
+}
+
+int ics_table_reader_open_descriptor(int descriptor, const char *name, const ics_layout *schema,
+                                     ics_table_reader **out, icestream_error *error)
+{
+    const int cause = errno; /* of a file that could not be opened */
     *out = NULL;
-    ics_table_reader *reader = create(path, schema, error);
+    ics_table_reader *reader = create(name, schema, error);
     if (reader == NULL) {
+        (void)(descriptor >= 0 && close(descriptor));
         return ICESTREAM_E_MEMORY;
     }
-    int status = open_file(reader, error);
+    reader->descriptor = descriptor;
+    errno = cause;
+    int status = begin_file(reader, error);
     if (status) {
         ics_table_reader_destroy(reader);
         return status;

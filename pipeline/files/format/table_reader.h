@@ -17,6 +17,10 @@ typedef struct ics_table_reader ics_table_reader;
 /* Opens a regular file. `schema` NULL: it is recognised by the names of the fields. */
 int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_reader **out,
                           icestream_error *error);
+/* The same for an open file, which the reader closes, also after an error. `name` is for error
+ * texts. */
+int ics_table_reader_open_descriptor(int descriptor, const char *name, const ics_layout *schema,
+                                     ics_table_reader **out, icestream_error *error);
 /* Reads messages from a descriptor, which the caller closes. ics_table_reader_next() begins the
  * first message. Functions that wait for input return ICESTREAM_E_INTERRUPTED as soon as
  * `wake_descriptor` (-1: none) is readable. */

@@ -174,21 +174,43 @@ static int complete(const icestream_config *config, const ics_module_list *list,
     return status;
 }
 
+/* Modules of geo-f2k that the rule of its numbers leaves out, although they hang in the ice. */
+static int warn_of_deep_modules(const ics_module_list *list, const char *name,
+                                ics_warnings *warnings, icestream_error *error)
+{
+    if (list->deep_count == 0 ||
+        ics_warnings_add(warnings,
+                         "%s:%zu: found %zu module%s with numbers above 60 deep in the ice, which "
+                         "%s left out: in geo-f2k modules 61 to 64 are those of the surface; for "
+                         "all modules, write them as CSV (detector.file)",
+                         name, list->deep_line, list->deep_count, list->deep_count == 1 ? "" : "s",
+                         list->deep_count == 1 ? "is" : "are") == ICESTREAM_OK) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+}
+
 static int warn_if_nothing_records(const icestream_config *config, const ice_detector *detector,
                                    ics_warnings *warnings, icestream_error *error)
 {
-    if (config->detector.excluded_count < detector->module_count) {
-        return ICESTREAM_OK;
-    }
+    bool has_off = false;
+    char place[512] = "";
     for (size_t i = 0; i < detector->module_count; ++i) {
-        if (!detector->modules[i].absorbs) {
+        if (!detector->modules[i].absorbs && !detector->modules[i].is_off) {
             return ICESTREAM_OK;
         }
+        has_off |= detector->modules[i].is_off;
     }
-    if (ics_warnings_add(warnings,
-                         "detector.excluded: all %zu modules are excluded, "
-                         "nothing can be recorded",
-                         detector->module_count) != ICESTREAM_OK) {
+    if (has_off) {
+        const bool is_auto = strcmp(config->detector.voltages, "auto") == 0;
+        ics_config_place(config, is_auto ? "ice.directory" : "detector.voltages", place,
+                         sizeof place);
+    }
+    if (ics_warnings_add(
+            warnings, "%s%sdetector.%s: all %zu modules are %s, nothing can be recorded", place,
+            has_off ? ": " : "", has_off ? "voltages" : "excluded", detector->module_count,
+            has_off ? "off (a voltage of 0, or no row in the file) or excluded" : "excluded") !=
+        ICESTREAM_OK) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
     return ICESTREAM_OK;
@@ -219,6 +241,9 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     detector->oversize = config->detector.oversize;
     detector->keep_hit_photons = config->detector.keep_hit_photons;
     status = complete(config, &list, detector, warnings, error);
+    if (status == ICESTREAM_OK) {
+        status = warn_of_deep_modules(&list, detector->name, warnings, error);
+    }
     ics_module_list_free(&list);
     if (status == ICESTREAM_OK) {
         status = warn_if_nothing_records(config, detector, warnings, error);

@@ -134,6 +134,7 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
     enum { NAME, ID, X, Y, HEIGHT, STRING, MODULE, FIELDS };
     static const char *const names[FIELDS] = {"name", "id", "x", "y", "z", "string", "module"};
     enum { LAST_IN_ICE = 60 };
+    const double deep = -500; /* m: modules above 60 stand in tanks at the surface */
     ics_text_reader reader = ics_text_open(text, ' ', error);
     ics_text_line line;
     int status = ICESTREAM_OK;
@@ -141,6 +142,11 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
         double numbers[FIELDS] = {0};
         bool good = true;
+        if (ics_text_wrong_separator(&reader, &line,
+                                     "name, id, x, y, z, string, module; a CSV file needs a name "
+                                     "that does not end in geo-f2k")) {
+            break;
+        }
         if (line.count != FIELDS) {
             ics_text_fault(&reader, line.number, 0,
                            "found %zu fields, expected 7: name, id, x, y, z, string, module",
@@ -150,8 +156,13 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
         for (size_t i = X; i < FIELDS; ++i) {
             good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
         }
-        if (!good ||
-            !(numbers[STRING] > 0 && numbers[MODULE] >= 1 && numbers[MODULE] <= LAST_IN_ICE)) {
+        if (!good || !(numbers[STRING] > 0 && numbers[MODULE] >= 1)) {
+            continue;
+        }
+        if (numbers[MODULE] > LAST_IN_ICE) {
+            if (numbers[HEIGHT] < deep && out->deep_count++ == 0) {
+                out->deep_line = line.number;
+            }
             continue;
         }
         ice_module given = {.x = numbers[X],
@@ -161,6 +172,24 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
         status = add_row(&reader, line.number, numbers[STRING], numbers[MODULE], &given, out);
     }
     return finish(&reader, status, out);
+}
+
+/* Reports a text in the format of geo-f2k under another name. Returns whether it did. */
+static bool is_geo(const ics_text *text, icestream_error *error)
+{
+    enum { FIELDS = 7 };
+    ics_text_reader reader = ics_text_open(text, ' ', error);
+    ics_text_line line;
+    double number;
+    if (!ics_text_next(&reader, &line) || line.count != FIELDS ||
+        !ics_text_field_number(&line.fields[FIELDS - 1], &number)) {
+        return false;
+    }
+    ics_text_fault(&reader, line.number, 0,
+                   "found 7 fields with blanks between them, as in geo-f2k, expected CSV with "
+                   "columns string,module,x,y,z[,efficiency]; a geo-f2k needs a name that ends in "
+                   "geo-f2k");
+    return true;
 }
 
 int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_error *error)
@@ -182,6 +211,9 @@ int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_er
     };
     ics_text_table table;
     *out = (ics_module_list){0};
+    if (is_geo(text, error)) {
+        return ICESTREAM_E_CONFIG;
+    }
     int status = ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, ICE_MODULES_MAX,
                                    "string,module,x,y,z[,efficiency]", &table, error);
     if (status != ICESTREAM_OK) {

@@ -14,6 +14,8 @@ typedef struct ics_listed_module {
 typedef struct ics_module_list {
     ics_listed_module *items; /* [count] */
     size_t count, capacity;
+    size_t deep_count, deep_line; /* rows of geo-f2k with modules above 60 that lie deep in the ice
+                                     and do not enter the list, and the first of them */
 } ics_module_list;
 
 /* Appends a module. ICESTREAM_OK or ICESTREAM_E_MEMORY. */

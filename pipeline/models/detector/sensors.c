@@ -166,6 +166,23 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
     take[kind](reader, row, values, module);
 }
 
+/* A list of azimuths in radians has small numbers only. */
+static int warn_of_radians(const sensor_reader *reader, ics_warnings *warnings)
+{
+    enum { LEAST_ROWS = 10 };
+    for (size_t i = 0; i < reader->table->rows; ++i) {
+        if (fabs(ics_text_table_row(reader->table, i)[2]) > 2 * M_PI) {
+            return ICESTREAM_OK;
+        }
+    }
+    return reader->table->rows < LEAST_ROWS
+               ? ICESTREAM_OK
+               : ics_warnings_add(warnings,
+                                  "%s: azimuth: found %zu azimuths, all between -2 pi and 2 pi; "
+                                  "usual: 0 to 360 degrees; are they in radians?",
+                                  reader->text.name, reader->table->rows);
+}
+
 static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *detector,
                      ics_warnings *warnings)
 {
@@ -185,6 +202,9 @@ static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *
         for (size_t i = 0; i < detector->module_count; ++i) {
             reader->modules.modules[i].is_off |= reader->rows[i] == 0;
         }
+    }
+    if (kind == ICS_SENSOR_CABLES) {
+        ICS_TRY(warn_of_radians(reader, warnings));
     }
     memcpy(detector->modules, reader->modules.modules,
            detector->module_count * sizeof *detector->modules);
@@ -247,7 +267,7 @@ int ics_sensors_model_file(const icestream_config *config, const char *value, co
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
     struct stat status;
-    if (automatic && stat(*out, &status) != 0 && errno == ENOENT) {
+    if (automatic && stat(*out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
         free(*out);
         *out = NULL;
     }

@@ -13,6 +13,9 @@
 static int set_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
 {
     char place[512];
+    if (!config->ice.tilt) {
+        return ICESTREAM_OK; /* keys of a tilt that --set switches off have no effect */
+    }
     if (config->ice.tilt_origin != 0 && tilt->kind != ICE_TILT_LINE) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG, "%s: error: ice.tilt_origin: found %.10g m, but %s",
@@ -41,7 +44,7 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
 {
     char place[512];
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
-    if ((ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE) ||
+    if ((ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE) || !config->ice.birefringence ||
         subtraction == ICS_SUBTRACTION_AUTO || subtraction == ICS_SUBTRACTION_NONE) {
         return ICESTREAM_OK;
     }

@@ -22,6 +22,10 @@ typedef struct ics_ice_file {
     ics_layer_list layers;
     char *table; /* path of the CSV file with the layers, or NULL */
     struct {
+        double scattering, absorption; /* effective scattering and absorption length at 400 nm, m */
+        const ics_yaml_node *node;     /* where they stand; NULL: not given */
+    } lengths;                         /* of homogeneous ice */
+    struct {
         char *file;                     /* path of a CSV file, or NULL */
         double azimuth;                 /* of the positions in it, degrees */
         char *stations, *axes, *shifts; /* paths of files in the formats of ppc, or NULL */

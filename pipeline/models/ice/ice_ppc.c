@@ -147,6 +147,13 @@ static int read_settings(ppc_folder *folder, const ics_text *text, void *target)
         return status;
     }
     model->factors->efficiency = model->settings.efficiency;
+    if (model->settings.efficiency < 0.1 || model->settings.efficiency > 10) {
+        ICS_TRY(ics_warnings_add(folder->warnings,
+                                 "%s:%zu: efficiency: found %g for all modules; usual: about 1; is "
+                                 "it in percent?",
+                                 text->name, model->settings.efficiency_line,
+                                 model->settings.efficiency));
+    }
     if (model->settings.oversize == configured) {
         return ICESTREAM_OK;
     }
@@ -176,7 +183,14 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
                                text->name, table.lines[0], table.values[0], table.values[1],
                                table.values[2]);
     } else {
+        const double shallow = 100; /* m: such bubbles are in no layer of a detector */
         memcpy(model->bubbles, table.values, sizeof model->bubbles);
+        if (table.values[0] > 0 && fmin(table.values[1], table.values[2]) < shallow) {
+            status = ics_warnings_add(folder->warnings,
+                                      "%s:%zu: bubbles: found depths of %g and %g m, above all "
+                                      "layers; usual: 1350 and 1400 m; are they in km?",
+                                      text->name, table.lines[0], table.values[1], table.values[2]);
+        }
     }
     ics_text_table_free(&table);
     return status;

@@ -115,6 +115,7 @@ static void read_basics(settings_file *file, ice_medium *properties, ics_ppc_set
     out->oversize = file->numbers[OVERSIZE];
     out->oversize_line = file->lines[OVERSIZE];
     out->efficiency = file->numbers[EFFICIENCY];
+    out->efficiency_line = file->lines[EFFICIENCY];
     properties->liu_fraction = file->numbers[LIU_FRACTION];
     properties->mean_cosine = file->numbers[MEAN_COSINE];
 }

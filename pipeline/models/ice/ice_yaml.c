@@ -105,25 +105,77 @@ static void clear_layers(void *target)
     ics_ice_layer_list_free(&file->layers);
     free(file->table);
     file->table = NULL;
+    file->lengths.node = NULL;
 }
 
-static int read_layers(const ics_yaml_node *node, void *target, icestream_error *error)
+/* Reads {file: ...}, or the lengths of homogeneous ice. */
+static int read_layer_keys(const ics_yaml_node *node, ics_ice_file *file, icestream_error *error)
 {
     static const ics_schema_field table_fields[] = {{.path = "file",
                                                      .type = ICS_SCHEMA_PATH,
                                                      ICS_SCHEMA_AT(ics_ice_file, table),
                                                      .required = true}};
+    static const ics_schema_field length_fields[] = {
+        {.path = "effective_scattering_length",
+         .type = ICS_SCHEMA_NUMBER,
+         ICS_SCHEMA_AT(ics_ice_file, lengths.scattering),
+         .low = 1e-3,
+         .high = 1e6,
+         .required = true},
+        {.path = "absorption_length",
+         .type = ICS_SCHEMA_NUMBER,
+         ICS_SCHEMA_AT(ics_ice_file, lengths.absorption),
+         .low = 1e-3,
+         .high = 1e6,
+         .required = true},
+    };
+    if (ics_yaml_find(node, "effective_scattering_length") == NULL &&
+        ics_yaml_find(node, "absorption_length") == NULL) {
+        return ics_schema_read(node, table_fields, 1, file, NULL, error);
+    }
+    file->lengths.node = node;
+    return ics_schema_read(node, length_fields, 2, file, NULL, error);
+}
+
+/* Makes the layer of homogeneous ice. Its dust absorbs what pure ice (physics.md 4.2) does not. */
+static int add_homogeneous_layer(ics_ice_file *file, icestream_error *error)
+{
+    const ics_yaml_node *node = file->lengths.node;
+    const double pure = file->medium.absorption_a * exp(-file->medium.absorption_b / 400);
+    const double dust = 1 / file->lengths.absorption - pure;
+    if (!(dust >= 0)) {
+        return ics_yaml_error(error, node,
+                              "layers.absorption_length: found %.10g m, expected at most %.10g m, "
+                              "because pure ice absorbs so much at 400 nm (absorption_a, "
+                              "absorption_b)",
+                              file->lengths.absorption, 1 / pure);
+    }
+    const ics_layer_row row = {.depth = ICE_DETECTOR_DEPTH,
+                               .layer = {.effective_scattering = 1 / file->lengths.scattering,
+                                         .dust_absorption = dust,
+                                         .birefringence = 1,
+                                         .birefringence_mean = 1},
+                               .line = node->line,
+                               .column = node->column};
+    file->layers.name = node->source->name;
+    return ics_ice_layer_list_add(&file->layers, &row) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_yaml_no_memory(error, node);
+}
+
+static int read_layers(const ics_yaml_node *node, void *target, icestream_error *error)
+{
     ics_ice_file *file = target;
     char found[128];
     clear_layers(file);
     if (node->kind == ICS_YAML_MAPPING) {
-        return ics_schema_read(node, table_fields, 1, file, NULL, error);
+        return read_layer_keys(node, file, error);
     }
     if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX) {
         return ics_yaml_error(
             error, node,
             "layers: found %s, expected a list of 1 .. %d layers, or {file: a CSV "
-            "file}",
+            "file}, or {effective_scattering_length: m, absorption_length: m} at 400 nm",
             ics_yaml_describe(node, found, sizeof found), ICE_LAYERS_MAX);
     }
     file->layers.name = node->source->name;
@@ -138,7 +190,8 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static const ics_schema_custom layers_field = {
-    .expected = "a list of [depth_m, be400, adust400, dtau], or {file: a CSV file}",
+    .expected = "a list of [depth_m, be400, adust400, dtau], or {file: a CSV file}, or "
+                "{effective_scattering_length: m, absorption_length: m} at 400 nm",
     .read = read_layers,
     .clear = clear_layers,
 };
@@ -246,11 +299,35 @@ static int read_file(const ics_yaml_node *root, ics_ice_keys *keys, ics_ice_file
         result = ics_ice_features_check(file, keys, error);
         status = status ? status : result;
     }
+    if (status == ICESTREAM_OK && file->lengths.node != NULL) {
+        status = add_homogeneous_layer(file, error);
+    }
     if (file->table != NULL) {
         int result = read_table(file, error);
         status = status ? status : result;
     }
     return status;
+}
+
+/* Without a radius there is no hole ice, whatever else is given about it. ICESTREAM_E_MEMORY. */
+static int warn_of_no_radius(const ics_ice_keys *keys, ics_warnings *warnings)
+{
+    static const char prefix[] = "hole.";
+    char place[512];
+    if (ics_ice_file_given(keys, "hole.radius") != NULL) {
+        return ICESTREAM_OK;
+    }
+    for (size_t i = 0; i < keys->count; ++i) {
+        const char *key = keys->fields[i].path;
+        if (keys->given[i] != NULL && strncmp(key, prefix, sizeof prefix - 1) == 0) {
+            return ics_warnings_add(
+                warnings,
+                "%s: %s: has no effect, because hole.radius is not given; usual: a radius of 0.08 "
+                "to 0.3 m",
+                ics_yaml_place(keys->given[i], place, sizeof place), key);
+        }
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warnings *warnings,
@@ -277,8 +354,9 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
         status = make_medium(config, &file, out, error);
     }
     if (status == ICESTREAM_OK &&
-        ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
-                             warnings) != ICESTREAM_OK) {
+        (warn_of_no_radius(&keys, warnings) != ICESTREAM_OK ||
+         ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
+                              warnings) != ICESTREAM_OK)) {
         status = ics_yaml_no_memory(error, root);
     }
     ics_schema_clear(keys.fields, keys.count, &file);

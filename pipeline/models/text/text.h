@@ -64,6 +64,11 @@ bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t 
                      const char *what, double *out);
 /* The field as it may be shown in a message: printable, at most 40 characters, quoted. */
 const char *ics_text_field_show(const ics_text_field *field, char shown[48]);
+/* Reports a line that is one field, because something else than the reader's separator is between
+ * its columns (semicolons, tabs, commas, blanks). `expected` names the columns. Returns whether it
+ * did. */
+bool ics_text_wrong_separator(ics_text_reader *reader, const ics_text_line *line,
+                              const char *expected);
 /* Whether the field is this word. */
 bool ics_text_field_equals(const ics_text_field *field, const char *word);
 

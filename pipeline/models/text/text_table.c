@@ -40,6 +40,41 @@ void ics_text_table_free(ics_text_table *table)
     *table = (ics_text_table){0};
 }
 
+/* ---- other separators ------------------------------------------------------------------------ */
+
+/* Names what separates the columns of a line that has one field between the expected separators.
+ * NULL: nothing that is known. */
+static const char *other_separator(const ics_text_line *line, char expected)
+{
+    static const struct {
+        char character;
+        const char *name;
+    } separators[] = {{';', "semicolons"}, {'\t', "tabs"}, {',', "commas"}, {' ', "blanks"}};
+    for (size_t i = 0; line->count == 1 && i < sizeof separators / sizeof *separators; ++i) {
+        if (separators[i].character != expected &&
+            memchr(line->fields[0].start, separators[i].character, line->fields[0].length) !=
+                NULL) {
+            return separators[i].name;
+        }
+    }
+    return NULL;
+}
+
+bool ics_text_wrong_separator(ics_text_reader *reader, const ics_text_line *line,
+                              const char *expected)
+{
+    const char *found = other_separator(line, reader->separator);
+    if (found == NULL) {
+        return false;
+    }
+    ics_text_fault(reader, line->number, 0,
+                   "found %s between the columns, expected %s between them: %s", found,
+                   reader->separator == ',' ? "commas" : "blanks", expected);
+    return true;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
 /* Ends both readers: a table with faults becomes empty. */
 static int finish(ics_text_reader *reader, ics_text_table *table, int status, const char *expected)
 {
@@ -80,6 +115,9 @@ int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_
         if (too_many_rows(&reader, out, &line, most_rows)) {
             break;
         }
+        if (line.count < least_columns && ics_text_wrong_separator(&reader, &line, columns)) {
+            break;
+        }
         if (line.count < least_columns || line.count > most_columns) {
             ics_text_fault(&reader, line.number, 0, "found %zu columns, expected %s", line.count,
                            columns);
@@ -108,16 +146,65 @@ int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_
     return finish(&reader, out, status, columns);
 }
 
+/* Reports a first line that cannot be one of names. Returns whether it did. */
+static bool is_no_header(ics_text_reader *reader, const ics_text_line *line, const char *expected)
+{
+    const ics_text_field *first = &line->fields[0];
+    double number;
+    char shown[48];
+    const size_t rest = (size_t)(reader->end - first->start);
+    if (memchr(first->start, '\n', rest) == NULL && memchr(first->start, '\r', rest) != NULL) {
+        ics_text_fault(reader, line->number, 0,
+                       "found lines that end with CR alone, expected LF or CR LF");
+    } else if (ics_text_field_number(first, &number)) {
+        ics_text_fault(reader, line->number, first->column,
+                       "found column %s, expected columns %s: their names in the first line",
+                       ics_text_field_show(first, shown), expected);
+    } else if (first->length > 0 && first->start[0] == '"') {
+        ics_text_fault(reader, line->number, first->column,
+                       "found column %s, expected names and numbers without quotes: %s",
+                       ics_text_field_show(first, shown), expected);
+    } else {
+        return ics_text_wrong_separator(reader, line, expected);
+    }
+    return true;
+}
+
+/* The column with this name in other letters, as "String" for "string"; NULL: none. */
+static const ics_csv_column *find_in_any_case(const ics_text_field *field,
+                                              const ics_csv_column *columns, size_t column_count)
+{
+    for (size_t k = 0; k < column_count; ++k) {
+        if (strlen(columns[k].name) == field->length &&
+            strncasecmp(columns[k].name, field->start, field->length) == 0) {
+            return &columns[k];
+        }
+    }
+    return NULL;
+}
+
+static void report_unknown_column(ics_text_reader *reader, size_t line, const ics_text_field *field,
+                                  const ics_csv_column *meant, const char *expected)
+{
+    char shown[48];
+    ics_text_fault(reader, line, field->column, "found column %s, expected columns %s%s%s%s",
+                   ics_text_field_show(field, shown), expected,
+                   meant != NULL ? "; did you mean '" : "", meant != NULL ? meant->name : "",
+                   meant != NULL ? "'?" : "");
+}
+
 /* Finds the meaning of every column of the file. Returns false after a fault. */
 static bool read_header(ics_text_reader *reader, const ics_text_line *line,
                         const ics_csv_column *columns, size_t column_count, const char *expected,
                         const ics_csv_column **meaning)
 {
-    char shown[48];
     bool known = true;
     if (line->count > ICS_TEXT_FIELDS_MAX) {
         ics_text_fault(reader, line->number, 0, "found %zu columns, expected %s", line->count,
                        expected);
+        return false;
+    }
+    if (is_no_header(reader, line, expected)) {
         return false;
     }
     for (size_t i = 0; i < line->count; ++i) {
@@ -129,9 +216,8 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
         }
         if (meaning[i] == NULL) {
             known = false;
-            ics_text_fault(reader, line->number, line->fields[i].column,
-                           "found column %s, expected columns %s",
-                           ics_text_field_show(&line->fields[i], shown), expected);
+            meaning[i] = find_in_any_case(&line->fields[i], columns, column_count);
+            report_unknown_column(reader, line->number, &line->fields[i], meaning[i], expected);
         }
         for (size_t k = 0; k < i && meaning[i] != NULL; ++k) {
             if (meaning[k] != NULL && meaning[k]->index == meaning[i]->index) {

@@ -5,8 +5,6 @@
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/tools/command.h"
 
-#include <string.h>
-
 enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
@@ -21,26 +19,14 @@ static const ics_option options[OPTIONS] = {
 };
 
 /* The table is a file that detector.file reads. */
-static const char first_line[] = "string,module,x,y,z,efficiency\n";
-#define ROW "%u,%u,%.15g,%.15g,%.15g,%.15g\n"
-
-static void print_modules(const ice_detector *detector, FILE *out)
-{
-    fputs(first_line, out);
-    for (size_t i = 0; i < detector->module_count; ++i) {
-        const ice_module *module = &detector->modules[i];
-        fprintf(out, ROW, module->string, module->module, module->x, module->y, module->z,
-                module->efficiency);
-    }
-}
-
 static int put_modules(const ice_detector *detector, ics_text_output *file, icestream_error *error)
 {
-    ICS_TRY(ics_text_output_put(file, error, "%s", first_line));
+    ICS_TRY(ics_text_output_put(file, error, "string,module,x,y,z,efficiency\n"));
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
-        ICS_TRY(ics_text_output_put(file, error, ROW, module->string, module->module, module->x,
-                                    module->y, module->z, module->efficiency));
+        ICS_TRY(ics_text_output_put(file, error, "%u,%u,%.15g,%.15g,%.15g,%.15g\n", module->string,
+                                    module->module, module->x, module->y, module->z,
+                                    module->efficiency));
     }
     return ics_text_output_commit(file, error);
 }
@@ -68,10 +54,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     if (status == ICESTREAM_OK) {
         status = ics_detector_create(config, &detector, &warnings, error);
     }
-    if (status == ICESTREAM_OK && (path == NULL || strcmp(path, "-") == 0)) {
-        print_modules(detector, stdout); /* main() checks that standard output took everything */
-    } else if (status == ICESTREAM_OK) {
-        status = write_modules(detector, path, given->options[OPTION_FORCE].given, error);
+    if (status == ICESTREAM_OK) {
+        status = write_modules(detector, path != NULL ? path : "-",
+                               given->options[OPTION_FORCE].given, error);
     }
     for (size_t i = 0; i < warnings.count; ++i) {
         fprintf(stderr, "warning: %s\n", warnings.items[i]);

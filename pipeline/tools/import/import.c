@@ -30,6 +30,18 @@ static const char *choose_subtraction(const ics_import_request *request,
     return folder->subtraction;
 }
 
+/* Warns of a word that contradicts what a public model needs. */
+static void warn_of_subtraction(const ics_import_request *request, const ics_import_folder *folder)
+{
+    if (request->subtraction != NULL && folder->subtraction != NULL &&
+        strcmp(request->subtraction, folder->subtraction) != 0) {
+        fprintf(stderr,
+                "warning: --subtraction: found %s, and icemodel.dat of %s is that of %s (by its "
+                "SHA-256), whose scattering needs %s; scattering lengths are wrong otherwise\n",
+                request->subtraction, request->folder, folder->known_as, folder->subtraction);
+    }
+}
+
 static int write_text(const char *program, const ics_import_request *request,
                       const ics_import_folder *folder, char **text, icestream_error *error)
 {
@@ -109,6 +121,9 @@ int ics_import_run_file(const char *program, const ics_import_request *request,
     if (status == ICESTREAM_OK && text != NULL) {
         status = check_text(request->output, text, error);
         status = status == ICESTREAM_OK ? store(request, text, error) : status;
+    }
+    if (status == ICESTREAM_OK) {
+        warn_of_subtraction(request, &folder);
     }
     ics_import_folder_free(&folder);
     free(text);

@@ -1,8 +1,8 @@
 /* What a folder of ice contains, as far as a run file must say it. */
 #include "base/error.h"
-#include "pipeline/files/digest.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_known.h"
 #include "pipeline/models/text/line_stream.h"
 #include "pipeline/tools/import/import.h"
 
@@ -11,15 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Public models without the file `version`, by the SHA-256 of icemodel.dat. */
-static const struct {
-    const char *digest, *name, *subtraction;
-} known[] = {
-    {"ee27b75b59580eb926640ca54897df653a8230a78093bb17ff4ca3189704ed4e", "spice_bfr-v2",
-     "constant"},
-    {"35cb10cab1c141b9a3208ec43dc0909d234f7dcbe7ec8117d2ccef7fb597264b", "spice_ftp-v3m", "none"},
-};
 
 /* ppc measures the positions of a tilt along this azimuth (degrees). */
 static const double tilt_azimuth = 225;
@@ -70,21 +61,13 @@ static int read_settings(const char *folder, ics_import_folder *out, icestream_e
 
 static int recognise(const char *folder, ics_import_folder *out, icestream_error *error)
 {
-    char *path, digest[ICS_DIGEST_TEXT];
-    ics_text text;
-    int status = read_text(folder, "icemodel.dat", &path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_digest_of(text.memory, text.size, digest, error);
+    const ics_ice_known *known;
+    ICS_TRY(ics_ice_known_find(folder, &known, error));
+    if (known != NULL) {
+        out->known_as = known->name;
+        out->subtraction = known->subtraction;
     }
-    for (size_t i = 0; status == ICESTREAM_OK && i < sizeof known / sizeof *known; ++i) {
-        if (strcmp(digest, known[i].digest) == 0) {
-            out->known_as = known[i].name;
-            out->subtraction = known[i].subtraction;
-        }
-    }
-    ics_text_free(&text);
-    free(path);
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* ---- the origin of a tilt along a line ------------------------------------------------------- */

@@ -1,180 +1,16 @@
-/* icestream_info: describes a file of steps, hits, paths or waveforms, and can check all of it. */
+/* icestream_info: describes files of steps, hits, paths or waveforms, and can check all of them. */
 #include "base/error.h"
-#include "base/json_dump.h"
-#include "base/json_text.h"
-#include "base/visible_text.h"
-#include "pipeline/files/format/table_reader.h"
+#include "pipeline/files/hdf5.h"
 #include "pipeline/files/step_reader.h"
+#include "pipeline/files/stream_output.h"
+#include "pipeline/tools/info/description.h"
 #include "pipeline/units/hit_check.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { RANGES = 4, PIECE = 16384, SPECTRA_ANY = 256 };
-
-/* The fields whose ranges are printed, if the schema has them. */
-static const char *const range_names[RANGES] = {"t", "x", "y", "z"};
-
-typedef struct description {
-    const ics_layout *schema;
-    uint64_t rows, photons, events;
-    struct {
-        const ics_layout_field *field; /* NULL: the schema has no such field */
-        double low, high;              /* NaN without rows */
-    } ranges[RANGES];
-    bool packed, verified;
-    json_t *metadata; /* without the list of checksums; NULL: no trailer */
-    char digest[ICS_DIGEST_TEXT];
-} description;
-
-/* ---- reading -------------------------------------------------------------------------------- */
-
-/* Event ids; consecutive rows with the same id are one entry. */
-typedef struct event_list {
-    uint64_t *items;
-    size_t count, capacity;
-} event_list;
-
-static int add_event(event_list *events, uint64_t event, icestream_error *error)
-{
-    if (events->count > 0 && events->items[events->count - 1] == event) {
-        return ICESTREAM_OK;
-    }
-    if (events->count == events->capacity) {
-        size_t capacity = events->capacity ? 2 * events->capacity : 1024;
-        uint64_t *grown = reallocarray(events->items, capacity, sizeof *grown);
-        if (grown == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu events",
-                                 capacity);
-        }
-        events->items = grown;
-        events->capacity = capacity;
-    }
-    events->items[events->count++] = event;
-    return ICESTREAM_OK;
-}
-
-static int compare_events(const void *a, const void *b)
-{
-    uint64_t left, right;
-    memcpy(&left, a, sizeof left);
-    memcpy(&right, b, sizeof right);
-    return (left > right) - (left < right);
-}
-
-static uint64_t count_events(event_list *events)
-{
-    uint64_t different = events->count > 0;
-    if (events->count > 0) {
-        qsort(events->items, events->count, sizeof *events->items, compare_events);
-    }
-    for (size_t i = 1; i < events->count; ++i) {
-        different += events->items[i] != events->items[i - 1];
-    }
-    return different;
-}
-
-static double field_value(const ics_layout_field *field, const unsigned char *row)
-{
-    float single;
-    double value;
-    if (field->type.bytes == sizeof value) {
-        memcpy(&value, row + field->offset, sizeof value);
-        return value;
-    }
-    memcpy(&single, row + field->offset, sizeof single);
-    return single;
-}
-
-static void start_ranges(description *about)
-{
-    for (int i = 0; i < RANGES; ++i) {
-        for (size_t k = 0; k < about->schema->field_count; ++k) {
-            if (strcmp(about->schema->fields[k].name, range_names[i]) == 0) {
-                about->ranges[i].field = &about->schema->fields[k];
-                about->ranges[i].low = about->ranges[i].high = NAN;
-            }
-        }
-    }
-}
-
-static int add_rows(description *about, event_list *events, const unsigned char *rows, size_t count,
-                    icestream_error *error)
-{
-    bool steps = about->schema == ics_layout_steps();
-    for (size_t i = 0; i < count; ++i) {
-        const unsigned char *row = rows + i * about->schema->row_bytes;
-        uint64_t event;
-        uint32_t photons;
-        memcpy(&event,
-               row +
-                   (steps ? offsetof(icestream_step, event_id) : offsetof(icestream_hit, event_id)),
-               sizeof event); /* in paths and waveforms the first field, as in hits */
-        ICS_TRY(add_event(events, event, error));
-        if (steps) {
-            memcpy(&photons, row + offsetof(icestream_step, photons), sizeof photons);
-            about->photons += photons;
-        }
-        for (int k = 0; k < RANGES; ++k) {
-            if (about->ranges[k].field == NULL) {
-                continue;
-            }
-            double value = field_value(about->ranges[k].field, row);
-            about->ranges[k].low = fmin(about->ranges[k].low, value);
-            about->ranges[k].high = fmax(about->ranges[k].high, value);
-        }
-    }
-    return ICESTREAM_OK;
-}
-
-static int describe_rows(ics_table_reader *reader, description *about, icestream_error *error)
-{
-    event_list events = {0};
-    unsigned char *rows = malloc((size_t)PIECE * ICS_ROW_BYTES_MAX);
-    if (rows == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading rows");
-    }
-    int status = ics_table_reader_rewind(reader, true, error);
-    for (size_t got = 1; got > 0 && !status;) {
-        status = ics_table_reader_read(reader, rows, PIECE, &got, error);
-        if (!status) {
-            status = add_rows(about, &events, rows, got, error);
-        }
-    }
-    about->events = count_events(&events);
-    free(events.items);
-    free(rows);
-    return status;
-}
-
-static int describe(const char *path, description *about, icestream_error *error)
-{
-    ics_table_reader *reader = NULL;
-    ICS_TRY(ics_table_reader_open(path, NULL, &reader, error));
-    about->schema = ics_table_reader_layout(reader);
-    about->rows = ics_table_reader_rows(reader);
-    about->packed = ics_table_reader_packed(reader);
-    start_ranges(about);
-    int status = describe_rows(reader, about, error);
-    if (!ics_table_reader_digest(reader, about->digest) && !status) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
-    }
-    const json_t *metadata = ics_table_reader_metadata(reader);
-    if (!status && metadata != NULL) {
-        about->metadata = json_copy((json_t *)(uintptr_t)metadata);
-        if (about->metadata == NULL) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-        } else {
-            json_object_del(about->metadata, "crc32c");
-        }
-    }
-    ics_table_reader_destroy(reader);
-    return status;
-}
-
-/* ---- verifying ------------------------------------------------------------------------------ */
+enum { SPECTRA_ANY = 256 };
 
 static int verify_steps(const char *path, icestream_error *error)
 {
@@ -188,123 +24,164 @@ static int verify_steps(const char *path, icestream_error *error)
     return status;
 }
 
-/* ---- printing ------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
-static const char *what_was_verified(const ics_layout *schema)
-{
-    return schema == ics_layout_steps() ? "checksums, every field of every row, unique step ids"
-           : schema == ics_layout_hits()
-               ? "checksums, every field of every row, order, each hit once, photon account"
-               : "checksums";
-}
+/* The sums over files of one kind. */
+typedef struct kind_total {
+    const ics_layout *schema; /* NULL: no file of this kind yet */
+    uint64_t files, rows, photons;
+} kind_total;
 
-static void print_text(const char *path, const description *about, FILE *out)
+enum { KINDS = 8 };
+
+typedef struct report {
+    bool verify, json, is_list;
+    FILE *out;
+    kind_total totals[KINDS];
+    size_t files, bad;
+} report;
+
+static void add_to_total(report *to, const ics_description *about)
 {
-    bool steps = about->schema == ics_layout_steps();
-    ics_visible_print(out, path);
-    fprintf(out, ": %s\n", about->schema->short_name);
-    fprintf(out, "  %-14s %" PRIu64 "%s\n", "rows", about->rows,
-            about->packed ? "" : " (in another layout, converted)");
-    if (steps) {
-        fprintf(out, "  %-14s %" PRIu64 "\n", "photons", about->photons);
-    }
-    fprintf(out, "  %-14s %" PRIu64 "\n", "events", about->events);
-    for (int i = 0; i < RANGES && about->rows > 0; ++i) {
-        if (about->ranges[i].field != NULL) {
-            fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
-                    about->ranges[i].high, about->ranges[i].field->unit);
+    for (size_t i = 0; i < KINDS; ++i) {
+        kind_total *total = &to->totals[i];
+        if (total->schema == NULL || total->schema == about->schema) {
+            total->schema = about->schema;
+            total->files += 1;
+            total->rows += about->rows;
+            total->photons += about->photons;
+            return;
         }
-    }
-    fprintf(out, "  %-14s %s\n", "SHA-256", about->digest);
-    if (about->metadata == NULL) {
-        fprintf(out, "  no trailer\n");
-    }
-    const char *key;
-    json_t *value;
-    json_object_foreach(about->metadata, key, value)
-    {
-        if (strcmp(key, "rows") == 0) {
-            continue;
-        }
-        if (json_is_array(value) &&
-            strcmp(key, "inputs") == 0) { /* there may be thousands of digests */
-            fprintf(out, "  %-14s %zu step file%s\n", key, json_array_size(value),
-                    json_array_size(value) == 1 ? "" : "s");
-            continue;
-        }
-        char *text = ics_json_dump(value, JSON_ENCODE_ANY);
-        fprintf(out, "  %-14s ", key);
-        ics_visible_print(out, json_is_string(value) ? json_string_value(value)
-                               : text != NULL        ? text
-                                                     : "?");
-        fputc('\n', out);
-        free(text);
-    }
-    if (about->verified) {
-        fprintf(out, "  verified: %s\n", what_was_verified(about->schema));
     }
 }
 
-/* JSON has no NaN and no infinity: they become null. */
-static json_t *real_or_null(double value)
+static void print_total(const report *of)
 {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *make_json(const char *path, const description *about)
-{
-    json_t *ranges = json_object();
-    for (int i = 0; i < RANGES; ++i) {
-        if (about->ranges[i].field != NULL) {
-            json_object_set_new(ranges, range_names[i],
-                                json_pack("[o, o]", real_or_null(about->ranges[i].low),
-                                          real_or_null(about->ranges[i].high)));
+    fprintf(of->out, "total: %zu files", of->files);
+    if (of->bad > 0) {
+        fprintf(of->out, ", %zu of them cannot be used", of->bad);
+    }
+    fputc('\n', of->out);
+    for (size_t i = 0; i < KINDS && of->totals[i].schema != NULL; ++i) {
+        const kind_total *total = &of->totals[i];
+        fprintf(of->out, "  %-14s %" PRIu64 " file%s, %" PRIu64 " rows", total->schema->short_name,
+                total->files, total->files == 1 ? "" : "s", total->rows);
+        if (total->schema == ics_layout_steps()) {
+            fprintf(of->out, ", %" PRIu64 " photons", total->photons);
         }
+        fputc('\n', of->out);
     }
-    json_t *json =
-        json_pack("{s:o, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", ics_json_text(path),
-                  "kind", about->schema->short_name, "rows", (json_int_t)about->rows, "events",
-                  (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
-                  about->digest, "verified", about->verified, "metadata", about->metadata);
-    if (json != NULL && about->schema == ics_layout_steps()) {
-        json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
-    }
-    return json;
 }
 
-static int print_json(const char *path, const description *about, FILE *out, icestream_error *error)
+/* `path` is the name for people, and `npy` the file to read. */
+static int report_npy(report *to, const char *path, const char *npy, icestream_error *error)
 {
-    json_t *json = make_json(path, about);
-    int failed = json != NULL ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
-    json_decref(json);
-    if (failed) {
-        return ics_error_set(error, ICESTREAM_E_OUTPUT,
-                             "%s: its description cannot be written as JSON", path);
+    ics_description about = {.is_hdf5 = path != npy};
+    int status = ics_description_read(npy, &about, error);
+    if (!status && to->verify) {
+        status = about.schema == ics_layout_steps() ? verify_steps(npy, error)
+                 : about.schema == ics_layout_hits()
+                     ? ics_hit_check_file(npy, error)
+                     : ICESTREAM_OK; /* the description has checked the checksums */
     }
-    fputc('\n', out);
-    return ICESTREAM_OK;
+    about.verified = to->verify;
+    if (!status) {
+        add_to_total(to, &about);
+    }
+    if (!status && to->json) {
+        status = ics_description_print_json(path, &about, to->is_list, to->out, error);
+    } else if (!status) {
+        ics_description_print(path, &about, to->out);
+    }
+    ics_description_free(&about);
+    return status;
+}
+
+static bool is_hdf5(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    return ending != NULL && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
+}
+
+#if ICS_HAVE_HDF5
+/* Reads an HDF5 file as the .npy file that `convert` makes of it, in a temporary file. */
+static int report_hdf5(report *to, const char *path, icestream_error *error)
+{
+    char npy[64];
+    int descriptor = -1;
+    icestream_error reason = {.text = ""};
+    ICS_TRY(ics_stream_output_temporary(&descriptor, error));
+    snprintf(npy, sizeof npy, "/proc/self/fd/%d", descriptor);
+    int status = ics_hdf5_import_into(path, descriptor, &reason);
+    if (!status) {
+        status = report_npy(to, path, npy, &reason);
+    }
+    close(descriptor);
+    if (strncmp(reason.text, npy, strlen(npy)) == 0) {
+        return ics_error_set_cause(error, status, reason.cause, "%s%s", path,
+                                   reason.text + strlen(npy));
+    }
+    return ics_error_copy(error, &reason);
+}
+#else
+static int report_hdf5(report *to, const char *path, icestream_error *error)
+{
+    (void)to;
+    return ics_error_set(error, ICESTREAM_E_FAILED,
+                         "%s: found an icestream built without HDF5, expected one with it to "
+                         "describe HDF5 (install libhdf5-dev and build again)",
+                         path);
+}
+#endif
+
+static int report_file(report *to, const char *path, icestream_error *error)
+{
+    return is_hdf5(path) ? report_hdf5(to, path, error) : report_npy(to, path, path, error);
+}
+
+static int finish_output(FILE *out, icestream_error *error)
+{
+    return fflush(out) == 0 && !ferror(out)
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_OUTPUT, "the description cannot be written");
 }
 
 int icestream_info(const char *path, bool verify, bool json, FILE *out, icestream_error *error)
 {
-    description about = {0};
-    int status = describe(path, &about, error);
-    if (!status && verify) {
-        status = about.schema == ics_layout_steps() ? verify_steps(path, error)
-                 : about.schema == ics_layout_hits()
-                     ? ics_hit_check_file(path, error)
-                     : ICESTREAM_OK; /* describe() has checked the checksums */
+    report one = {.verify = verify, .json = json, .out = out};
+    ICS_TRY(report_file(&one, path, error));
+    return finish_output(out, error);
+}
+
+int icestream_info_files(const char *const *paths, size_t count, bool verify, bool json, FILE *out,
+                         icestream_error *error)
+{
+    report all = {.verify = verify, .json = json, .is_list = true, .out = out, .files = count};
+    size_t faults = 0;
+    int worst = ICESTREAM_OK;
+    if (error != NULL) {
+        *error = (icestream_error){.text = ""};
     }
-    about.verified = verify;
-    if (!status && json) {
-        status = print_json(path, &about, out, error);
-    } else if (!status) {
-        print_text(path, &about, out);
+    for (size_t i = 0; i < count; ++i) {
+        icestream_error reason = {.text = ""};
+        const int status = report_file(&all, paths[i], &reason);
+        if (status == ICESTREAM_OK) {
+            continue;
+        }
+        if (status != ICESTREAM_E_INPUT && status != ICESTREAM_E_FAILED) {
+            return ics_error_copy(error, &reason);
+        }
+        all.bad += 1;
+        worst = worst == ICESTREAM_E_FAILED ? worst : status;
+        ics_error_add_counted(error, &faults, status, "info", "%s", reason.text);
     }
-    json_decref(about.metadata);
-    if (!status && (fflush(out) != 0 || ferror(out))) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT, "the description of %s cannot be written",
-                               path);
+    if (!json) {
+        print_total(&all);
     }
-    return status;
+    if (error != NULL) {
+        error->status = worst;
+    }
+    icestream_error reason = {.text = ""};
+    return finish_output(out, &reason) == ICESTREAM_OK ? worst : ics_error_copy(error, &reason);
 }

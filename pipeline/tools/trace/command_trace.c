@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "pipeline/tools/command.h"
 
+#include <string.h>
+
 enum {
     OPTION_SET,
     OPTION_HITS,
@@ -40,7 +42,8 @@ static const ics_option options[OPTIONS] = {
                        .letter = 'o',
                        .type = ICS_OPTION_TEXT,
                        .value = "FILE",
-                       .help = "the file of paths to write"},
+                       .help = "the file of paths to write; - is standard output, and the report "
+                               "goes to standard error"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
@@ -64,7 +67,8 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                                .steps = values[OPTION_STEPS].text,
                                                .output = values[OPTION_OUTPUT].text,
                                                .force = values[OPTION_FORCE].given};
-        status = icestream_trace(config, &trace, stdout, error);
+        const bool is_stream = strcmp(trace.output, "-") == 0;
+        status = icestream_trace(config, &trace, is_stream ? stderr : stdout, error);
     }
     icestream_config_destroy(config);
     return status;

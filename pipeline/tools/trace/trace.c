@@ -1,6 +1,7 @@
 /* icestream_trace: repeats single photons and writes every point of their paths. */
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/files/table_writer.h"
@@ -11,6 +12,7 @@
 #include "pipeline/tools/trace/trace_steps.h"
 #include "pipeline/tools/trace/trace_verdict.h"
 #include "pipeline/units/origin.h"
+#include "pipeline/units/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,35 +225,35 @@ static int write_paths(tracer *t)
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* Lists the settings that differ between the run of the hits and the configuration: "ice, seed". */
-static void list_other_settings(const tracer *t, char *text, size_t size)
+/* Lists the settings that differ between the run of the hits and the configuration, with both
+ * values: "run.seed (1, 2)". The steps were compared when they were read. */
+static int list_other_settings(const tracer *t, char *text, size_t size)
 {
-    static const char *const names[] = {"configuration", "ice", "detector"};
-    const json_t *metadata = t->requests.metadata;
-    const char *const ours[] = {t->origin.configuration, t->origin.ice, t->origin.detector};
-    char seed[24];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)t->origin.seed);
-    size_t used = 0;
+    json_t *settings = NULL, *ours = NULL;
     text[0] = '\0';
-    const char *found = json_string_value(json_object_get(metadata, "seed"));
-    if (found != NULL && strcmp(found, seed) != 0) {
-        used += (size_t)snprintf(text, size, "seed (%.20s)", found);
+    if (t->requests.metadata == NULL) {
+        return ICESTREAM_OK;
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        found = json_string_value(json_object_get(json_object_get(metadata, "digests"), names[i]));
-        /* The seed is part of the configuration's digest. */
-        if (found != NULL && strcmp(found, ours[i]) != 0 && (i > 0 || used == 0)) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[i]);
-        }
+    ICS_TRY(ics_origin_settings(t->config, t->world.models, &settings, t->error));
+    ics_origin origin = t->origin;
+    origin.settings = settings;
+    int status = ics_origin_metadata(&origin, NULL, &ours, t->error);
+    if (status == ICESTREAM_OK) {
+        status = ics_settings_list(t->requests.metadata, ours, text, size, t->error);
     }
+    json_decref(ours);
+    json_decref(settings);
+    return status;
 }
 
 static int report(const tracer *t, FILE *out)
 {
-    char others[128];
+    char others[1024];
     const ics_maths_used maths = ics_metadata_maths(t->requests.metadata);
-    list_other_settings(t, others, sizeof others);
-    fprintf(out, "%s: %llu points of %zu photon%s\n", t->options->output,
+    ICS_TRY(list_other_settings(t, others, sizeof others));
+    const bool is_stream = strcmp(t->options->output, "-") == 0;
+    fprintf(out, "%s: %llu points of %zu photon%s\n",
+            is_stream ? "standard output" : t->options->output,
             (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
             t->requests.count == 1 ? "" : "s");
     if (t->steps.foreign) {
@@ -264,10 +266,13 @@ static int report(const tracer *t, FILE *out)
                : status;
 }
 
-/* Refuses to replace a file that the trace reads. */
+/* Refuses to replace a file that the trace reads, and to write binary data to a terminal. */
 static int check_output(const icestream_config *config, const icestream_trace_options *options,
                         icestream_error *error)
 {
+    if (strcmp(options->output, "-") == 0) {
+        return ics_terminal_check_output("--output", error);
+    }
     const char *const inputs[] = {options->hits, options->steps};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i) {
         if (inputs[i] != NULL && ics_disk_is_same_file(inputs[i], options->output)) {

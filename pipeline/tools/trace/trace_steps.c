@@ -5,8 +5,11 @@
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/generator/light_digest.h"
+#include "pipeline/generator/light_settings.h"
 #include "pipeline/generator/step_generator.h"
 #include "pipeline/models/light_record.h"
+#include "pipeline/units/origin.h"
+#include "pipeline/units/settings.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -223,6 +226,49 @@ static bool has_all(const search *s)
     return found == s->requests->count;
 }
 
+/* Makes the metadata that the hits would have. */
+static int expect_of(const icestream_config *config, const ics_models *models, const char *digest,
+                     json_t **out, icestream_error *error)
+{
+    ics_origin origin;
+    json_t *light = NULL, *settings = NULL;
+    ICS_TRY(ics_origin_create(config, models, &origin, error));
+    ICS_TRY(ics_origin_settings(config, models, &settings, error));
+    origin.settings = settings;
+    int status = ics_origin_metadata(&origin, digest, out, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_light_settings_make(config, &light, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_origin_add_light(*out, light, error);
+    }
+    json_decref(light);
+    json_decref(settings);
+    return status;
+}
+
+/* Names the settings that differ between the run of the hits and the configuration. */
+static int refuse_light(const search *s, const icestream_config *config, const ics_models *models,
+                        const char *digest, icestream_error *error)
+{
+    char keys[1024] = "";
+    json_t *ours = NULL;
+    int status = expect_of(config, models, digest, &ours, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_settings_list(s->requests->metadata, ours, keys, sizeof keys, error);
+    }
+    json_decref(ours);
+    return status != ICESTREAM_OK
+               ? status
+               : ics_error_set(
+                     error, ICESTREAM_E_INPUT,
+                     "the hits: found digests.input of other steps than the %s of this "
+                     "configuration, expected the configuration that made the hits; these "
+                     "keys differ (hits, configuration): %s; or name the file with their "
+                     "steps: --steps FILE",
+                     ics_config_has_particles(config) ? "particles" : "workload", keys);
+}
+
 /* Digests the light, which must be that of the hit file, if the hit file names its steps. */
 static int check_light(const search *s, const icestream_config *config, const ics_models *models,
                        char digest[ICS_DIGEST_TEXT], icestream_error *error)
@@ -236,11 +282,7 @@ static int check_light(const search *s, const icestream_config *config, const ic
     ICS_TRY(ics_light_digest_make(config, models, digest, error));
     return is_origin_of_hits(s->requests->metadata, digest, &names_inputs) || !names_inputs
                ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_INPUT,
-                               "the hits: found digests.input of other steps than the %s of this "
-                               "configuration, expected the configuration that made the hits; or "
-                               "name the file with their steps: --steps FILE",
-                               ics_config_has_particles(config) ? "particles" : "workload");
+               : refuse_light(s, config, models, digest, error);
 }
 
 static int find_generated(search *s, ics_step_generator *generator, uint32_t threads,

@@ -1,5 +1,6 @@
 /* icestream_waveforms: makes histograms of the times at which light arrived at each module. */
 #include "base/error.h"
+#include "base/terminal.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -272,9 +273,13 @@ static int check_options(const icestream_waveform_options *options, icestream_er
 int icestream_waveforms(const char *from, const char *to, const icestream_waveform_options *options,
                         FILE *out, icestream_error *error)
 {
-    const bool text = ends_with(to, ".csv");
+    const bool is_stream = strcmp(to, "-") == 0;
+    const bool text = is_stream ? !options->stream_npy : ends_with(to, ".csv");
     int status = check_options(options, error);
-    if (status == ICESTREAM_OK && !text && !ends_with(to, ".npy")) {
+    if (status == ICESTREAM_OK && is_stream && !text) {
+        status = ics_terminal_check_output("-", error);
+    }
+    if (status == ICESTREAM_OK && !is_stream && !text && !ends_with(to, ".npy")) {
         status = ics_error_set(error, ICESTREAM_E_USAGE,
                                "%s: found an unknown ending, expected .npy or .csv", to);
     }
@@ -293,8 +298,9 @@ int icestream_waveforms(const char *from, const char *to, const icestream_wavefo
     if (status != ICESTREAM_OK) {
         return status;
     }
-    fprintf(out, "%s: %" PRIu64 " hits of %" PRIu64 " event%s in %" PRIu64 " bins of %.9g ns", to,
-            h.hits, h.events, h.events == 1 ? "" : "s", h.bins, options->bin);
+    fprintf(out, "%s: %" PRIu64 " hits of %" PRIu64 " event%s in %" PRIu64 " bins of %.9g ns",
+            is_stream ? "standard output" : to, h.hits, h.events, h.events == 1 ? "" : "s", h.bins,
+            options->bin);
     if (h.outside > 0) {
         fprintf(out, ", %" PRIu64 " hits outside the range", h.outside);
     }

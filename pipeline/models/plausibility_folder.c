@@ -1,0 +1,130 @@
+/* Files of a ppc ice folder that most likely do not mean what the configuration makes of them. */
+#include "pipeline/models/plausibility_folder.h"
+
+#include "base/error.h"
+#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/ice/ice_known.h"
+#include "tables/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACE = 1200 };
+
+/* The place of a key, or of ice.directory if the key is not given. */
+static const char *place_of(const icestream_config *config, const char *key, char *buffer)
+{
+    ics_config_place(config, key, buffer, PLACE);
+    return strcmp(buffer, "default") == 0 ? ics_config_place(config, "ice.directory", buffer, PLACE)
+                                          : buffer;
+}
+
+/* Birefringence that is subtracted in another way than a public model needs it. */
+static int check_subtraction(const icestream_config *config, ics_models *models)
+{
+    static const char *const words[] = {[ICE_TAKEN_NOTHING] = "none",
+                                        [ICE_TAKEN_CONSTANT] = "constant",
+                                        [ICE_TAKEN_SCALED] = "scaled"};
+    const ice_medium *medium = models->medium;
+    const ics_ice_known *known = NULL;
+    icestream_error unused = {0};
+    char place[PLACE];
+    if (config->ice.directory == NULL ||
+        !(ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE)) {
+        return ICESTREAM_OK;
+    }
+    /* The file was read before, so that only lack of memory can be an error. */
+    const int status = ics_ice_known_find(config->ice.directory, &known, &unused);
+    if (status != ICESTREAM_OK || known == NULL || medium->taken == known->taken) {
+        return status == ICESTREAM_E_MEMORY ? status : ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        &models->warnings,
+        "%s: ice.birefringence_subtraction: found %s, and icemodel.dat of %s is that of %s (by its "
+        "SHA-256), whose scattering needs %s; scattering lengths are wrong otherwise",
+        place_of(config, "ice.birefringence_subtraction", place), words[medium->taken],
+        config->ice.directory, known->name, known->subtraction);
+}
+
+/* Modules of type 1 without the curve of their acceptance. ppc then has no acceptance of this type,
+ * and records no light of these modules (irde and print() in ini.cxx and f2k.cxx of ppc). */
+static int check_types(const icestream_config *config, ics_models *models)
+{
+    const ice_detector *detector = models->detector;
+    const ice_module *first = NULL;
+    size_t count = 0;
+    char *path, place[PLACE];
+    if (!ics_sensors_detecting(config) || strcmp(config->light.high_efficiency, "auto") != 0) {
+        return ICESTREAM_OK;
+    }
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        if (detector->modules[i].acceptance == 1 && count++ == 0) {
+            first = &detector->modules[i];
+        }
+    }
+    if (count == 0) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_sensors_model_file(config, "auto", "wv.rde", &path, NULL));
+    if (path != NULL) {
+        free(path);
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        &models->warnings,
+        "%s: detector.efficiencies: found %zu module%s of type 1, the first one module %u of "
+        "string "
+        "%u, and no wv.rde with their acceptance by wavelength; they get that of type 0, while ppc "
+        "records no light of them; expected light.high_efficiency: FILE, or none to say that type "
+        "0 "
+        "is right",
+        place_of(config, "detector.efficiencies", place), count, count == 1 ? "" : "s",
+        first->module, first->string);
+}
+
+static bool is_flat(const ice_angular *angular)
+{
+    for (size_t i = 1; i < angular->count; ++i) {
+        if (angular->coefficients[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Columns of hole ice and a curve of acceptance that usually contains the effect of such columns.
+ */
+static int check_hole(const icestream_config *config, ics_models *models)
+{
+    const char *value = config->detector.angular_acceptance;
+    const ice_angular *angular = &models->detector->angular;
+    char *path, place[PLACE];
+    if (!ics_sensors_detecting(config) || config->detector.angular_count > 0 ||
+        strcmp(value, "standard") == 0 || strcmp(value, "none") == 0 || angular->has_edge ||
+        is_flat(angular) || !(ics_tables_find_features(models->medium) & ICE_HAS_HOLES)) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_sensors_model_file(config, value, "as.dat", &path, NULL));
+    if (path == NULL) {
+        return ICESTREAM_OK;
+    }
+    const int status =
+        ics_warnings_add(&models->warnings,
+                         "%s: detector.angular_acceptance: found the polynomial of %s, and ice "
+                         "with columns around the "
+                         "strings; such curves usually contain the effect of these columns "
+                         "already, which then counts "
+                         "twice; expected ice.hole_ice: false, or a curve of the module alone, "
+                         "such as 0 and the edge "
+                         "of the photocathode",
+                         place_of(config, "detector.angular_acceptance", place), path);
+    free(path);
+    return status;
+}
+
+int ics_plausibility_check_folder(const icestream_config *config, ics_models *models)
+{
+    ICS_TRY(check_subtraction(config, models));
+    ICS_TRY(check_types(config, models));
+    return check_hole(config, models);
+}
