@@ -24,7 +24,7 @@
  *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
- *   seen       warns of events that two inputs have, and of steps without light
+ *   seen       warns of events that two inputs have
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)

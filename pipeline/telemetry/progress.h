@@ -43,7 +43,9 @@ typedef struct ics_progress_state {
                                           are several */
     size_t device_count;
     const char *paused; /* why the run is paused; NULL: it is not paused */
+    const char *task;   /* what is being done; NULL: a run */
     bool stopping;
+    bool without_hits; /* no photon is followed to a hit: hits are not shown */
 } ics_progress_state;
 
 /* Rates and shares that are computed from one state and the states before it. */

@@ -182,6 +182,9 @@ static int begin_title(ics_table_reader *reader, icestream_error *error)
 int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error)
 {
     *found = false;
+    if (reader->trailer_due) {
+        ICS_TRY(ics_table_input_message_trailer(reader, true, error));
+    }
     if (!reader->stream || reader->ended) {
         return ICESTREAM_OK;
     }
@@ -286,8 +289,9 @@ int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity,
     if (!reader->stream) {
         return finish_file(reader, error);
     }
-    return reader->header.has_trailer ? ics_table_input_message_trailer(reader, true, error)
-                                      : ICESTREAM_OK;
+    return reader->trailer_due && ics_table_reader_awaits_trailer(reader)
+               ? ics_table_input_message_trailer(reader, true, error)
+               : ICESTREAM_OK;
 }
 
 bool ics_table_reader_can_skip(const ics_table_reader *reader)
@@ -309,7 +313,7 @@ int ics_table_reader_skip(ics_table_reader *reader, icestream_error *error)
         ICS_TRY(ics_table_input_read_exactly(reader, forgotten, size, "the rows", error));
     }
     reader->finished = true;
-    return header->has_trailer ? ics_table_input_message_trailer(reader, false, error)
+    return reader->trailer_due ? ics_table_input_message_trailer(reader, false, error)
                                : ICESTREAM_OK;
 }
 
@@ -353,7 +357,8 @@ const json_t *ics_table_reader_light(const ics_table_reader *reader)
 
 bool ics_table_reader_awaits_trailer(const ics_table_reader *reader)
 {
-    return reader->stream && reader->header.has_trailer;
+    return reader->stream && reader->header.has_trailer &&
+           reader->conversion.schema == ics_layout_steps();
 }
 
 const json_t *ics_table_reader_late_light(const ics_table_reader *reader)
