@@ -6,11 +6,20 @@
 #include "pipeline/generator/workload.h"
 
 #include <check.h>
+#include <string.h>
 
 /* A workload of `steps` steps with 200 photons each. */
 static inline icestream_config make_config(ics_workload_kind kind, uint32_t steps)
 {
-    icestream_config config = {0};
+    static icestream_config *defaults; /* owns the texts; never destroyed */
+    icestream_error error = {0};
+    if (defaults == NULL) {
+        ck_assert_msg(icestream_config_load(NULL, NULL, 0, &defaults, &error) == ICESTREAM_OK, "%s",
+                      error.text);
+    }
+    icestream_config config = *defaults; /* its ice and its detector */
+    config.origin = NULL;                /* all values count as given */
+    memset(&config.workload, 0, sizeof config.workload);
     config.workload.kind = kind;
     config.workload.steps = steps;
     config.workload.photons_per_step = 200;
