@@ -82,8 +82,8 @@ int ics_config_check_files(const icestream_config *config, const char *section,
             ics_config_place(config, field->path, place, sizeof place), field->path, path,
             strerror(cause), has_words ? "; expected " : "",
             has_words ? ics_schema_value_expected(field, expected, sizeof expected) : "",
-            path[strcspn(path, "~$")] != '\0'
-                ? "; ~ and variables such as $HOME are not replaced in a configuration"
+            strchr(path, '$') != NULL
+                ? "; variables such as $HOME are not replaced in a configuration"
                 : "");
     }
     return status;

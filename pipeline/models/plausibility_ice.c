@@ -1,5 +1,6 @@
 /* Values of the ice, or of water, that are legal and most likely mistakes. */
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_tilt.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/models/plausibility_parts.h"
 #include "pipeline/models/range.h"
@@ -222,16 +223,8 @@ static int check_wavelengths(const ics_inspection *self)
 static int check_tilt(const ics_inspection *self)
 {
     const double most = 0.5; /* measured layers: up to 0.1 */
-    const ice_tilt *tilt = &self->medium->tilt;
-    double steepest = 0;
+    const double steepest = ics_ice_tilt_steepness(&self->medium->tilt);
     char place[ICS_PLAUSIBILITY_PLACE];
-    for (size_t i = 0; tilt->kind == ICE_TILT_LINE && i < tilt->depth_count; ++i) {
-        const double *shifts = tilt->shifts + i * tilt->station_count;
-        for (size_t k = 1; k < tilt->station_count; ++k) {
-            steepest = fmax(steepest, fabs((shifts[k] - shifts[k - 1]) /
-                                           (tilt->stations[k] - tilt->stations[k - 1])));
-        }
-    }
     return steepest <= most
                ? ICESTREAM_OK
                : ics_warnings_add(self->warnings,

@@ -56,14 +56,27 @@ static const char *file_type(mode_t mode)
                             : "something else";
 }
 
+static int report_open(const char *path, int cause, icestream_error *error)
+{
+    char target[256];
+    /* If descriptors or memory have run out, the file is not at fault. */
+    const bool ours = cause == EMFILE || cause == ENFILE || cause == ENOMEM;
+    const ssize_t length = cause == ENOENT ? readlink(path, target, sizeof target) : -1;
+    if (length >= 0) {
+        return ics_error_set_cause(
+            error, ICESTREAM_E_INPUT, cause,
+            "%s: found a link to %.*s, which leads to no file, expected a file", path, (int)length,
+            target);
+    }
+    return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, cause,
+                               "%s: cannot open: %s", path, strerror(cause));
+}
+
 /* Reads what comes before the rows of the open file. */
 static int begin_file(ics_table_reader *reader, icestream_error *error)
 {
     if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
-        /* If descriptors or memory have run out, the file is not at fault. */
-        bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-        return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, errno,
-                                   "%s: cannot open: %s", reader->name, strerror(errno));
+        return report_open(reader->name, errno, error);
     }
     if (!S_ISREG(reader->opened.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,

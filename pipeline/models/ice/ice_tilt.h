@@ -5,6 +5,8 @@
 #include "physics/model.h"
 #include "pipeline/models/text/text.h"
 
+#include <math.h>
+
 /* All readers fill a tilt that continues linearly outside its table and has its origin at 0, or
  * leave it empty after an error. Depths increase in equal steps (within 1e-5 of a step); there are
  * at most 4096 of them. Shifts are within +-1000 m. Errors: ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY.
@@ -34,5 +36,20 @@ void ics_ice_tilt_range(const ice_tilt *tilt, double *low, double *high);
 
 /* Frees what the tilt owns and empties it. */
 void ics_ice_tilt_free(ice_tilt *tilt);
+
+/* By how many metres the layers rise in one metre at most, between neighbouring stations of a tilt
+ * along a line; 0 for other tilts. */
+static inline double ics_ice_tilt_steepness(const ice_tilt *tilt)
+{
+    double steepest = 0;
+    for (size_t i = 0; tilt->kind == ICE_TILT_LINE && i < tilt->depth_count; ++i) {
+        const double *shifts = tilt->shifts + i * tilt->station_count;
+        for (size_t k = 1; k < tilt->station_count; ++k) {
+            const double distance = tilt->stations[k] - tilt->stations[k - 1];
+            steepest = fmax(steepest, fabs((shifts[k] - shifts[k - 1]) / distance));
+        }
+    }
+    return steepest;
+}
 
 #endif
