@@ -14,6 +14,7 @@ enum { LIMIT = 1 << 20 };
 typedef struct outcome {
     unsigned char *messages; /* all bytes of all messages */
     size_t size;
+    size_t begun;     /* size without the message that is not complete */
     uint64_t ended;   /* messages that are complete */
     uint64_t refused; /* messages with a wrong trailer */
     int status;
@@ -29,11 +30,13 @@ static size_t next_cut(uint32_t *state, size_t left)
 
 static void add_span(outcome *result, const ics_message_span *span)
 {
+    result->begun = span->begins ? result->size : result->begun;
     if (span->size > 0) {
         memcpy(result->messages + result->size, span->bytes, span->size);
     }
     result->size += span->size;
     result->ended += span->ends;
+    result->begun = span->ends ? result->size : result->begun;
 }
 
 /* Sends the stream in pieces; seed 0: in one piece. The bytes of messages are those of the stream,
@@ -51,8 +54,12 @@ static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
             ics_message_span span;
             result.status = ics_message_frame_take(frame, bytes + at, end - at, &span, &error);
             require(span.taken <= end - at && (span.taken > 0 || span.ends || result.status));
-            if (result.status == ICESTREAM_E_INPUT && span.ends) {
+            if (result.status != ICESTREAM_OK) {
+                /* How much of a bad message came before its error depends on the chunks. */
                 require(span.size == 0);
+                result.size = result.begun;
+            }
+            if (result.status == ICESTREAM_E_INPUT && span.ends) {
                 result.status = ICESTREAM_OK;
                 result.refused++;
                 at += span.taken;
