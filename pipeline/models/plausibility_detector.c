@@ -210,27 +210,28 @@ static int check_efficiencies(const ics_inspection *self)
                      worst->efficiency, count, self->detector->module_count, least, most);
 }
 
-/* Modules of high efficiency differ by another curve. */
+/* Modules of high efficiency differ by another curve. Without that curve ppc has no acceptance for
+ * their type, and records no light of them (irde in ini.cxx, print() in f2k.cxx of ppc). */
 static int check_types(const ics_inspection *self)
 {
     size_t count = 0;
-    char place[ICS_PLAUSIBILITY_PLACE];
+    char place[ICS_PLAUSIBILITY_PLACE], *path;
     for (size_t i = 0; i < self->detector->module_count; ++i) {
         count += self->detector->modules[i].acceptance > 0;
     }
-    for (size_t i = 0; i < self->light->bias_count && self->light->high_efficiency != NULL; ++i) {
-        if (self->light->high_efficiency[i] != 1) {
-            return ICESTREAM_OK;
-        }
-    }
     if (count == 0 || strcmp(self->config->light.high_efficiency, "auto") != 0) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_sensors_model_file(self->config, "auto", "wv.rde", &path, NULL));
+    if (path != NULL) {
+        free(path);
         return ICESTREAM_OK;
     }
     return ics_warnings_add(
         self->warnings,
         "%s: light.high_efficiency: found auto, but no wv.rde lies in the folder of the ice, and "
-        "%zu module%s of type 1 (high efficiency), which count%s as standard by wavelength; usual: "
-        "a file like wv.rde, or none if this is meant",
+        "%zu module%s of type 1 (high efficiency), which count%s as standard by wavelength, while "
+        "ppc records no light of them; usual: a file like wv.rde, or none if this is meant",
         ics_config_place(self->config, "light.high_efficiency", place, sizeof place), count,
         count == 1 ? " is" : "s are", count == 1 ? "s" : "");
 }

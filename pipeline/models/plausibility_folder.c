@@ -46,42 +46,6 @@ static int check_subtraction(const icestream_config *config, ics_models *models)
         config->ice.directory, known->name, known->subtraction);
 }
 
-/* Modules of type 1 without the curve of their acceptance. ppc then has no acceptance of this type,
- * and records no light of these modules (irde and print() in ini.cxx and f2k.cxx of ppc). */
-static int check_types(const icestream_config *config, ics_models *models)
-{
-    const ice_detector *detector = models->detector;
-    const ice_module *first = NULL;
-    size_t count = 0;
-    char *path, place[PLACE];
-    if (!ics_sensors_detecting(config) || strcmp(config->light.high_efficiency, "auto") != 0) {
-        return ICESTREAM_OK;
-    }
-    for (size_t i = 0; i < detector->module_count; ++i) {
-        if (detector->modules[i].acceptance == 1 && count++ == 0) {
-            first = &detector->modules[i];
-        }
-    }
-    if (count == 0) {
-        return ICESTREAM_OK;
-    }
-    ICS_TRY(ics_sensors_model_file(config, "auto", "wv.rde", &path, NULL));
-    if (path != NULL) {
-        free(path);
-        return ICESTREAM_OK;
-    }
-    return ics_warnings_add(
-        &models->warnings,
-        "%s: detector.efficiencies: found %zu module%s of type 1, the first one module %u of "
-        "string "
-        "%u, and no wv.rde with their acceptance by wavelength; they get that of type 0, while ppc "
-        "records no light of them; expected light.high_efficiency: FILE, or none to say that type "
-        "0 "
-        "is right",
-        place_of(config, "detector.efficiencies", place), count, count == 1 ? "" : "s",
-        first->module, first->string);
-}
-
 static bool is_flat(const ice_angular *angular)
 {
     for (size_t i = 1; i < angular->count; ++i) {
@@ -125,6 +89,5 @@ static int check_hole(const icestream_config *config, ics_models *models)
 int ics_plausibility_check_folder(const icestream_config *config, ics_models *models)
 {
     ICS_TRY(check_subtraction(config, models));
-    ICS_TRY(check_types(config, models));
     return check_hole(config, models);
 }

@@ -94,8 +94,7 @@ says err "ice.tilt_origin: is for a tilt, and ice.tilt is false"
 folder typed
 echo '86 1 1.2 1' >typed/eff-f2k
 expect 0 "$ICESTREAM" validate -s ice.directory=typed -s stages.detect=pe
-says out "--set ice.directory: detector.efficiencies: found 1 module of type 1, the first one module 1 of string 86," \
-    "while ppc records no light of them"
+says out "no wv.rde lies in the folder of the ice, and 1 module is of type 1" "while ppc records no light of them"
 expect 0 "$ICESTREAM" validate -s ice.directory=typed -s stages.detect=pe -s light.high_efficiency=none
 grep -q "of type 1" out && fail "none is a decision of the user"
 printf '300 1\n500 1\n' >typed/wv.rde
