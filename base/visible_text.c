@@ -109,3 +109,18 @@ void ics_visible_print_coloured(FILE *out, const char *text)
         text += length;
     }
 }
+
+void ics_visible_hide_newlines(const char *path, char *text)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const size_t length = strlen(name);
+    for (char *found = text; strchr(name, '\n') != NULL && (found = strstr(found, name)) != NULL;
+         found += length) {
+        for (size_t i = 0; i < length; ++i) {
+            if (found[i] == '\n') {
+                found[i] = '?';
+            }
+        }
+    }
+}

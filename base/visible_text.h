@@ -12,6 +12,10 @@
  * that does not fit is cut between two characters. Returns `out`. */
 const char *ics_visible_text(const char *text, bool lines, char *out, size_t size);
 
+/* A newline in the name of a file would begin another line of a message: where the last part of
+ * `path` stands in the text, its newlines become '?'. */
+void ics_visible_hide_newlines(const char *path, char *text);
+
 /* Writes a text in this form, with its newlines and tabs. Check ferror(out) afterwards. */
 void ics_visible_print(FILE *out, const char *text);
 

@@ -196,9 +196,10 @@ ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
  * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
-/* The same, and writes to `report` (NULL: nothing) how large the file will be, before its first
- * step, then how much light each type of particle makes, and a line for each doubt about the tracks
- * of the list. A file above particles.file_limit is ICESTREAM_E_CONFIG. */
+/* The same, and writes to `report` (NULL: nothing) its progress if it is a terminal, how large the
+ * file will be, before its first step, then how much light each type of particle makes, and a line
+ * for each doubt about the tracks of the list. A file above particles.file_limit is
+ * ICESTREAM_E_CONFIG. */
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);
 
@@ -249,13 +250,17 @@ typedef struct icestream_compare_options {
                               device, or with `against` graph.schedule of each configuration */
     const icestream_config *against; /* a second configuration, or NULL */
     bool json;
-    bool markdown; /* write tables as Markdown */
+    bool markdown;  /* write tables as Markdown */
+    FILE *progress; /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_compare_options;
 
-/* Runs the same steps through several schedules or two configurations and compares the hits.
- * ICESTREAM_E_DIFFERENT: hits differ that should be identical, or hits are not compatible;
- * ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY,
- * ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
+/* Runs the same steps through several schedules or two configurations and compares the hits. If the
+ * configurations make the light of the same particles differently, each gets its own steps, and
+ * sums of weights are compared. Other particles in the second configuration are ICESTREAM_E_CONFIG,
+ * and steps that do not suit it ICESTREAM_E_INPUT. ICESTREAM_E_DIFFERENT: hits differ that should
+ * be identical, or hits are not compatible; ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_INPUT, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED,
+ * ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_compare(const icestream_config *config,
                                        const icestream_compare_options *options, FILE *out,
                                        icestream_error *error);
@@ -268,6 +273,7 @@ typedef struct icestream_trace_options {
     const char *steps;  /* the step file; NULL: the step files of the configuration's source */
     const char *output; /* the .npy file of icestream_path_point to write; "-": standard output */
     bool force;         /* overwrite an existing file */
+    FILE *progress;     /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_trace_options;
 
 /* Repeats single photons on the CPU and writes every point of their paths. Reports on `out` whether
@@ -290,8 +296,9 @@ typedef struct icestream_bench_options {
                               replace the configured ones; or NULL */
     uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;
-    bool markdown; /* write tables as Markdown */
-    bool workload; /* measure the workload, also if there are particles */
+    bool markdown;  /* write tables as Markdown */
+    bool workload;  /* measure the workload, also if there are particles */
+    FILE *progress; /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_bench_options;
 
 /* Measures the speed for the configured particles or workload and writes tables or JSON.

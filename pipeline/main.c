@@ -107,9 +107,13 @@ static int unknown_command(const char *name)
                                   is_option ? "; options follow the name of the command" : "");
 }
 
-/* `icestream help [COMMAND]`. Returns the exit status. */
+/* `icestream help [COMMAND | --bash]`. Returns the exit status. */
 static int print_help(const char *name)
 {
+    if (name != NULL && strcmp(name, "--bash") == 0) {
+        ics_help_print_completion();
+        return finish_print();
+    }
     const ics_command *command = name != NULL ? ics_commands_find(name) : NULL;
     if (name != NULL && command == NULL) {
         return unknown_command(name);

@@ -113,8 +113,15 @@ def main():
             return subprocess.run([sys.argv[1], *words, '--help'], capture_output=True,
                                   text=True).stdout
         commands = set(re.findall(r'^  ([a-z]+) ', helped(), re.M))
-        helps = {c: helped(c) for c in commands} | {'help': '', 'version': ''}
+        helps = {c: helped(c) for c in commands} | {'help': '      --bash', 'version': ''}
         commands |= set(helps)
+        rows = {}
+        for command, options in re.findall(r'^\| `([a-z]+)[^`\n]*` \| (.*)', pages.get('docs/commands.md', ''), re.M):
+            rows.setdefault(command, options)
+        for command, text in helps.items():
+            for option in re.findall(r'^  (?:-., |    )(--[a-z-]+)', text, re.M):
+                if option != '--help' and not re.search(option + r'(?![\w-])', rows.get(command, '')):
+                    faults.append(f'docs/commands.md: the row of {command} lacks {option}')
         for path, text in pages.items():
             if path == 'docs/bad-inputs.md':  # shows what is wrong
                 continue

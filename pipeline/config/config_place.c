@@ -78,10 +78,13 @@ int ics_config_check_files(const icestream_config *config, const char *section,
         const bool has_words =
             field->type == ICS_SCHEMA_PATH && ics_schema_choice(field, 0) != NULL;
         status = ics_error_add(
-            error, ICESTREAM_E_CONFIG, "%s: error: %s: %s: %s%s%s",
+            error, ICESTREAM_E_CONFIG, "%s: error: %s: %s: %s%s%s%s",
             ics_config_place(config, field->path, place, sizeof place), field->path, path,
             strerror(cause), has_words ? "; expected " : "",
-            has_words ? ics_schema_value_expected(field, expected, sizeof expected) : "");
+            has_words ? ics_schema_value_expected(field, expected, sizeof expected) : "",
+            strchr(path, '$') != NULL
+                ? "; variables such as $HOME are not replaced in a configuration"
+                : "");
     }
     return status;
 }

@@ -60,6 +60,16 @@ typedef struct ics_device_hits {
  * photons per batch, 0: the device's choice. */
 int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t count,
                          uint64_t photon_limit, ics_device_hits *out, icestream_error *error);
+/* Is called with the account of all batches that came back so far, after each of them, on the
+ * caller's thread. */
+typedef struct ics_device_watch {
+    void (*done)(void *user, const icestream_account *account);
+    void *user;
+} ics_device_watch;
+/* The same for the steps of a cursor; `watch` may be NULL. */
+int ics_device_run_steps_watched(ics_device *device, ics_step_cursor steps, uint64_t photon_limit,
+                                 const ics_device_watch *watch, ics_device_hits *out,
+                                 icestream_error *error);
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 

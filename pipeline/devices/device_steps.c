@@ -48,9 +48,17 @@ static int gather_batch(ics_batch *batch, hit_array *hits, icestream_account *ac
     return status;
 }
 
+static void report(const ics_device_watch *watch, const icestream_account *account)
+{
+    if (watch != NULL) {
+        watch->done(watch->user, account);
+    }
+}
+
 /* Gives the device all batches, and gathers finished ones where it has no room. */
 static int submit_steps(ics_device *device, ics_step_cursor cursor, uint64_t photon_limit,
-                        hit_array *hits, icestream_account *account, icestream_error *error)
+                        const ics_device_watch *watch, hit_array *hits, icestream_account *account,
+                        icestream_error *error)
 {
     bool full = true;
     int status = ICESTREAM_OK;
@@ -67,6 +75,7 @@ static int submit_steps(ics_device *device, ics_step_cursor cursor, uint64_t pho
         }
         while (status == ICESTREAM_OK && !ics_device_submit(device, batch)) {
             status = gather_batch(ics_device_take(device), hits, account, error);
+            report(watch, account);
         }
         if (status != ICESTREAM_OK) {
             ics_batch_destroy(batch);
@@ -78,14 +87,22 @@ static int submit_steps(ics_device *device, ics_step_cursor cursor, uint64_t pho
 int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t count,
                          uint64_t photon_limit, ics_device_hits *out, icestream_error *error)
 {
+    return ics_device_run_steps_watched(device, (ics_step_cursor){.steps = steps, .count = count},
+                                        photon_limit, NULL, out, error);
+}
+
+int ics_device_run_steps_watched(ics_device *device, ics_step_cursor steps, uint64_t photon_limit,
+                                 const ics_device_watch *watch, ics_device_hits *out,
+                                 icestream_error *error)
+{
     hit_array array = {NULL, 0, 0};
     *out = (ics_device_hits){0};
-    int status = submit_steps(device, (ics_step_cursor){.steps = steps, .count = count},
-                              photon_limit, &array, &out->account, error);
+    int status = submit_steps(device, steps, photon_limit, watch, &array, &out->account, error);
     ics_batch *batch;
     while ((batch = ics_device_take(device)) != NULL) { /* after an error as well */
         icestream_error later = {.status = ICESTREAM_OK};
         int gathered = gather_batch(batch, &array, &out->account, &later);
+        report(watch, &out->account);
         if (status == ICESTREAM_OK && gathered != ICESTREAM_OK) {
             status = ics_error_copy(error, &later);
         }

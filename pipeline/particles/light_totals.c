@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A track may be longer than the mean range by this factor, because ranges fluctuate and programs
  * differ in their energy loss. */
@@ -91,7 +92,7 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
         parts->model.spectrum < FIRST_OF_USER) {
         doubt(totals, ICS_DOUBT_RAY, particle, parts);
     }
-    if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK) {
+    if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
     }
     type->length += parts->length;
@@ -188,8 +189,13 @@ static const char *describe_first(const ics_doubtful_tracks *tracks, size_t kind
     if (kind == ICS_DOUBT_RAY) {
         snprintf(buffer, size, "type %s", ics_particle_type_name(tracks->type));
     } else if (kind == ICS_DOUBT_PPC) {
-        snprintf(buffer, size, "type %s and %.6g GeV", ics_particle_type_name(tracks->type),
-                 tracks->energy);
+        /* Only a name that icestream does not know has this type here (particle_f2k.c). */
+        const char *name = ics_particle_type_name(tracks->type);
+        if (strcmp(name, "dark") == 0) {
+            snprintf(buffer, size, "an unknown type");
+        } else {
+            snprintf(buffer, size, "type %s and %.6g GeV", name, tracks->energy);
+        }
     } else {
         snprintf(buffer, size, "%.6g GeV and %.6g m", tracks->energy, tracks->length);
     }

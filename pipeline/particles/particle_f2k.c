@@ -140,7 +140,15 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
     *out = (ics_raw_particle){.begins = source->begun, .event = source->file_event};
     source->begun = false;
     const ics_text_field *type = &line->fields[3];
-    if (!ics_particle_set(&out->particle, ICS_PARTICLE_TYPE, type->start, type->length, message)) {
+    const bool is_known =
+        ics_particle_set(&out->particle, ICS_PARTICLE_TYPE, type->start, type->length, message);
+    if (!is_known && source->has_ppc) {
+        /* ppc passes over every name that it does not know. */
+        out->is_dark_in_ppc =
+            ics_particle_set(&out->particle, ICS_PARTICLE_TYPE, "dark", strlen("dark"), message);
+        return ICESTREAM_OK;
+    }
+    if (!is_known) {
         return ics_line_stream_fault(source->lines, type->column, error, "%s", message);
     }
     for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {

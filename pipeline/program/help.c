@@ -50,7 +50,9 @@ void ics_help_print(void)
         printf("  %-9s %-17s %s\n", ics_commands[i]->name, ics_commands[i]->operands,
                ics_commands[i]->summary);
     }
-    puts("\nicestream help COMMAND describes a command; icestream version prints the version.");
+    puts("\nicestream help COMMAND describes a command; icestream help --bash prints a completion "
+         "for "
+         "bash;\nicestream version prints the version.");
     print_exit_statuses();
 }
 
@@ -110,4 +112,38 @@ void ics_help_print_command(const ics_command *command)
         print_option(&command->options[i]);
     }
     print_option(&help);
+}
+
+/* ---- completion -------------------------------------------------------------------------------
+ */
+
+static void print_command_names(void)
+{
+    for (size_t i = 0; i < ics_commands_count; ++i) {
+        printf("%s ", ics_commands[i]->name);
+    }
+}
+
+void ics_help_print_completion(void)
+{
+    fputs("# Completion for bash: source <(icestream help --bash)\n_icestream()\n{\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
+          "    if ((COMP_CWORD == 1)); then\n        words='",
+          stdout);
+    print_command_names();
+    fputs("help version'\n    elif [[ $before == -s || $before == --set ]]; then\n"
+          "        words=$(icestream keys | sed -n '2,$s/ .*/=/p')\n        compopt -o nospace "
+          "2>/dev/null\n    elif [[ ${COMP_WORDS[1]} == help ]]; then\n        words='",
+          stdout);
+    print_command_names();
+    puts("'\n    elif [[ $word == -* ]]; then\n        case ${COMP_WORDS[1]} in");
+    for (size_t i = 0; i < ics_commands_count; ++i) {
+        printf("        %s) words='", ics_commands[i]->name);
+        for (size_t k = 0; k < ics_commands[i]->option_count; ++k) {
+            printf("--%s ", ics_commands[i]->options[k].name);
+        }
+        puts("--help' ;;");
+    }
+    puts("        esac\n    fi\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
+         "}\ncomplete -o default -F _icestream icestream");
 }

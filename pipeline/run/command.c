@@ -21,6 +21,7 @@ static void release(ics_run_state *run, ics_run_program *program, ics_unit_event
     run->commands.newest = run->commands.newest != program ? run->commands.newest : NULL;
     ics_run_retry_clear(run, &program->retry);
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&program->units, queued)) != NULL;) {
+        run->commands.left += event == ICS_ON_GIVEN_UP;
         ics_run_life_event(run, unit, event);
     }
     free(program->output);
@@ -258,6 +259,21 @@ static void offer(ics_run_state *run)
 static bool waits(const ics_run_state *run)
 {
     return run->commands.running > 0;
+}
+
+size_t ics_run_command_count_failed(const ics_run_state *run)
+{
+    size_t count = run->commands.left;
+    const ics_run_program *program;
+    const ics_unit *unit;
+    STAILQ_FOREACH(program, &run->commands.programs, link)
+    {
+        STAILQ_FOREACH(unit, &program->units, queued)
+        {
+            count += program->retry.tries > 0;
+        }
+    }
+    return count;
 }
 
 const ics_run_part ics_run_command_part = {.name = "command", .offer = offer, .waits = waits};

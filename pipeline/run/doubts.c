@@ -16,10 +16,8 @@
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
 
-static void warn(ics_run_state *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Without memory the warning is missing in the summary only. */
-static void warn(ics_run_state *run, const char *format, ...)
+void ics_run_doubts_warn(ics_run_state *run, const char *format, ...)
 {
     char text[ICS_EVENT_TEXT];
     va_list arguments;
@@ -52,10 +50,11 @@ static void look_at_time(ics_run_state *run, const ics_unit *unit, double time)
         return;
     }
     run->doubts.warned_time = true;
-    warn(run,
-         "%s: t: found %.6g ns, a time that a step stores only to within %.2g ns; usual: times "
-         "since the start of the event, below 1e6 ns",
-         unit->name, time, (double)nextafterf((float)fabs(time), INFINITY) - fabs(time));
+    ics_run_doubts_warn(
+        run,
+        "%s: t: found %.6g ns, a time that a step stores only to within %.2g ns; usual: times "
+        "since the start of the event, below 1e6 ns",
+        unit->name, time, (double)nextafterf((float)fabs(time), INFINITY) - fabs(time));
 }
 
 static void look_at_position(ics_run_state *run, const ics_unit *unit, const ics_light_box *box)
@@ -66,7 +65,7 @@ static void look_at_position(ics_run_state *run, const ics_unit *unit, const ics
         return;
     }
     run->doubts.warned_position = true;
-    warn(run, "%s: x, y, z: %s", unit->name, text);
+    ics_run_doubts_warn(run, "%s: x, y, z: %s", unit->name, text);
 }
 
 void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
@@ -82,19 +81,33 @@ void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
     look_at_time(run, unit, extent->time);
     if (!run->doubts.warned_weight && 2 * extent->weightless > extent->steps) {
         run->doubts.warned_weight = true;
-        warn(run,
-             "%s: weight: found 0 in %" PRIu64 " of the first %" PRIu64
-             " steps, so that %s; usual: 1",
-             unit->name, extent->weightless, extent->steps,
-             run->common.content != NULL ? "their photons make no photo-electrons"
-                                         : "their hits count nothing");
+        ics_run_doubts_warn(run,
+                            "%s: weight: found 0 in %" PRIu64 " of the first %" PRIu64
+                            " steps, so that %s; usual: 1",
+                            unit->name, extent->weightless, extent->steps,
+                            run->common.content != NULL ? "their photons make no photo-electrons"
+                                                        : "their hits count nothing");
     }
     if (!run->doubts.warned_length && extent->longest > LENGTH_MOST) {
         run->doubts.warned_length = true;
-        warn(run,
-             "%s: length: found %.6g m, longer than the world, so that light starts far away from "
-             "all modules; usual: 0.001 to 2000 m",
-             unit->name, extent->longest);
+        ics_run_doubts_warn(
+            run,
+            "%s: length: found %.6g m, longer than the world, so that light starts far away from "
+            "all modules; usual: 0.001 to 2000 m",
+            unit->name, extent->longest);
+    }
+}
+
+void ics_run_doubts_look_at_speeds(ics_run_state *run, const ics_unit *unit)
+{
+    const ics_step_watch *watch = &unit->work->watch;
+    if (watch->slow_steps > 0) {
+        ics_run_doubts_warn(run,
+                            "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
+                            ", are below the Cherenkov threshold of all wavelengths (beta below "
+                            "%.4g) and make no light",
+                            unit->name, watch->slow_steps, watch->rows, watch->first_slow,
+                            (double)run->common.least_beta);
     }
 }
 
@@ -134,26 +147,29 @@ void ics_run_doubts_end(ics_run_state *run)
         return;
     }
     if ((double)account->stopped > STOPPED_LEAST * (double)account->created) {
-        warn(run,
-             "run.bounce_limit (%" PRIu32
-             ") stopped %.3g %% of the photons, whose hits are missing; "
-             "usual: 10000, or scattering lengths of more than some centimetres",
-             run->config->run.bounce_limit, percent(account->stopped, account->created));
+        ics_run_doubts_warn(run,
+                            "run.bounce_limit (%" PRIu32
+                            ") stopped %.3g %% of the photons, whose hits are missing; "
+                            "usual: 10000, or scattering lengths of more than some centimetres",
+                            run->config->run.bounce_limit,
+                            percent(account->stopped, account->created));
     }
     describe_distance(run, where, sizeof where);
     if (account->hits == 0) {
-        warn(run,
-             "no hits: %.3g %% of the photons were absorbed, %.3g %% left (they could not reach a "
-             "module), %.3g %% were stopped%s",
-             percent(account->absorbed, account->created), percent(account->left, account->created),
-             percent(account->stopped, account->created), where);
+        ics_run_doubts_warn(
+            run,
+            "no hits: %.3g %% of the photons were absorbed, %.3g %% left (they could not reach a "
+            "module), %.3g %% were stopped%s",
+            percent(account->absorbed, account->created), percent(account->left, account->created),
+            percent(account->stopped, account->created), where);
     } else if (run->common.content != NULL && account->photo_electrons == 0) {
-        warn(run,
-             "no photo-electrons of %" PRIu64
-             " hits: the weights of the steps are 0, or modules accept little of this light "
-             "(light.acceptance: none does not thin it, so that few hits are accepted), or there "
-             "were too few photons",
-             account->hits);
+        ics_run_doubts_warn(
+            run,
+            "no photo-electrons of %" PRIu64
+            " hits: the weights of the steps are 0, or modules accept little of this light "
+            "(light.acceptance: none does not thin it, so that few hits are accepted), or there "
+            "were too few photons",
+            account->hits);
     }
 }
 

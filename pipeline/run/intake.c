@@ -200,10 +200,14 @@ static void offer(ics_run_state *run)
     ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
 
+bool ics_run_intake_has_files(const ics_run_state *run)
+{
+    return has_reason_to_look(run) || run->intake.retry.what != ICS_RETRY_NOTHING;
+}
+
 bool ics_run_intake_expects_files(const ics_run_state *run)
 {
-    const ics_run_intake *intake = &run->intake;
-    return intake->watching || has_reason_to_look(run) || intake->retry.what != ICS_RETRY_NOTHING;
+    return run->intake.watching || ics_run_intake_has_files(run);
 }
 
 /* While a client waits for an answer and the volume has hits, the run must not wait for more files:

@@ -22,8 +22,15 @@ static size_t all_files(const ics_run_state *run)
     return run->units.made - run->units.results[ICS_RESULT_ABSENT];
 }
 
-/* Whether the signal or the time limit ended the run before its work was done. A run that watches a
- * folder always expects more files. */
+/* Whether the time limit ended the run before its work was done. A batch system queues such a job
+ * again, so a file that may come later is no work: else the job would be queued for ever. */
+static bool has_work_left(const ics_run_state *run)
+{
+    return ics_run_unfinished(run) > 0 || ics_run_intake_has_files(run);
+}
+
+/* Whether the signal ended the run before its work was done. A run that watches a folder always
+ * expects more files. */
 static bool was_stopped(const ics_run_state *run)
 {
     return ics_run_unfinished(run) > 0 || ics_run_intake_expects_files(run);
@@ -35,7 +42,7 @@ static int status_of(const ics_run_state *run)
     if (run->stop.fatal.status != ICESTREAM_OK) {
         return run->stop.fatal.status;
     }
-    if ((run->stop.limit_reached && was_stopped(run)) ||
+    if ((run->stop.limit_reached && has_work_left(run)) ||
         (signalled && run->options->unfinished_after_signal)) {
         return ICESTREAM_E_UNFINISHED;
     }

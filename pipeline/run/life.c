@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
@@ -253,6 +254,9 @@ static void set_refusal(ics_unit *unit, const char *text)
         unit->refusal = strdup(text);
     } else if (asprintf(&unit->refusal, "%s%s", unit->name, text + length) < 0) {
         unit->refusal = NULL;
+    }
+    if (unit->refusal != NULL) {
+        ics_visible_hide_newlines(unit->name, unit->refusal);
     }
 }
 

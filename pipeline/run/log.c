@@ -127,7 +127,7 @@ void ics_run_log_device(ics_run_state *run)
     uint64_t lost =
         run->common.journal != NULL ? ics_run_journal_lost_lines(run->common.journal, &error) : 0;
     if (lost > 0) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "%llu line%s of the journal lost: %s",
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%llu line%s missing in the journal: %s",
                          (unsigned long long)lost, lost == 1 ? " is" : "s are", error.text);
     }
 }

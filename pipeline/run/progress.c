@@ -1,6 +1,7 @@
 #include "pipeline/run/progress.h"
 
 #include "base/container.h"
+#include "pipeline/run/command.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/room.h"
@@ -44,6 +45,7 @@ void ics_run_progress_show(ics_run_state *run)
                                 .files_total = run->streaming ? 0 : run->files_total,
                                 .files_taken = run->units.made,
                                 .files_quarantined = run->units.results[ICS_RESULT_QUARANTINED],
+                                .files_undelivered = ics_run_command_count_failed(run),
                                 .queue = run->jobs.batches_queued,
                                 .devices = devices,
                                 .device_count = list_devices(run, devices, ids),

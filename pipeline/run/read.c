@@ -225,6 +225,7 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
     if (!unit->was_looked_at) {
         unit->was_looked_at = true;
+        ics_run_doubts_look_at_speeds(run, unit);
         ics_run_seen_look(run, unit);
     }
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/light_record.h"
+#include "pipeline/run/command.h"
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
@@ -63,10 +64,13 @@ static void report(ics_run_state *run)
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
-    char electrons[64] = "", commands[64] = "", speed[96] = "";
+    char electrons[64] = "", commands[96] = "", speed[96] = "";
     const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
+    const size_t left = ics_run_command_count_failed(run);
     if (undelivered > 0) {
         snprintf(commands, sizeof commands, ", %zu with a failed sink.command", undelivered);
+    } else if (left > 0) {
+        snprintf(commands, sizeof commands, " (for %zu only sink.command has not succeeded)", left);
     }
     report_assumption(run);
     if (run->common.content != NULL) {
@@ -114,6 +118,7 @@ static void name_writer(ics_run_state *run)
     }
     snprintf(run->writer, sizeof run->writer, "%08x", hash);
     run->common.writer = run->writer;
+    run->common.worker = run->worker;
 }
 
 int icestream_run(const icestream_config *config, const icestream_run_options *options,

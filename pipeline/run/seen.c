@@ -1,6 +1,6 @@
 #include "pipeline/run/seen.h"
 
-#include "pipeline/run/log.h"
+#include "pipeline/run/doubts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,12 +65,13 @@ static void warn_of_events(ics_run_state *run, const ics_unit *unit, const char 
         snprintf(events, sizeof events, "events %" PRIu64 " to %" PRIu64, both->first_event,
                  both->last_event);
     }
-    ics_run_log_text(run, ICS_EVENT_WARNING,
-                     "%s and %s both have steps %" PRIu32 " to %" PRIu32 " of %s: steps with equal "
-                     "event_id and step_id have equal random numbers, so their hits are correlated "
-                     "(particles.first_event gives each list its own events; further inputs are "
-                     "not named)",
-                     other, unit->name, both->first_step, both->last_step, events);
+    ics_run_doubts_warn(
+        run,
+        "%s and %s both have steps %" PRIu32 " to %" PRIu32 " of %s: steps with equal "
+        "event_id and step_id have equal random numbers, so their hits are correlated "
+        "(particles.first_event gives each list its own events; further inputs are "
+        "not named)",
+        other, unit->name, both->first_step, both->last_step, events);
 }
 
 /* Looks for the events of an input among those of the inputs before it. */
@@ -99,16 +100,7 @@ static void compare(ics_run_state *run, const ics_unit *unit, const ics_event_sp
 
 void ics_run_seen_look(ics_run_state *run, const ics_unit *unit)
 {
-    const ics_step_watch *watch = &unit->work->watch;
-    const ics_event_spans *spans = &watch->spans;
-    if (watch->slow_steps > 0) {
-        ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
-                         ", are below the Cherenkov threshold of all wavelengths (beta below %.4g) "
-                         "and make no light",
-                         unit->name, watch->slow_steps, watch->rows, watch->first_slow,
-                         (double)run->common.least_beta);
-    }
+    const ics_event_spans *spans = &unit->work->watch.spans;
     if (spans->count > 0 && !run->seen.has_warned) {
         compare(run, unit, spans);
     }

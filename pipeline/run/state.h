@@ -24,7 +24,7 @@
  *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
- *   seen       warns of events that two inputs have, and of steps without light
+ *   seen       warns of events that two inputs have
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
@@ -266,6 +266,7 @@ typedef struct ics_run_commands {
     STAILQ_HEAD(, ics_run_program) programs;
     ics_run_program *newest; /* the one that was added last; NULL: it has ended */
     uint32_t running;
+    size_t left;       /* units that the run left because their program has not succeeded */
     char *path;        /* of the program; NULL: there is no sink.command */
     bool stopped;      /* the programs were asked to end */
     json_t *succeeded; /* {path: true} of each volume for which sink.command has succeeded */

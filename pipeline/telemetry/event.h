@@ -43,6 +43,7 @@ enum {
       ICS_EVENT_OUTPUT_BYTES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS, true)       \
     X(QUARANTINED, "quarantined", 0, true)                                                         \
     X(HITS_QUARANTINED, "hits_quarantined", 0, true)                                               \
+    X(GIVEN_BACK, "given_back", 0, true)                                                           \
     X(FAILED, "failed", ICS_EVENT_ATTEMPT, true)                                                   \
     X(COMMAND_FAILED, "command_failed", ICS_EVENT_ATTEMPT, true)                                   \
     X(RETRIED, "retried", ICS_EVENT_ATTEMPT | ICS_EVENT_SECONDS, true)                             \

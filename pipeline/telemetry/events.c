@@ -112,33 +112,17 @@ static json_t *progress_json(const ics_progress_state *state, const ics_progress
 {
     enum { REASON = 400 };
     return json_pack(
-        "{s:I, s:o, s:f, s:f, s:I, s:I, s:o?, s:I, s:I, s:I, s:I, s:o, s:b, s:o?, s:o}", "photons",
-        (json_int_t)state->photons, "photons_total",
+        "{s:I, s:o, s:f, s:f, s:I, s:I, s:o?, s:I, s:I, s:I, s:I, s:I, s:o, s:b, s:o?, s:o}",
+        "photons", (json_int_t)state->photons, "photons_total",
         real_or_null(state->photons_total > 0.0 ? state->photons_total : -1.0),
         "photons_per_second", figures->rate, "photons_per_second_average", figures->average, "hits",
         (json_int_t)state->hits, "files", (json_int_t)state->files, "files_total",
         state->files_total > 0 ? json_integer((json_int_t)state->files_total) : NULL, "files_taken",
         (json_int_t)state->files_taken, "files_quarantined", (json_int_t)state->files_quarantined,
-        "queue", (json_int_t)state->queue, "queue_room", (json_int_t)state->queue_room,
-        "seconds_left", real_or_null(figures->seconds_left), "stopping", (int)state->stopping,
-        "paused", ics_json_text_cut(state->paused, REASON), "devices",
-        devices_json(state, figures));
-}
-
-/* A newline in the name of a file would begin another line of the log: it becomes '?'. */
-static void hide_newlines(const char *file, char *text)
-{
-    const char *slash = strrchr(file, '/');
-    const char *name = slash != NULL ? slash + 1 : file;
-    const size_t length = strlen(name);
-    for (char *found = text; strchr(name, '\n') != NULL && (found = strstr(found, name)) != NULL;
-         found += length) {
-        for (size_t i = 0; i < length; ++i) {
-            if (found[i] == '\n') {
-                found[i] = '?';
-            }
-        }
-    }
+        "files_undelivered", (json_int_t)state->files_undelivered, "queue",
+        (json_int_t)state->queue, "queue_room", (json_int_t)state->queue_room, "seconds_left",
+        real_or_null(figures->seconds_left), "stopping", (int)state->stopping, "paused",
+        ics_json_text_cut(state->paused, REASON), "devices", devices_json(state, figures));
 }
 
 /* A reason may have several lines; messages and warnings are one line. */
@@ -147,7 +131,7 @@ static void print_text(ics_events *events, const ics_event *event, char text[ICS
     char visible[ICS_EVENT_TEXT];
     const bool is_line = event->kind == ICS_EVENT_MESSAGE || event->kind == ICS_EVENT_WARNING;
     if (event->file != NULL) {
-        hide_newlines(event->file, text);
+        ics_visible_hide_newlines(event->file, text);
     }
     ics_progress_line(&events->progress, "%s",
                       ics_visible_text(text, !is_line, visible, sizeof visible));

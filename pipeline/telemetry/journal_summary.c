@@ -144,10 +144,28 @@ static void count_recent(ics_journal_summary *summary, const ics_journal_record 
     }
 }
 
+/* A worker that stops, or starts again under its name, computes none of the files that it had. */
+static void release_files(ics_journal_summary *summary, const char *worker)
+{
+    const char *file;
+    void *next;
+    json_t *about;
+    json_object_foreach_safe(summary->open, next, file, about)
+    {
+        const char *owner = json_string_value(json_object_get(about, "worker"));
+        if (owner != NULL && strcmp(owner, worker) == 0) {
+            json_object_del(summary->open, file);
+        }
+    }
+}
+
 /* Keeps the list of files that are claimed and not finished. */
 static bool follow_file(ics_journal_summary *summary, const ics_journal_record *record)
 {
     const char *file = ics_journal_text(record, "file");
+    if (record->kind == ICS_EVENT_START || record->kind == ICS_EVENT_STOP) {
+        release_files(summary, record->worker);
+    }
     if (file == NULL) {
         return true;
     }
@@ -157,7 +175,8 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
                    json_pack("{s:s, s:f}", "worker", record->worker, "time", record->time)) == 0;
     }
     if (record->kind == ICS_EVENT_DONE || record->kind == ICS_EVENT_SKIPPED ||
-        record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED) {
+        record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED ||
+        record->kind == ICS_EVENT_GIVEN_BACK) {
         /* Fails if the claim is not in the journal, which does no harm. */
         json_object_del(summary->open, file);
     }

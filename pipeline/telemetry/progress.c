@@ -129,6 +129,9 @@ static void put_files(char *text, const ics_progress_state *state)
     if (state->files_quarantined > 0) {
         put(text, ", %zu quarantined", state->files_quarantined);
     }
+    if (state->files_undelivered > 0) {
+        put(text, ", sink.command failed for %zu", state->files_undelivered);
+    }
 }
 
 void ics_progress_text(const ics_progress_state *state, const ics_progress_figures *figures,
@@ -138,6 +141,9 @@ void ics_progress_text(const ics_progress_state *state, const ics_progress_figur
     text[0] = '\0';
     if (state->paused != NULL) {
         put(text, "paused: %.200s; ", state->paused);
+    }
+    if (state->task != NULL) {
+        put(text, "%s: ", state->task);
     }
     if (figures->share >= 0.0) {
         put(text, "%.1f %%, ", 100.0 * figures->share);
@@ -149,7 +155,9 @@ void ics_progress_text(const ics_progress_state *state, const ics_progress_figur
     if (state->device_count > 1) {
         put_devices(text, state, figures);
     }
-    put(text, ", %s hits", ics_progress_count_text((double)state->hits, hits));
+    if (!state->without_hits) {
+        put(text, ", %s hits", ics_progress_count_text((double)state->hits, hits));
+    }
     put_files(text, state);
     if (state->queue_room > 0) {
         put(text, ", queue %u/%u", state->queue, state->queue_room);

@@ -36,13 +36,16 @@ typedef struct ics_progress_state {
     size_t files, files_total;  /* finished files; total 0: unknown */
     size_t files_taken;         /* accepted so far; shown if the total is unknown */
     size_t files_quarantined;   /* counted in `files` as well */
+    size_t files_undelivered;   /* hits are written, and sink.command has failed so far */
     uint32_t queue, queue_room; /* batches that wait for a device, and how many can wait; room 0:
                                    not shown */
     const ics_progress_device *devices; /* [device_count], always in the same order; shown if there
                                           are several */
     size_t device_count;
     const char *paused; /* why the run is paused; NULL: it is not paused */
+    const char *task;   /* what is being done; NULL: a run */
     bool stopping;
+    bool without_hits; /* no photon is followed to a hit: hits are not shown */
 } ics_progress_state;
 
 /* Rates and shares that are computed from one state and the states before it. */

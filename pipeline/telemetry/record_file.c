@@ -1,6 +1,5 @@
 #include "pipeline/telemetry/record_file.h"
 
-#include "base/disk.h"
 #include "base/error.h"
 
 #include <fcntl.h>
@@ -41,16 +40,17 @@ int ics_record_file_check(ics_record record, const char *what, const char *path,
                              "for %s",
                              what, path, records[record].name);
     }
-    if (ics_disk_is_own_stream(path)) {
+    /* Links, and what is no file, have their own rules (files.md 6.1). */
+    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
         return ICESTREAM_OK;
     }
-    /* O_NONBLOCK: a named pipe must not make this wait. */
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    /* O_NONBLOCK: a named pipe must not make this wait. O_NOFOLLOW: what a link leads to is never
+     * written; the writing refuses or replaces the link. */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (descriptor < 0) {
         return ICESTREAM_OK;
     }
-    const bool is_right = fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) ||
-                          begins_well(descriptor, records[record].begin);
+    const bool is_right = begins_well(descriptor, records[record].begin);
     close(descriptor);
     return is_right ? ICESTREAM_OK
                     : ics_error_set(error, ICESTREAM_E_CONFIG,
@@ -59,11 +59,19 @@ int ics_record_file_check(ics_record record, const char *what, const char *path,
                                     what, path, records[record].name);
 }
 
+/* Whether two records at this path would destroy each other: not at /dev/null. */
+static bool is_one_file(const char *left, const char *right)
+{
+    struct stat about;
+    return left != NULL && right != NULL && strcmp(left, right) == 0 &&
+           (lstat(left, &about) != 0 || S_ISREG(about.st_mode));
+}
+
 int ics_record_file_check_names(const char *const *paths, icestream_error *error)
 {
     for (size_t i = 0; i < ICS_RECORDS; ++i) {
         for (size_t k = i + 1; k < ICS_RECORDS; ++k) {
-            if (paths[i] != NULL && paths[k] != NULL && strcmp(paths[i], paths[k]) == 0) {
+            if (is_one_file(paths[i], paths[k])) {
                 return ics_error_set(error, ICESTREAM_E_CONFIG,
                                      "%s: found the same name for %s and %s, expected a name for "
                                      "each",

@@ -19,7 +19,7 @@ typedef enum ics_record {
 int ics_record_file_check(ics_record record, const char *what, const char *path,
                           icestream_error *error);
 
-/* Checks that the names in paths[ICS_RECORDS] differ; NULL: there is no such record.
+/* Checks that the names of files in paths[ICS_RECORDS] differ; NULL: there is no such record.
  * ICESTREAM_E_CONFIG. */
 int ics_record_file_check_names(const char *const *paths, icestream_error *error);
 

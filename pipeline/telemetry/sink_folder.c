@@ -81,6 +81,7 @@ typedef struct found_journal {
 } found_journal;
 
 typedef struct sink_look {
+    const char *folder;
     ics_sink_folder *out;
     found_journal *journals;
     size_t count;
@@ -104,6 +105,19 @@ static bool is_journal_name(const char *name)
     return next == '\0' || next == '.' || next == '-';
 }
 
+/* Adds the path of a checkpoint. A path that is not UTF-8 is no text of JSON and is left out.
+ * Returns false if out of memory. */
+static bool keep_name(const sink_look *look, const char *name)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", look->folder, name) < 0) {
+        return false;
+    }
+    json_t *text = json_string(path);
+    free(path);
+    return text == NULL || json_array_append_new(look->out->checkpoints, text) == 0;
+}
+
 static bool look_at_sink(void *user, int descriptor, const char *name)
 {
     sink_look *look = user;
@@ -114,6 +128,9 @@ static bool look_at_sink(void *user, int descriptor, const char *name)
     }
     if (ends_with(name, ".hits.npy.command")) {
         look->out->commands++;
+    }
+    if (ends_with(name, ".checkpoint") && !keep_name(look, name)) {
+        return false;
     }
     if ((!hits && !journal) || fstatat(descriptor, name, &about, 0) != 0 ||
         !S_ISREG(about.st_mode)) {
@@ -167,9 +184,9 @@ static bool take_journals(const sink_look *look, const char *folder, ics_sink_fo
 
 int ics_sink_folder_look(const char *folder, ics_sink_folder *out, icestream_error *error)
 {
-    *out = (ics_sink_folder){.hit_files = 0};
-    sink_look look = {.out = out};
-    int failure = for_each(folder, look_at_sink, &look);
+    *out = (ics_sink_folder){.checkpoints = json_array()};
+    sink_look look = {.folder = folder, .out = out};
+    int failure = out->checkpoints != NULL ? for_each(folder, look_at_sink, &look) : ENOMEM;
     if (failure == 0 && !take_journals(&look, folder, out)) {
         failure = ENOMEM;
     }
@@ -189,6 +206,7 @@ void ics_sink_folder_free(ics_sink_folder *folder)
         free(folder->journals[i]);
     }
     free(folder->journals);
+    json_decref(folder->checkpoints);
     *folder = (ics_sink_folder){.hit_files = 0};
 }
 

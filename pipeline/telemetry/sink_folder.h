@@ -15,6 +15,7 @@ typedef struct ics_sink_folder {
     uint64_t hit_files, hit_bytes; /* *.hits.npy */
     uint64_t parts;                /* *.part: being written, or left by a killed process */
     uint64_t commands;             /* *.hits.npy.command: sink.command has not succeeded */
+    json_t *checkpoints;           /* array of the paths of *.checkpoint */
     char **journals; /* [journal_count], paths of run.journal and of its rotated files,
                         oldest first */
     size_t journal_count;

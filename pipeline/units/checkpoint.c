@@ -164,11 +164,11 @@ static bool find_setting(const json_t *found, const json_t *expected, char *text
     return count > 0;
 }
 
-static int compare_origin(const ics_checkpoint *checkpoint, const char *text, size_t length,
-                          const json_t *origin, icestream_error *error)
+static int compare_origin(const ics_checkpoint *checkpoint, json_t *found, const json_t *origin,
+                          icestream_error *error)
 {
     char difference[512];
-    json_t *found = json_loadb(text, length, 0, NULL);
+    json_object_del(found, ICS_CHECKPOINT_WRITTEN);
     /* A digest says nothing to people. The settings name what has changed, if something has. */
     bool differs = find_setting(found, origin, difference, sizeof difference) ||
                    find_difference(found, origin, difference, sizeof difference);
@@ -176,12 +176,11 @@ static int compare_origin(const ics_checkpoint *checkpoint, const char *text, si
         differs = true;
         snprintf(difference, sizeof difference, "found other keys than those of this run");
     }
-    json_decref(found);
     return differs ? ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", checkpoint->path, difference)
                    : ICESTREAM_OK;
 }
 
-static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)
+int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestream_error *error)
 {
     ics_checkpoint_header header;
     ICS_TRY(ics_checkpoint_read(checkpoint, 0, &header, sizeof header, error));
@@ -202,11 +201,18 @@ static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestre
                                "header that was written",
                                checkpoint->path);
     }
-    if (status == ICESTREAM_OK) {
-        status = compare_origin(checkpoint, text, header.length, origin, error);
-    }
+    *out = status == ICESTREAM_OK ? json_loadb(text, header.length, 0, NULL) : NULL;
     free(text);
     checkpoint->records = checkpoint->end = sizeof header + header.length;
+    return status;
+}
+
+static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)
+{
+    json_t *found = NULL;
+    ICS_TRY(ics_checkpoint_read_origin(checkpoint, &found, error));
+    int status = compare_origin(checkpoint, found, origin, error);
+    json_decref(found);
     return status;
 }
 

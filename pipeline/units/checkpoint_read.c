@@ -27,10 +27,17 @@ static uint64_t body_size(const ics_checkpoint_head *head)
     return head->intervals * sizeof(ics_photon_interval) + head->hits * sizeof(icestream_hit);
 }
 
-/* The bytes of a record. */
-static uint64_t record_size(const ics_checkpoint_head *head)
+uint64_t ics_checkpoint_record_size(const ics_checkpoint_head *head)
 {
     return sizeof *head + body_size(head) + sizeof(ics_checkpoint_tail);
+}
+
+bool ics_checkpoint_head_is_good(const ics_checkpoint_head *head, uint64_t left)
+{
+    return memcmp(head->magic, ICS_CHECKPOINT_HEAD, sizeof head->magic) == 0 &&
+           head->crc32c == ics_crc32c(0, head, offsetof(ics_checkpoint_head, crc32c)) &&
+           head->intervals <= ICS_CHECKPOINT_INTERVALS &&
+           head->hits <= left / sizeof(icestream_hit) && ics_checkpoint_record_size(head) <= left;
 }
 
 /* The search for good records. */
@@ -49,14 +56,10 @@ static int read_head(const survey *at, uint64_t offset, ics_checkpoint_head *out
                      icestream_error *error)
 {
     ICS_TRY(ics_checkpoint_read(at->checkpoint, offset, out, sizeof *out, error));
-    uint64_t left = at->size - offset;
-    bool good = memcmp(out->magic, ICS_CHECKPOINT_HEAD, sizeof out->magic) == 0 &&
-                out->crc32c == ics_crc32c(0, out, offsetof(ics_checkpoint_head, crc32c)) &&
-                out->intervals <= ICS_CHECKPOINT_INTERVALS &&
-                out->hits <= left / sizeof(icestream_hit) && record_size(out) <= left;
-    return good ? ICESTREAM_OK
-                : ics_error_set(error, ICESTREAM_E_INPUT, "%s: found an incomplete record",
-                                at->checkpoint->path);
+    return ics_checkpoint_head_is_good(out, at->size - offset)
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT, "%s: found an incomplete record",
+                               at->checkpoint->path);
 }
 
 static int check_sum(const survey *at, uint64_t offset, const ics_checkpoint_head *head,
@@ -149,7 +152,7 @@ static int find_end(const survey *at, uint64_t *end, icestream_error *error)
         if (status == ICESTREAM_OK) {
             status = add_record(at, *end, &head, error);
         }
-        *end += status == ICESTREAM_OK ? record_size(&head) : 0;
+        *end += status == ICESTREAM_OK ? ics_checkpoint_record_size(&head) : 0;
     }
     if (status == ICESTREAM_E_INPUT) { /* what follows is not used */
         *error = (icestream_error){.status = ICESTREAM_OK};
@@ -224,7 +227,7 @@ int ics_checkpoint_collect(ics_checkpoint *checkpoint, ics_collector *collector,
         }
         ICS_TRY(ics_checkpoint_read(checkpoint, offset, &head, sizeof head, error));
         ICS_TRY(collect_record(checkpoint, offset, &head, collector, error));
-        offset += record_size(&head);
+        offset += ics_checkpoint_record_size(&head);
     }
     return ICESTREAM_OK;
 }

@@ -49,6 +49,19 @@ enum {
     ICS_CHECKPOINT_INTERVALS = 1 << 20 /* most intervals in a record */
 };
 
+/* A member of the header that no hit depends on: which step file it is, and where the file was
+ * begun. */
+#define ICS_CHECKPOINT_WRITTEN "written_by"
+
+/* Reads the header. Sets checkpoint->records; *out belongs to the caller. ICESTREAM_E_INPUT: the
+ * file is no checkpoint, or its header is damaged; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestream_error *error);
+/* Whether the head is one of a record of which all bytes are in the `left` bytes of the file that
+ * begin with it. */
+bool ics_checkpoint_head_is_good(const ics_checkpoint_head *head, uint64_t left);
+/* The bytes of a record. */
+uint64_t ics_checkpoint_record_size(const ics_checkpoint_head *head);
+
 /* An error of the file, with the cause in errno. Returns ICESTREAM_E_OUTPUT. */
 int ics_checkpoint_failed(const ics_checkpoint *checkpoint, const char *what,
                           icestream_error *error);

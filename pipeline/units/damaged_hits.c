@@ -1,6 +1,7 @@
 #include "pipeline/units/damaged_hits.h"
 
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/spool/quarantine.h"
 
 #include <errno.h>
@@ -46,13 +47,17 @@ int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *e
     if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", unit->output);
     }
+    char reason[sizeof(icestream_error)];
+    snprintf(reason, sizeof reason, "%s", why);
+    ics_visible_hide_newlines(unit->output, reason);
     const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
     const char *slash = strrchr(unit->output, '/');
     const char *name = slash != NULL ? slash + 1 : unit->output;
-    int status = ics_quarantine_move(&quarantine, unit->output, name, why, &moved, &where, error);
+    int status =
+        ics_quarantine_move(&quarantine, unit->output, name, reason, &moved, &where, error);
     free(near);
     if (status == ICESTREAM_OK && moved) {
-        report(unit, where.text, why);
+        report(unit, where.text, reason);
     }
     return status;
 }

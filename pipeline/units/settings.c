@@ -96,7 +96,8 @@ static const char *light_key(const json_t *light)
 
 static int compare_light(comparison *at, icestream_error *error)
 {
-    json_t *differences = NULL, *item;
+    json_t *differences = NULL;
+    const json_t *item;
     size_t i;
     const json_t *found = part_of(at->found, "light"), *expected = part_of(at->expected, "light");
     if (!ics_settings_has_light(at->expected) || !has_other_digest(at, "input")) {
@@ -168,7 +169,8 @@ int ics_settings_compare(const json_t *found, const json_t *expected, json_t **o
 void ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
                           icestream_error *error)
 {
-    json_t *list = NULL, *item;
+    json_t *list = NULL;
+    const json_t *item;
     icestream_error why = {.status = ICESTREAM_OK};
     size_t i;
     if (ics_settings_compare(found, expected, &list, &why) != ICESTREAM_OK) {
@@ -188,7 +190,8 @@ void ics_settings_explain(const char *path, const json_t *found, const json_t *e
 int ics_settings_list(const json_t *found, const json_t *expected, char *text, size_t size,
                       icestream_error *error)
 {
-    json_t *list = NULL, *item;
+    json_t *list = NULL;
+    const json_t *item;
     size_t i, used = 0;
     text[0] = '\0';
     ICS_TRY(ics_settings_compare(found, expected, &list, error));

@@ -13,7 +13,8 @@
  *   origin       digests of everything that hits depend on
  *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
- *                the file, checkpoint_read.c reads it; photon_intervals: the photons of that part
+ *                the file, checkpoint_read.c reads it, checkpoint_about describes it for people;
+ *                photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
  *   damaged_hits  a damaged hit file goes to the quarantine, and its step file is computed again
  *   output_digest  the digest of a hit file, for the journal
@@ -56,6 +57,7 @@ typedef struct ics_unit_common {
     ics_origin origin;
     ics_maths_used maths;      /* with which the run may compute; of several all */
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
+    const char *worker;        /* name of this process; NULL: it has none */
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* number of spectra that steps may name */
     float least_beta;          /* steps of Cherenkov light that are slower make no light */

@@ -91,6 +91,8 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error)
         ics_unit_append_line(unit, ICS_EVENT_SKIPPED, unit->output);
     } else if (ended && unit->result == ICS_RESULT_QUARANTINED) {
         ics_unit_append_line(unit, ICS_EVENT_QUARANTINED, NULL);
+    } else if (ended && !delivered && unit->claim.name != NULL) {
+        ics_unit_append_line(unit, ICS_EVENT_GIVEN_BACK, NULL);
     }
     return status;
 }

@@ -5,11 +5,14 @@
  * for the log and is computed without it. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_text.h"
+#include "pipeline/units/checkpoint_state.h"
 #include "pipeline/units/unit.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The number of photons of generated steps may be an estimate. It is below this. */
 #define PHOTONS_MOST (UINT64_C(1) << 62)
@@ -264,13 +267,33 @@ void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch)
     }
 }
 
+/* Adds what `icestream status` says of a checkpoint: which step file it is of, and where it was
+ * begun. No run compares it. */
+static int add_writer(const ics_unit *unit, json_t *origin, icestream_error *error)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    const bool is_estimate = unit->input->generated;
+    json_t *writer =
+        json_pack("{s:o, s:o?, s:o, s:I}", "file", ics_json_text(unit->name), "worker",
+                  unit->common->worker != NULL ? ics_json_text(unit->common->worker) : NULL, "host",
+                  ics_json_text(host), "photons",
+                  is_estimate ? (json_int_t)0 : (json_int_t)unit->summary.photons);
+    return json_object_set_new(origin, ICS_CHECKPOINT_WRITTEN, writer) == 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+}
+
 /* Makes the file, with one record of all hits that the collector has. */
 static int begin(ics_unit *unit, icestream_error *error)
 {
     ics_unit_saving *saving = &unit->work->saving;
     json_t *origin = NULL;
     ICS_TRY(make_origin(unit, &origin, error));
-    int status = ics_checkpoint_create(unit->checkpoint, origin, &saving->file, error);
+    int status = add_writer(unit, origin, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_checkpoint_create(unit->checkpoint, origin, &saving->file, error);
+    }
     json_decref(origin);
     ICS_TRY(status);
     status = ics_checkpoint_append_all(saving->file, &saving->waiting, unit->work->collector,

@@ -288,6 +288,8 @@ def command_cases():
     usage("a key as an option", "run --run.seed=1", "key of the configuration is given by --set run.seed=1")
     usage("a key without --set", "run a.yaml run.seed=1", "given by --set KEY=VALUE")
     usage("--set with blanks", "run a.yaml --set run.seed = 1", "--set KEY=VALUE has no blanks around =")
+    usage("a path with a tilde", "validate -s detector.file=~/d.csv", "found '~/d.csv', expected the whole path")
+    usage("a path with a variable of the shell", "validate -s detector.file=data/$RUN/d.csv", "variables such as $HOME are not replaced")
     usage("no value", "run --set", "expected a value after --set")
     usage("two configurations", "run a.yaml b.yaml", "unexpected argument b.yaml")
     usage("--set without =", "run -s run.seed", "--set run.seed: error: expected path=value")

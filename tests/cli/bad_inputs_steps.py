@@ -261,7 +261,7 @@ def step_cases():
         good.steps[:1024].replace(b" 40,)", b"  0,)") + good.steps[1024:3000],
         "trailer: found 1976 bytes after the last row that do not end in ISTRAIL1",
     )
-    steps("a link to nowhere", link("nowhere"), "cannot open: No such file or directory")
+    steps("a link to nowhere", link("nowhere"), "found a link to nowhere, which leads to no file, expected a file")
     steps("a folder", folder(), "found a folder, expected a regular file")
     steps("a device without end", link("/dev/zero"), "found a device, expected a regular file")
     steps("unreadable", locked(npy(step())), "cannot open: Permission denied", unprivileged=True)

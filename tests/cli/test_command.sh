@@ -78,11 +78,17 @@ cp a.steps.npy in/c.steps.npy
 service=$!
 await test -e watched/run.journal
 await grep -q '"event":"retried"' watched/run.journal
+kill -USR1 $service
+await grep -q "1 files in, 0 out, sink.command failed for 1" watched.err
 kill -TERM $service
 wait $service
 [ $? = 143 ] || fail "the exit status of a terminated service is not 143"
 is_there in/c.steps.npy
 is_there watched/c.hits.npy.command
+says watched.err "0 files done, 0 skipped, 0 quarantined, 1 left (for 1 only sink.command has not succeeded)"
+journal_has watched given_back
+expect 0 "$ICESTREAM" status watched
+says out "sink.command has not succeeded for 1, which are not done" "1 claimed, 1 computed" "0 in work"
 
 # The program is looked for before anything is computed: from the folder of the file that names it, in PATH, or absolute.
 mkdir -p conf/bin elsewhere folder

@@ -31,6 +31,16 @@ await grep -q HIT late
 exec 7>&-
 wait $! || fail "the stream ends with an error"
 same late a.txt
+# The same without a trailer, as a run writes messages of hits.
+head -c $((1024 + 64 * $(row_count $hits))) $hits >message
+rm late
+"$I" convert - - <slow >late &
+exec 7>slow
+cat message >&7
+await grep -q HIT late
+exec 7>&-
+wait $! || fail "the stream of messages ends with an error"
+same late a.txt
 
 # Waveforms.
 expect 0 "$I" convert --waveforms 10 $hits w.csv
@@ -61,10 +71,10 @@ same modules modules.csv
 expect 2 "$I" convert - x.npy <$hits
 says err "found the same kind of file twice" "(standard input carries .npy)"
 expect 3 "$I" convert - - <s.steps.npy
-says err "standard input, message 1: found a file of steps"
+says err "standard input, message 0: found a file of steps"
 head -c 2000 $hits >short.npy
 expect 3 "$I" convert - - <short.npy
-says err "standard input, message 1: byte 2000: found the end of the input"
+says err "standard input, message 0: byte 2000: found the end of the input"
 expect 74 bash -c "$I convert $hits - >/dev/full"
 says err "standard output: cannot write: No space left on device"
 is_missing -- -

@@ -60,8 +60,14 @@ expect 2 "$ICESTREAM" generate -s particles.file=wrong.f2k -o wrong.steps.npy
 says err "wrong.f2k:4:8: error: type: found 'neutralino1'" "wrong.f2k:22:9: error: type: found 'neutralino10'" \
     "wrong.f2k: error: and 21 more"
 [ "$(wc -l <err)" -eq 11 ] || fail "not eleven lines: $(cat err)"
+# ppc passes over names that it does not know.
+expect 2 "$ICESTREAM" generate -s particles.file=wrong.f2k -s particles.conventions=ppc -o wrong.steps.npy
+says err "wrong.f2k:64:23: error: energy: found '-5'"
+sed -i '/ -5 0$/d' wrong.f2k
+photons wrong -s particles.conventions=ppc >/dev/null
+says err "wrong.f2k:4: 30 particles, the first one of an unknown type, have no light, because ppc gives light only"
 # Text of a pipe may take long, so its first wrong line ends the reading.
-expect 2 "$ICESTREAM" generate -s particles.file=- -s particles.format=f2k -o wrong.steps.npy <wrong.f2k
+expect 2 "$ICESTREAM" generate -s particles.file=- -s particles.format=f2k -o piped.steps.npy <wrong.f2k
 says err "standard input:4:8: error: type: found 'neutralino1'"
 grep -q neutralino2 err && fail "a second wrong line of a pipe: $(cat err)"
 finish

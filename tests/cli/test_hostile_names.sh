@@ -73,6 +73,19 @@ cp out info.txt
 for file in err status.txt status.json log.json info.txt info.json error.txt hits/quarantine/*.reason hits/run.journal; do
     clean "$file"
 done
+# A newline in a name begins no line of a reason or of an error.
+for reason in hits/quarantine/*.reason; do
+    [ "$(wc -l <"$reason")" = 1 ] || fail "a reason has more than one line: $(cat "$reason")"
+done
+echo "no steps" >$'new\nline.npy'
+expect 3 "$ICESTREAM" run -q -s 'source.files="new*"' -s sink.directory=named
+says err "new?line.npy: byte 0: found no .npy magic string"
+says "named/quarantine/"$'new\nline.npy.reason' "new?line.npy: byte 0: found no .npy magic string"
+
+# A link that leads nowhere is no missing file.
+ln -s nowhere link.npy
+expect 3 "$ICESTREAM" run -q -s source.files=link.npy -s sink.directory=named
+says err "link.npy: found a link to nowhere, which leads to no file, expected a file"
 python3 -c 'import json, sys; [json.load(open(name)) for name in sys.argv[1:]]' status.json info.json ||
     fail "no JSON"
 finish

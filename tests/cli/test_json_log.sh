@@ -63,5 +63,6 @@ assert sorted(map(key, log)) == sorted(map(key, journal)), "log %s, journal %s" 
 END
 expect 0 python3 compare.py
 rm in/*.npy
+expect 0 "$ICESTREAM" generate -s workload.steps=200000 -o in/big.steps.npy
 json 75 error -- --time-limit 1 -s source.directory=in -s source.watch=true
 finish

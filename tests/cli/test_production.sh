@@ -49,6 +49,7 @@ expect 0 "$ICESTREAM" run -s source.files="[0-1.steps.npy, 0-2.steps.npy, 100-1.
 grep -qE "warning: 0-([12]).steps.npy and 0-[12].steps.npy both have steps 0 to 8 of event 1: " err ||
     fail "no warning of equal events: $(cat err)"
 [ "$(grep -c 'both have' err)" -eq 1 ] || fail "the warning is given once in a run"
+says hits/summary.json "both have steps 0 to 8 of event 1"
 expect 0 "$ICESTREAM" run -s source.files="[0-1.steps.npy, 100-2.steps.npy]" -s sink.directory=other
 grep -q "both have" err && fail "a warning of different events"
 cat 0-1.steps.npy 0-2.steps.npy | "$ICESTREAM" run -s source.files=- -s sink.directory=streamed 2>err ||
@@ -69,6 +70,7 @@ expect 0 python3 slow.py "$rows" 2
 for schedule in wavefront monolithic; do
     expect 0 "$ICESTREAM" run -s source.files=slow.npy -s sink.directory=$schedule -s graph.schedule=$schedule
     says err "warning: slow.npy: $((rows - 2)) of $rows steps, the first one in row 2, are below the Cherenkov threshold"
+    says $schedule/summary.json "are below the Cherenkov threshold"
     expect 0 "$ICESTREAM" info --verify $schedule/slow.hits.npy
 done
 head -c $((1024 + 64 * $(row_count wavefront/slow.hits.npy))) wavefront/slow.hits.npy >wavefront.rows

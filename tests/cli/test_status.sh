@@ -27,6 +27,41 @@ is_empty err
 expect 0 "$ICESTREAM" status hits --json
 says out '"schema": "icestream.status"' '"hit_files": 2' '"parts": 1'
 is_empty err
+
+# A run that is stopped in the middle of a step file: nobody computes the file, and a part of it is computed.
+expect 0 "$ICESTREAM" generate -s workload.steps=40000 -o big.steps.npy
+mkdir in
+mv big.steps.npy in
+"$ICESTREAM" run -q -s source.directory=in -s source.worker=farm-7 -s sink.directory=part -s sink.checkpoint=0.01 2>/dev/null &
+worker=$!
+await test -e part/big.hits.npy.checkpoint
+expect 0 "$ICESTREAM" status part
+says out "1 in work" "  in/big.steps.npy, farm-7, for " "% of 8.00 million photons"
+kill -TERM $worker
+wait $worker
+expect 0 "$ICESTREAM" status part
+says out "0 in work" "checkpoints, from which the next run continues:" "  in/big.steps.npy: " \
+    "% of 8.00 million photons, " "; begun by the worker farm-7 on $(hostname); written " "stopped (143)"
+grep -q "farm-7, for" out && fail "the file that nobody computes is in work: $(cat out)"
+expect 0 "$ICESTREAM" status --json part
+says out '"photons_total": 8000000' '"worker": "farm-7"'
+expect 0 "$ICESTREAM" info part/big.hits.npy.checkpoint
+says out "part/big.hits.npy.checkpoint: checkpoint" "% of 8.00 million photons, " "file           in/big.steps.npy"
+expect 0 "$ICESTREAM" info --json part/big.hits.npy.checkpoint
+says out '"kind": "checkpoint"' '"share": 0.'
+expect 3 "$ICESTREAM" info --verify part/big.hits.npy.checkpoint
+says err "found a checkpoint, expected steps, hits, paths or waveforms for --verify"
+
+# A worker that is killed: its file waits for another worker.
+"$ICESTREAM" run -q -s source.directory=in -s source.worker=farm-8 -s sink.directory=part 2>/dev/null &
+worker=$!
+await grep -q '"event":"continued"' part/run.journal
+kill -KILL $worker
+wait $worker 2>/dev/null
+expect 0 "$ICESTREAM" status part
+says out "0 in work, 1 left by workers that are gone" \
+    "  in/big.steps.npy, farm-8, claimed " "nobody computes it, because this worker is gone"
+
 "$ICESTREAM" status hits >/dev/full 2>err
 [ $? -eq 74 ] || fail "a full standard output is no error"
 finish

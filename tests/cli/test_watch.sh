@@ -60,9 +60,15 @@ grep -q 'icestream_files_total{result="done"} 1' numbers || fail "no metrics"
 expect 0 "$ICESTREAM" status served
 says out "1 done"
 
-# The time limit, and the exit status for batch systems.
+# The time limit, and the exit status for batch systems: with work left, and when all files are done.
+expect 0 "$ICESTREAM" generate -s workload.steps=200000 -o live/big.steps.npy
 expect 75 "$ICESTREAM" run -q --time-limit 1 -s source.directory=live -s source.watch=true \
     -s sink.directory=served
+says err "1 left"
 expect 85 "$ICESTREAM" run -q --time-limit 1 --unfinished-exit 85 -s source.directory=live \
     -s source.watch=true -s sink.directory=served
+rm live/big.steps.npy
+expect 0 "$ICESTREAM" run --time-limit 1 --unfinished-exit 85 -s source.directory=live -s source.watch=true \
+    -s sink.directory=served
+says err "the time limit is reached" "0 left"
 finish

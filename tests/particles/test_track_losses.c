@@ -239,6 +239,7 @@ static const struct {
      "and get simple ones"},
     {"", "{type: tau, energy: 1e5, length: 30, " HERE "}", "knows those of muons only"},
     {"", "{type: mu, energy: 0.2, length: 30, " HERE "}", "more length than a muon of this energy"},
+    {"", MUON_PIECE, NULL},
     {"", BARE ", " MUON_PIECE,
      "particle 1: 1 track, the first one of 100000 GeV and 300 m, has pieces (amu, amu-, amu+) in "
      "the same event, so only the pieces make light"},

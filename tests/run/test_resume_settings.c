@@ -86,12 +86,14 @@ START_TEST(light_decides)
     static const struct {
         const char *first, *second, *text;
     } rows[] = {{"workload.steps=20", "workload.steps=21", "workload.steps: found 20, expected 21"},
-                {"workload.steps=20", "particles.list=[{type: e-, energy: 1, x: 0, y: 0, z: 0}]",
+                {"workload.steps=20",
+                 "particles.list=[{type: e-, energy: 1, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0}]",
                  "workload.steps: found 20, expected nothing"},
-                {"particles.list=[{type: e-, energy: 1, x: 0, y: 0, z: 0}]",
-                 "particles.list=[{type: e-, energy: 2, x: 0, y: 0, z: 0}]",
-                 "particles.list: found [{type: e-, energy: 1, x: 0, y: 0, z: 0}], expected "
-                 "[{type: e-, energy: 2, x: 0, y: 0, z: 0}]"}};
+                {"particles.list=[{type: e-, energy: 1, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0}]",
+                 "particles.list=[{type: e-, energy: 2, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0}]",
+                 "particles.list: found [{type: e-, energy: 1, x: 0, y: 0, z: 0, zenith: 0, "
+                 "azimuth: 0}], expected "
+                 "[{type: e-, energy: 2, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0}]"}};
     char path[2 * SCRATCH_PATH];
     size_t size = 0, again_size = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
@@ -211,11 +213,11 @@ START_TEST(unsound_files_are_made_again)
     bytes[1024 + 60] = 7; /* pmt of the first row */
     scratch_write(path, bytes, size);
     char *log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
-    ck_assert_msg(strstr(log, "made again: ") != NULL && strstr(log, "a.hits.npy: ") != NULL, "%s",
-                  log);
+    ck_assert_msg(strstr(log, "computed again") != NULL && strstr(log, "a.hits.npy: ") != NULL,
+                  "%s", log);
     free(log);
     log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
-    ck_assert_ptr_null(strstr(log, "made again"));
+    ck_assert_ptr_null(strstr(log, "computed again"));
     free(log);
     run_folder_bright_steps(&place, "a.npy", 1, 3, 500);
     log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
@@ -229,6 +231,7 @@ ICS_TEST_MAIN("resume settings")
 {
     TCase *all = tcase_create("all");
     tcase_add_checked_fixture(all, open_place, close_place);
+    tcase_set_timeout(all, 120);
     tcase_add_test(all, settings_decide);
     tcase_add_test(all, light_decides);
     tcase_add_loop_test(all, old_digests, 0, 3);

@@ -268,10 +268,39 @@ START_TEST(workers_and_claims)
     }
     json_decref(report);
     expect_lines((const char *const[]){
-        "files: 4 claimed, 1 done, 0 skipped, 0 quarantined, 0 failed; 0 retries; 3 in work\n",
-        "photons: 2.00 million, 5 hits; ", "half within 2 s", "stopped (3)", "alive: 2 claimed",
-        "late: 0 claimed, heartbeat 5 min ago: expired\n", "ownerless: 0 claimed, no lease\n",
-        "journal: 10 events; 0 torn lines, 0 unknown\n", NULL});
+        "files: 4 claimed, 1 computed, 0 skipped, 0 quarantined, 0 failed; 0 retries; 1 in work, 2 "
+        "left by workers that are gone\n",
+        "  late, late, claimed 0 s ago: nobody computes it, because this worker is gone\n",
+        "  alive, alive, for 0 s\n", "photons: 2.00 million, 5 hits; ", "half within 2 s",
+        "stopped (3)", "alive: 2 claimed", "late: 0 claimed, heartbeat 5 min ago: expired\n",
+        "ownerless: 0 claimed, no lease\n", "journal: 10 events; 0 torn lines, 0 unknown\n", NULL});
+}
+END_TEST
+
+/* What a stopped run has given back, or could not give back, is in nobody's work. */
+START_TEST(files_that_are_given_back)
+{
+    ics_journal *journal = open_journal("w");
+    static const char *const files[] = {"a", "b", "c"};
+    append(journal, (ics_event){.kind = ICS_EVENT_START});
+    for (size_t i = 0; i < 3; ++i) {
+        append(journal, (ics_event){.kind = ICS_EVENT_CLAIMED, .file = files[i]});
+    }
+    append(journal, (ics_event){.kind = ICS_EVENT_GIVEN_BACK, .file = "a"});
+    json_t *report = status_json();
+    ck_assert_uint_eq(json_array_size(at(report, "in_work")), 2);
+    json_decref(report);
+    append(journal, (ics_event){.kind = ICS_EVENT_STOP, .exit_status = 143});
+    report = status_json();
+    ck_assert_uint_eq(json_array_size(at(report, "in_work")), 0);
+    json_decref(report);
+    /* A worker that was killed, and starts again under its name. */
+    append(journal, (ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a"});
+    append(journal, (ics_event){.kind = ICS_EVENT_START});
+    report = status_json();
+    ck_assert_uint_eq(json_array_size(at(report, "in_work")), 0);
+    json_decref(report);
+    ics_journal_destroy(journal);
 }
 END_TEST
 
@@ -411,6 +440,7 @@ ICS_TEST_MAIN("status")
     tcase_add_test(all, files_that_are_there);
     tcase_add_test(all, many_reasons);
     tcase_add_test(all, workers_and_claims);
+    tcase_add_test(all, files_that_are_given_back);
     tcase_add_test(all, rotated_journals);
     tcase_add_test(all, problems_are_reported);
     tcase_add_test(all, what_cannot_be_read);

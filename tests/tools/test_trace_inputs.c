@@ -159,6 +159,8 @@ START_TEST(own_stages_are_refused)
     traced result =
         trace(&place, NULL, (icestream_trace_options){.photons = photons, .photon_count = 1}, sets);
     expect_error(&result, ICESTREAM_E_CONFIG, "stages.scatter: found a header of your own");
+    expect_error(&result, ICESTREAM_E_CONFIG,
+                 "icestream run --verify checks what the header returns");
     forget(&result);
     run_folder_close(&place);
 }

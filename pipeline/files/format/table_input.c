@@ -169,6 +169,7 @@ int ics_table_input_header(ics_table_reader *reader, const unsigned char preambl
     ics_npy_header_free(&reader->header);
     ICS_TRY(ics_npy_parse(reader->title, grown, size, &reader->header, error));
     reader->lost = false; /* the size of the message is known, whatever else is wrong */
+    reader->trailer_due = reader->stream && reader->header.has_trailer;
     ICS_TRY(read_note(reader, error));
     return match_fields(reader, error);
 }
@@ -304,6 +305,7 @@ int ics_table_input_message_trailer(ics_table_reader *reader, bool is_checked,
 {
     char *text = NULL;
     size_t got = 0;
+    reader->trailer_due = false;
     ICS_TRY(ics_table_input_read(reader, &reader->pending, 1, &got, error));
     reader->ended = got == 0;
     reader->has_pending = got > 0 && reader->pending != '{';

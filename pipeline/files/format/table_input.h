@@ -18,9 +18,10 @@ struct ics_table_reader {
     char *title; /* name; in streams with the number of the message */
     int descriptor, wake_descriptor;
     bool stream, finished;
-    /* Streams: where the next message begins is unknown; the stream has ended; `pending` is the
-     * first byte of the next message, which was read to see that no trailer follows. */
-    bool lost, ended, has_pending;
+    /* Streams: where the next message begins is unknown; the stream has ended; the header announces
+     * a trailer that was not read yet; `pending` is the first byte of the next message, which was
+     * read to see that no trailer follows. */
+    bool lost, ended, trailer_due, has_pending;
     unsigned char pending;
     struct stat opened; /* files: state when it was opened */
     uint64_t messages;  /* streams: number of messages begun so far */

@@ -56,14 +56,27 @@ static const char *file_type(mode_t mode)
                             : "something else";
 }
 
+static int report_open(const char *path, int cause, icestream_error *error)
+{
+    char target[256];
+    /* If descriptors or memory have run out, the file is not at fault. */
+    const bool ours = cause == EMFILE || cause == ENFILE || cause == ENOMEM;
+    const ssize_t length = cause == ENOENT ? readlink(path, target, sizeof target) : -1;
+    if (length >= 0) {
+        return ics_error_set_cause(
+            error, ICESTREAM_E_INPUT, cause,
+            "%s: found a link to %.*s, which leads to no file, expected a file", path, (int)length,
+            target);
+    }
+    return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, cause,
+                               "%s: cannot open: %s", path, strerror(cause));
+}
+
 /* Reads what comes before the rows of the open file. */
 static int begin_file(ics_table_reader *reader, icestream_error *error)
 {
     if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
-        /* If descriptors or memory have run out, the file is not at fault. */
-        bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-        return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, errno,
-                                   "%s: cannot open: %s", reader->name, strerror(errno));
+        return report_open(reader->name, errno, error);
     }
     if (!S_ISREG(reader->opened.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
@@ -169,6 +182,9 @@ static int begin_title(ics_table_reader *reader, icestream_error *error)
 int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error)
 {
     *found = false;
+    if (reader->trailer_due) {
+        ICS_TRY(ics_table_input_message_trailer(reader, true, error));
+    }
     if (!reader->stream || reader->ended) {
         return ICESTREAM_OK;
     }
@@ -273,8 +289,9 @@ int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity,
     if (!reader->stream) {
         return finish_file(reader, error);
     }
-    return reader->header.has_trailer ? ics_table_input_message_trailer(reader, true, error)
-                                      : ICESTREAM_OK;
+    return reader->trailer_due && ics_table_reader_awaits_trailer(reader)
+               ? ics_table_input_message_trailer(reader, true, error)
+               : ICESTREAM_OK;
 }
 
 bool ics_table_reader_can_skip(const ics_table_reader *reader)
@@ -296,7 +313,7 @@ int ics_table_reader_skip(ics_table_reader *reader, icestream_error *error)
         ICS_TRY(ics_table_input_read_exactly(reader, forgotten, size, "the rows", error));
     }
     reader->finished = true;
-    return header->has_trailer ? ics_table_input_message_trailer(reader, false, error)
+    return reader->trailer_due ? ics_table_input_message_trailer(reader, false, error)
                                : ICESTREAM_OK;
 }
 
@@ -340,7 +357,8 @@ const json_t *ics_table_reader_light(const ics_table_reader *reader)
 
 bool ics_table_reader_awaits_trailer(const ics_table_reader *reader)
 {
-    return reader->stream && reader->header.has_trailer;
+    return reader->stream && reader->header.has_trailer &&
+           reader->conversion.schema == ics_layout_steps();
 }
 
 const json_t *ics_table_reader_late_light(const ics_table_reader *reader)

@@ -30,8 +30,9 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
 /* Accepts NULL. */
 void ics_table_reader_destroy(ics_table_reader *reader);
 
-/* Streams: goes to the next message. The current one must have been read or skipped to its end.
- * *found false: the stream has ended after the last message. */
+/* Streams: goes to the next message. The current one must have been read or skipped to its end; a
+ * trailer that is still to come is checked here. *found false: the stream has ended after the last
+ * message. */
 int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error);
 /* Streams: reads the rest of the current message and forgets it, also after ICESTREAM_E_INPUT if
  * ics_table_reader_can_skip(). */
@@ -44,9 +45,10 @@ int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_err
 
 /* Reads the next rows in the layout of the schema, as many as are left but at most `capacity` (>
  * 0). At the end *got = 0; then checksums are compared, and it is an error if the size or the
- * modification time of a file has changed since it was opened. A message whose header announces a
- * trailer ends with it, so this waits for the trailer, or for what shows that there is none: the
- * next message, or the end of the stream. */
+ * modification time of a file has changed since it was opened. A message of steps whose header
+ * announces a trailer ends with it, so this waits for the trailer, or for what shows that there is
+ * none: the next message, or the end of the stream. Messages of hits have the same header with and
+ * without a trailer, and are passed on at once: ics_table_reader_next() checks their trailers. */
 int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity, size_t *got,
                           icestream_error *error);
 
@@ -64,7 +66,8 @@ const json_t *ics_table_reader_metadata(const ics_table_reader *reader);
 /* The record of light (models/light_record.h) in the trailer of a file, or in the header of a file
  * or message; NULL: there is none. The reader owns it. */
 const json_t *ics_table_reader_light(const ics_table_reader *reader);
-/* Streams: whether the header of the message announces a trailer, which may have the record. */
+/* Streams: whether the message is one of steps and its header announces a trailer, which may have
+ * the record. */
 bool ics_table_reader_awaits_trailer(const ics_table_reader *reader);
 /* Streams: the record in the trailer of the message, once *got = 0; NULL: there is none. The reader
  * owns it. */

@@ -20,6 +20,8 @@ struct bench {
     ics_step_list steps;
     ics_row rows[ROWS_MAX];
     size_t count;
+    ics_task_progress progress;
+    char name[64]; /* what is measured now */
 };
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -41,7 +43,7 @@ static double median(double *values, size_t count)
 /* Runs a trial bench->repeats times. The best run counts, because other work of the machine can
  * only make a run slower. On a GPU one more run comes first and does not count: in it the clocks of
  * the GPU rise, memory is first used, and auto makes its choice. */
-static int repeat(const struct bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
+static int repeat(struct bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
 {
     double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
     if (seconds == NULL) {
@@ -52,6 +54,10 @@ static int repeat(const struct bench *bench, ics_trial *trial, ics_row *row, ice
     int status = ICESTREAM_OK;
     for (uint32_t i = 0; status == ICESTREAM_OK && i < warm_up + bench->repeats; ++i) {
         ics_measurement next = {0};
+        char name[96];
+        snprintf(name, sizeof name, "%s, %" PRIu32 " of %" PRIu32, bench->name, i + 1,
+                 warm_up + bench->repeats);
+        ics_task_progress_next(&bench->progress, name);
         status = ics_experiment_trial_run(trial, &bench->steps, &next, error);
         ics_experiment_measurement_free(&next);
         if (status != ICESTREAM_OK || i < warm_up) {
@@ -77,6 +83,8 @@ static int measure(struct bench *bench, ics_schedule schedule, uint32_t threads,
     ics_row *row = &bench->rows[bench->count++];
     ics_trial_options options = {.schedule = schedule, .threads = threads};
     ics_trial *trial = NULL;
+    snprintf(bench->name, sizeof bench->name, "%s%s", ics_graph_schedule_name(schedule),
+             threads == 1 ? ", 1 thread" : "");
     int status = ics_experiment_trial_create(bench->experiment, &options, &trial, error);
     if (status == ICESTREAM_OK) {
         status = repeat(bench, trial, row, error);
@@ -192,8 +200,10 @@ static int run(struct bench *bench, FILE *out, icestream_error *error)
                                         &bench->steps, error);
     }
     if (status == ICESTREAM_OK) {
+        ics_experiment_show(bench->experiment, &bench->progress);
         status = measure_all(bench, error);
     }
+    ics_task_progress_end(&bench->progress);
     if (status == ICESTREAM_OK) {
         status =
             bench->options->json ? print_json(bench, out, error) : print_text(bench, out, error);
@@ -211,6 +221,7 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     all->options = options;
+    all->progress = ics_task_progress_begin(options->progress);
     all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
     ics_reference reference;
     icestream_config changed = *config; /* borrows the texts of config; never destroyed */

@@ -112,6 +112,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
                         values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
             .json = values[OPTION_JSON].given,
             .markdown = values[OPTION_TABLE].given,
+            .progress = stderr,
         };
         status = icestream_bench(config, &bench, stdout, error);
     }

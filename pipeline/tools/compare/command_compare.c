@@ -44,7 +44,8 @@ static int execute(const ics_arguments *given, icestream_error *error)
         const icestream_compare_options compare = {.schedules = values[OPTION_SCHEDULES].text,
                                                    .against = against,
                                                    .json = values[OPTION_JSON].given,
-                                                   .markdown = values[OPTION_TABLE].given};
+                                                   .markdown = values[OPTION_TABLE].given,
+                                                   .progress = stderr};
         status = icestream_compare(config, &compare, stdout, error);
     }
     icestream_config_destroy(against);
@@ -59,7 +60,11 @@ const ics_command ics_command_compare = {
     .details =
         "Runs the same steps through each of them. The steps are those of `icestream run`: made\n"
         "of the particles or the workload if no source is given, otherwise those of source.files;\n"
-        "if no such file exists, they are made, too. The exit status is 1 if hits differ that\n"
+        "if no such file exists, they are made, too. With --against both configurations need the\n"
+        "same particles, workload or step files. If they make other light of the same particles,\n"
+        "for example for another oversize, each gets its own, and sums of weights are compared;\n"
+        "source.light_mismatch: accept gives both the same steps. The exit status is 1 if hits "
+        "differ that\n"
         "should be identical, or if they are not compatible. Headers of one's own are checked "
         "first,\n"
         "as by run --verify.",

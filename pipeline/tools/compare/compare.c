@@ -60,11 +60,15 @@ static const ics_step_list *steps_of(const ics_comparison *comparison, bool agai
                                                                       : &comparison->steps;
 }
 
-static int run_one(const ics_comparison *comparison, const ics_experiment *experiment,
+static int run_one(ics_comparison *comparison, const ics_experiment *experiment,
                    ics_compare_participant *one, icestream_error *error)
 {
     ics_row *row = &one->row;
     const ics_step_list *steps = steps_of(comparison, one->against);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", ics_graph_schedule_name(one->schedule),
+             one->against ? " (against)" : "");
+    ics_task_progress_next(&comparison->progress, name);
     int status = ics_experiment_run(experiment, one->schedule, 0, steps, &row->best, error);
     ics_rows_set_name(row);
     size_t length = strlen(row->name);
@@ -81,7 +85,7 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
 
 /* Checks what the stages return, if one of them is a header of the user: a comparison of impossible
  * values would look like one of physics. */
-static int check_headers(const ics_comparison *comparison, const icestream_config *config,
+static int check_headers(ics_comparison *comparison, const icestream_config *config,
                          const ics_experiment *experiment, icestream_error *error)
 {
     const ics_compare_participant *first = comparison->participants;
@@ -90,6 +94,7 @@ static int check_headers(const ics_comparison *comparison, const icestream_confi
     }
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         if (config->stages.custom[stage] != NULL) {
+            ics_task_progress_next(&comparison->progress, "checking the stages");
             return ics_experiment_check(experiment, first->schedule,
                                         steps_of(comparison, first->against), error);
         }
@@ -135,6 +140,7 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
     ics_experiment *experiment = NULL;
     int status = ics_experiment_create(config, &experiment, error);
     if (status == ICESTREAM_OK) {
+        ics_experiment_show(experiment, &comparison->progress);
         status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
     }
     if (status == ICESTREAM_OK) {
@@ -225,10 +231,12 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
     comparison->config = config;
     comparison->against = options->against;
     comparison->options = options;
+    comparison->progress = ics_task_progress_begin(options->progress);
     int status = run_config(comparison, config, error);
     if (status == ICESTREAM_OK && comparison->against != NULL) {
         status = run_config(comparison, comparison->against, error);
     }
+    ics_task_progress_end(&comparison->progress);
     bool holds = status == ICESTREAM_OK;
     for (size_t i = 1; status == ICESTREAM_OK && i < comparison->count; ++i) {
         status = judge(comparison, i, error);

@@ -38,9 +38,9 @@ typedef enum ics_compare_light_kind {
 typedef struct ics_compare_light {
     json_t *first; /* what light of the first configuration is made with (models/light_record.h) */
     json_t *differences; /* [{"key", "steps", "run"}]: settings of light, first and second value */
+    size_t unrecorded;   /* step files without a record of their light */
     ics_compare_light_kind kind;
-    size_t unrecorded; /* step files without a record of their light */
-    bool by_weight;    /* the light differs: weights are compared, and not numbers of hits */
+    bool by_weight; /* the light differs: weights are compared, and not numbers of hits */
 } ics_compare_light;
 
 enum { ICS_COMPARE_PARTICIPANTS = 2 * ICS_SCHEDULE_COUNT };
@@ -52,6 +52,7 @@ typedef struct ics_comparison {
     ics_step_list steps;
     ics_step_list against_steps; /* of the second configuration, if it has its own */
     ics_compare_light light;
+    ics_task_progress progress;
     ics_compare_participant participants[ICS_COMPARE_PARTICIPANTS];
     size_t count;
     ics_compare_pair pairs[ICS_COMPARE_PARTICIPANTS];

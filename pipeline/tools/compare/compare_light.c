@@ -135,7 +135,8 @@ static int check_source(ics_comparison *comparison, bool *makes, icestream_error
 static int add_differences(ics_comparison *comparison, const json_t *more, icestream_error *error)
 {
     size_t i, k;
-    json_t *item, *known;
+    json_t *item;
+    const json_t *known;
     json_array_foreach(more, i, item)
     {
         bool is_new = true;
@@ -174,7 +175,7 @@ static int make_own(ics_comparison *comparison, const ics_models *models, icestr
 static int judge_records(ics_comparison *comparison, const json_t *run, icestream_error *error)
 {
     size_t i;
-    json_t *record;
+    const json_t *record;
     json_array_foreach(comparison->steps.records, i, record)
     {
         char name[2048];
@@ -243,7 +244,7 @@ int ics_compare_light_choose(ics_comparison *comparison, const ics_models *model
 void ics_compare_light_list(const ics_compare_light *light, char *text, size_t size)
 {
     size_t i, used = 0;
-    json_t *item;
+    const json_t *item;
     text[0] = '\0';
     json_array_foreach(light->differences, i, item)
     {

@@ -7,6 +7,7 @@
 #include "pipeline/files/table_writer.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/step_generator.h"
+#include "pipeline/telemetry/task_progress.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +20,9 @@ typedef struct output {
     const char *path;
     ics_table_writer *writer; /* NULL: messages go to standard output */
     char *note;               /* what the light is made with, for the headers of messages */
-    bool is_measured;         /* the size was not known before, so it is checked while it grows */
+    double photons;           /* how many there will be, about; 0: it is not known */
+    ics_task_progress progress;
+    bool is_measured; /* the size was not known before, so it is checked while it grows */
 } output;
 
 static int write_block(const output *to, const icestream_step *steps, size_t count,
@@ -36,21 +39,35 @@ static int write_block(const output *to, const icestream_step *steps, size_t cou
     return ics_table_writer_append(to->writer, steps, count, error);
 }
 
-static int write_steps(const output *to, ics_step_generator *generator, icestream_error *error)
+static uint64_t photons_of(const icestream_step *steps, size_t count)
+{
+    uint64_t photons = 0;
+    for (size_t i = 0; i < count; ++i) {
+        photons += steps[i].photons;
+    }
+    return photons;
+}
+
+static int write_steps(output *to, ics_step_generator *generator, icestream_error *error)
 {
     const icestream_step *steps;
+    ics_progress_state state = {.photons_total = to->photons, .without_hits = true};
+    ics_task_progress_next(&to->progress, to->path);
     int status = ics_step_generator_start(
         generator, ics_workers_thread_count(to->config->device.threads), error);
     for (size_t count = 1; status == ICESTREAM_OK && count > 0;) {
         status = ics_step_generator_next(generator, &steps, &count, error);
         if (status == ICESTREAM_OK && count > 0) {
             status = write_block(to, steps, count, error);
+            state.photons += photons_of(steps, count);
+            ics_task_progress_show(&to->progress, &state);
         }
     }
+    ics_task_progress_end(&to->progress);
     return status;
 }
 
-static int write_file(const output *to, ics_step_generator *generator, icestream_error *error)
+static int write_file(output *to, ics_step_generator *generator, icestream_error *error)
 {
     json_t *metadata = NULL;
     int status = write_steps(to, generator, error);
@@ -71,6 +88,7 @@ static int foresee(output *to, const ics_models *models, FILE *report, icestream
     char text[160];
     ICS_TRY(ics_forecast_make(to->config, models, ICS_SURVEY_PARTS, NULL, &forecast, error));
     to->is_measured = !forecast.known;
+    to->photons = forecast.photons;
     ICS_TRY(ics_forecast_check(to->config, &forecast, to->path, error));
     if (report != NULL) {
         fprintf(report, "%s: %s\n", to->path, ics_forecast_text(&forecast, text, sizeof text));
@@ -123,7 +141,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
                               FILE *report, icestream_error *error)
 {
     const bool to_file = strcmp(path, "-") != 0;
-    output to = {.config = config, .path = path};
+    output to = {.config = config, .path = path, .progress = ics_task_progress_begin(report)};
     ics_models *models = NULL;
     ics_step_generator *generator = NULL;
     int status = ics_config_check_light(config, "generate", error);

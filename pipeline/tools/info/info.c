@@ -4,6 +4,8 @@
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/stream_output.h"
 #include "pipeline/tools/info/description.h"
+#include "pipeline/tools/info/info_checkpoint.h"
+#include "pipeline/units/checkpoint_about.h"
 #include "pipeline/units/hit_check.h"
 
 #include <inttypes.h>
@@ -135,8 +137,21 @@ static int report_hdf5(report *to, const char *path, icestream_error *error)
 }
 #endif
 
+static int report_checkpoint(const report *to, const char *path, icestream_error *error)
+{
+    return to->verify
+               ? ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found a checkpoint, expected steps, hits, paths or waveforms "
+                               "for --verify; the run that continues from a checkpoint checks it",
+                               path)
+               : ics_info_checkpoint(path, to->json, to->is_list, to->out, error);
+}
+
 static int report_file(report *to, const char *path, icestream_error *error)
 {
+    if (ics_checkpoint_about_is(path)) {
+        return report_checkpoint(to, path, error);
+    }
     return is_hdf5(path) ? report_hdf5(to, path, error) : report_npy(to, path, path, error);
 }
 

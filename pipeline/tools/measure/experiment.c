@@ -14,6 +14,7 @@ struct ics_experiment {
     ics_origin origin;
     ics_device_options options; /* as configured */
     uint32_t batch;
+    ics_task_progress *progress; /* NULL: none is shown */
 };
 
 int ics_experiment_create(const icestream_config *config, ics_experiment **out,
@@ -69,6 +70,11 @@ const ics_models *ics_experiment_models(const ics_experiment *experiment)
 const ics_origin *ics_experiment_origin(const ics_experiment *experiment)
 {
     return &experiment->origin;
+}
+
+void ics_experiment_show(ics_experiment *experiment, ics_task_progress *progress)
+{
+    experiment->progress = progress;
 }
 
 bool ics_experiment_can_profile(ics_schedule schedule)
@@ -158,6 +164,23 @@ static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, i
     }
 }
 
+/* What a line of progress needs. */
+typedef struct watched {
+    ics_task_progress *progress; /* NULL: none is shown */
+    uint64_t photons;            /* of all steps */
+} watched;
+
+static void show(void *user, const icestream_account *account)
+{
+    const watched *run = user;
+    if (run->progress != NULL) {
+        const ics_progress_state state = {.photons = account->created,
+                                          .photons_total = (double)run->photons,
+                                          .hits = account->hits};
+        ics_task_progress_show(run->progress, &state);
+    }
+}
+
 int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_measurement *out,
                              icestream_error *error)
 {
@@ -166,8 +189,11 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
     *out = (ics_measurement){.automatic = trial->automatic};
     ics_device_facts_of(trial->device, &before);
     double start = ics_clock_seconds();
-    int status = ics_device_run_steps(trial->device, steps->steps, steps->count,
-                                      trial->experiment->batch, &computed, error);
+    watched run = {.progress = trial->experiment->progress, .photons = steps->photons};
+    const ics_device_watch watch = {.done = show, .user = &run};
+    int status = ics_device_run_steps_watched(
+        trial->device, (ics_step_cursor){.steps = steps->steps, .count = steps->count},
+        trial->experiment->batch, &watch, &computed, error);
     out->seconds = ics_clock_seconds() - start;
     out->hits = computed.hits;
     out->hit_count = computed.count;

@@ -4,6 +4,7 @@
 
 #include "pipeline/config/config.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/telemetry/task_progress.h"
 #include "pipeline/tools/measure/step_list.h"
 #include "pipeline/units/origin.h"
 
@@ -23,6 +24,10 @@ const ics_models *ics_experiment_models(const ics_experiment *experiment);
 bool ics_experiment_on_gpu(const ics_experiment *experiment);
 /* Returns what hits depend on. It lives as long as the experiment. */
 const ics_origin *ics_experiment_origin(const ics_experiment *experiment);
+
+/* Shows the progress of all runs of the experiment from now on. `progress` must outlive it; NULL:
+ * none. The caller names what runs (ics_task_progress_next). */
+void ics_experiment_show(ics_experiment *experiment, ics_task_progress *progress);
 
 /* What is measured only on a GPU. */
 typedef struct ics_gpu_figures {

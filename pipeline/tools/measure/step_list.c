@@ -219,7 +219,8 @@ static bool is_same_file(const char *left, const char *right)
 
 static const char *name_of(const ics_step_list *list, size_t i)
 {
-    return json_string_value(json_object_get(json_array_get(list->records, i), "name"));
+    const char *name = json_string_value(json_object_get(json_array_get(list->records, i), "name"));
+    return name != NULL ? name : "";
 }
 
 /* Whether the file `path` is one of the list, under this or another name. */
@@ -261,8 +262,9 @@ int ics_step_list_compare_files(const ics_step_list *list, const icestream_confi
     if (status == ICESTREAM_OK && other == NULL) {
         other = find_missing(list, &found);
     }
-    if (other != NULL && (*first = strdup(other)) == NULL) {
-        status = no_memory(list->count, error);
+    if (other != NULL) {
+        *first = strdup(other);
+        status = *first != NULL ? ICESTREAM_OK : no_memory(list->count, error);
     }
     globfree(&found);
     return status;

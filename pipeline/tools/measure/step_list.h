@@ -10,11 +10,11 @@ typedef struct ics_step_list {
     icestream_step *steps; /* [count] */
     size_t count;
     uint64_t photons; /* of all steps together */
-    char origin[256]; /* for reports: "workload cascade", "3 step files" or "a.f2k" */
-    bool generated;   /* the steps were made of particles or of a workload */
     /* What the light was made with: [{"name": "a.steps.npy", "light": record or null}], one for
      * each file, or one for generated steps (models/light_record.h). */
     json_t *records;
+    char origin[256]; /* for reports: "workload cascade", "3 step files" or "a.f2k" */
+    bool generated;   /* the steps were made of particles or of a workload */
 } ics_step_list;
 
 /* Makes the steps of the particles or, without particles, of the workload, as a run without a

@@ -7,6 +7,7 @@
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/status/status_text.h"
+#include "pipeline/units/checkpoint_about.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -98,16 +99,51 @@ static json_t *workers_json(const ics_journal_summary *summary, const json_t *sp
     return list;
 }
 
-static json_t *in_work_json(const ics_journal_summary *summary)
+static bool is_gone_by_name(const json_t *workers, const char *name)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(workers, i, entry)
+    {
+        const char *worker = json_string_value(json_object_get(entry, "worker"));
+        if (worker != NULL && name != NULL && strcmp(worker, name) == 0) {
+            return strcmp(json_string_value(json_object_get(entry, "state")), "gone") == 0;
+        }
+    }
+    return false;
+}
+
+/* The files that were claimed and neither finished nor given back. If the worker is gone, nobody
+ * computes the file: it waits for a worker that takes it over. */
+static json_t *in_work_json(const ics_journal_summary *summary, const json_t *workers)
 {
     json_t *list = json_array(), *about;
     const char *file;
     json_object_foreach(summary->open, file, about)
     {
+        const json_t *worker = json_object_get(about, "worker");
         json_array_append_new(
-            list,
-            json_pack("{s:s, s:O, s:o}", "file", file, "worker", json_object_get(about, "worker"),
-                      "since", time_json(json_real_value(json_object_get(about, "time")))));
+            list, json_pack("{s:s, s:O, s:b, s:o}", "file", file, "worker", worker, "abandoned",
+                            is_gone_by_name(workers, json_string_value(worker)), "since",
+                            time_json(json_real_value(json_object_get(about, "time")))));
+    }
+    return list;
+}
+
+/* Describes the checkpoints in the folder. A file that is no checkpoint gets a note. */
+static json_t *checkpoints_json(const ics_sink_folder *here, json_t *notes)
+{
+    json_t *list = json_array(), *path, *about;
+    size_t i;
+    json_array_foreach(here->checkpoints, i, path)
+    {
+        icestream_error error = {.status = ICESTREAM_OK};
+        if (ics_checkpoint_about(json_string_value(path), &about, &error) == ICESTREAM_OK) {
+            json_object_del(about, "origin");
+            json_array_append_new(list, about);
+        } else if (error.cause != ENOENT) { /* a hit file was finished meanwhile */
+            json_array_append_new(notes, ics_json_text(error.text));
+        }
     }
     return list;
 }
@@ -170,7 +206,7 @@ static json_t *status_json(const char *folder, const ics_sink_folder *here,
     json_t *spools = spools_json(summary, now, notes);
     json_t *workers = workers_json(summary, spools);
     return json_pack("{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o, "
+                     "s:o, s:o, s:o, s:o, s:o, "
                      "s:o}",
                      "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder",
                      ics_json_text(folder), "time", time_json(now), "here", "hit_files",
@@ -180,7 +216,8 @@ static json_t *status_json(const char *folder, const ics_sink_folder *here,
                      "photons_per_second", ics_journal_rate(summary), "photons_per_second_recent",
                      ics_journal_recent_rate(summary, now), "latency",
                      ics_latency_json(&summary->latency), "workers", workers, "in_work",
-                     in_work_json(summary), "troubles", troubles_json(summary), "quarantine",
+                     in_work_json(summary, workers), "checkpoints", checkpoints_json(here, notes),
+                     "troubles", troubles_json(summary), "quarantine",
                      quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
 }
 

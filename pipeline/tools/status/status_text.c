@@ -3,6 +3,7 @@
 #include "pipeline/telemetry/event.h"
 #include "pipeline/telemetry/progress.h"
 #include "pipeline/tools/measure/report.h"
+#include "pipeline/units/checkpoint_about.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -58,24 +59,43 @@ static void print_here(const json_t *report, FILE *out)
             " unfinished (.part)",
             whole(here, "hit_files"), 1e-6 * number(here, "hit_bytes"), whole(here, "parts"));
     if (whole(here, "commands") > 0) {
-        fprintf(out, "; sink.command has not succeeded for %" JSON_INTEGER_FORMAT,
+        fprintf(out,
+                "; sink.command has not succeeded for %" JSON_INTEGER_FORMAT ", which are not done",
                 whole(here, "commands"));
     }
     fputc('\n', out);
+}
+
+/* The number of files in work whose worker is gone. */
+static size_t count_abandoned(const json_t *report)
+{
+    size_t i, count = 0;
+    json_t *file;
+    json_array_foreach(json_object_get(report, "in_work"), i, file)
+    {
+        count += json_is_true(json_object_get(file, "abandoned"));
+    }
+    return count;
 }
 
 static void print_counts(const json_t *report, FILE *out)
 {
     const json_t *counts = json_object_get(report, "counts");
     char photons[32], hits[32], rate[32], recent[32];
+    const size_t open = json_array_size(json_object_get(report, "in_work"));
+    const size_t abandoned = count_abandoned(report);
     fprintf(out,
             "files: %" JSON_INTEGER_FORMAT " claimed, %" JSON_INTEGER_FORMAT
-            " done, %" JSON_INTEGER_FORMAT " skipped, %" JSON_INTEGER_FORMAT
+            " computed, %" JSON_INTEGER_FORMAT " skipped, %" JSON_INTEGER_FORMAT
             " quarantined, %" JSON_INTEGER_FORMAT " failed; %" JSON_INTEGER_FORMAT
-            " retries; %zu in work\n",
+            " retries; %zu in work",
             whole(counts, "claimed"), whole(counts, "done"), whole(counts, "skipped"),
             whole(counts, "quarantined"), whole(counts, "failed"), whole(counts, "retried"),
-            json_array_size(json_object_get(report, "in_work")));
+            open - abandoned);
+    if (abandoned > 0) {
+        fprintf(out, ", %zu left by workers that are gone", abandoned);
+    }
+    fputc('\n', out);
     fprintf(out, "photons: %s, %s hits; %s/s in all, %s/s in the last 10 min\n",
             ics_progress_count_text(number(counts, "photons"), photons),
             ics_progress_count_text(number(counts, "hits"), hits),
@@ -130,8 +150,8 @@ static void fill_workers(const json_t *report, ics_report *table, size_t *hidden
 
 static int print_workers(const json_t *report, FILE *out, icestream_error *error)
 {
-    static const char *const headings[] = {"worker", "state",       "started",   "heartbeat",
-                                           "done",   "quarantined", "last event"};
+    static const char *const headings[] = {"worker",   "state",       "started",   "heartbeat",
+                                           "computed", "quarantined", "last event"};
     if (json_array_size(json_object_get(report, "workers")) == 0) {
         fputs("workers: none in the journal\n", out);
         return ICESTREAM_OK;
@@ -160,8 +180,32 @@ static void print_in_work(const json_t *report, FILE *out)
             fprintf(out, "  ... and %zu more\n", count - FILES_SHOWN);
             break;
         }
-        fprintf(out, "%s  %s, %s, for %s\n", i == 0 ? "in work:\n" : "", text(file, "file"),
-                text(file, "worker"), age(report, text(file, "since"), buffer));
+        const bool abandoned = json_is_true(json_object_get(file, "abandoned"));
+        fprintf(out, "%s  %s, %s, %s %s%s\n", i == 0 ? "claimed and not finished:\n" : "",
+                text(file, "file"), text(file, "worker"), abandoned ? "claimed" : "for",
+                age(report, text(file, "since"), buffer),
+                abandoned ? " ago: nobody computes it, because this worker is gone" : "");
+    }
+}
+
+static void print_checkpoints(const json_t *report, FILE *out)
+{
+    const json_t *checkpoints = json_object_get(report, "checkpoints");
+    size_t i, count = json_array_size(checkpoints);
+    json_t *about;
+    char line[512], buffer[32];
+    json_array_foreach(checkpoints, i, about)
+    {
+        if (i == FILES_SHOWN) {
+            fprintf(out, "  ... and %zu more\n", count - FILES_SHOWN);
+            break;
+        }
+        const char *file = text(about, "file");
+        ics_checkpoint_about_text(about, line, sizeof line);
+        fprintf(out, "%s  %s: %s; written %s ago\n",
+                i == 0 ? "checkpoints, from which the next run continues:\n" : "",
+                file[0] != '\0' ? file : text(about, "path"), line,
+                age(report, text(about, "time"), buffer));
     }
 }
 
@@ -247,6 +291,7 @@ int ics_status_print(const json_t *report, FILE *out, icestream_error *error)
     print_counts(report, out);
     int status = print_workers(report, out, error);
     print_in_work(report, out);
+    print_checkpoints(report, out);
     print_spools(report, out);
     print_quarantine(report, out);
     print_troubles(report, out);

@@ -66,7 +66,8 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                                .photon_count = values[OPTION_PHOTON].count,
                                                .steps = values[OPTION_STEPS].text,
                                                .output = values[OPTION_OUTPUT].text,
-                                               .force = values[OPTION_FORCE].given};
+                                               .force = values[OPTION_FORCE].given,
+                                               .progress = stderr};
         const bool is_stream = strcmp(trace.output, "-") == 0;
         status = icestream_trace(config, &trace, is_stream ? stderr : stdout, error);
     }

@@ -5,6 +5,7 @@
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/telemetry/task_progress.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/world.h"
 #include "pipeline/tools/trace/trace_photon.h"
@@ -37,6 +38,7 @@ typedef struct tracer {
     ice_emission emission;
     uint32_t photon_id, point;
     ics_trace_verdict verdict;
+    ics_task_progress progress;
     icestream_error *error;
 } tracer;
 
@@ -68,8 +70,11 @@ static int set_up(tracer *t)
         if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
                                  "stages.%s: found a header of your own, expected a variant of "
-                                 "icestream, because trace does not compile headers",
-                                 ics_stage_name((ics_stage)i));
+                                 "icestream, because trace follows photons with the built-in "
+                                 "stages and does not compile headers; --set stages.%s=VARIANT "
+                                 "traces other photons with the same steps, and icestream run "
+                                 "--verify checks what the header returns",
+                                 ics_stage_name((ics_stage)i), ics_stage_name((ics_stage)i));
         }
     }
     return ics_origin_create(t->config, t->world.models, &t->origin, t->error);
@@ -160,7 +165,11 @@ static int trace_all(tracer *t)
     const ics_trace_sink sink = {put_point, t};
     const ics_trace_requests *requests = &t->requests;
     int status = ICESTREAM_OK;
+    ics_task_progress_next(&t->progress, "following photons");
     for (size_t i = 0, hit = 0; status == ICESTREAM_OK && i < requests->count; ++i) {
+        const ics_progress_state state = {
+            .photons = i, .photons_total = (double)requests->count, .hits = t->verdict.expected};
+        ics_task_progress_show(&t->progress, &state);
         t->step = &t->steps.items[i];
         t->photon_id = requests->items[i].photon_id;
         t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
@@ -287,7 +296,10 @@ static int check_output(const icestream_config *config, const icestream_trace_op
 int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
                     FILE *out, icestream_error *error)
 {
-    tracer t = {.config = config, .options = options, .error = error};
+    tracer t = {.config = config,
+                .options = options,
+                .progress = ics_task_progress_begin(options->progress),
+                .error = error};
     int status = check_output(config, options, error);
     if (status == ICESTREAM_OK) {
         status = ics_trace_requests_create(options, &t.requests, error);
@@ -304,6 +316,7 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
     }
     if (status == ICESTREAM_OK) {
         status = write_paths(&t);
+        ics_task_progress_end(&t.progress);
     }
     if (status == ICESTREAM_OK) {
         status = report(&t, out);

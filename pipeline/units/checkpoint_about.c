@@ -1,0 +1,118 @@
+#include "pipeline/units/checkpoint_about.h"
+
+#include "base/error.h"
+#include "base/json_text.h"
+#include "pipeline/files/format/crc32c.h"
+#include "pipeline/telemetry/event.h"
+#include "pipeline/telemetry/progress.h"
+#include "pipeline/units/checkpoint_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_to_read(const char *path)
+{
+    return TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
+bool ics_checkpoint_about_is(const char *path)
+{
+    char magic[sizeof ICS_CHECKPOINT_MAGIC - 1];
+    struct stat about;
+    const int file = open_to_read(path);
+    bool is = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+              TEMP_FAILURE_RETRY(pread(file, magic, sizeof magic, 0)) == (ssize_t)sizeof magic &&
+              memcmp(magic, ICS_CHECKPOINT_MAGIC, sizeof magic) == 0;
+    if (file >= 0) {
+        close(file);
+    }
+    return is;
+}
+
+/* Adds up the heads of all whole records. A record that is being written ends the list. */
+static void add_up(const ics_checkpoint *checkpoint, uint64_t size, uint64_t *photons,
+                   uint64_t *hits)
+{
+    icestream_error end = {.status = ICESTREAM_OK};
+    ics_checkpoint_head head;
+    for (uint64_t offset = checkpoint->records;
+         ics_checkpoint_read(checkpoint, offset, &head, sizeof head, &end) == ICESTREAM_OK &&
+         ics_checkpoint_head_is_good(&head, size - offset);
+         offset += ics_checkpoint_record_size(&head)) {
+        *photons += head.account.created;
+        *hits += head.account.hits;
+    }
+}
+
+static json_t *describe(const ics_checkpoint *checkpoint, const struct stat *about, json_t *origin)
+{
+    char time[ICS_EVENT_TIME];
+    uint64_t photons = 0, hits = 0;
+    json_t *written = json_incref(json_object_get(origin, ICS_CHECKPOINT_WRITTEN));
+    const json_t *total = json_object_get(written, "photons");
+    add_up(checkpoint, (uint64_t)about->st_size, &photons, &hits);
+    const bool is_known = json_integer_value(total) > 0;
+    json_object_del(origin, ICS_CHECKPOINT_WRITTEN);
+    json_t *result = json_pack(
+        "{s:o, s:I, s:I, s:O?, s:o?, s:O?, s:O?, s:O?, s:s, s:O}", "path",
+        ics_json_text(checkpoint->path), "photons", (json_int_t)photons, "hits", (json_int_t)hits,
+        "photons_total", is_known ? total : NULL, "share",
+        is_known ? json_real((double)photons / (double)json_integer_value(total)) : NULL, "file",
+        json_object_get(written, "file"), "worker", json_object_get(written, "worker"), "host",
+        json_object_get(written, "host"), "time",
+        ics_event_time_text((double)about->st_mtim.tv_sec + 1e-9 * (double)about->st_mtim.tv_nsec,
+                            time),
+        "origin", origin);
+    json_decref(written);
+    return result;
+}
+
+int ics_checkpoint_about(const char *path, json_t **out, icestream_error *error)
+{
+    struct stat about;
+    json_t *origin = NULL;
+    ics_checkpoint checkpoint = {.path = (char *)(uintptr_t)path, .file = open_to_read(path)};
+    *out = NULL;
+    if (checkpoint.file < 0 || fstat(checkpoint.file, &about) != 0) {
+        const int cause = errno;
+        if (checkpoint.file >= 0) {
+            close(checkpoint.file);
+        }
+        return ics_error_set_cause(error, ICESTREAM_E_INPUT, cause, "%s: %s", path,
+                                   strerror(cause));
+    }
+    int status = ics_checkpoint_read_origin(&checkpoint, &origin, error);
+    if (status == ICESTREAM_OK) {
+        *out = describe(&checkpoint, &about, origin);
+        status = *out != NULL ? ICESTREAM_OK
+                              : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    } else if (status == ICESTREAM_E_OUTPUT) {
+        status = error->status = ICESTREAM_E_INPUT;
+    }
+    json_decref(origin);
+    close(checkpoint.file);
+    return status;
+}
+
+void ics_checkpoint_about_text(const json_t *about, char *text, size_t size)
+{
+    char photons[32], hits[32], share[64] = "";
+    const json_t *part = json_object_get(about, "share");
+    const char *worker = json_string_value(json_object_get(about, "worker"));
+    const char *host = json_string_value(json_object_get(about, "host"));
+    const json_t *total = json_object_get(about, "photons_total");
+    const double done = json_number_value(json_object_get(about, "photons"));
+    ics_progress_count_text(json_number_value(json_object_get(about, "hits")), hits);
+    if (json_is_number(part)) {
+        snprintf(share, sizeof share, "%.3g %% of ", 100.0 * json_number_value(part));
+    }
+    snprintf(
+        text, size, "%s%s photons, %s hits%s%s%s%s", share,
+        ics_progress_count_text(json_is_integer(total) ? json_number_value(total) : done, photons),
+        hits, worker != NULL ? "; begun by the worker " : "", worker != NULL ? worker : "",
+        host != NULL ? " on " : "", host != NULL ? host : "");
+}
