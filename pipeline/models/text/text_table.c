@@ -252,7 +252,7 @@ int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_
     const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX];
     ics_text_line line;
     int status = ICESTREAM_OK;
-    *out = (ics_text_table){0};
+    *out = (ics_text_table){.columns = 1};
     for (size_t k = 0; k < column_count; ++k) {
         out->columns = columns[k].index < out->columns ? out->columns : columns[k].index + 1;
     }
