@@ -95,6 +95,9 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
     }
+    if (particle->is_incomparable) {
+        doubt(totals, ICS_DOUBT_FAR, particle, parts);
+    }
     type->length += parts->length;
     judge_losses(totals, particle, parts);
     if (!parts->makes_losses && ics_particle_is_muon(of) &&
@@ -162,6 +165,9 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
     [ICS_DOUBT_LONG] =
         "more length than a muon of this energy flies (particles.stopping: true ends "
         "it there)",
+    [ICS_DOUBT_FAR] =
+        "more muons or pieces of muons (amu, amu-, amu+) far before them in the event than can be "
+        "compared, so a muon and its pieces may both make light (pieces should follow their muon)",
     [ICS_DOUBT_PIECES] =
         "pieces (amu, amu-, amu+) in the same event, so only the pieces make light",
     [ICS_DOUBT_PPC] =
