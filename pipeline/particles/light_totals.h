@@ -9,6 +9,7 @@
 /* What is doubtful about tracks. ics_light_totals_warn() says each once, with its number. */
 typedef enum ics_track_doubt {
     ICS_DOUBT_BARE,    /* high energy, no losses listed, and none are made */
+    ICS_DOUBT_PIECE,   /* as BARE, for a piece of a muon with the conventions of ppc */
     ICS_DOUBT_TAU,     /* as BARE, for a tau, whose losses cannot be made */
     ICS_DOUBT_TWICE,   /* losses are listed and made */
     ICS_DOUBT_MIXED,   /* losses are made, while other tracks have theirs in the list */
