@@ -26,14 +26,14 @@ static size_t all_files(const ics_run_state *run)
  * again, so a file that may come later is no work: else the job would be queued for ever. */
 static bool has_work_left(const ics_run_state *run)
 {
-    return ics_run_unfinished(run) > 0 || ics_run_intake_has_files(run);
+    return ics_run_unfinished(run) > 0 || ics_run_intake_left_files(run);
 }
 
 /* Whether the signal ended the run before its work was done. A run that watches a folder always
  * expects more files. */
 static bool was_stopped(const ics_run_state *run)
 {
-    return ics_run_unfinished(run) > 0 || ics_run_intake_expects_files(run);
+    return ics_run_unfinished(run) > 0 || run->intake.watching || ics_run_intake_left_files(run);
 }
 
 static int status_of(const ics_run_state *run)
