@@ -291,7 +291,10 @@ static bool has_summary(const ics_run_state *run)
 static int open_summary(ics_run_state *run, const char *path, icestream_error *error)
 {
     if (strcmp(path, "-") == 0) {
-        run->summary_file.path = strdup(path);
+        run->summary_file = (ics_report_file){.path = strdup(path), .lock = -1};
+        if (run->summary_file.path == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+        }
         return run->common.to_stdout
                    ? ics_error_set(error, ICESTREAM_E_USAGE,
                                    "--summary: found -, and sink.directory is \"-\", too; expected "
