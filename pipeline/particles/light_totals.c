@@ -73,6 +73,7 @@ static void end_event(ics_light_totals *totals)
         totals->most = totals->photons;
         totals->most_event = totals->event;
     }
+    ics_stray_losses_end(&totals->strays);
     ++totals->events;
     totals->photons = 0;
     totals->has_event = false;
@@ -86,6 +87,8 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
         end_event(totals);
     }
     totals->has_event = true;
+    ics_list_doubts_add(&totals->list, particle);
+    ics_stray_losses_add(&totals->strays, particle, parts);
     totals->event = particle->event;
     totals->type = ics_particle_type_of(of);
     ics_light_of_type *type = &totals->types[totals->type];
@@ -236,5 +239,5 @@ int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_sou
             describe_first(tracks, i, first, sizeof first), tracks->count == 1 ? "s" : "ve",
             texts[i]);
     }
-    return status;
+    return status == ICESTREAM_OK ? ics_stray_losses_warn(&totals->strays, source, out) : status;
 }

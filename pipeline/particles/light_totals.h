@@ -5,6 +5,8 @@
 
 #include "pipeline/models/warnings.h"
 #include "pipeline/particles/light_parts.h"
+#include "pipeline/particles/list_doubts.h"
+#include "pipeline/particles/stray_losses.h"
 
 /* What is doubtful about tracks. ics_light_totals_warn() says each once, with its number. */
 typedef enum ics_track_doubt {
@@ -49,6 +51,8 @@ typedef struct ics_light_totals {
     uint64_t least_event, most_event;
     uint64_t listed; /* tracks of high energy that bring their losses */
     ics_doubtful_tracks doubts[ICS_TRACK_DOUBTS];
+    ics_stray_losses strays;
+    ics_list_doubts list; /* for lists that can be read only once */
 } ics_light_totals;
 
 /* Counts a particle whose parts have begun. */

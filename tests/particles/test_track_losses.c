@@ -248,7 +248,11 @@ END_TEST
 #define BARE "{type: mu, energy: 1e5, length: 300, " HERE "}"
 #define MUON_PIECE                                                                                 \
     "{type: amu, energy: 10, length: 30, " HERE "}, {type: amu, energy: 1e4, length: 0, " HERE "}"
-#define LISTED BARE ", {type: brems, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0}"
+#define LISTED     BARE ", {type: brems, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0}"
+
+#define STRAY      "{type: brems, energy: 5, x: 0, y: 0, z: 50, zenith: 0, azimuth: 0}"
+#define TURNED     BARE ", " STRAY
+#define BARE_BELOW "{type: mu, energy: 10, length: 10, " HERE "}"
 
 /* auto makes the light of a bare muon and leaves a list with losses alone. */
 START_TEST(light)
@@ -284,6 +288,17 @@ static const struct {
     {"", BARE ", " MUON_PIECE,
      "particle 1: 1 track, the first one of 100000 GeV and 300 m, has pieces (amu, amu-, amu+) in "
      "the same event, so only the pieces make light"},
+    /* Losses on the other side of the start of a muon, or next to its line. A cascade at the vertex
+       is none. */
+    {"", TURNED,
+     "particle 2: found brems of 5 GeV on no track of its event, 50 m from the mu of 100000 GeV "
+     "at"},
+    {"", BARE ", {type: epair, energy: 5, x: 9, y: 0, z: -50, zenith: 0, azimuth: 0}",
+     "particle 2: found epair of 5 GeV on no track of its event, 9 m from the mu of 100000 GeV at"},
+    {"losses: none, ", BARE_BELOW ", " STRAY, NULL},
+    {"", BARE ", {type: hadr, energy: 5, " HERE "}", NULL},
+    {"", BARE ", {event: 1, type: brems, energy: 5, x: 9, y: 0, z: -50, zenith: 0, azimuth: 0}",
+     NULL},
 };
 
 START_TEST(warnings)
