@@ -160,7 +160,7 @@ ICESTREAM_PUBLIC int icestream_validate_with(const icestream_config *config,
 typedef struct icestream_run_options {
     bool force;     /* overwrite existing hit files */
     bool resume;    /* keep hit files that are complete and match; make the others */
-    bool quiet;     /* write no progress */
+    bool quiet;     /* write only warnings and faults to `progress` */
     bool fail_fast; /* end the run on a full disk or another error that may pass */
     bool log_json;  /* write progress as JSON, one object per line */
     FILE *progress; /* where progress and messages for people go; NULL: nowhere */

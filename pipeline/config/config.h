@@ -202,6 +202,12 @@ void ics_config_document(FILE *out);
 /* Write all keys as a table of plain text, and as a JSON Schema for editors. Check ferror(out)
  * afterwards. ICESTREAM_E_MEMORY. */
 void ics_config_print_keys(FILE *out);
+/* Writes the keys of one section, or one key ("detector", "detector.oversize"). Returns false, and
+ * writes nothing, if no key has this name. */
+bool ics_config_print_section(const char *name, FILE *out);
+/* Writes the paths of the keys whose last word is `word`, separated by commas
+ * ("detector.oversize"). Returns whether there is one. */
+bool ics_config_keys_ending(const char *word, char *text, size_t size);
 int ics_config_print_json_schema(FILE *out, icestream_error *error);
 
 #endif

@@ -261,6 +261,12 @@ static int check_particles(const icestream_config *config, icestream_error *erro
                                        "particles.first_event", "particles.losses",
                                        "particles.stopping"};
     int status = ICESTREAM_OK;
+    if (config->particles.file != NULL && strcmp(config->particles.file, "-") == 0 &&
+        config->particles.format == ICS_PARTICLES_YAML) {
+        return contradiction(config, "particles.format", "particles.file", error,
+                             "is yaml for particles.file: '-' (standard input), and a YAML list is "
+                             "no stream; expected f2k or csv, or the name of a file");
+    }
     if (config->particles.file != NULL || config->particles.count > 0) {
         return ICESTREAM_OK;
     }

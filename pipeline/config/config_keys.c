@@ -121,6 +121,37 @@ void ics_config_print_keys(FILE *out)
     ics_schema_print_table(ics_config_keys, ics_config_key_count, out);
 }
 
+bool ics_config_print_section(const char *name, FILE *out)
+{
+    const size_t length = strlen(name);
+    size_t first = 0, count = 0;
+    /* The keys of a section follow each other. */
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        const char *path = ics_config_keys[i].path;
+        if (strncmp(path, name, length) == 0 && (path[length] == '.' || path[length] == '\0')) {
+            first = count == 0 ? i : first;
+            count = i + 1 - first;
+        }
+    }
+    if (count > 0) {
+        ics_schema_print_table(ics_config_keys + first, count, out);
+    }
+    return count > 0;
+}
+
+bool ics_config_keys_ending(const char *word, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < ics_config_key_count && used < size; ++i) {
+        const char *path = ics_config_keys[i].path, *point = strrchr(path, '.');
+        if (strcmp(point != NULL ? point + 1 : path, word) == 0) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", path);
+        }
+    }
+    return used > 0;
+}
+
 int ics_config_print_json_schema(FILE *out, icestream_error *error)
 {
     return ics_schema_print_json(ics_config_keys, ics_config_key_count, "run file of icestream",

@@ -20,8 +20,9 @@ struct ics_hit_reader {
     ics_table_reader *table;
     bool check;
     bool begun;
-    bool is_single; /* the hits are those of one step file, so that no photon is there twice */
-    bool stops;     /* photons stop at their first hit */
+    bool has_message; /* a file, or a stream of which a message has begun */
+    bool is_single;   /* the hits are those of one step file, so that no photon is there twice */
+    bool stops;       /* photons stop at their first hit */
     icestream_hit previous; /* the last row that was read */
     double first_t;         /* time of the first hit of its step */
 };
@@ -52,6 +53,7 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
     icestream_account account;
     const json_t *metadata = ics_table_reader_metadata(reader->table);
     /* Of a message it is not known whether its hits are those of one step file. */
+    reader->has_message = strcmp(path, "-") != 0;
     reader->is_single =
         metadata != NULL ? json_object_get(metadata, "inputs") == NULL : strcmp(path, "-") != 0;
     reader->stops = ics_metadata_account(metadata, &account) && account.detected > 0;
@@ -194,6 +196,14 @@ int ics_hit_reader_read(ics_hit_reader *reader, icestream_hit *hits, size_t capa
         status = ics_table_reader_next(reader->table, &found, error);
         first = 0;
         reader->begun = false;
+        reader->has_message = reader->has_message || found;
+        if (!status && !reader->has_message) {
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: found the end of the input, expected a file or a message of "
+                                 "hits (a run that makes no hits sends a message without rows, one "
+                                 "that failed may send nothing)",
+                                 ics_table_reader_name(reader->table));
+        }
         if (!status && found) {
             status = ics_table_reader_read(reader->table, hits, capacity, got, error);
         }

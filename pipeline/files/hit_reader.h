@@ -11,8 +11,9 @@ typedef struct ics_hit_reader ics_hit_reader;
  * field for its range, the order by (event_id, step_id, photon_id, string, module), that no hit is
  * there twice, and that hits of one step are less than a second apart (files.md 4.4). Without it
  * only the trailer's checksums are checked. The path "-" is standard input, which carries messages:
- * they are read one after the other, and each has its own order. ICESTREAM_E_INPUT,
- * ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE: standard input is a terminal. */
+ * they are read one after the other, and each has its own order; a stream without a message is an
+ * error of the first read. ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE: standard input
+ * is a terminal. */
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_hit_reader_destroy(ics_hit_reader *reader);

@@ -261,6 +261,24 @@ int ics_output_clean(const char *path, icestream_error *error)
     return status;
 }
 
+int ics_output_check_ending(const char *what, const char *path, const char *ending,
+                            icestream_error *error)
+{
+    static const char *const formats[] = {".npy", ".csv",  ".h5",  ".hdf5", ".f2k",
+                                          ".npz", ".yaml", ".yml", ".json"};
+    const char *slash = strrchr(path, '/');
+    const char *found = strrchr(slash != NULL ? slash : path, '.');
+    for (size_t i = 0; found != NULL && i < sizeof formats / sizeof *formats; ++i) {
+        if (strcmp(found, formats[i]) == 0 && strcmp(found, ending) != 0) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "%s: found %s, the ending of another format, expected a name that "
+                                 "ends in %s, which is what is written",
+                                 what, path, ending);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 void ics_output_destroy(ics_output *output)
 {
     if (output == NULL) {

@@ -25,6 +25,10 @@ int ics_output_create(const char *path, bool force, ics_output **out, icestream_
  * ics_output_create(). */
 int ics_output_create_as(const char *path, const char *writer, bool force, ics_output **out,
                          icestream_error *error);
+/* Refuses a name whose ending is that of a format other than the one that is written: `ending`,
+ * such as ".npy". Other endings are good. `what` is for the error. ICESTREAM_E_USAGE. */
+int ics_output_check_ending(const char *what, const char *path, const char *ending,
+                            icestream_error *error);
 /* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_output_destroy(ics_output *output);
 

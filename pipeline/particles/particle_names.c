@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A nucleus has a code 10LZZZAAAI. GENIE gives codes from 2000000000 to its own objects, among them
  * the binding energy of a nucleus (2000000101), which makes no light. */
@@ -93,6 +94,17 @@ static const struct {
 };
 enum { F2K_NAMES = sizeof f2k_names / sizeof *f2k_names };
 
+/* Words that people write, and the names that they may mean. */
+static const struct {
+    const char *word, *type;
+} words[] = {
+    {"muon", "mu"},      {"electron", "e-"},  {"positron", "e+"}, {"cascade", "hadr"},
+    {"shower", "hadr"},  {"hadron", "hadr"},  {"pion", "pi+"},    {"proton", "p"},
+    {"neutrino", "nu"},  {"photon", "gamma"}, {"nue", "nu_e"},    {"numu", "nu_mu"},
+    {"nutau", "nu_tau"},
+};
+enum { WORDS = sizeof words / sizeof *words };
+
 static const char *find_code(long code)
 {
     for (size_t i = 0; i < NAMES; ++i) {
@@ -136,6 +148,12 @@ const char *ics_particle_name_find(const ics_text_field *text)
 
 void ics_particle_name_nearest(ics_nearest *best, const char *typed)
 {
+    for (size_t i = 0; i < WORDS; ++i) {
+        if (strcasecmp(typed, words[i].word) == 0) {
+            *best = (ics_nearest){.word = words[i].type};
+            return;
+        }
+    }
     for (size_t i = 0; i < NAMES; ++i) {
         ics_nearest_try(best, typed, names[i].name);
     }

@@ -1,5 +1,6 @@
 #include "pipeline/program/command_line.h"
 
+#include "pipeline/config/config.h"
 #include "pipeline/program/commands.h"
 #include "pipeline/telemetry/events.h"
 
@@ -82,6 +83,16 @@ static void collect_options(const ics_command *command, option_set *set)
     add_option(set, "help", 'h', no_argument);
 }
 
+/* `--set KEY VALUE`, with a blank where = belongs. `value`: what follows the key; NULL: nothing. */
+static bool lacks_equals(const ics_command *command, size_t index, const char *key,
+                         const char *value)
+{
+    const bool is_set =
+        index < command->option_count && command->options[index].type == ICS_OPTION_SET;
+    return is_set && strchr(key, '=') == NULL && value != NULL && value[0] != '-' &&
+           value[0] != '=' && strstr(value, ".y") == NULL;
+}
+
 /* The index of an option in the set, from what getopt_long returned. */
 static size_t option_index(const ics_command *command, int code)
 {
@@ -111,7 +122,16 @@ static int unknown_option(const ics_command *command, const option_set *set, con
     if (strncmp(argument, "--", 2) == 0) {
         snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
     }
-    if (is_option_of_any(typed)) {
+    char keys[512];
+    const bool is_of_other = is_option_of_any(typed);
+    if (ics_config_keys_ending(typed, keys, sizeof keys)) {
+        return ics_command_line_fault(command, NULL, "",
+                                      "%s %s; a key of the configuration is given by --set "
+                                      "KEY=VALUE: %s",
+                                      is_of_other ? "this command has no option" : "unknown option",
+                                      argument, keys);
+    }
+    if (is_of_other) {
         return ics_command_line_fault(command, NULL, "", "this command has no option %s", argument);
     }
     if (strcmp(typed, "print-config") == 0) { /* its name in earlier versions */
@@ -237,6 +257,13 @@ static int read_options(const ics_command *command, int count, char **texts, ics
             return ics_command_line_fault(command, NULL, "", "expected a value after %s", argument);
         }
         const size_t index = option_index(command, code);
+        const char *next = optind < count ? texts[optind] : NULL;
+        if (lacks_equals(command, index, optarg, next)) {
+            return ics_command_line_fault(command, NULL, "",
+                                          "--set %s: expected KEY=VALUE without a blank, as in "
+                                          "--set %s=%s",
+                                          optarg, optarg, next);
+        }
         if (index == command->option_count) {
             out->help = true;
         } else {

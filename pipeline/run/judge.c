@@ -55,6 +55,9 @@ static int status_of(const ics_run_state *run)
     if (run->stop.blocked > 0 || run->units.results[ICS_RESULT_UNDELIVERED] > 0) {
         return ICESTREAM_E_OUTPUT;
     }
+    if (run->units.list_refused) {
+        return ICESTREAM_E_CONFIG;
+    }
     return run->units.results[ICS_RESULT_QUARANTINED] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
 }
 
@@ -85,7 +88,7 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
                                                    : "internal error: the run stalled",
                       done, total, unfinished,
                       run->streaming || run->units.forgets ? "" : " (--resume continues)");
-    } else if (quarantined > 0) {
+    } else if (quarantined > 0 && !run->units.list_refused) {
         ics_error_add(error, status, "%zu of %zu files quarantined", quarantined, total);
     }
     if (undelivered > 0) {

@@ -164,6 +164,7 @@ static void finish(ics_run_state *run, ics_unit *unit)
         ics_latency_add(&units->latency, ics_clock_unix() - unit->arrived);
     }
     if (unit->result == ICS_RESULT_QUARANTINED) {
+        units->list_refused = units->list_refused || (unit->input->generated && !unit->input->late);
         ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s",
                       unit->refusal != NULL ? unit->refusal : unit->name);
     }

@@ -64,7 +64,7 @@ static void report(ics_run_state *run)
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
-    char electrons[64] = "", commands[96] = "", speed[96] = "";
+    char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "";
     const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
     const size_t left = ics_run_command_count_failed(run);
     if (undelivered > 0) {
@@ -73,6 +73,13 @@ static void report(ics_run_state *run)
         snprintf(commands, sizeof commands, " (for %zu only sink.command has not succeeded)", left);
     }
     report_assumption(run);
+    if (run->batches.taken_over.created > 0) {
+        snprintf(
+            whole, sizeof whole, "; with the checkpoint %s photons, %s hits",
+            ics_progress_count_text(photons + (double)run->batches.taken_over.created, photon_text),
+            ics_progress_count_text(
+                (double)(run->batches.account.hits + run->batches.taken_over.hits), hit_text));
+    }
     if (run->common.content != NULL) {
         snprintf(
             electrons, sizeof electrons, ", %s photo-electrons",
@@ -87,13 +94,14 @@ static void report(ics_run_state *run)
     }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
-        "%zu file%s done, %zu skipped, %zu quarantined, %zu left%s: %s photons, %s hits%s in "
-        "%.2f s%s",
+        "%zu file%s done, %zu skipped, %zu %s, %zu left%s: %s photons, %s hits%s in "
+        "%.2f s%s%s",
         ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
         ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
-        ics_run_unfinished(run), commands, ics_progress_count_text(photons, photon_text),
+        run->units.list_refused ? "refused" : "quarantined", ics_run_unfinished(run), commands,
+        ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
-        speed);
+        speed, whole);
 }
 
 /* The name of a worker is the name of a folder. Two processes that run have different names. */
@@ -136,9 +144,12 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
     name_worker(run);
     name_writer(run);
     run->start_time = ics_clock_unix();
-    run->log.events =
-        ics_events_begin(options->quiet ? NULL : options->progress,
-                         options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->worker);
+    run->log.events = ics_events_begin(
+        options->progress, options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->worker);
+    if (options->quiet) {
+        /* The error of a run that claims files does not repeat why they were refused. */
+        ics_events_hush(&run->log.events, config->source.directory != NULL);
+    }
     int status = ics_run_setup(run, result);
     if (status == ICESTREAM_OK) {
         announce(run);

@@ -184,6 +184,7 @@ typedef struct ics_run_units {
     size_t no_record;         /* files and messages without a record of their light */
     bool mismatch_noted;      /* the log has the warning about light that was accepted */
     icestream_error refusals; /* the reasons of quarantined units */
+    bool list_refused;        /* the list of particles, which is no step file, was refused */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
 

@@ -15,6 +15,13 @@ ics_events ics_events_begin(FILE *out, ics_log_format format, const char *worker
     return events;
 }
 
+void ics_events_hush(ics_events *events, bool files)
+{
+    events->quiet = true;
+    events->quiet_files = files;
+    events->progress.terminal = false; /* there is no status line to rewrite */
+}
+
 void ics_events_end(ics_events *events)
 {
     ics_progress_end(&events->progress);
@@ -139,10 +146,17 @@ static void print_text(ics_events *events, const ics_event *event, char text[ICS
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
+static bool is_hidden(const ics_events *events, ics_event_kind kind)
+{
+    const bool is_file = kind == ICS_EVENT_QUARANTINED || kind == ICS_EVENT_FAILED;
+    return events->quiet && kind != ICS_EVENT_WARNING && kind != ICS_EVENT_DEVICE_LOST &&
+           !(events->quiet_files && is_file);
+}
+
 void ics_events_report(ics_events *events, const ics_event *event)
 {
     char text[ICS_EVENT_TEXT];
-    if (events->progress.out == NULL) {
+    if (events->progress.out == NULL || is_hidden(events, event->kind)) {
         return;
     }
     if (events->format == ICS_LOG_JSON) {
@@ -164,7 +178,7 @@ void ics_events_note(ics_events *events, ics_event_kind kind, const char *format
 
 void ics_events_progress(ics_events *events, const ics_progress_state *state)
 {
-    if (events->progress.out == NULL) {
+    if (events->progress.out == NULL || events->quiet) {
         return;
     }
     if (events->format == ICS_LOG_TEXT) {

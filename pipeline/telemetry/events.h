@@ -15,11 +15,16 @@ typedef enum ics_log_format { ICS_LOG_TEXT, ICS_LOG_JSON } ics_log_format;
 typedef struct ics_events {
     ics_log_format format;
     const char *worker; /* belongs to the caller */
+    bool quiet;         /* only warnings and lost devices are logged */
+    bool quiet_files;   /* also if quiet: files that are refused or that fail */
     ics_progress progress;
 } ics_events;
 
 /* `out`: where the log goes, not closed here; NULL: there is no log. */
 ics_events ics_events_begin(FILE *out, ics_log_format format, const char *worker);
+/* Logs only warnings and faults from now on. `files`: files that are refused or that fail are
+ * faults here; otherwise the error of the run names them. */
+void ics_events_hush(ics_events *events, bool files);
 /* Removes the status line from a terminal. */
 void ics_events_end(ics_events *events);
 

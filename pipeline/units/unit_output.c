@@ -280,11 +280,12 @@ void ics_unit_write(ics_job *job, void *thread_state)
     }
 }
 
-/* A file that is not claimed stays where it is. Only the reason goes to the quarantine. */
+/* A file that is not claimed stays where it is. Only the reason goes to the quarantine. A list of
+ * particles has no reason there, because the error of the run has it. */
 static int note_reason(const ics_unit *unit, icestream_error *error)
 {
     const ics_quarantine quarantine = {.folder = unit->common->quarantine};
-    const char *path = unit->input->stream ? NULL : unit->input->path;
+    const char *path = unit->input->stream || unit->input->generated ? NULL : unit->input->path;
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *name = slash != NULL ? slash + 1 : path;
     if (unit->claim.name != NULL || name == NULL || quarantine.folder == NULL ||

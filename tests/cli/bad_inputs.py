@@ -239,9 +239,11 @@ def make_good_files(program):
 
 
 def row_of(it, status, text):
-    """Returns the row of a case. Of the message it has the first line, without what depends on the machine. If
+    """Returns the row of a case. Of the message it has the first line that is
+    no warning, without what depends on the machine. If
     the program goes on, the message is the first warning."""
     lines = text.splitlines() or [""]
+    lines = [line for line in lines if not line.startswith("warning: ")] or lines
     if status == 0:
         lines = [line for line in lines if line.startswith("warning")] or [""]
     message = re.sub(it.varies, "...", lines[0]) if it.varies else lines[0]

@@ -50,6 +50,8 @@ interrupted 143 TERM 3 twice 0
 says err "stopping" "terminated: 1 of 3 files done, 2 left"
 grep -q "cancelled by a second signal" err && fail "signals at the same time cancel the run"
 is_there twice/2.hits.npy.checkpoint
+continues twice
+says err "were computed before" "; with the checkpoint "
 
 # A later signal cancels the run. The batches are long, so that the run is not done before.
 settings[1]=graph.batch=1500000

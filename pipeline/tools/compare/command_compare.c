@@ -1,5 +1,9 @@
 /* The command `icestream compare`. */
+#include "base/error.h"
 #include "pipeline/tools/command.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     OPTION_SET,
@@ -30,6 +34,32 @@ static const ics_option options[OPTIONS] = {
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
+/* Says that --against compares a configuration with itself. ICESTREAM_E_MEMORY. */
+static int note_equal(const icestream_config *config, const icestream_config *against,
+                      icestream_error *error)
+{
+    const icestream_config *const both[] = {config, against};
+    char *texts[2] = {NULL, NULL};
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; status == ICESTREAM_OK && i < 2; ++i) {
+        size_t size = 0;
+        FILE *out = open_memstream(&texts[i], &size);
+        status = out != NULL ? icestream_config_print(both[i], out, error)
+                             : ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
+        if (out != NULL) {
+            (void)fclose(out); /* icestream_config_print() has checked that all is written */
+        }
+    }
+    if (status == ICESTREAM_OK && strcmp(texts[0], texts[1]) == 0) {
+        fputs("warning: --against: found the same configuration twice, so that no difference can "
+              "be seen (--set applies to both); usual: two run files that differ\n",
+              stderr);
+    }
+    free(texts[0]);
+    free(texts[1]);
+    return status;
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
@@ -37,6 +67,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
         status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);
+    }
+    if (status == ICESTREAM_OK && against != NULL && !values[OPTION_SCHEDULES].given) {
+        status = note_equal(config, against, error);
     }
     if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
         status = icestream_config_print(config, stdout, error);

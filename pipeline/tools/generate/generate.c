@@ -4,6 +4,7 @@
 #include "base/json_dump.h"
 #include "base/terminal.h"
 #include "pipeline/devices/workers.h"
+#include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/step_generator.h"
@@ -141,6 +142,12 @@ static int report_light(const icestream_config *config, ics_step_generator *gene
                : ics_error_set(error, status, "generate: out of memory for warnings");
 }
 
+static int check_output(const icestream_config *config, const char *path, icestream_error *error)
+{
+    ICS_TRY(ics_config_check_output(config, "--output", path, error));
+    return ics_output_check_ending("--output", path, ".npy", error);
+}
+
 int icestream_generate_report(const icestream_config *config, const char *path, bool force,
                               FILE *report, icestream_error *error)
 {
@@ -150,7 +157,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
     ics_step_generator *generator = NULL;
     int status = ics_config_check_light(config, "generate", error);
     if (status == ICESTREAM_OK && to_file) {
-        status = ics_config_check_output(config, "--output", path, error);
+        status = check_output(config, path, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_models_create(config, &models, error);

@@ -1,6 +1,7 @@
 /* The command `icestream geometry`: the modules of a run as a table, for plots and other programs.
  * The positions in hit files are relative to the modules, so a plot needs this table. */
 #include "base/error.h"
+#include "pipeline/files/output.h"
 #include "pipeline/files/text_output.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/tools/command.h"
@@ -50,6 +51,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK && path != NULL) {
         status = ics_config_check_output(config, "--output", path, error);
+    }
+    if (status == ICESTREAM_OK && path != NULL) {
+        status = ics_output_check_ending("--output", path, ".csv", error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_detector_create(config, &detector, &warnings, error);

@@ -29,7 +29,8 @@ const ics_command ics_command_info = {
     .operands = "FILE...",
     .summary = "describes files of steps, hits, paths or waveforms, or checkpoints",
     .details = "Of several files the sums by kind follow. The exit status is that of the worst "
-               "file. HDF5\nis read as the .npy file that convert makes of it.",
+               "file. HDF5\nis read as the .npy file that convert makes of it, and - is standard "
+               "input: one file or\nmessage.",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .options = options,

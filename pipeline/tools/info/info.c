@@ -76,10 +76,16 @@ static void print_total(const report *of)
     }
 }
 
+static bool is_hdf5(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    return ending != NULL && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
+}
+
 /* `path` is the name for people, and `npy` the file to read. */
 static int report_npy(report *to, const char *path, const char *npy, icestream_error *error)
 {
-    ics_description about = {.is_hdf5 = path != npy};
+    ics_description about = {.is_hdf5 = is_hdf5(path)};
     int status = ics_description_read(npy, &about, error);
     if (!status && to->verify) {
         status = about.schema == ics_layout_steps() ? verify_steps(npy, error)
@@ -100,31 +106,43 @@ static int report_npy(report *to, const char *path, const char *npy, icestream_e
     return status;
 }
 
-static bool is_hdf5(const char *path)
+/* Describes a temporary file by the name of what it was made of, and closes it. `made`: the result
+ * of making it, with its `reason`. */
+static int report_temporary(report *to, const char *path, int descriptor, int made,
+                            icestream_error *reason, icestream_error *error)
 {
-    const char *ending = strrchr(path, '.');
-    return ending != NULL && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
+    char npy[64];
+    int status = made;
+    snprintf(npy, sizeof npy, "/proc/self/fd/%d", descriptor);
+    if (!status) {
+        status = report_npy(to, path, npy, reason);
+    }
+    close(descriptor);
+    if (strncmp(reason->text, npy, strlen(npy)) == 0) {
+        return ics_error_set_cause(error, status, reason->cause, "%s%s", path,
+                                   reason->text + strlen(npy));
+    }
+    return ics_error_copy(error, reason);
+}
+
+/* Standard input is one file or one message. */
+static int report_input(report *to, icestream_error *error)
+{
+    int descriptor = -1;
+    icestream_error reason = {.text = ""};
+    ICS_TRY(ics_stream_output_keep_input(&descriptor, error));
+    return report_temporary(to, "standard input", descriptor, ICESTREAM_OK, &reason, error);
 }
 
 #if ICS_HAVE_HDF5
 /* Reads an HDF5 file as the .npy file that `convert` makes of it, in a temporary file. */
 static int report_hdf5(report *to, const char *path, icestream_error *error)
 {
-    char npy[64];
     int descriptor = -1;
     icestream_error reason = {.text = ""};
     ICS_TRY(ics_stream_output_temporary(&descriptor, error));
-    snprintf(npy, sizeof npy, "/proc/self/fd/%d", descriptor);
-    int status = ics_hdf5_import_into(path, descriptor, &reason);
-    if (!status) {
-        status = report_npy(to, path, npy, &reason);
-    }
-    close(descriptor);
-    if (strncmp(reason.text, npy, strlen(npy)) == 0) {
-        return ics_error_set_cause(error, status, reason.cause, "%s%s", path,
-                                   reason.text + strlen(npy));
-    }
-    return ics_error_copy(error, &reason);
+    const int made = ics_hdf5_import_into(path, descriptor, &reason);
+    return report_temporary(to, path, descriptor, made, &reason, error);
 }
 #else
 static int report_hdf5(report *to, const char *path, icestream_error *error)
@@ -149,6 +167,9 @@ static int report_checkpoint(const report *to, const char *path, icestream_error
 
 static int report_file(report *to, const char *path, icestream_error *error)
 {
+    if (strcmp(path, "-") == 0) {
+        return report_input(to, error);
+    }
     if (ics_checkpoint_about_is(path)) {
         return report_checkpoint(to, path, error);
     }

@@ -34,7 +34,7 @@ static const ics_option options[OPTIONS] = {
                            .value = "FILE",
                            .help = "also write the steps that the run makes; without FILE into "
                                    "NAME.steps.npy in sink.directory"},
-    [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .help = "write no progress"},
+    [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .help = "write only warnings and errors"},
     [OPTION_FAIL_FAST] = {.name = "fail-fast",
                           .help = "end the run on a full disk or another error that may pass, "
                                   "instead of trying again"},

@@ -4,6 +4,7 @@
 #include "base/terminal.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/telemetry/task_progress.h"
 #include "pipeline/tools/measure/report.h"
@@ -290,7 +291,8 @@ static int check_output(const icestream_config *config, const icestream_trace_op
                                  options->output);
         }
     }
-    return ics_config_check_output(config, "--output", options->output, error);
+    ICS_TRY(ics_config_check_output(config, "--output", options->output, error));
+    return ics_output_check_ending("--output", options->output, ".npy", error);
 }
 
 int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
