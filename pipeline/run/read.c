@@ -231,6 +231,9 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
         unit->was_looked_at = true;
         ics_run_doubts_look_at_speeds(run, unit);
         ics_run_seen_look(run, unit);
+        if (unit->input->generated && unit->input->late) {
+            ics_run_light_warn(run, unit);
+        }
     }
 }
 

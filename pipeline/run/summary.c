@@ -274,11 +274,11 @@ static void report_name(ics_run_state *run, const ics_report_file *file, const c
         ics_run_log_text(run, ICS_EVENT_MESSAGE,
                          "%s: another run writes this file at the moment; this run writes %s",
                          wanted, file->path);
-    } else if (file->is_unlocked) {
+    } else if (file->lock_fault != 0) {
         ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%s: the file system has no locks, so a second run that writes this file "
-                         "would not be noticed; give each run its own path",
-                         wanted);
+                         "%s: cannot lock %s: %s, so a second run that writes this file would not "
+                         "be noticed; give each run its own path",
+                         wanted, file->lock_path, strerror(file->lock_fault));
     }
 }
 
