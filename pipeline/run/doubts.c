@@ -16,8 +16,7 @@
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
 
-/* So many step files with slow steps are named in the summary. */
-enum { SLOW_KEPT = 100 };
+enum { SLOW_KEPT = 100 }; /* step files with slow steps that the summary names */
 
 /* Without memory the warning is missing in the summary only. */
 void ics_run_doubts_warn(ics_run_state *run, const char *format, ...)

@@ -27,24 +27,16 @@ char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, con
     return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
 }
 
-/* Metrics replace a file every few seconds, so they cannot go to standard output. */
-static int check_is_file(const char *what, const char *path, icestream_error *error)
-{
-    return path == NULL || strcmp(path, "-") != 0
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_CONFIG,
-                               "%s: found -, which is standard output, expected the name of a file",
-                               what);
-}
-
 /* Checks one name. `option` gave it; NULL: the key did. */
 static int check_record(const ics_run_state *run, ics_record record, const char *path,
                         const char *key, const char *option, icestream_error *error)
 {
     const char *what = option != NULL ? option : key;
     int status = path == NULL ? ICESTREAM_OK : ics_record_file_check(record, what, path, error);
-    if (status == ICESTREAM_OK && record == ICS_RECORD_METRICS) {
-        status = check_is_file(what, path, error);
+    if (record == ICS_RECORD_METRICS && path != NULL && strcmp(path, "-") == 0) {
+        status = ics_error_set(error, ICESTREAM_E_CONFIG,
+                               "%s: found -, which is standard output, expected the name of a file",
+                               what); /* metrics replace a file every few seconds */
     }
     if (status == ICESTREAM_OK || option == NULL) {
         return status == ICESTREAM_OK ? status : ics_config_blame(run->config, key, error);

@@ -1,5 +1,5 @@
-/* Promises of record_file.h: a journal is known by its beginning, also if its first line is torn. To
- * join: add a beginning of a file. */
+/* Promises of record_file.h: a journal is known by its beginning, also if its first line is torn.
+ * To join: add a beginning of a file. */
 #include "pipeline/telemetry/record_file.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
