@@ -4,26 +4,16 @@
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/particles/light_parts.h"
+#include "pipeline/particles/list_doubts.h"
 #include "pipeline/particles/particle_events.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* Parts of light of a particle that are looked at; a track has one for each piece and each loss. */
 enum { PARTS = 100 };
 
-/* With fewer particles nothing is said of their angles. */
-enum { RADIAN_PARTICLES = 5 };
-
 typedef enum mistake { POSITION, NO_LIGHT, OWN_LIGHT, MISTAKES } mistake;
-
-/* The directions of a list. */
-typedef struct direction_range {
-    uint64_t count;
-    double zenith[2], azimuth[2]; /* least and largest value, degrees; of azimuth the size */
-} direction_range;
 
 /* A mistake that several particles may share. */
 typedef struct mistake_count {
@@ -37,9 +27,8 @@ typedef struct inspection {
     const ics_particle_source *source;
     ics_light_limits limits;
     mistake_count mistakes[MISTAKES];
-    direction_range directions;
+    ics_list_doubts list;
     size_t position; /* of the particle in its list */
-    uint64_t particles;
 } inspection;
 
 static void note(inspection *self, mistake kind, const char *text)
@@ -97,54 +86,6 @@ static void check_module(inspection *self, const ics_particle *particle)
     note(self, OWN_LIGHT, text);
 }
 
-static void add_direction(inspection *self, const ics_particle *particle)
-{
-    direction_range *range = &self->directions;
-    const double zenith = particle->values[ICS_PARTICLE_ZENITH];
-    const double azimuth = fabs(particle->values[ICS_PARTICLE_AZIMUTH]);
-    if (!ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
-        !ics_particle_has(particle, ICS_PARTICLE_AZIMUTH)) {
-        return;
-    }
-    const bool is_first = range->count++ == 0;
-    range->zenith[0] = is_first ? zenith : fmin(range->zenith[0], zenith);
-    range->zenith[1] = is_first ? zenith : fmax(range->zenith[1], zenith);
-    range->azimuth[0] = is_first ? azimuth : fmin(range->azimuth[0], azimuth);
-    range->azimuth[1] = is_first ? azimuth : fmax(range->azimuth[1], azimuth);
-}
-
-/* Several different directions that are all below pi and 2 pi are most likely in radians: of
- * directions from everywhere, one in a thousand has a zenith below pi degrees. */
-static int judge_directions(const inspection *self, ics_warnings *warnings)
-{
-    const direction_range *range = &self->directions;
-    char place[600];
-    if (range->count < RADIAN_PARTICLES || range->zenith[1] > ICE_PI ||
-        range->azimuth[1] > 2 * ICE_PI || range->zenith[0] >= range->zenith[1] ||
-        range->azimuth[0] >= range->azimuth[1]) {
-        return ICESTREAM_OK;
-    }
-    return ics_warnings_add(
-        warnings,
-        "%s: zenith, azimuth: found at most %.6g and %.6g degrees in %" PRIu64
-        " particles of different directions; are these angles in radians? Expected degrees",
-        ics_particle_source_place_of(self->source, self->position, place, sizeof place),
-        range->zenith[1], range->azimuth[1], range->count);
-}
-
-static int judge_events(const inspection *self, ics_warnings *warnings)
-{
-    char place[600];
-    if (self->particles < 2 || !ics_particle_source_lacks_events(self->source)) {
-        return ICESTREAM_OK;
-    }
-    return ics_warnings_add(warnings,
-                            "%s: event: found no such column, so that all particles of the list "
-                            "are one event, with the "
-                            "number 0; a column event separates them",
-                            ics_particle_source_place_of(self->source, 1, place, sizeof place));
-}
-
 static int check_particle(inspection *self, const ics_listed_particle *listed,
                           icestream_error *error)
 {
@@ -168,7 +109,7 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
                           part.z + length * part.axis.z);
         photons += part.photons;
     }
-    add_direction(self, &listed->particle);
+    ics_list_doubts_add(&self->list, listed);
     if (listed->passed == ICS_PASSED_NOT) {
         check_light(self, &listed->particle, photons);
     }
@@ -179,7 +120,6 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
         ics_light_judge(&self->limits, &box, text, sizeof text) != ICS_LIGHT_IN_ICE) {
         note(self, POSITION, text);
     }
-    ++self->particles;
     return ICESTREAM_OK;
 }
 
@@ -189,20 +129,12 @@ static int report(const inspection *self, ics_warnings *warnings)
         const mistake_count *found = &self->mistakes[kind];
         if (found->count > 1) {
             ICS_TRY(ics_warnings_add(warnings, "%s (and %" PRIu64 " more of %" PRIu64 " particles)",
-                                     found->first, found->count - 1, self->particles));
+                                     found->first, found->count - 1, self->list.particles));
         } else if (found->count == 1) {
             ICS_TRY(ics_warnings_add(warnings, "%s", found->first));
         }
     }
-    ICS_TRY(judge_directions(self, warnings));
-    return judge_events(self, warnings);
-}
-
-static bool is_stream(const char *path)
-{
-    struct stat about;
-    return path != NULL &&
-           (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)));
+    return ics_list_doubts_warn(&self->list, self->source, warnings);
 }
 
 int ics_particle_plausibility_check(const icestream_config *config, const ics_light_setup *setup,
@@ -210,7 +142,7 @@ int ics_particle_plausibility_check(const icestream_config *config, const ics_li
 {
     ics_particle_source *source = NULL;
     ics_particle_events_reader *events = NULL;
-    if (is_stream(config->particles.file)) {
+    if (ics_particle_list_is_stream(config->particles.file)) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_particle_source_open(config, &source, error));
@@ -223,7 +155,7 @@ int ics_particle_plausibility_check(const icestream_config *config, const ics_li
     for (bool found = true; status == ICESTREAM_OK && found;) {
         ics_listed_particle particle;
         found = false;
-        if (self.particles < ICS_PLAUSIBLE_PARTICLES) {
+        if (self.list.particles < ICS_PLAUSIBLE_PARTICLES) {
             status = ics_particle_events_next(events, &particle, &found, error);
         }
         if (status == ICESTREAM_OK && found) {

@@ -4,9 +4,6 @@
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_events.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
 /* The state of a survey. */
 typedef struct surveyor {
     const ics_light_setup *setup;
@@ -16,16 +13,6 @@ typedef struct surveyor {
     uint64_t event;     /* event of the last particle */
     double event_steps; /* its steps so far */
 } surveyor;
-
-static bool is_stream(const char *path)
-{
-    struct stat about;
-    if (path == NULL) {
-        return false;
-    }
-    return strcmp(path, "-") == 0 ||
-           (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
-}
 
 static int fault(const surveyor *self, size_t position, const char *text, icestream_error *error)
 {
@@ -81,7 +68,7 @@ static int add(surveyor *self, const ics_listed_particle *particle, icestream_er
 int ics_particle_survey_take(const icestream_config *config, const ics_light_setup *setup,
                              uint64_t parts, ics_particle_survey *out, icestream_error *error)
 {
-    *out = (ics_particle_survey){.is_stream = is_stream(config->particles.file)};
+    *out = (ics_particle_survey){.is_stream = ics_particle_list_is_stream(config->particles.file)};
     if (out->is_stream) {
         return ICESTREAM_OK;
     }

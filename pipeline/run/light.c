@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/generator/forecast.h"
+#include "pipeline/run/doubts.h"
 #include "pipeline/run/log.h"
 
 #include <stdlib.h>
@@ -69,15 +70,20 @@ int ics_run_light_judge(ics_run_state *run, icestream_error *error)
                                              : ICESTREAM_OK;
 }
 
+void ics_run_light_warn(ics_run_state *run, const ics_unit *unit)
+{
+    const ics_warnings *doubts = &unit->work->doubts;
+    for (size_t i = 0; i < doubts->count; ++i) {
+        ics_run_doubts_warn(run, "%s", doubts->items[i]);
+    }
+}
+
 void ics_run_light_log(ics_run_state *run, const ics_unit *unit)
 {
     char text[160];
     const char *file = run->common.keep_steps;
-    const ics_warnings *doubts = &unit->work->doubts;
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s: makes steps: %s%s%s", unit->name,
                      ics_forecast_text(&unit->work->forecast, text, sizeof text),
                      file != NULL ? ", kept in " : "", file != NULL ? file : "");
-    for (size_t i = 0; i < doubts->count; ++i) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", doubts->items[i]);
-    }
+    ics_run_light_warn(run, unit);
 }

@@ -14,5 +14,8 @@ int ics_run_light_judge(ics_run_state *run, icestream_error *error);
 /* Says what the run makes steps of, how many there will be, and what is doubtful about them. The
  * unit was checked. */
 void ics_run_light_log(ics_run_state *run, const ics_unit *unit);
+/* Says what is doubtful about the particles of the unit. Of particles that come through a pipe it
+ * is known when all were read. */
+void ics_run_light_warn(ics_run_state *run, const ics_unit *unit);
 
 #endif

@@ -44,6 +44,10 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
         return;
     }
+    if (reading && unit->work->blocked) {
+        ics_run_life_blocked(run, unit, ICS_RETRY_CHECK, error);
+        return;
+    }
     if (reading && unit->work->young && unit->retry.tries == 0) {
         answer = wait_for_producer(run, unit);
     } else if (reading && !unit->input->stream && !unit->input->late) {
@@ -227,6 +231,9 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
         unit->was_looked_at = true;
         ics_run_doubts_look_at_speeds(run, unit);
         ics_run_seen_look(run, unit);
+        if (unit->input->generated && unit->input->late) {
+            ics_run_light_warn(run, unit);
+        }
     }
 }
 

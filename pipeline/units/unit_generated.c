@@ -142,6 +142,24 @@ static int check_list(const ics_unit *unit, icestream_error *error)
                                 unit->name);
 }
 
+/* What is doubtful about particles that came through a pipe is known at their end only. */
+static int judge_list(const ics_unit *unit, icestream_error *error)
+{
+    ics_unit_work *work = unit->work;
+    ics_particle_steps *particles = ics_step_generator_particles(work->generator);
+    if (particles == NULL) {
+        return ICESTREAM_OK;
+    }
+    const ics_light_totals *light = ics_particle_steps_light(particles);
+    const ics_particle_source *source = ics_particle_steps_source(particles);
+    ics_warnings_free(&work->doubts);
+    return ics_light_totals_warn(light, source, &work->doubts) == ICESTREAM_OK &&
+                   ics_list_doubts_warn(&light->list, source, &work->doubts) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY,
+                               "%s: out of memory for warnings about particles", unit->name);
+}
+
 static int end(ics_unit *unit, icestream_error *error)
 {
     const ics_particle_totals totals = ics_step_generator_totals(unit->work->generator);
@@ -150,6 +168,7 @@ static int end(ics_unit *unit, icestream_error *error)
     ICS_TRY(check_list(unit, error));
     if (unit->input->late) {
         ICS_TRY(digest_rows(unit, error));
+        ICS_TRY(judge_list(unit, error));
     }
     return commit_copy(unit, error);
 }

@@ -72,7 +72,7 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
     *error = (icestream_error){.status = ICESTREAM_OK};
     int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && !unit->work->lost) {
-        status = ics_hit_check_judge(unit->output, metadata, true, &verdict, &why, error);
+        status = ics_unit_judge_hits(unit, metadata, &verdict, &why, error);
     }
     if (status == ICESTREAM_E_INPUT) { /* the output is bad, not the step file */
         status = error->status = ICESTREAM_E_OUTPUT;
@@ -86,8 +86,9 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
     }
     const bool resumes = unit->input->stream && unit->common->options->resume;
     if (verdict == ICS_HITS_UNSOUND && (unit->claim.name != NULL || resumes)) {
-        *is_free = true;
-        return ics_unit_quarantine_hits(unit, why.text, error);
+        status = ics_unit_quarantine_hits(unit, why.text, error);
+        *is_free = !unit->work->lost;
+        return status;
     }
     if (resumes) {
         ics_error_set(error, ICESTREAM_E_OUTPUT,
@@ -254,6 +255,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
     ics_unit *unit = unit_of_writer_job(job);
     icestream_error *error = &unit->work->write_error;
     *error = (icestream_error){.status = ICESTREAM_OK};
+    unit->work->blocked = false;
     if (ics_unit_open_collector(unit, error) == ICESTREAM_OK &&
         ics_batch_account_check(&unit->account, unit->summary.photons,
                                 ics_collector_count(unit->work->collector),
@@ -272,7 +274,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
         ics_unit_remove_checkpoint(unit);
     }
     ics_unit_give_way(unit, error);
-    if (!ics_error_may_pass(error)) {
+    if (!ics_error_may_pass(error) && !unit->work->blocked) {
         ics_collector_destroy(unit->work->collector);
         unit->work->collector = NULL;
     }

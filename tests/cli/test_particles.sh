@@ -37,6 +37,22 @@ head -c $((1024 + 64 * $(row_count f2k.steps.npy))) f2k.steps.npy >f2k.rows
 head -c $((1024 + 64 * $(row_count f2k.steps.npy))) again.steps.npy >again.rows
 same f2k.rows again.rows
 
+# A run and `generate` warn of a list that they can read only once as they do of a file.
+echo 'type,x,y,z,zenith,azimuth,energy,length' >doubtful.csv
+for angle in 0.1 0.3 0.5 0.7 0.9; do
+    echo "mu,0,0,0,$angle,$angle,1000,1" >>doubtful.csv
+done
+doubtful=(-s particles.losses=none -s run.seed=1)
+for from in - doubtful.csv; do
+    expect 0 "$ICESTREAM" run "${doubtful[@]}" -s particles.file=$from -s particles.format=csv -s sink.directory=doubts \
+        --force <doubtful.csv
+    says err "5 tracks, the first one of 1000 GeV and 1 m, have no energy losses" "are these angles in radians?" \
+        "event: found no such column"
+    [ "$(grep -c 'radians' err)" -eq 1 ] || fail "the warning is not said once"
+    expect 0 "$ICESTREAM" generate "${doubtful[@]}" -s particles.file=$from -s particles.format=csv -o - <doubtful.csv
+    says err "have no energy losses" "are these angles in radians?" "event: found no such column"
+done
+
 # A run receives steps while they are made.
 "$ICESTREAM" generate -s particles.file="$examples/example.f2k" -o - |
     "$ICESTREAM" run -q -s source.files=- -s sink.directory=piped || fail "the pipe broke"

@@ -112,7 +112,8 @@ static int report_doubts(const icestream_config *config, ics_models *models, FIL
 }
 
 /* Writes how much light the particles make, and what is doubtful about them. */
-static int report_light(ics_step_generator *generator, FILE *report, icestream_error *error)
+static int report_light(const icestream_config *config, ics_step_generator *generator, FILE *report,
+                        icestream_error *error)
 {
     ics_warnings warnings = {0};
     ics_particle_steps *particles = ics_step_generator_particles(generator);
@@ -126,8 +127,11 @@ static int report_light(ics_step_generator *generator, FILE *report, icestream_e
             totals.particles, totals.events, totals.events == 1 ? "" : "s", (double)totals.photons,
             totals.steps);
     ics_light_totals_describe(light, report);
-    const int status =
-        ics_light_totals_warn(light, ics_particle_steps_source(particles), &warnings);
+    const ics_particle_source *source = ics_particle_steps_source(particles);
+    int status = ics_light_totals_warn(light, source, &warnings);
+    if (status == ICESTREAM_OK && ics_particle_list_is_stream(config->particles.file)) {
+        status = ics_list_doubts_warn(&light->list, source, &warnings);
+    }
     for (size_t i = 0; i < warnings.count; ++i) {
         fprintf(report, "warning: %s\n", warnings.items[i]);
     }
@@ -177,7 +181,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
         status = to_file ? write_file(&to, generator, error) : write_steps(&to, generator, error);
     }
     if (status == ICESTREAM_OK) {
-        status = report_light(generator, report, error);
+        status = report_light(config, generator, report, error);
     }
     ics_table_writer_destroy(to.writer);
     free(to.note);
