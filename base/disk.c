@@ -78,13 +78,15 @@ int ics_disk_lock(const char *path)
     }
 }
 
-void ics_disk_unlock(const char *path, int descriptor)
+int ics_disk_unlock(const char *path, int descriptor)
 {
-    if (descriptor >= 0) {
-        /* Before it is unlocked, because another process may lock it afterwards. */
-        (void)unlink(path);
-        close(descriptor);
+    if (descriptor < 0) {
+        return 0;
     }
+    /* Before it is unlocked, because another process may lock it afterwards. */
+    const int cause = unlink(path) == 0 || errno == ENOENT ? 0 : errno;
+    close(descriptor);
+    return cause;
 }
 
 /* umask(2) can only be read by changing it, which other threads would notice. */

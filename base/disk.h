@@ -30,8 +30,9 @@ int ics_disk_open_output(const char *path, int flags);
  * errno; EWOULDBLOCK: another process holds the lock; ENOLCK, EOPNOTSUPP or ENOSYS: the file system
  * has no locks; ELOOP: the path is a symbolic link. */
 int ics_disk_lock(const char *path);
-/* Removes the file of a lock that this process holds, and unlocks it. Accepts -1. */
-void ics_disk_unlock(const char *path, int descriptor);
+/* Removes the file of a lock that this process holds, and unlocks it. Accepts -1. Returns 0, or
+ * errno if the file could not be removed: it is unlocked, and stays. */
+int ics_disk_unlock(const char *path, int descriptor);
 
 /* The permissions of a new file of this process: 0666 less the umask. */
 mode_t ics_disk_file_mode(void);

@@ -164,8 +164,9 @@ static int start(ics_output *output, icestream_error *error)
     }
     if (lstat(output->path, &existing) == 0) {
         if (S_ISDIR(existing.st_mode)) {
-            return ics_error_set(error, ICESTREAM_E_OUTPUT,
-                                 "%s: found a folder, expected to write a file", output->path);
+            return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EEXIST,
+                                       "%s: found a folder, expected to write a file",
+                                       output->path);
         }
         if (!output->force) {
             return exists_error(output, error);

@@ -39,12 +39,15 @@ static void take_cascade(ics_light_parts *parts, ics_light_part *part, ice_casca
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
 /* Decides whether losses are made for a track. The generator has the numbers of muons, so with
- * particles.losses: auto it makes none for a tau (light_totals.h warns). */
+ * particles.losses: auto it makes none for a tau (light_totals.h warns). With the conventions of
+ * ppc it makes none for pieces, as ppc. */
 static bool decide_losses(ics_light_parts *parts, ics_track_losses listed,
                           char message[ICS_PARTICLE_MESSAGE])
 {
     const ics_losses wanted = parts->setup->losses;
-    const bool is_auto = wanted == ICS_LOSSES_AUTO && ics_particle_is_muon(parts->particle);
+    const bool is_of_ppc = parts->setup->has_ppc && ics_particle_is_piece(parts->particle);
+    const bool is_auto =
+        wanted == ICS_LOSSES_AUTO && ics_particle_is_muon(parts->particle) && !is_of_ppc;
     if (is_auto && listed == ICS_LOSSES_UNKNOWN) {
         snprintf(message, ICS_PARTICLE_MESSAGE,
                  "mu: found no losses on this track among %d particles of its event, which has "

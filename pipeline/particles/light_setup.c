@@ -50,7 +50,7 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
         .photons_per_direction = config->particles.photons_per_direction,
         .losses = config->particles.losses,
         .stopping = config->particles.stopping,
-        .leds_of_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC,
+        .has_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC,
         .track_length = config->particles.track_length,
         .spectrum = config->particles.spectrum};
     setup->per_metre = light->photons_per_metre * setup->convention.cherenkov_factor;

@@ -24,7 +24,7 @@ typedef struct ics_light_setup {
     uint32_t photons_per_step, photons_per_direction;
     ics_losses losses;
     bool stopping;
-    bool leds_of_ppc;    /* LEDs of modules start in the way of ppc */
+    bool has_ppc;        /* particles.conventions: ppc */
     double track_length; /* m; 0: the range */
     uint32_t spectrum;   /* spectrum of sources that give none */
 } ics_light_setup;

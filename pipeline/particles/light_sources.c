@@ -49,8 +49,7 @@ static void start_led(ics_light_parts *parts)
     ice_led_position(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &offset,
                      &model->axis);
     model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
-    const bool is_of_ppc =
-        parts->setup->leds_of_ppc && ics_particle_has(particle, ICS_PARTICLE_STRING);
+    const bool is_of_ppc = parts->setup->has_ppc && ics_particle_has(particle, ICS_PARTICLE_STRING);
     if (!is_of_ppc) {
         model->x += offset.x;
         model->y += offset.y;
@@ -78,7 +77,7 @@ static bool start_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE
         model->y = module->y;
         model->z = module->z;
         model->radius = parts->setup->detector->radius;
-        model->has_glass = parts->setup->leds_of_ppc && model->beam == ICS_BEAM_LAB;
+        model->has_glass = parts->setup->has_ppc && model->beam == ICS_BEAM_LAB;
     }
     if (ics_particle_has(particle, ICS_PARTICLE_LED)) {
         start_led(parts);

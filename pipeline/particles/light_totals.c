@@ -26,11 +26,19 @@ static void doubt(ics_light_totals *totals, ics_track_doubt kind,
     }
 }
 
+/* Returns why a track without losses gets none. */
+static ics_track_doubt doubt_about_bare(const ics_particle *track, const ics_light_parts *parts)
+{
+    if (parts->setup->has_ppc && ics_particle_is_piece(track)) {
+        return ICS_DOUBT_PIECE;
+    }
+    return ics_particle_is_muon(track) ? ICS_DOUBT_BARE : ICS_DOUBT_TAU;
+}
+
 static void judge_losses(ics_light_totals *totals, const ics_listed_particle *particle,
                          const ics_light_parts *parts)
 {
     const ics_losses wanted = parts->setup->losses;
-    const bool is_muon = ics_particle_is_muon(&particle->particle);
     switch (particle->track_losses) {
     case ICS_LOSSES_NOT_NEEDED:
         break;
@@ -42,7 +50,7 @@ static void judge_losses(ics_light_totals *totals, const ics_listed_particle *pa
         break;
     case ICS_LOSSES_MISSING:
         if (!parts->makes_losses) {
-            doubt(totals, is_muon ? ICS_DOUBT_BARE : ICS_DOUBT_TAU, particle, parts);
+            doubt(totals, doubt_about_bare(&particle->particle, parts), particle, parts);
         } else if (wanted == ICS_LOSSES_AUTO) {
             doubt(totals, ICS_DOUBT_MIXED, particle, parts);
         }
@@ -91,12 +99,15 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
               particle, parts);
         return;
     }
-    if (ics_particle_class_of(of) == ICS_PARTICLE_RAY && parts->setup->leds_of_ppc &&
+    if (ics_particle_class_of(of) == ICS_PARTICLE_RAY && parts->setup->has_ppc &&
         parts->model.spectrum < FIRST_OF_USER) {
         doubt(totals, ICS_DOUBT_RAY, particle, parts);
     }
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
+    }
+    if (particle->is_incomparable) {
+        doubt(totals, ICS_DOUBT_FAR, particle, parts);
     }
     type->length += parts->length;
     judge_losses(totals, particle, parts);
@@ -152,6 +163,9 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
     [ICS_DOUBT_BARE] =
         "no energy losses in the list, and particles.losses: none makes none, so most "
         "of the light may be missing (particles.losses: auto makes it)",
+    [ICS_DOUBT_PIECE] =
+        "no energy losses in the list, and none are made, as in ppc, so most of the light may be "
+        "missing (particles.losses: simple makes it)",
     [ICS_DOUBT_TAU] =
         "no energy losses in the list, and none are made, because the generator knows "
         "those of muons only, so most of the light may be missing",
@@ -165,6 +179,9 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
     [ICS_DOUBT_LONG] =
         "more length than a muon of this energy flies (particles.stopping: true ends "
         "it there)",
+    [ICS_DOUBT_FAR] =
+        "more muons or pieces of muons (amu, amu-, amu+) far before them in the event than can be "
+        "compared, so a muon and its pieces may both make light (pieces should follow their muon)",
     [ICS_DOUBT_PIECES] =
         "pieces (amu, amu-, amu+) in the same event, so only the pieces make light",
     [ICS_DOUBT_PPC] =

@@ -11,11 +11,13 @@
 /* What is doubtful about tracks. ics_light_totals_warn() says each once, with its number. */
 typedef enum ics_track_doubt {
     ICS_DOUBT_BARE,    /* high energy, no losses listed, and none are made */
+    ICS_DOUBT_PIECE,   /* as BARE, for a piece of a muon with the conventions of ppc */
     ICS_DOUBT_TAU,     /* as BARE, for a tau, whose losses cannot be made */
     ICS_DOUBT_TWICE,   /* losses are listed and made */
     ICS_DOUBT_MIXED,   /* losses are made, while other tracks have theirs in the list */
     ICS_DOUBT_UNKNOWN, /* the event is too large to look for losses */
     ICS_DOUBT_LONG,    /* longer than a muon of its energy flies */
+    ICS_DOUBT_FAR,     /* muons and pieces in an event with too many of them to compare all */
     ICS_DOUBT_PIECES,  /* passed over, because its pieces make the light */
     ICS_DOUBT_PPC,     /* any particle that ppc gives no light */
     ICS_DOUBT_RAY,     /* ph with conventions of ppc and another spectrum than that of ppc */

@@ -1,24 +1,16 @@
 #include "pipeline/particles/particle_events.h"
 
 #include "base/error.h"
-#include "physics/light/light_muon.h"
+#include "pipeline/particles/muon_pieces.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* A straight line; `length` of the track on it, m. */
-typedef struct line {
-    double x, y, z, length;
-    ice_axis axis;
-} line;
-
-/* A muon that may have pieces in its event. */
-struct muon {
-    line line;
-    size_t position; /* in the list */
-    bool has_pieces;
-    bool has_left; /* it was in an earlier window and has its light */
-};
+/* A cascade that may be a loss. */
+typedef struct cascade {
+    double x, y, z;
+    bool is_loss; /* by its name */
+} cascade;
 
 struct ics_particle_events_reader {
     ics_particle_source *source;
@@ -27,8 +19,10 @@ struct ics_particle_events_reader {
     size_t count, next, capacity;
     ics_listed_particle ahead; /* the first particle after the window, if has_ahead */
     bool has_ahead;
-    struct muon *muons; /* [muon_count] of the event, those of earlier windows included */
-    size_t muon_count, muon_capacity;
+    size_t carried;    /* particles behind the window, which begin the next one */
+    cascade *cascades; /* [cascade_count] of the window, room for `capacity` */
+    size_t cascade_count;
+    ics_muon_pieces pieces;
     bool is_part;          /* the event of the window began before it or continues after it */
     bool ended;            /* the source has given its last particle, or an error */
     icestream_error error; /* of the source; its status is ICESTREAM_OK at the end of the list */
@@ -54,7 +48,8 @@ void ics_particle_events_destroy(ics_particle_events_reader *events)
         return;
     }
     ics_particle_source_destroy(events->source);
-    free(events->muons);
+    ics_muon_pieces_free(&events->pieces);
+    free(events->cascades);
     free(events->window);
     free(events);
 }
@@ -66,162 +61,51 @@ const ics_particle_source *ics_particle_events_source(const ics_particle_events_
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* A loss is at most this far away from the line of its track: NEAR (m), and NEAR_SHARE of the
- * distance from the start, because a muon scatters and a list rounds directions. Cascades that are
- * closer than VERTEX (m) to an end of the track can be other products of the same vertex, so there
- * only cascades count that are losses by their name. */
-#define NEAR       2.0
-#define NEAR_SHARE 0.01
-#define VERTEX     1.0
+/* Cascades that are closer than VERTEX (m) to an end of the track can be other products of the same
+ * vertex, so there only cascades count that are losses by their name. */
+#define VERTEX 1.0
 
-static line line_of(const ics_particle_events_reader *events, const ics_particle *track)
+static bool is_loss_on(const ics_track_line *track, const cascade *particle)
 {
-    const double *v = track->values;
-    double length = v[ICS_PARTICLE_LENGTH];
-    if (length <= 0) {
-        length = events->track_length > 0 ? events->track_length
-                                          : ice_muon_range(v[ICS_PARTICLE_ENERGY]);
-    }
-    return (line){v[ICS_PARTICLE_X], v[ICS_PARTICLE_Y], v[ICS_PARTICLE_Z], length,
-                  ics_particle_axis(track)};
-}
-
-static bool is_loss_on(const line *track, const ics_particle *particle)
-{
-    if (ics_particle_class_of(particle) != ICS_PARTICLE_CASCADE) {
-        return false;
-    }
-    const double x = particle->values[ICS_PARTICLE_X] - track->x;
-    const double y = particle->values[ICS_PARTICLE_Y] - track->y;
-    const double z = particle->values[ICS_PARTICLE_Z] - track->z;
+    const double x = particle->x - track->x;
+    const double y = particle->y - track->y;
+    const double z = particle->z - track->z;
     const double along = x * track->axis.x + y * track->axis.y + z * track->axis.z;
-    const double margin = ics_particle_is_loss(particle) ? -NEAR : VERTEX;
-    const double near = NEAR + NEAR_SHARE * fmax(along, 0);
+    const double margin = particle->is_loss ? -ICS_TRACK_NEAR : VERTEX;
+    const double near = ics_track_line_reach(fmax(along, 0));
     const double across = x * x + y * y + z * z - along * along;
     return along >= margin && along <= track->length - margin && across <= near * near;
 }
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
-
-/* A piece has the direction of its muon up to the scattering of muons and the rounding of lists. */
-#define PARALLEL 0.99 /* cosine */
-
-/* Returns whether a piece is on the line of a muon. The line has no ends: mmc can write a muon with
- * the position of its end (option -surf). */
-static bool is_piece_on(const line *muon, const line *piece)
+/* Finds the cascades of the window. */
+static void gather(ics_particle_events_reader *events)
 {
-    const double x = piece->x - muon->x, y = piece->y - muon->y, z = piece->z - muon->z;
-    const double along = x * muon->axis.x + y * muon->axis.y + z * muon->axis.z;
-    const double near = NEAR + NEAR_SHARE * fabs(along);
-    const double cosine =
-        muon->axis.x * piece->axis.x + muon->axis.y * piece->axis.y + muon->axis.z * piece->axis.z;
-    return cosine >= PARALLEL && x * x + y * y + z * z - along * along <= near * near;
-}
-
-/* Returns whether this piece belongs to a muon of the event. */
-static bool has_muon(const ics_particle_events_reader *events, const line *piece)
-{
-    for (size_t i = 0; i < events->muon_count; ++i) {
-        if (events->muons[i].has_pieces && is_piece_on(&events->muons[i].line, piece)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_whole_muon(const ics_particle *particle)
-{
-    return ics_particle_is_muon(particle) && !ics_particle_is_piece(particle);
-}
-
-/* Adds the muons of the window to those of the event. */
-static int add_muons(ics_particle_events_reader *events)
-{
+    events->cascade_count = 0;
     for (size_t i = 0; i < events->count; ++i) {
-        const ics_listed_particle *listed = &events->window[i];
-        if (!is_whole_muon(&listed->particle)) {
-            continue;
-        }
-        if (events->muon_count == events->muon_capacity) {
-            const size_t capacity = events->muon_capacity > 0 ? 4 * events->muon_capacity : 16;
-            struct muon *grown = reallocarray(events->muons, capacity, sizeof *grown);
-            if (grown == NULL) {
-                return ics_error_add(&events->error, ICESTREAM_E_MEMORY,
-                                     "particles: error: out of memory for %zu muons", capacity);
-            }
-            events->muons = grown;
-            events->muon_capacity = capacity;
-        }
-        events->muons[events->muon_count++] =
-            (struct muon){.line = line_of(events, &listed->particle), .position = listed->position};
-    }
-    return ICESTREAM_OK;
-}
-
-/* Finds the muons of a piece. The light of a muon in an earlier window is already made. */
-static int assign_piece(ics_particle_events_reader *events, const ics_listed_particle *piece)
-{
-    const line of = line_of(events, &piece->particle);
-    char place[600], muon_place[600];
-    for (size_t i = 0; i < events->muon_count; ++i) {
-        struct muon *muon = &events->muons[i];
-        if (muon->has_pieces || !is_piece_on(&muon->line, &of)) {
-            continue;
-        }
-        if (muon->has_left) {
-            return ics_error_add(
-                &events->error, ICESTREAM_E_CONFIG,
-                "%s: error: %s: found a piece of the muon at %s, whose light is already made, "
-                "because more than %d particles of the event are between them; expected the list "
-                "without that muon, because its pieces make its light",
-                ics_particle_source_place_of(events->source, piece->position, place, sizeof place),
-                ics_particle_type_name(ics_particle_type_of(&piece->particle)),
-                ics_particle_source_place_of(events->source, muon->position, muon_place,
-                                             sizeof muon_place),
-                ICS_EVENT_PARTICLES);
-        }
-        muon->has_pieces = true;
-    }
-    return ICESTREAM_OK;
-}
-
-/* Passes over the muons of the window whose pieces are in it. `first` is the index of the first one
- * among those of the event. */
-static int pass_over(ics_particle_events_reader *events, size_t first)
-{
-    ICS_TRY(add_muons(events));
-    for (size_t i = 0; i < events->count && events->muon_count > 0; ++i) {
-        if (ics_particle_is_piece(&events->window[i].particle)) {
-            ICS_TRY(assign_piece(events, &events->window[i]));
+        const ics_particle *particle = &events->window[i].particle;
+        if (ics_particle_class_of(particle) == ICS_PARTICLE_CASCADE) {
+            events->cascades[events->cascade_count++] =
+                (cascade){particle->values[ICS_PARTICLE_X], particle->values[ICS_PARTICLE_Y],
+                          particle->values[ICS_PARTICLE_Z], ics_particle_is_loss(particle)};
         }
     }
-    for (size_t i = 0; i < events->count; ++i) {
-        ics_listed_particle *listed = &events->window[i];
-        if (is_whole_muon(&listed->particle)) {
-            struct muon *muon = &events->muons[first++];
-            muon->has_left = listed->passed == ICS_PASSED_NOT;
-            if (muon->has_pieces && listed->passed == ICS_PASSED_NOT) {
-                listed->passed = ICS_PASSED_PIECES;
-            }
-        }
-    }
-    return ICESTREAM_OK;
 }
 
 static ics_track_losses losses_of(const ics_particle_events_reader *events,
-                                  const ics_particle *particle)
+                                  const ics_listed_particle *listed)
 {
+    const ics_particle *particle = &listed->particle;
     if (ics_particle_class_of(particle) != ICS_PARTICLE_TRACK ||
         particle->values[ICS_PARTICLE_ENERGY] < ICS_TRACK_ENERGETIC) {
         return ICS_LOSSES_NOT_NEEDED;
     }
-    const line track = line_of(events, particle);
-    if (ics_particle_is_piece(particle) && has_muon(events, &track)) {
+    if (listed->track_losses == ICS_LOSSES_LISTED) {
         return ICS_LOSSES_LISTED; /* the program that made the pieces listed the losses between them
                                    */
     }
-    for (size_t i = 0; i < events->count; ++i) {
-        if (is_loss_on(&track, &events->window[i].particle)) {
+    const ics_track_line track = ics_track_line_of(particle, events->track_length);
+    for (size_t i = 0; i < events->cascade_count; ++i) {
+        if (is_loss_on(&track, &events->cascades[i])) {
             return ICS_LOSSES_LISTED;
         }
     }
@@ -240,6 +124,12 @@ static int push(ics_particle_events_reader *events, const ics_listed_particle *p
                                  "particles: error: out of memory for %zu particles", capacity);
         }
         events->window = grown;
+        cascade *cascades = reallocarray(events->cascades, capacity, sizeof *cascades);
+        if (cascades == NULL) {
+            return ics_error_add(&events->error, ICESTREAM_E_MEMORY,
+                                 "particles: error: out of memory for %zu cascades", capacity);
+        }
+        events->cascades = cascades;
         events->capacity = capacity;
     }
     events->window[events->count++] = *particle;
@@ -259,12 +149,40 @@ static bool look_ahead(ics_particle_events_reader *events)
     return events->has_ahead;
 }
 
-/* Fills the window with an event, or with a part of it. */
-static void fill(ics_particle_events_reader *events)
+/* Ends a window before its last muon if the pieces of that muon may all be in the next window. */
+static void carry_muon(ics_particle_events_reader *events)
 {
-    const bool had_event = events->count > 0;
-    const uint64_t last = had_event ? events->window[events->count - 1].event : 0;
-    events->count = events->next = 0;
+    size_t last = events->count;
+    while (last > ICS_EVENT_PARTICLES / 2) {
+        const ics_particle *particle = &events->window[--last].particle;
+        if (ics_particle_is_piece(particle)) {
+            return;
+        }
+        if (ics_is_whole_muon(particle)) {
+            break;
+        }
+    }
+    bool has_pieces = false;
+    for (size_t i = 0; i < last && !has_pieces; ++i) {
+        has_pieces = ics_particle_is_piece(&events->window[i].particle);
+    }
+    if (has_pieces && ics_is_whole_muon(&events->window[last].particle) &&
+        !ics_muon_has_piece(&events->window[last].particle, events->window, last,
+                            events->track_length)) {
+        events->carried = events->count - last;
+        events->count = last;
+    }
+}
+
+/* Reads an event into the window, or the next part of it. */
+static void read_window(ics_particle_events_reader *events)
+{
+    if (events->carried > 0) {
+        memmove(events->window, events->window + events->count,
+                events->carried * sizeof *events->window);
+    }
+    events->count = events->carried;
+    events->next = events->carried = 0;
     while (look_ahead(events) && events->count < ICS_EVENT_PARTICLES &&
            (events->count == 0 || events->ahead.event == events->window[0].event)) {
         if (push(events, &events->ahead) != ICESTREAM_OK) {
@@ -273,21 +191,35 @@ static void fill(ics_particle_events_reader *events)
         }
         events->has_ahead = false;
     }
-    if (events->count > 0) {
-        const uint64_t event = events->window[0].event;
-        events->is_part =
-            (had_event && event == last) || (events->has_ahead && events->ahead.event == event);
-        if (!had_event || event != last) {
-            events->muon_count = 0;
-        }
-        if (pass_over(events, events->muon_count) != ICESTREAM_OK) {
-            events->count = 0;
-            events->ended = true;
-            return;
-        }
-        for (size_t i = 0; i < events->count; ++i) {
-            events->window[i].track_losses = losses_of(events, &events->window[i].particle);
-        }
+}
+
+/* Fills the window, and finds out what it says about its particles. */
+static void fill(ics_particle_events_reader *events)
+{
+    const bool had_event = events->count > 0;
+    const uint64_t last = had_event ? events->window[events->count - 1].event : 0;
+    read_window(events);
+    if (events->count == 0) {
+        return;
+    }
+    const uint64_t event = events->window[0].event;
+    const bool continues = events->has_ahead && events->ahead.event == event;
+    events->is_part = (had_event && event == last) || continues;
+    if (continues) {
+        carry_muon(events);
+    }
+    if (!had_event || event != last) {
+        ics_muon_pieces_begin_event(&events->pieces);
+    }
+    if (ics_muon_pieces_find(&events->pieces, events->window, events->count, events->track_length,
+                             events->source, &events->error) != ICESTREAM_OK) {
+        events->count = events->carried = 0;
+        events->ended = true;
+        return;
+    }
+    gather(events);
+    for (size_t i = 0; i < events->count; ++i) {
+        events->window[i].track_losses = losses_of(events, &events->window[i]);
     }
 }
 

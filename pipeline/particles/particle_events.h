@@ -2,8 +2,10 @@
  * losses, and whether a muon is passed over because its pieces are in the event.
  *
  * An event is read ahead, up to ICS_EVENT_PARTICLES particles at a time, which take 4 MiB. A larger
- * event is looked at in parts of this size, and a track belongs to the part that it is in. An
- * error of the source is returned after the particles that stand before it. */
+ * event is looked at in parts of this size, and a track belongs to the part that it is in. A part
+ * may be shorter, so that a muon is in one part with its pieces; muon_pieces.h says which muons and
+ * pieces of different parts are compared. An error of the source is returned after the particles
+ * that stand before it. */
 #ifndef ICS_PARTICLES_PARTICLE_EVENTS_H
 #define ICS_PARTICLES_PARTICLE_EVENTS_H
 
@@ -23,9 +25,9 @@ int ics_particle_events_create(ics_particle_source *source, double track_length,
                                ics_particle_events_reader **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_particle_events_destroy(ics_particle_events_reader *events);
-/* Gives the next particle, as ics_particle_source_next() does, with track_losses and `passed`. A
- * muon whose pieces come so much later that its light is already made is an error:
- * ICESTREAM_E_CONFIG. */
+/* Gives the next particle, as ics_particle_source_next() does, with track_losses, `passed`
+ * and is_incomparable. A muon with pieces is an error if one of them comes so much later than the
+ * other that its light is already made: ICESTREAM_E_CONFIG. */
 int ics_particle_events_next(ics_particle_events_reader *events, ics_listed_particle *out,
                              bool *found, icestream_error *error);
 /* Returns the source. It may have read further than the last particle. */

@@ -95,6 +95,23 @@ static int read_column(const ics_particle_source *source, const ics_text_field *
     return ICESTREAM_OK;
 }
 
+/* Reads all columns of TR that can be read. Returns false after a fault; `error` has the first one.
+ */
+static bool read_columns(const ics_particle_source *source, const ics_text_line *line,
+                         ics_raw_particle *out, icestream_error *error)
+{
+    static const ics_particle_field columns[] = {
+        ICS_PARTICLE_X,       ICS_PARTICLE_Y,      ICS_PARTICLE_Z,      ICS_PARTICLE_ZENITH,
+        ICS_PARTICLE_AZIMUTH, ICS_PARTICLE_LENGTH, ICS_PARTICLE_ENERGY, ICS_PARTICLE_TIME};
+    bool good = true;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
+        icestream_error later = {0};
+        good &= read_column(source, &line->fields[4 + i], columns[i], &out->particle,
+                            good ? error : &later) == ICESTREAM_OK;
+    }
+    return good;
+}
+
 /* Returns whether ppc gives light to a TR line (f2k() in f2k.cxx of ppc). ppc compares names letter
  * by letter, and passes over a line whose columns are not all numbers. `ph` is not a particle. */
 static bool has_light_in_ppc(const ics_text_line *line)
@@ -127,10 +144,8 @@ static bool is_particle(const ics_particle *particle)
 static int read_track(ics_particle_source *source, const ics_text_line *line, ics_raw_particle *out,
                       icestream_error *error)
 {
-    static const ics_particle_field columns[] = {
-        ICS_PARTICLE_X,       ICS_PARTICLE_Y,      ICS_PARTICLE_Z,      ICS_PARTICLE_ZENITH,
-        ICS_PARTICLE_AZIMUTH, ICS_PARTICLE_LENGTH, ICS_PARTICLE_ENERGY, ICS_PARTICLE_TIME};
     char message[ICS_PARTICLE_MESSAGE];
+    icestream_error unused = {0};
     if (line->count != TR_FIELDS) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "TR: found %zu fields, expected %d: TR generation parent type "
@@ -151,14 +166,15 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
     if (!is_known) {
         return ics_line_stream_fault(source->lines, type->column, error, "%s", message);
     }
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
-        int status = read_column(source, &line->fields[4 + i], columns[i], &out->particle, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
-    }
     out->is_dark_in_ppc = is_particle(&out->particle) && !has_light_in_ppc(line);
-    if (source->has_ppc && out->is_dark_in_ppc) {
+    /* Faults in the columns of a line without light change nothing. */
+    const bool is_passed =
+        source->has_ppc &&
+        (out->is_dark_in_ppc || ics_particle_class_of(&out->particle) == ICS_PARTICLE_DARK);
+    if (!read_columns(source, line, out, is_passed ? &unused : error) && !is_passed) {
+        return ICESTREAM_E_CONFIG;
+    }
+    if (is_passed) {
         return ICESTREAM_OK;
     }
     if (!ics_particle_check(&out->particle, message)) {

@@ -29,7 +29,8 @@ typedef struct ics_listed_particle {
     uint32_t number;               /* in its event, from 0 */
     ics_track_losses track_losses; /* set by particle_events.h */
     ics_passed_over passed;
-    size_t position; /* line or entry in its list, from 1 */
+    bool is_incomparable; /* a muon or a piece that may have its light twice (muon_pieces.h) */
+    size_t position;      /* line or entry in its list, from 1 */
 } ics_listed_particle;
 
 /* Opens the particles of particles.list or particles.file. The configuration must outlive the

@@ -195,7 +195,8 @@ void ics_run_clients_destroy(ics_run_state *run)
         free(run->clients.messages);
         run->clients.messages = next;
     }
-    ics_disk_unlock(run->clients.lock_path, run->clients.lock);
+    /* A file that stays hinders nobody. */
+    (void)ics_disk_unlock(run->clients.lock_path, run->clients.lock);
     free(run->clients.lock_path);
     free(run->clients.folder);
 }

@@ -9,10 +9,10 @@
 
 #include "pipeline/run/state.h"
 
-/* Frees the list of programs. Call it after the loop has ended. */
 /* The number of step files whose hits are written, and for which the program has failed or was not
  * started before the run ended. They are not done; the result UNDELIVERED is not counted. */
 size_t ics_run_command_count_failed(const ics_run_state *run);
+/* Frees the list of programs. Call it after the loop has ended. */
 void ics_run_command_destroy(ics_run_state *run);
 
 extern const ics_run_part ics_run_command_part;

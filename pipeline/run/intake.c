@@ -200,14 +200,24 @@ static void offer(ics_run_state *run)
     ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
 
-bool ics_run_intake_has_files(const ics_run_state *run)
+static bool may_have_files(const ics_run_state *run)
 {
     return has_reason_to_look(run) || run->intake.retry.what != ICS_RETRY_NOTHING;
 }
 
-bool ics_run_intake_expects_files(const ics_run_state *run)
+static bool expects_files(const ics_run_state *run)
 {
-    return run->intake.watching || ics_run_intake_has_files(run);
+    return run->intake.watching || may_have_files(run);
+}
+
+bool ics_run_intake_left_files(const ics_run_state *run)
+{
+    ics_claims_counts counts;
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (run->claims.self == NULL || !may_have_files(run)) {
+        return false;
+    }
+    return ics_claims_stat(&run->claims, &counts, &error) != ICESTREAM_OK || counts.waiting > 0;
 }
 
 /* While a client waits for an answer and the volume has hits, the run must not wait for more files:
@@ -217,7 +227,7 @@ static bool waits(const ics_run_state *run)
 {
     bool client_waits = ics_run_clients_are_waiting(run) && ics_run_rotate_has_units(run);
     return !ics_run_is_stopping(run) && run->claims.self != NULL && !run->intake.closed &&
-           !client_waits && ics_run_intake_expects_files(run);
+           !client_waits && expects_files(run);
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */

@@ -12,10 +12,10 @@
 int ics_run_intake_open(ics_run_state *run, icestream_error *error);
 /* Begins to look for files and to send heartbeats. The loop calls it when it begins. */
 void ics_run_intake_begin_watch(ics_run_state *run);
-/* Whether there may be files at the moment that the run has not claimed. */
-bool ics_run_intake_has_files(const ics_run_state *run);
-/* The same, or the run waits for files, which may come at any time. */
-bool ics_run_intake_expects_files(const ics_run_state *run);
+/* Whether the run leaves files that it has not claimed. Call it after the loop has ended: it looks
+ * through the folder if something asked for a look that was not made. A folder that cannot be
+ * looked through may have files. */
+bool ics_run_intake_left_files(const ics_run_state *run);
 /* Frees everything. Call it after the last job of the I/O thread. */
 void ics_run_intake_destroy(ics_run_state *run);
 

@@ -26,14 +26,14 @@ static size_t all_files(const ics_run_state *run)
  * again, so a file that may come later is no work: else the job would be queued for ever. */
 static bool has_work_left(const ics_run_state *run)
 {
-    return ics_run_unfinished(run) > 0 || ics_run_intake_has_files(run);
+    return ics_run_unfinished(run) > run->stop.blocked || ics_run_intake_left_files(run);
 }
 
 /* Whether the signal ended the run before its work was done. A run that watches a folder always
  * expects more files. */
 static bool was_stopped(const ics_run_state *run)
 {
-    return ics_run_unfinished(run) > 0 || ics_run_intake_expects_files(run);
+    return ics_run_unfinished(run) > 0 || run->intake.watching || ics_run_intake_left_files(run);
 }
 
 static int status_of(const ics_run_state *run)
@@ -49,10 +49,10 @@ static int status_of(const ics_run_state *run)
     if (signalled) {
         return run->stop.signal == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
     }
-    if (ics_run_unfinished(run) > 0) {
+    if (ics_run_unfinished(run) > run->stop.blocked) {
         return ICESTREAM_E_FAILED;
     }
-    if (run->units.results[ICS_RESULT_UNDELIVERED] > 0) {
+    if (run->stop.blocked > 0 || run->units.results[ICS_RESULT_UNDELIVERED] > 0) {
         return ICESTREAM_E_OUTPUT;
     }
     return run->units.results[ICS_RESULT_QUARANTINED] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
@@ -70,6 +70,9 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
     }
     if (quarantined > 0 && !run->units.forgets) { /* the log has the reasons for claimed files */
         ics_error_add(error, status, "%s", run->units.refusals.text);
+    }
+    if (run->stop.blocked > 0) {
+        ics_error_add(error, status, "%s", run->stop.why_blocked.text);
     }
     if (run->stop.fatal.status != ICESTREAM_OK) {
         ics_error_add(error, status, "%s", run->stop.fatal.text);

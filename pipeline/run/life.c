@@ -291,6 +291,43 @@ void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what wha
     }
 }
 
+/* Leaves the unit to the next run. */
+static void leave_blocked(ics_run_state *run, ics_unit *unit, const icestream_error *error)
+{
+    const ics_event event = {.kind = ICS_EVENT_FAILED,
+                             .file = unit->name,
+                             .reason = error->text,
+                             .attempt = unit->claim.attempt};
+    ics_run_log_event(run, &event);
+    ics_error_add(&run->stop.why_blocked, ICESTREAM_E_OUTPUT, "%s", error->text);
+    run->stop.blocked++;
+    ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+    close_unit(run, unit);
+}
+
+void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+                          const icestream_error *error)
+{
+    if (run->options->fail_fast || run->stop.fatal.status != ICESTREAM_OK) {
+        ics_run_life_trouble(run, unit, what, error);
+        return;
+    }
+    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, run->intake.watching, error)) {
+    case ICS_RUN_RETRY_LATER:
+        ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
+        if (unit->state == ICS_UNIT_WAITING_AGAIN) { /* others need its place meanwhile */
+            close_unit(run, unit);
+        }
+        break;
+    case ICS_RUN_RETRY_LEAVE:
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        break;
+    case ICS_RUN_RETRY_REFUSED:
+        leave_blocked(run, unit, error);
+        break;
+    }
+}
+
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_succeeded(run, &unit->retry);

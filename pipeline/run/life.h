@@ -29,6 +29,12 @@ void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event even
  * left unfinished, or the error ends the run. */
 void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error);
+/* The name of the output of a unit belongs to something that can neither be used nor moved. The
+ * step file is innocent, and so are all others. While the run waits for files, the unit is tried
+ * again and again. Otherwise it is left: its claim is kept until the run ends and is given back,
+ * and the run goes on and ends with ICESTREAM_E_OUTPUT. With fail_fast the error ends the run. */
+void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+                          const icestream_error *error);
 /* A job of a unit succeeded: earlier failures do not count any more. */
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
 

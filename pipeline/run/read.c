@@ -44,6 +44,10 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
         return;
     }
+    if (reading && unit->work->blocked) {
+        ics_run_life_blocked(run, unit, ICS_RETRY_CHECK, error);
+        return;
+    }
     if (reading && unit->work->young && unit->retry.tries == 0) {
         answer = wait_for_producer(run, unit);
     } else if (reading && !unit->input->stream && !unit->input->late) {

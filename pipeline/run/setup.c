@@ -353,6 +353,15 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
                                                           : ICESTREAM_OK;
 }
 
+static void close_report(ics_run_state *run, ics_report_file *file)
+{
+    icestream_error why = {.status = ICESTREAM_OK};
+    ics_report_file_close(file, &why);
+    if (why.status != ICESTREAM_OK) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", why.text);
+    }
+}
+
 void ics_run_teardown(ics_run_state *run)
 {
     ics_workers_destroy(run->jobs.readers);
@@ -379,12 +388,12 @@ void ics_run_teardown(ics_run_state *run)
     ics_run_command_destroy(run);
     ics_run_intake_destroy(run);
     ics_run_clients_destroy(run);
+    close_report(run, &run->summary_file);
+    close_report(run, &run->metrics_file);
     if (run->common.journal != NULL) {
         ics_journal_destroy(run->journal.journal);
         pthread_mutex_destroy(&run->journal.lock);
     }
-    ics_report_file_close(&run->summary_file);
-    ics_report_file_close(&run->metrics_file);
     free(run->quarantine);
     free(run->kept_steps);
     json_decref(run->common.light);

@@ -99,6 +99,8 @@ typedef struct ics_run_stop {
     double signalled;      /* ics_clock_seconds() of that signal (s) */
     bool limit_reached;    /* the time limit is over; set by loop.c */
     icestream_error fatal; /* the error that ended the run early */
+    size_t blocked;        /* units that were left because of what has the names of their outputs */
+    icestream_error why_blocked; /* what these outputs are, a line each */
 } ics_run_stop;
 
 /* Owned by jobs.c. */

@@ -274,11 +274,11 @@ static void report_name(ics_run_state *run, const ics_report_file *file, const c
         ics_run_log_text(run, ICS_EVENT_MESSAGE,
                          "%s: another run writes this file at the moment; this run writes %s",
                          wanted, file->path);
-    } else if (file->is_unlocked) {
+    } else if (file->lock_fault != 0) {
         ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%s: the file system has no locks, so a second run that writes this file "
-                         "would not be noticed; give each run its own path",
-                         wanted);
+                         "%s: cannot lock %s: %s, so a second run that writes this file would not "
+                         "be noticed; give each run its own path",
+                         wanted, file->lock_path, strerror(file->lock_fault));
     }
 }
 
@@ -291,7 +291,10 @@ static bool has_summary(const ics_run_state *run)
 static int open_summary(ics_run_state *run, const char *path, icestream_error *error)
 {
     if (strcmp(path, "-") == 0) {
-        run->summary_file.path = strdup(path);
+        run->summary_file = (ics_report_file){.path = strdup(path), .lock = -1};
+        if (run->summary_file.path == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+        }
         return run->common.to_stdout
                    ? ics_error_set(error, ICESTREAM_E_USAGE,
                                    "--summary: found -, and sink.directory is \"-\", too; expected "

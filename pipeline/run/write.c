@@ -25,6 +25,8 @@ static void handle_write_error(ics_run_state *run, ics_unit *unit, const icestre
     } else if (run->common.to_stdout) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, error);
+    } else if (unit->work->blocked) {
+        ics_run_life_blocked(run, unit, ICS_RETRY_WRITE, error);
     } else {
         ics_run_life_trouble(run, unit, ICS_RETRY_WRITE, error);
     }

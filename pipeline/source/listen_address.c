@@ -211,7 +211,7 @@ static int open_local(ics_listen_socket *listening, const ics_listen_address *ad
     if (status == ICESTREAM_OK) {
         status = bind_and_listen(listening, address, error);
     }
-    ics_disk_unlock(path, lock);
+    (void)ics_disk_unlock(path, lock); /* a file that stays hinders nobody */
     return status;
 }
 

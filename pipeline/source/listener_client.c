@@ -105,14 +105,16 @@ static void take_token(ics_client *client)
     leave(client, "wrong token");
 }
 
-/* Refuses a message that has ended, and forgets what was stored of it. */
+/* Refuses a message that has ended, and forgets what was stored of it. The refusal may drop the
+ * client, and then the job that removes the file of the message runs already: `job` is emptied
+ * before. */
 static void refuse_message(ics_client *client, const char *reason)
 {
+    client->job = (ics_listener_job){.begins = false};
     if (!client->discarding) {
         ics_listener_client_refuse(client, true, reason);
     }
     client->discarding = false;
-    client->job = (ics_listener_job){.begins = false};
     ics_listener_client_abandon(client);
 }
 
@@ -185,7 +187,7 @@ static void receive(ics_client *client)
     } else if (count == 0) {
         client->ended = true;
     } else if (errno != EAGAIN && errno != EINTR) {
-        client->ended = client->mute = true;
+        client->ended = client->reset = client->mute = true;
         client->answers_size = 0;
     }
 }
@@ -205,13 +207,19 @@ static void send_last_answers(ics_client *client)
     }
 }
 
-/* There will be no more input. Refuses a message that is incomplete. */
+/* There will be no more input. Refuses a message that is incomplete. Only a client that closes its
+ * side can end a message without its trailer: after a broken connection the trailer may be lost. */
 static void end_input(ics_client *client, const char *reason)
 {
     icestream_error error = {.status = ICESTREAM_OK};
     bool stranger = client->phase == ICS_CLIENT_TOKEN, ends = false;
-    if (!stranger && client->ended) {
+    if (!stranger && client->ended && !client->reset) {
         (void)ics_message_frame_finish(client->frame, &ends, &error);
+    } else if (!stranger && client->reset && !ics_message_frame_between(client->frame)) {
+        ics_error_set(&error, ICESTREAM_E_INPUT,
+                      "client %" PRIu64 ", message %" PRIu64 ": the connection broke, expected %s",
+                      client->number, ics_message_frame_number(client->frame),
+                      ics_message_frame_missing(client->frame));
     } else if (!stranger && !ics_message_frame_between(client->frame)) {
         ics_error_set(&error, ICESTREAM_E_INPUT, "%s", reason);
     }

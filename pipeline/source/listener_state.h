@@ -68,6 +68,7 @@ struct ics_client {
     uint64_t progress;  /* bytes received since the full time began */
     int open_handles;
     bool ended;   /* the client has closed its side: no more input */
+    bool reset;   /* the connection broke: what came may end in the middle of a message */
     bool mute;    /* nothing can be sent to the client any more */
     bool shut;    /* our side is closed: nothing more will be sent */
     bool closing; /* the connection is closed; the client is freed soon */

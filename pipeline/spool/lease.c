@@ -145,5 +145,5 @@ ics_lock_result ics_lease_lock_take(const char *path, int *descriptor)
 
 void ics_lease_lock_remove(const char *path, int descriptor)
 {
-    ics_disk_unlock(path, descriptor);
+    (void)ics_disk_unlock(path, descriptor); /* a file that stays hinders nobody */
 }

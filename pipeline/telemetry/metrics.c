@@ -216,6 +216,7 @@ int ics_metrics_text(const ics_metrics *metrics, char **text, size_t *size, ices
     }
     if (!failed && metrics->worker[0] != '\0') {
         char *bare = *text;
+        *text = NULL;
         out = open_memstream(text, size);
         failed = out == NULL;
         if (!failed) {

@@ -37,10 +37,15 @@ static char *with_worker(const char *path, const char *worker)
     return result;
 }
 
-typedef enum lock_result { LOCKED, HELD, NO_LOCKS, NEEDS_NONE, NO_MEMORY } lock_result;
+typedef enum lock_result { LOCKED, HELD, FAILED, NEEDS_NONE, NO_MEMORY } lock_result;
 
-/* Locks the name of a file. A lock of another user cannot be opened (EACCES). What else is wrong
- * with the folder is found when the file is written. */
+/* Whether a folder cannot be written, which is found and reported when the file is written. */
+static bool is_of_folder(int cause)
+{
+    return cause == ENOENT || cause == ENOTDIR || cause == EACCES || cause == EROFS;
+}
+
+/* Locks the name of a file. A lock of another user cannot be opened (EACCES). */
 static lock_result lock(ics_report_file *file)
 {
     struct stat about;
@@ -58,10 +63,13 @@ static lock_result lock(ics_report_file *file)
     if (file->lock >= 0) {
         return LOCKED;
     }
-    const bool none = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS;
-    const bool held =
-        errno == EWOULDBLOCK || (errno == EACCES && lstat(file->lock_path, &about) == 0);
-    return none ? NO_LOCKS : held ? HELD : NEEDS_NONE;
+    const int cause = errno;
+    const bool is_there = lstat(file->lock_path, &about) == 0;
+    if ((cause == EWOULDBLOCK || cause == EACCES) && is_there) {
+        return HELD;
+    }
+    file->lock_fault = is_of_folder(cause) ? 0 : cause;
+    return file->lock_fault == 0 ? NEEDS_NONE : FAILED;
 }
 
 static int out_of_memory(const char *path, icestream_error *error)
@@ -84,7 +92,6 @@ int ics_report_file_open(const char *path, const char *worker, ics_report_file *
     if (result == NO_MEMORY) {
         return out_of_memory(path, error);
     }
-    out->is_unlocked = result == NO_LOCKS;
     return result != HELD
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_OUTPUT,
@@ -93,10 +100,12 @@ int ics_report_file_open(const char *path, const char *worker, ics_report_file *
                                path, base_of(out->path));
 }
 
-void ics_report_file_close(ics_report_file *file)
+void ics_report_file_close(ics_report_file *file, icestream_error *error)
 {
-    if (file->path != NULL) {
-        ics_disk_unlock(file->lock_path, file->lock);
+    const int cause = file->path != NULL ? ics_disk_unlock(file->lock_path, file->lock) : 0;
+    if (cause != 0) {
+        ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause, "%s: cannot remove this lock: %s",
+                            file->lock_path, strerror(cause));
     }
     free(file->path);
     free(file->lock_path);

@@ -9,20 +9,22 @@
 typedef struct ics_report_file {
     char *path; /* where the run writes; NULL: nowhere */
     char *lock_path;
-    int lock;         /* descriptor; -1: the name is not locked */
-    bool is_other;    /* another run has the name, so `path` has the name of the worker */
-    bool is_unlocked; /* the file system has no locks: a second run would not be noticed */
+    int lock;       /* descriptor; -1: the name is not locked */
+    int lock_fault; /* errno of a lock that failed: a second run would not be noticed; 0: none */
+    bool is_other;  /* another run has the name, so `path` has the name of the worker */
 } ics_report_file;
 
 /* Chooses the path of a file and locks it. If another process has the lock of `path`, the name of
  * the worker is put before the ending: summary.json becomes summary-WORKER.json. A path that is not
- * a regular file, such as /dev/null, and a folder that does not exist need no lock. The result is
- * for ics_report_file_close(), also after an error. ICESTREAM_E_OUTPUT: the name with the worker is
- * in use, too; ICESTREAM_E_MEMORY. */
+ * a regular file, such as /dev/null, and a folder that cannot be written need no lock. A lock that
+ * fails for another reason is no error, and lock_fault tells it. The result is for
+ * ics_report_file_close(), also after an error. ICESTREAM_E_OUTPUT: the name with the worker is in
+ * use, too; ICESTREAM_E_MEMORY. */
 int ics_report_file_open(const char *path, const char *worker, ics_report_file *out,
                          icestream_error *error);
-/* Unlocks the name; the file stays. Accepts a file that is all zero. */
-void ics_report_file_close(ics_report_file *file);
+/* Unlocks the name; the file stays. Accepts a file that is all zero. Sets `error` if the lock could
+ * not be removed: it hinders nobody, and stays. */
+void ics_report_file_close(ics_report_file *file, icestream_error *error);
 
 /* Whether `name` is that of `path`, or `path` with the name of any worker. Both without folders. */
 bool ics_report_file_is_name(const char *path, const char *name);

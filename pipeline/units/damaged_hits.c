@@ -20,6 +20,18 @@ static void report(ics_unit *unit, const char *where, const char *why)
                           where, unit->name);
 }
 
+int ics_unit_judge_hits(ics_unit *unit, const json_t *expected, ics_hit_verdict *out,
+                        icestream_error *why, icestream_error *error)
+{
+    ics_unit_work *work = unit->work;
+    if (lstat(unit->output, &work->judged) != 0) {
+        work->judged = (struct stat){.st_ino = 0};
+    }
+    const int status = ics_hit_check_judge(unit->output, expected, true, out, why, error);
+    work->blocked = status == ICESTREAM_E_OUTPUT;
+    return status;
+}
+
 static int refuse(const ics_unit *unit, const char *why, icestream_error *error)
 {
     ics_error_set(error, ICESTREAM_E_OUTPUT, "%s", why);
@@ -29,12 +41,17 @@ static int refuse(const ics_unit *unit, const char *why, icestream_error *error)
                          unit->output, unit->name);
 }
 
-int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *error)
+/* Another worker may have had the claim in the meantime, and may have given its good hit file the
+ * name. *is_same: the damaged file is still there, and is this worker's to move. */
+static int look_again(ics_unit *unit, const char *why, bool *is_same, icestream_error *error)
 {
     struct stat about;
-    char *near = NULL;
-    bool moved = false;
-    ics_path where;
+    const struct stat *judged = &unit->work->judged;
+    *is_same = false;
+    ICS_TRY(ics_unit_look_for_claim(unit, error));
+    if (unit->work->lost) {
+        return ICESTREAM_OK;
+    }
     if (lstat(unit->output, &about) != 0) {
         return errno == ENOENT ? ICESTREAM_OK
                                : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
@@ -44,6 +61,21 @@ int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *e
     if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) {
         return refuse(unit, why, error);
     }
+    if (about.st_ino != judged->st_ino || about.st_dev != judged->st_dev) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ESTALE,
+                                   "%s: found another file than a moment ago, which was damaged; "
+                                   "it is examined again",
+                                   unit->output);
+    }
+    *is_same = true;
+    return ICESTREAM_OK;
+}
+
+static int move(ics_unit *unit, const char *why, icestream_error *error)
+{
+    char *near = NULL;
+    bool moved = false, is_same = false;
+    ics_path where;
     if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", unit->output);
     }
@@ -53,11 +85,21 @@ int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *e
     const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
     const char *slash = strrchr(unit->output, '/');
     const char *name = slash != NULL ? slash + 1 : unit->output;
-    int status =
-        ics_quarantine_move(&quarantine, unit->output, name, reason, &moved, &where, error);
+    int status = look_again(unit, why, &is_same, error);
+    if (status == ICESTREAM_OK && is_same) {
+        status =
+            ics_quarantine_move(&quarantine, unit->output, name, reason, &moved, &where, error);
+    }
     free(near);
     if (status == ICESTREAM_OK && moved) {
         report(unit, where.text, reason);
     }
+    return status;
+}
+
+int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *error)
+{
+    const int status = move(unit, why, error);
+    unit->work->blocked = status == ICESTREAM_E_OUTPUT && !ics_error_may_pass(error);
     return status;
 }

@@ -3,13 +3,22 @@
 #ifndef ICS_UNITS_DAMAGED_HITS_H
 #define ICS_UNITS_DAMAGED_HITS_H
 
+#include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit.h"
 
-/* Moves the hit file of the unit, which is not sound, to the quarantine as NAME.hits.npy with
- * NAME.hits.npy.reason, appends a line to the journal, and leaves a notice for the log. `why`: the
- * fault, with the path of the hit file. A file that is gone by now is no error. On a reader's or
- * the writer's thread. ICESTREAM_E_OUTPUT: the hit file cannot be moved, or is a folder or a
- * device; ICESTREAM_E_MEMORY. */
+/* Judges the hit file of the unit (ics_hit_check_judge), and keeps in unit->work->judged which file
+ * that was. Sets unit->work->blocked if the system does not let this process read the file. On a
+ * reader's or the writer's thread. Errors as ics_hit_check_judge(). */
+int ics_unit_judge_hits(ics_unit *unit, const json_t *expected, ics_hit_verdict *out,
+                        icestream_error *why, icestream_error *error);
+
+/* Moves the hit file of the unit, which was judged and is not sound, to the quarantine as
+ * NAME.hits.npy with NAME.hits.npy.reason, appends a line to the journal, and leaves a notice for
+ * the log. `why`: the fault, with the path of the hit file. A file that is gone by now is no error.
+ * A file stays if the claim of the unit is lost (unit->work->lost). On a reader's or the writer's
+ * thread. ICESTREAM_E_OUTPUT: the hit file cannot be moved, or is a folder or a device, and
+ * unit->work->blocked is set; or it is another file now than the one that was judged, with the
+ * cause ESTALE, so that the unit is tried again. ICESTREAM_E_MEMORY. */
 int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *error);
 
 #endif

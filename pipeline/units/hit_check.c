@@ -126,9 +126,14 @@ int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
         }
     }
     ics_hit_reader_destroy(reader);
-    /* A file that cannot be read does not match, unless the cause may pass. */
     const bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
-    return ours || ics_error_may_pass(why) ? ics_error_copy(error, why) : ICESTREAM_OK;
+    if (ours || ics_error_may_pass(why)) {
+        return ics_error_copy(error, why);
+    }
+    /* What the system refuses to read, such as a file of another user, may be sound. */
+    return *out == ICS_HITS_UNSOUND && why->cause != 0
+               ? ics_error_set_cause(error, ICESTREAM_E_OUTPUT, why->cause, "%s", why->text)
+               : ICESTREAM_OK;
 }
 
 int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,

@@ -23,8 +23,8 @@ typedef enum ics_hit_verdict {
  * (ics_origin_metadata). `thorough`: rows are read and checked; else only header and trailer. `why`
  * gets the reason if the verdict is not MATCH or MISSING: for OTHER_SETTINGS one line for each
  * setting that differs (settings.h). ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: too many files are
- * open; ICESTREAM_E_INPUT: the file cannot be read for a cause that may pass (ics_error_may_pass).
- */
+ * open; ICESTREAM_E_INPUT: the file cannot be read for a cause that may pass (ics_error_may_pass);
+ * ICESTREAM_E_OUTPUT: the system does not let this process read the file, which may be sound. */
 int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
                         ics_hit_verdict *out, icestream_error *why, icestream_error *error);
 

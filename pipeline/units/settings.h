@@ -1,10 +1,13 @@
 /* The settings of a hit file for people: the values whose digests are in its metadata
  * (files.md 2.2).
  *
- *   "settings": {"values": {"run.seed": "1", ...},     what `digests.configuration` is made from
- *                "models": {"ice.model": "...", ...},  the keys that ice, detector and light come
- * from "light": {"particles.file": ...}}     only if the run made its steps itself: what
- *                                                      `digests.input` is made from
+ *   "settings": {"values": {"run.seed": "1", ...},
+ *                "models": {"ice.model": "...", ...},
+ *                "light": {"particles.file": ...}}
+ *
+ * `digests.configuration` is made from the values. The models are the keys that ice, detector and
+ * light come from. The light is there only if the run made its steps itself; `digests.input` is
+ * made from it.
  */
 #ifndef ICS_UNITS_SETTINGS_H
 #define ICS_UNITS_SETTINGS_H

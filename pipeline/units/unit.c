@@ -191,9 +191,14 @@ static int compare_output(ics_unit *unit, icestream_error *error)
     ics_hit_verdict verdict = ICS_HITS_MISSING;
     int status = ics_unit_origin(unit, &expected, error);
     if (status == ICESTREAM_OK) {
-        status = ics_hit_check_judge(unit->output, expected, true, &verdict, &why, error);
+        status = ics_unit_judge_hits(unit, expected, &verdict, &why, error);
     }
     json_decref(expected);
+    if (status == ICESTREAM_E_OUTPUT && unit->common->options->force) {
+        unit->work->blocked = false;
+        *error = (icestream_error){.status = ICESTREAM_OK};
+        return ICESTREAM_OK;
+    }
     if (status == ICESTREAM_E_INPUT) {
         error->status = unit->common->options->resume || unit->common->options->force
                             ? ICESTREAM_OK
@@ -336,6 +341,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     ics_unit *unit = unit_of_reader_job(job);
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
+    unit->work->blocked = false;
     ics_step_watch_begin(&unit->work->watch);
     if (!unit->input->stream) {
         check_file(unit, error);

@@ -122,6 +122,10 @@ typedef struct ics_unit_work {
     ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
     icestream_error read_error;     /* result of the last job of a reader */
 
+    /* These belong to the reader that checks the unit, or to the writer. */
+    struct stat judged; /* the hit file that was found and judged */
+    bool blocked;       /* its place is taken by something that cannot be read or moved */
+
     /* These belong to the writer while it has a batch or the hits of the unit. */
     ics_collector *collector; /* a reader that checks puts the hits of a checkpoint into it */
     ics_unit_saving saving;

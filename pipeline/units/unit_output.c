@@ -60,9 +60,9 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
 }
 
 /* A file with the name of the output exists. Another worker that had the claim in the meantime may
- * have made it, or an earlier attempt of this run, which failed after it had given the name. Both
- * are fine if the file has the hits of this input. *is_free: the file was damaged, and is in the
- * quarantine now. */
+ * have made it, or an earlier attempt of this run, which failed after it had given the name, or,
+ * for a message with --resume, an earlier run. All are fine if the file has the hits of this input.
+ * *is_free: the file was damaged, and is in the quarantine now. */
 static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
                           icestream_error *error)
 {
@@ -72,7 +72,7 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
     *error = (icestream_error){.status = ICESTREAM_OK};
     int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && !unit->work->lost) {
-        status = ics_hit_check_judge(unit->output, metadata, true, &verdict, &why, error);
+        status = ics_unit_judge_hits(unit, metadata, &verdict, &why, error);
     }
     if (status == ICESTREAM_E_INPUT) { /* the output is bad, not the step file */
         status = error->status = ICESTREAM_E_OUTPUT;
@@ -84,9 +84,18 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
                                         synced */
         return ics_output_sync_folder(unit->output, error);
     }
-    if (verdict == ICS_HITS_UNSOUND && unit->claim.name != NULL) {
-        *is_free = true;
-        return ics_unit_quarantine_hits(unit, why.text, error);
+    const bool resumes = unit->input->stream && unit->common->options->resume;
+    if (verdict == ICS_HITS_UNSOUND && (unit->claim.name != NULL || resumes)) {
+        status = ics_unit_quarantine_hits(unit, why.text, error);
+        *is_free = !unit->work->lost;
+        return status;
+    }
+    if (resumes) {
+        ics_error_set(error, ICESTREAM_E_OUTPUT,
+                      "%s: --resume does not replace finished hits of another message or of other "
+                      "settings: choose another sink.directory, or replace them with --force",
+                      unit->name);
+        return ics_error_add(error, ICESTREAM_E_OUTPUT, "%s", why.text);
     }
     return unit->claim.name != NULL
                ? ics_error_set(error, ICESTREAM_E_INPUT,
@@ -96,13 +105,21 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
                : ics_error_copy(error, &found);
 }
 
+/* With --resume the reader has compared the output with the step file (unit.c). The digest of a
+ * message is known at its end, so an output of a message is compared when it is in the way. */
+static bool may_replace(const ics_unit *unit)
+{
+    const icestream_run_options *options = unit->common->options;
+    return options->force || (options->resume && !unit->input->stream);
+}
+
 /* Merges the hits into the .part file of the output, and gives it its final name unless the claim
  * is lost. */
 static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
     /* For a claimed file the reader has checked whether the output exists (unit.c). */
-    bool replace = common->options->force || common->options->resume;
+    bool replace = may_replace(unit);
     ics_table_writer *writer = NULL;
     int status =
         ics_table_writer_create_as(unit->output, unit->claim.name != NULL ? common->writer : NULL,
@@ -238,6 +255,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
     ics_unit *unit = unit_of_writer_job(job);
     icestream_error *error = &unit->work->write_error;
     *error = (icestream_error){.status = ICESTREAM_OK};
+    unit->work->blocked = false;
     if (ics_unit_open_collector(unit, error) == ICESTREAM_OK &&
         ics_batch_account_check(&unit->account, unit->summary.photons,
                                 ics_collector_count(unit->work->collector),
@@ -256,7 +274,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
         ics_unit_remove_checkpoint(unit);
     }
     ics_unit_give_way(unit, error);
-    if (!ics_error_may_pass(error)) {
+    if (!ics_error_may_pass(error) && !unit->work->blocked) {
         ics_collector_destroy(unit->work->collector);
         unit->work->collector = NULL;
     }

@@ -59,9 +59,32 @@ same hits/b.hits.npy expected/a.hits.npy
 kill -TERM $service
 wait $service
 
-# Something that is no file is not moved, and the step file waits.
-cp a.steps.npy in/folder.steps.npy
+# Something that is no file is not moved, nor is a file that cannot be read. Their step files wait, and others are done.
+ln -s loop.hits.npy hits/loop.hits.npy
+for name in folder loop c; do
+    cp a.steps.npy in/$name.steps.npy
+done
 expect 74 "$ICESTREAM" run -q -s source.directory=in
-says err "hits/folder.hits.npy: found something that is not a file, expected a hit file or nothing"
+says err "hits/folder.hits.npy: found something that is not a file, expected a hit file or nothing" \
+    "hits/loop.hits.npy: cannot open: Too many levels of symbolic links" "2 left"
 is_there in/folder.steps.npy
+is_there in/loop.steps.npy
+same hits/c.hits.npy expected/a.hits.npy
+grep -q '"event":"failed".*in/folder.steps.npy' hits/run.journal || fail "the journal has no line of the step file that failed"
+
+# A service tries these step files again and again, and does all others. Here both places are free in the end.
+"$ICESTREAM" run -q -s source.directory=in -s source.watch=true -s source.scan=0.1 &
+service=$!
+await grep -q '"event":"retried".*in/folder.steps.npy' hits/run.journal
+await grep -q '"event":"retried".*in/loop.steps.npy' hits/run.journal
+ln a.steps.npy in/d.steps.npy
+await grep -q '"event":"done".*in/d.steps.npy' hits/run.journal
+rmdir hits/folder.hits.npy
+rm hits/loop.hits.npy
+for name in folder loop; do
+    await grep -q "\"event\":\"done\".*in/$name.steps.npy" hits/run.journal
+    same hits/$name.hits.npy expected/a.hits.npy
+done
+kill -TERM $service
+wait $service
 finish

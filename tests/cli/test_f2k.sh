@@ -42,6 +42,20 @@ expect 2 "$ICESTREAM" generate -s particles.file=bare.f2k -s particles.conventio
 says err "bare.f2k:" "found particles without light" "a muon needs its pieces, amu, which mmc writes with -recc"
 is_missing none.steps.npy
 
+# Wrong values in lines without light change nothing, and are errors with other conventions.
+list odd '1 0 nu_mu 0 0 0 0 0 0 -5 0' '1 0 mu- 0 0 99999 0 0 300 1000 0' '1 0 gamma 0 0 0 200 0 0 5 0' "${pieces[@]}"
+odd=$(photons odd -s particles.conventions=ppc)
+awk -v a="$odd" -v b="$of_pieces" 'BEGIN { exit !(a > 0.99 * b && a < 1.01 * b) }' || fail "$odd and $of_pieces photons"
+expect 2 "$ICESTREAM" generate -s particles.file=odd.f2k -o odd.steps.npy --force
+says err "odd.f2k:4:" "odd.f2k:5:" "odd.f2k:6:"
+
+# ppc makes no losses, so with its conventions the default makes none for pieces.
+list piece '1 0 amu- 0 0 0 0 0 300 100000 0'
+[ "$(photons piece -s particles.conventions=ppc -s particles.losses=auto)" = "$(photons piece -s particles.conventions=ppc)" ] ||
+    fail "losses of a piece with the conventions of ppc"
+says err "piece.f2k:4: 1 track, the first one of 100000 GeV and 300 m, has no energy losses in the list, and none are made, as in ppc"
+[ "$(photons piece -s particles.losses=auto)" != "$(photons piece)" ] || fail "no losses of a piece with standard conventions"
+
 # The wavelengths of ph are another choice than that of ppc.
 list ray '1 0 ph 0 0 0 0 0 0 1000 0'
 rays=$(photons ray -s particles.conventions=ppc)

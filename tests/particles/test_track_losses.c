@@ -152,36 +152,77 @@ START_TEST(too_large_event)
 }
 END_TEST
 
-/* A piece that comes after the light of its muon was made is an error, not light that counts twice.
- */
-START_TEST(late_piece)
+#define DARK "TR 2 1 nu_mu 0 0 0 0 0 0 1 0\n"
+#define FAR  "TR 1 0 mu 100 0 0 180 0 10 5 0\n"
+
+/* A large event: `first`, `count` times `filler`, `last`. What is expected of it: words of an
+ * error, or the number of muons that are passed over, and of particles that cannot be compared. */
+static const struct {
+    const char *first, *filler, *last;
+    int count;
+    const char *expected;
+    int passed, incomparable;
+} large[] = {
+    {MUON("10"), DARK, AMU("0"), ICS_EVENT_PARTICLES - 2, NULL, 1, 0},
+    {MUON("10"), DARK, AMU("0"), ICS_EVENT_PARTICLES - 1,
+     "list:16388: error: amu: found a piece of the muon at list:4, whose light is already made", 0,
+     0},
+    /* a muon without pieces, and its neighbour, which has the piece */
+    {MUON("10"), DARK, "TR 1 0 mu 1 0 0 0 0 300 10 0\n" AMU("0"), ICS_EVENT_PARTICLES, NULL, 1, 0},
+    /* the muon has a piece already, and gets another one */
+    {MUON("10") AMU("0"), DARK, AMU("-50"), ICS_EVENT_PARTICLES, NULL, 1, 0},
+    /* a piece that makes its light before its muon comes */
+    {AMU("0"), DARK, MUON("10"), ICS_EVENT_PARTICLES,
+     "list:16389: error: mu: found a muon whose piece at list:4 has already made its light", 0, 0},
+    {AMU("0"), DARK, "TR 1 0 mu 50 0 0 0 0 300 10 0\n", ICS_EVENT_PARTICLES, NULL, 0, 0},
+    {"TR 2 1 amu 0 0 0 0 0 0 1 0\n" MUON("10"), DARK, MUON("10"), ICS_EVENT_PARTICLES, NULL, 1, 0},
+    /* the last muon of a part of the event has its pieces in the next part */
+    {"TR 1 0 mu 50 0 0 0 0 300 10 0\n" AT("amu", "50"), DARK, MUON("10") DARK AMU("0"),
+     ICS_EVENT_PARTICLES - 4, NULL, 2, 0},
+    /* more muons than are compared with pieces of a later part */
+    {"", FAR, AMU("0"), ICS_EVENT_PARTICLES, NULL, 0, 1},
+    {"", FAR, AMU("0") DARK AT("amu", "200"), ICS_EVENT_PARTICLES - 1, NULL, 0, 1},
+    {"", AMU("0"), FAR, ICS_EVENT_PARTICLES, NULL, 0, 1},
+};
+
+static char *large_text(size_t at)
 {
-    for (int more = 0; more < 2; ++more) {
-        char *text = NULL;
-        size_t size = 0;
-        bool found = true;
-        icestream_error error = {0};
-        ics_listed_particle p;
-        FILE *out = open_memstream(&text, &size);
-        ck_assert_ptr_nonnull(out);
-        fputs(FRAME_BEGIN EM_LINE MUON("10"), out);
-        for (int i = 0; i < ICS_EVENT_PARTICLES - 2 + more; ++i) {
-            fputs("TR 2 1 nu_mu 0 0 0 0 0 0 1 0\n", out);
-        }
-        fputs(AMU("0") "EE\n" FRAME_END, out);
-        fclose(out);
-        ics_particle_events_reader *events = open_text(text);
-        int status = ICESTREAM_OK;
-        while (found && status == ICESTREAM_OK) {
-            status = ics_particle_events_next(events, &p, &found, &error);
-        }
-        ck_assert_int_eq(status, more ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
-        ck_assert(!more ||
-                  strstr(error.text, "list:16388: error: amu: found a piece of the muon at "
-                                     "list:4, whose light is already made") != NULL);
-        ics_particle_events_destroy(events);
-        free(text);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    fprintf(out, FRAME_BEGIN EM_LINE "%s", large[at].first);
+    for (int i = 0; i < large[at].count; ++i) {
+        fputs(large[at].filler, out);
     }
+    fprintf(out, "%sEE\n" FRAME_END, large[at].last);
+    fclose(out);
+    return text;
+}
+
+/* Light that is already made cannot be taken back: a piece or a muon that comes too late is an
+ * error, not light that counts twice. Lists in the order of mmc have no such error. */
+START_TEST(pieces_in_large_events)
+{
+    char *text = large_text((size_t)_i);
+    int passed = 0, incomparable = 0, status = ICESTREAM_OK;
+    bool found = true;
+    icestream_error error = {0};
+    ics_listed_particle p;
+    ics_particle_events_reader *events = open_text(text);
+    while (found && status == ICESTREAM_OK) {
+        status = ics_particle_events_next(events, &p, &found, &error);
+        passed += found && p.passed == ICS_PASSED_PIECES;
+        incomparable += found && p.is_incomparable;
+    }
+    ck_assert_msg(status == (large[_i].expected ? ICESTREAM_E_CONFIG : ICESTREAM_OK), "%s",
+                  error.text);
+    ck_assert_msg(large[_i].expected == NULL || strstr(error.text, large[_i].expected) != NULL,
+                  "%s", error.text);
+    ck_assert(large[_i].expected != NULL || passed == large[_i].passed);
+    ck_assert(large[_i].expected != NULL || incomparable == large[_i].incomparable);
+    ics_particle_events_destroy(events);
+    free(text);
 }
 END_TEST
 
@@ -304,7 +345,7 @@ ICS_TEST_MAIN("track losses")
     tcase_set_timeout(tracks, 60);
     tcase_add_loop_test(tracks, decision, 0, COUNT(decisions));
     tcase_add_loop_test(tracks, muons_with_pieces, 0, COUNT(pieces));
-    tcase_add_test(tracks, late_piece);
+    tcase_add_loop_test(tracks, pieces_in_large_events, 0, COUNT(large));
     tcase_add_test(tracks, too_large_event);
     tcase_add_test(tracks, errors_keep_their_order);
     tcase_add_test(tracks, light);

@@ -371,6 +371,17 @@ START_TEST(test_fail_fast_does_not_pause)
 }
 END_TEST
 
+/* The time limit comes before the first look. An empty folder is no work that is left. */
+START_TEST(test_a_time_limit_leaves_no_work_in_an_empty_folder)
+{
+    place.options.time_limit = 1e-6;
+    ck_assert_int_eq(run_once(true), ICESTREAM_OK);
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 100);
+    ck_assert_int_eq(run_once(true), ICESTREAM_E_UNFINISHED);
+    ck_assert(run_folder_exists(place.steps, "a.steps.npy"));
+}
+END_TEST
+
 ICS_TEST_MAIN("run_watch")
 {
     TCase *tests = tcase_create("run_watch");
@@ -382,6 +393,7 @@ ICS_TEST_MAIN("run_watch")
     tcase_add_test(tests, test_a_lost_claim_is_no_error);
     tcase_add_test(tests, test_hit_file_that_appears_during_the_run);
     tcase_add_test(tests, test_a_signal_returns_the_claims);
+    tcase_add_test(tests, test_a_time_limit_leaves_no_work_in_an_empty_folder);
     tcase_add_test(tests, test_full_disk_pauses);
     tcase_add_test(tests, test_a_signal_ends_a_pause);
     tcase_add_test(tests, test_a_pause_ends_when_its_claim_is_lost);

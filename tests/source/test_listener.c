@@ -7,6 +7,7 @@
 #include "tests/support/test_scale.h"
 
 #include <check.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,21 @@ static void send_files(world_client *client)
     free(bytes);
 }
 
+/* Sends a message, and the rows of a file whose trailer does not come. The connection breaks,
+ * because an answer was not read (unix(7)). */
+static void break_before_the_trailer(world_client *client)
+{
+    size_t size, whole;
+    unsigned char *bytes = scratch_read(client->user, &size);
+    unsigned char *message = world_message(1, 2, &whole);
+    struct pollfd answer = {.fd = client->descriptor, .events = POLLIN};
+    client_send(client, message, whole);
+    ck_assert_int_eq(poll(&answer, 1, 30000), 1);
+    client_send(client, bytes, STEP_FILE_HEADER + 2 * sizeof(icestream_step));
+    free(message);
+    free(bytes);
+}
+
 /* A tail that is no tail does not show where the next message begins. */
 static void send_bad_tail(world_client *client)
 {
@@ -121,6 +137,11 @@ START_TEST(test_files_with_trailers)
     world_expect_message(world, 2, bytes, STEP_FILE_HEADER + sizeof steps);
     ck_assert_uint_eq(world_files(world, ".steps.npy"), 3); /* none of a refused message */
     free(bytes);
+    world_start(world, &client, break_before_the_trailer, path);
+    world_join(world, &client, 1);
+    world_wait_report(world, ICS_LISTENER_REFUSED,
+                      "message 1: the connection broke, expected the trailer");
+    ck_assert_uint_eq(world->message_count, 4);
     world_close(world);
 }
 END_TEST

@@ -2,12 +2,14 @@
  * read, a full disk, missing descriptors, and the end of the run. How to join: as in
  * test_listener.c. */
 #include "tests/support/listener_world.h"
+#include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -213,6 +215,55 @@ START_TEST(test_unread_answers)
 }
 END_TEST
 
+/* Waits until the listener has read all that was sent. */
+static void wait_until_read(const world_client *client)
+{
+    int unread = 1;
+    while (unread > 0) {
+        ck_assert_int_eq(ioctl(client->descriptor, TIOCOUTQ, &unread), 0);
+        usleep(unread > 0 ? 20 : 0);
+    }
+}
+
+/* Each message has begun to be stored when its last piece shows that a byte of its rows is wrong.
+ * The client sends them until the listener has closed the connection. */
+static void send_bad_messages_in_pieces(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = scratch_read(client->user, &size);
+    const size_t first = STEP_FILE_HEADER + sizeof(icestream_step);
+    bytes[STEP_FILE_HEADER + 1] ^= 1;
+    while (send(client->descriptor, bytes, first, MSG_NOSIGNAL) == (ssize_t)first) {
+        wait_until_read(client);
+        if (send(client->descriptor, bytes + first, size - first, MSG_NOSIGNAL) < 0) {
+            break;
+        }
+    }
+    free(bytes);
+}
+
+/* A client may be dropped because of the answer that refuses a message. The file of the message is
+ * removed then, and the next client is served. */
+START_TEST(test_unread_refusals)
+{
+    listener_world *world = world_open();
+    world_client client;
+    char path[SCRATCH_PATH];
+    const icestream_step steps[2] = {step_file_good(1, 1), step_file_good(1, 2)};
+    step_file_write(scratch_path(&world->place, "a.steps.npy", path), steps, 2);
+    world->releases = true;
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
+    world_start(world, &client, send_bad_messages_in_pieces, path);
+    world_join(world, &client, 1);
+    world_wait_clients(world, 0);
+    ck_assert_uint_gt(ics_listener_counted(world->listener).refused, 100);
+    world_start(world, &client, client_talk_three, NULL);
+    world_join(world, &client, 1);
+    ck_assert_uint_eq(world->message_count, 3);
+    world_close(world);
+}
+END_TEST
+
 /* ---- a disk that is full -----------------------------------------------------------------------
  */
 
@@ -391,6 +442,7 @@ ICS_TEST_MAIN("listener_limits")
     tcase_add_test(tests, test_credits_stop_only_their_client);
     tcase_add_test(tests, test_no_more_clients_than_allowed);
     tcase_add_test(tests, test_unread_answers);
+    tcase_add_test(tests, test_unread_refusals);
     tcase_add_test(tests, test_no_room_for_a_message);
     tcase_add_test(tests, test_spool_folder_is_removed);
     tcase_add_test(tests, test_no_descriptors_left);

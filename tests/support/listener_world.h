@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-enum { WORLD_MESSAGES = 1024, WORLD_REPORTS = 512, WORLD_TEXT = 4096 };
+enum { WORLD_MESSAGES = 1024, WORLD_REPORTS = 2048, WORLD_TEXT = 4096 };
 
 typedef struct world_report {
     ics_listener_event event;

@@ -19,22 +19,22 @@ START_TEST(names)
 
     ck_assert_int_eq(ics_report_file_open(path, "first", &one, &error), ICESTREAM_OK);
     ck_assert_str_eq(one.path, path);
-    ck_assert(!one.is_other && !one.is_unlocked);
+    ck_assert(!one.is_other && one.lock_fault == 0);
     /* Locks of flock(2) belong to open files, so this process is a stranger to itself. */
     ck_assert_int_eq(ics_report_file_open(path, "farm/7", &two, &error), ICESTREAM_OK);
     ck_assert_str_eq(two.path, second);
     ck_assert(two.is_other);
     ck_assert_int_eq(ics_report_file_open(path, "farm/7", &three, &error), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found other runs that write this file"));
-    ics_report_file_close(&three);
+    ics_report_file_close(&three, NULL);
 
-    ics_report_file_close(&one);
+    ics_report_file_close(&one, NULL);
     ck_assert_int_ne(access(lock, F_OK), 0);
     ck_assert_int_eq(ics_report_file_open(path, "first", &one, &error), ICESTREAM_OK);
     ck_assert_str_eq(one.path, path);
-    ics_report_file_close(&one);
-    ics_report_file_close(&two);
-    ics_report_file_close(&two);
+    ics_report_file_close(&one, NULL);
+    ics_report_file_close(&two, NULL);
+    ics_report_file_close(&two, NULL);
     scratch_remove(&place);
 }
 END_TEST
@@ -49,8 +49,8 @@ START_TEST(without_locks)
         ck_assert_int_eq(ics_report_file_open(paths[i], "w", &one, &error), ICESTREAM_OK);
         ck_assert_int_eq(ics_report_file_open(paths[i], "w", &two, &error), ICESTREAM_OK);
         ck_assert_str_eq(two.path, paths[i]);
-        ics_report_file_close(&one);
-        ics_report_file_close(&two);
+        ics_report_file_close(&one, NULL);
+        ics_report_file_close(&two, NULL);
     }
 }
 END_TEST

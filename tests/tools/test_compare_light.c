@@ -74,7 +74,7 @@ static void forget(answer *result)
 
 START_TEST(own_light)
 {
-    /* Each setting changes the number of photons, and no sum of weights. */
+    /* Each setting changes the number of photons. */
     static const struct {
         const char *set, *difference;
         double factor; /* at least this many times the photons of oversize 5 */
@@ -93,6 +93,33 @@ START_TEST(own_light)
                             rows[i].factor * (double)whole_of(result.json, "photons"));
         forget(&result);
     }
+}
+END_TEST
+
+START_TEST(band_of_both)
+{
+    /* Standard acceptance draws from 280 to 680 nm, none from 265 to 675 nm (physics.md 3.2). The
+     * sums of the common band agree; 6 standard deviations are allowed. */
+    answer result = compare(load(LIST, "detector.oversize=5", "run.seed=3"),
+                            load(LIST, "light.acceptance=none", "run.seed=4"), true);
+    ck_assert_msg(result.json != NULL, "%s", result.error.text);
+    const json_t *band = json_object_get(json_object_get(result.json, "light"), "band");
+    ck_assert_double_eq(json_real_value(json_array_get(band, 0)), 280);
+    ck_assert_double_eq(json_real_value(json_array_get(band, 1)), 675);
+    const json_t *pair = item_of(result.json, "pairs", 0);
+    const json_t *one = item_of(pair, "weight_sums", 0), *two = item_of(pair, "weight_sums", 1);
+    const double a = number_of(one, "sum"), b = number_of(two, "sum");
+    const double error = hypot(number_of(one, "error"), number_of(two, "error"));
+    ck_assert_double_lt(b, number_of(item_of(result.json, "participants", 1), "weight_sum"));
+    ck_assert_double_gt(b, 0);
+    ck_assert_msg(fabs(a - b) < 6 * error, "%g and %g, +- %g", a, b, error);
+    forget(&result);
+    result = compare(load(LIST, NULL, NULL), load(LIST, "light.acceptance=none", NULL), false);
+    ck_assert_ptr_nonnull(strstr(result.text, "Only hits from 280 to 675 nm are compared"));
+    forget(&result);
+    result = compare(load(LIST, NULL, NULL), load(LIST, "detector.oversize=2", NULL), false);
+    ck_assert_ptr_null(strstr(result.text, "Only hits from"));
+    forget(&result);
 }
 END_TEST
 
@@ -223,6 +250,7 @@ ICS_TEST_MAIN("compare light")
     TCase *tests = tcase_create("compare light");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, own_light);
+    tcase_add_test(tests, band_of_both);
     tcase_add_test(tests, sums_of_weights_agree);
     tcase_add_test(tests, same_light);
     tcase_add_test(tests, other_light);

@@ -126,8 +126,10 @@ static int choose_steps(ics_comparison *comparison, const icestream_config *conf
     const bool against = config == comparison->against;
     if (against) {
         ICS_TRY(ics_compare_light_choose(comparison, models, error));
+        ics_compare_band_choose(comparison, models);
     } else {
         ICS_TRY(load_steps(comparison, models, error));
+        ics_compare_band_remember(comparison, models);
         ICS_TRY(ics_light_record_create(config, models, true, &comparison->light.first, error));
     }
     return check_spectra(steps_of(comparison, against), experiment, error);
@@ -181,10 +183,9 @@ static int judge(ics_comparison *comparison, size_t other, icestream_error *erro
     ics_hit_sample a = {one->hits, one->hit_count, comparison->steps.photons};
     ics_hit_sample b = {two->hits, two->hit_count, steps_of(comparison, second->against)->photons};
     const bool by_weight = second->against && comparison->light.by_weight;
-    int status = by_weight ? ics_verdict_reach_by_weight(&a, &b, &pair->verdict, error)
+    int status = by_weight ? ics_verdict_reach_by_weight(&a, &b, comparison->light.band,
+                                                         &pair->verdict, error)
                            : ics_verdict_reach(&a, &b, &pair->verdict, error);
-    pair->first = ics_statistics_weights(one->hits, one->hit_count);
-    pair->second = ics_statistics_weights(two->hits, two->hit_count);
     if (pair->expect_identical) {
         pair->holds = pair->verdict.kind == ICS_VERDICT_IDENTICAL &&
                       (pair->same_account || !pair->expect_account);

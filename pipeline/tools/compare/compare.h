@@ -3,6 +3,7 @@
 #ifndef ICS_TOOLS_COMPARE_COMPARE_H
 #define ICS_TOOLS_COMPARE_COMPARE_H
 
+#include "pipeline/models/light/light.h"
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/rows.h"
 
@@ -24,7 +25,6 @@ typedef struct ics_compare_pair {
     bool same_account;
     bool holds; /* hits and accounts are as expected */
     ics_verdict verdict;
-    ics_statistics_sum first, second; /* sums of the weights of both participants' hits */
 } ics_compare_pair;
 
 /* Which steps the second configuration uses. */
@@ -35,12 +35,21 @@ typedef enum ics_compare_light_kind {
                                 */
 } ics_compare_light_kind;
 
+/* What decides which wavelengths a configuration draws. */
+typedef struct ics_compare_spectra {
+    ics_range drawn[ICS_SPECTRA_MAX]; /* [count] (nm): of each spectrum with the bias */
+    size_t count;
+} ics_compare_spectra;
+
 typedef struct ics_compare_light {
     json_t *first; /* what light of the first configuration is made with (models/light_record.h) */
     json_t *differences; /* [{"key", "steps", "run"}]: settings of light, first and second value */
     size_t unrecorded;   /* step files without a record of their light */
     ics_compare_light_kind kind;
     bool by_weight; /* the light differs: weights are compared, and not numbers of hits */
+    bool is_cut;    /* one configuration draws wavelengths outside the band */
+    ics_range band; /* the wavelengths that both draw, for comparisons by weight (nm) */
+    ics_compare_spectra spectra; /* of the first configuration */
 } ics_compare_light;
 
 enum { ICS_COMPARE_PARTICIPANTS = 2 * ICS_SCHEDULE_COUNT };
@@ -71,6 +80,12 @@ void ics_compare_list_differences(const ics_comparison *comparison,
  * the errors of ics_step_list_generate(). */
 int ics_compare_light_choose(ics_comparison *comparison, const ics_models *models,
                              icestream_error *error);
+/* Stores the wavelengths that the first configuration draws, whose models are given. */
+void ics_compare_band_remember(ics_comparison *comparison, const ics_models *models);
+/* Finds the band that both configurations draw, given the models of the second one. Only spectra
+ * that steps use count. */
+void ics_compare_band_choose(ics_comparison *comparison, const ics_models *models);
+
 /* Lists the settings of light that differ: "detector.oversize (5, 1)". */
 void ics_compare_light_list(const ics_compare_light *light, char *text, size_t size);
 /* Says whose light is used. */

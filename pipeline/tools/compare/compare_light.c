@@ -286,9 +286,15 @@ void ics_compare_light_print(const ics_comparison *comparison, FILE *out)
         break;
     }
     if (light->by_weight) {
-        fputs("Sums of weights are compared and not numbers of hits: the sums depend neither on "
-              "oversize nor\non the acceptance for which the light was thinned.\n",
+        fputs("Sums of weights are compared and not numbers of hits: the sums do not depend on "
+              "oversize, and of\nthe acceptance only on its band of wavelengths.\n",
               out);
+    }
+    if (light->by_weight && light->is_cut) {
+        fprintf(out,
+                "Only hits from %.5g to %.5g nm are compared: at other wavelengths only one "
+                "configuration makes light.\n",
+                light->band.low, light->band.high);
     }
     if (light->unrecorded > 0) {
         fprintf(out,

@@ -46,7 +46,7 @@ static void print_tests(const ics_verdict *verdict, FILE *out)
 /* The sums estimate the photons, or photo-electrons, that modules of true size would get. */
 static void print_sums(const ics_compare_pair *pair, FILE *out)
 {
-    const ics_statistics_sum *a = &pair->first, *b = &pair->second;
+    const ics_statistics_sum *a = &pair->verdict.first, *b = &pair->verdict.second;
     fprintf(out, "    Sum of weights: %.6g +- %.2g and %.6g +- %.2g", a->sum, sqrt(a->variance),
             b->sum, sqrt(b->variance));
     if (a->sum > 0 && b->sum > 0) {
@@ -148,6 +148,10 @@ static json_t *pair_json(const ics_comparison *comparison, const ics_compare_pai
                                pair->same_account, "shared_hits", (json_int_t)verdict->shared,
                                "photon_inflation", verdict->photon_inflation, "module_inflation",
                                verdict->module_inflation, "tests", tests);
+    json_object_set_new(object, "weight_sums",
+                        json_pack("[{s:f, s:f}, {s:f, s:f}]", "sum", verdict->first.sum, "error",
+                                  sqrt(verdict->first.variance), "sum", verdict->second.sum,
+                                  "error", sqrt(verdict->second.variance)));
     if (tested) {
         json_object_set_new(object, "level", json_real(verdict->level));
         json_object_set_new(object, "first_difference",
@@ -164,9 +168,10 @@ static json_t *light_json(const ics_comparison *comparison)
     const ics_compare_light *light = &comparison->light;
     const ics_step_list *steps =
         light->kind == ICS_COMPARE_LIGHT_OWN ? &comparison->against_steps : &comparison->steps;
-    return json_pack("{s:s, s:b, s:I, s:I, s:O}", "against", kinds[light->kind], "by_weight",
-                     (int)light->by_weight, "steps", (json_int_t)steps->count, "photons",
-                     (json_int_t)steps->photons, "differences", light->differences);
+    return json_pack("{s:s, s:b, s:[f, f], s:I, s:I, s:O}", "against", kinds[light->kind],
+                     "by_weight", (int)light->by_weight, "band", light->band.low, light->band.high,
+                     "steps", (json_int_t)steps->count, "photons", (json_int_t)steps->photons,
+                     "differences", light->differences);
 }
 
 int ics_compare_print_json(const ics_comparison *comparison, bool holds, FILE *out,

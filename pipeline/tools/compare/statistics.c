@@ -223,11 +223,24 @@ ics_statistics_sum ics_statistics_weights(const icestream_hit *hits, size_t coun
     return all;
 }
 
-/* The number of photons of equal weight that would fluctuate as much as both sums together. */
-static double effective(ics_statistics_sum a, ics_statistics_sum b)
+/* The weight of a photon in each of two samples, V/S. A sum m of expected weights varies by m times
+ * this weight, also in a bin that has few photons or none, where the squares of the weights say
+ * nothing. A sample without photons counts as if it had the weight of the other one. */
+typedef struct photon_weights {
+    double a, b;
+} photon_weights;
+
+static photon_weights weights_of(ics_statistics_sum a, ics_statistics_sum b)
 {
-    const double variance = a.variance + b.variance, sum = a.sum + b.sum;
-    return variance > 0 ? sum * sum / variance : 0;
+    const double in_a = a.sum > 0 ? a.variance / a.sum : 0;
+    const double in_b = b.sum > 0 ? b.variance / b.sum : 0;
+    return (photon_weights){in_a > 0 ? in_a : in_b, in_b > 0 ? in_b : in_a};
+}
+
+/* The sum that both samples share, if they have the same light: photons count, not weights. */
+static double common_sum(double a, double b, photon_weights weight)
+{
+    return (a / weight.a + b / weight.b) / (1 / weight.a + 1 / weight.b);
 }
 
 ics_statistics_test ics_statistics_sums_test(ics_statistics_sum a, ics_statistics_sum b)
@@ -235,7 +248,9 @@ ics_statistics_test ics_statistics_sums_test(ics_statistics_sum a, ics_statistic
     if (!(a.variance + b.variance > 0)) {
         return nothing_to_test;
     }
-    const double deviation = fabs(a.sum - b.sum) / sqrt(a.variance + b.variance);
+    const photon_weights weight = weights_of(a, b);
+    const double variance = common_sum(a.sum, b.sum, weight) * (weight.a + weight.b);
+    const double deviation = fabs(a.sum - b.sum) / sqrt(variance);
     return (ics_statistics_test){
         .statistic = deviation, .size = 1, .probability = erfc(deviation / sqrt(2))};
 }
@@ -243,22 +258,31 @@ ics_statistics_test ics_statistics_sums_test(ics_statistics_sum a, ics_statistic
 ics_statistics_test ics_statistics_sums_chi_square(const ics_statistics_sum *a,
                                                    const ics_statistics_sum *b, size_t count)
 {
-    ics_statistics_sum rest_a = {0, 0}, rest_b = {0, 0};
-    double chi_square = 0;
+    ics_statistics_sum all_a = {0, 0}, all_b = {0, 0};
+    for (size_t i = 0; i < count; ++i) {
+        all_a.sum += a[i].sum;
+        all_a.variance += a[i].variance;
+        all_b.sum += b[i].sum;
+        all_b.variance += b[i].variance;
+    }
+    if (!(all_a.variance + all_b.variance > 0)) {
+        return nothing_to_test;
+    }
+    const photon_weights weight = weights_of(all_a, all_b);
+    const double largest = fmax(weight.a, weight.b);
+    double rest_a = 0, rest_b = 0, chi_square = 0;
     size_t bins = 0;
     for (size_t i = 0; i <= count; ++i) {
         /* The merged bin comes last. */
-        const ics_statistics_sum in_a = i < count ? a[i] : rest_a;
-        const ics_statistics_sum in_b = i < count ? b[i] : rest_b;
-        if (effective(in_a, in_b) < SMALLEST_BIN) {
-            rest_a.sum += in_a.sum;
-            rest_a.variance += in_a.variance;
-            rest_b.sum += in_b.sum;
-            rest_b.variance += in_b.variance;
+        const double in_a = i < count ? a[i].sum : rest_a;
+        const double in_b = i < count ? b[i].sum : rest_b;
+        const double common = common_sum(in_a, in_b, weight);
+        if (common < SMALLEST_BIN / 2.0 * largest) {
+            rest_a += in_a;
+            rest_b += in_b;
             continue;
         }
-        const double difference = in_a.sum - in_b.sum;
-        chi_square += difference * difference / (in_a.variance + in_b.variance);
+        chi_square += (in_a - in_b) * (in_a - in_b) / (common * (weight.a + weight.b));
         ++bins;
     }
     if (bins == 0) {

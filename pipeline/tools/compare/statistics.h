@@ -54,10 +54,12 @@ typedef struct ics_statistics_sum {
 
 /* Returns the sum of the weights of hits, which are in the order of hit files. */
 ics_statistics_sum ics_statistics_weights(const icestream_hit *hits, size_t count);
-/* Two-sided normal test of two sums of weights. */
+/* Two-sided normal test of two sums of weights. The variance is that of the sum which both share,
+ * made of photons of the mean weight V/S of each sample. */
 ics_statistics_test ics_statistics_sums_test(ics_statistics_sum a, ics_statistics_sum b);
-/* Chi-square test of a[count] against b[count]. Sums of fewer than 10 effective photons in both
- * samples together are merged into one, which is left out if it still has fewer than 10. */
+/* Chi-square test of a[count] against b[count], with variances as in ics_statistics_sums_test. The
+ * mean weights are those of all bins together. Bins that expect fewer than 5 photons in one of the
+ * samples are merged into one, which is left out if it still expects fewer. */
 ics_statistics_test ics_statistics_sums_chi_square(const ics_statistics_sum *a,
                                                    const ics_statistics_sum *b, size_t count);
 

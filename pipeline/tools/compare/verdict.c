@@ -42,6 +42,9 @@ static double common_inflation(const ics_hit_sample *a, const ics_hit_sample *b,
 {
     double n = (double)a->count;
     double m = (double)b->count;
+    if (a->count + b->count == 0) {
+        return 1;
+    }
     return (n * ics_statistics_variance_inflation(a->hits, a->count, per_module) +
             m * ics_statistics_variance_inflation(b->hits, b->count, per_module)) /
            (n + m);
@@ -181,6 +184,8 @@ static bool look_for_differences(const ics_hit_sample *a, const ics_hit_sample *
     if (a->count == 0 && b->count == 0) {
         return false;
     }
+    out->first = ics_statistics_weights(a->hits, a->count);
+    out->second = ics_statistics_weights(b->hits, b->count);
     out->shared = count_shared(a, b);
     out->first_difference = find_difference(a, b);
     if (a->count == b->count && out->first_difference == a->count) {
@@ -287,11 +292,11 @@ static void run_weight_tests(const ics_hit_sample *a, const ics_hit_sample *b, w
 {
     verdict->photon_inflation = common_inflation(a, b, false);
     verdict->module_inflation = common_inflation(a, b, true);
+    verdict->first = ics_statistics_weights(a->hits, a->count);
+    verdict->second = ics_statistics_weights(b->hits, b->count);
     ics_verdict_test *test = verdict->tests;
-    *test++ = (ics_verdict_test){
-        .name = "totals",
-        .test = ics_statistics_sums_test(ics_statistics_weights(a->hits, a->count),
-                                         ics_statistics_weights(b->hits, b->count))};
+    *test++ = (ics_verdict_test){.name = "totals",
+                                 .test = ics_statistics_sums_test(verdict->first, verdict->second)};
     *test++ = (ics_verdict_test){
         .name = "modules", .test = module_weights_test(a, b, verdict->module_inflation, space)};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
@@ -305,23 +310,40 @@ static void run_weight_tests(const ics_hit_sample *a, const ics_hit_sample *b, w
     conclude(verdict);
 }
 
-int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
-                                icestream_error *error)
+/* Copies the hits of the band. All hits of a photon have one wavelength, so photons stay whole. */
+static ics_hit_sample cut(const ics_hit_sample *sample, ics_range band, icestream_hit *hits)
+{
+    ics_hit_sample inside = {hits, 0, sample->photons};
+    for (size_t i = 0; i < sample->count; ++i) {
+        const double wavelength = sample->hits[i].wavelength;
+        if (wavelength >= band.low && wavelength <= band.high) {
+            hits[inside.count++] = sample->hits[i];
+        }
+    }
+    return inside;
+}
+
+int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b, ics_range band,
+                                ics_verdict *out, icestream_error *error)
 {
     if (!look_for_differences(a, b, out)) {
         return ICESTREAM_OK;
     }
     const size_t modules = a->count + b->count;
+    icestream_hit *hits = calloc(modules, sizeof *hits);
     weight_space space = {.a = calloc(a->count + 1, sizeof *space.a),
                           .b = calloc(b->count + 1, sizeof *space.b),
                           .a_sums = calloc(modules, sizeof *space.a_sums),
                           .b_sums = calloc(modules, sizeof *space.b_sums)};
     int status = ICESTREAM_OK;
-    if (space.a != NULL && space.b != NULL && space.a_sums != NULL && space.b_sums != NULL) {
-        run_weight_tests(a, b, &space, out);
+    if (hits != NULL && space.a != NULL && space.b != NULL && space.a_sums != NULL &&
+        space.b_sums != NULL) {
+        const ics_hit_sample first = cut(a, band, hits), second = cut(b, band, hits + a->count);
+        run_weight_tests(&first, &second, &space, out);
     } else {
         status = no_memory(a, b, error);
     }
+    free(hits);
     free(space.a);
     free(space.b);
     free(space.a_sums);

@@ -3,6 +3,7 @@
 #ifndef ICS_TOOLS_COMPARE_VERDICT_H
 #define ICS_TOOLS_COMPARE_VERDICT_H
 
+#include "pipeline/models/range.h"
 #include "pipeline/tools/compare/statistics.h"
 
 /* The probability that two runs with equal physics and independent random numbers are called
@@ -40,14 +41,16 @@ typedef struct ics_verdict {
     uint64_t first_difference; /* first row that differs; has no meaning if kind is IDENTICAL */
     double photon_inflation;   /* variance over mean of the number of hits of a photon */
     double module_inflation;   /* the same for the hits of a photon on one module */
+    ics_statistics_sum first, second; /* of the weights of the hits that were compared */
     double level; /* level of each test: ICS_VERDICT_FALSE_ALARM over the number that count */
     ics_verdict_test tests[ICS_VERDICT_TESTS]; /* not filled if kind is IDENTICAL or EMPTY */
 } ics_verdict;
 
 /* Compares two samples of different light, made of the same particles: sums of weights instead of
- * numbers of hits, and distributions of weighted hits. ICESTREAM_E_MEMORY. */
-int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
-                                icestream_error *error);
+ * numbers of hits, and distributions of weighted hits. The tests use only hits with wavelengths
+ * within `band` (nm), those that both samples can have. ICESTREAM_E_MEMORY. */
+int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b, ics_range band,
+                                ics_verdict *out, icestream_error *error);
 
 /* Compares two samples. A sample with hits has photons > 0. ICESTREAM_E_MEMORY. */
 int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
