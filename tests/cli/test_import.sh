@@ -68,6 +68,9 @@ expect 0 "$ICESTREAM" validate whole.yaml
 says out "not simulated yet: str-f2k" "not simulated yet: om.dirs" "not simulated yet: om.wv_1"
 grep -q "built-in curve" out && fail "the curves are there"
 sed -i 's/ 86 1$/ 85 1/' whole/geo-f2k
+printf '1 %d 1.1\n' 1 {71..85} >whole/eff-f2k
+expect 0 "$ICESTREAM" validate -s ice.directory=whole -s stages.detect=pe
+says out "whole/eff-f2k: 15 of 16 rows are of modules that whole/geo-f2k does not have; are string and module swapped?"
 rm whole/eff-f2k
 expect 0 "$ICESTREAM" import ppc whole -o whole.yaml --force
 says err "warning: found no string 86 in geo-f2k of whole" "wrote no ice.tilt_origin"
