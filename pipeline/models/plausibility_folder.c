@@ -86,8 +86,32 @@ static int check_hole(const icestream_config *config, ics_models *models)
     return status;
 }
 
+/* A curve of the folder that a key with the value auto does not find. ppc ends without it. */
+static int check_curve(const icestream_config *config, ics_models *models, const char *key,
+                       const char *value, const char *name)
+{
+    char *path, place[PLACE];
+    if (config->ice.directory == NULL || strcmp(value, "auto") != 0) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_sensors_model_file(config, value, name, &path, NULL));
+    const bool is_there = path != NULL;
+    free(path);
+    return is_there ? ICESTREAM_OK
+                    : ics_warnings_add(&models->warnings,
+                                       "%s: %s: found no %s in %s, used the built-in curve; usual: "
+                                       "the file, without which ppc ends, or %s: standard",
+                                       place_of(config, key, place), key, name,
+                                       config->ice.directory, key);
+}
+
 int ics_plausibility_check_folder(const icestream_config *config, ics_models *models)
 {
     ICS_TRY(check_subtraction(config, models));
+    ICS_TRY(check_curve(config, models, "light.acceptance", config->light.acceptance, "wv.dat"));
+    if (config->detector.angular_count == 0) {
+        ICS_TRY(check_curve(config, models, "detector.angular_acceptance",
+                            config->detector.angular_acceptance, "as.dat"));
+    }
     return check_hole(config, models);
 }

@@ -21,8 +21,9 @@ static void doubt(ics_light_totals *totals, ics_track_doubt kind,
         tracks->position = particle->position;
         tracks->type = ics_particle_type_of(&particle->particle);
         tracks->energy = particle->particle.values[ICS_PARTICLE_ENERGY];
-        tracks->length = kind == ICS_DOUBT_PIECES ? particle->particle.values[ICS_PARTICLE_LENGTH]
-                                                  : parts->length;
+        tracks->length = kind == ICS_DOUBT_PIECES || kind == ICS_DOUBT_SPREAD
+                             ? particle->particle.values[ICS_PARTICLE_LENGTH]
+                             : parts->length;
     }
 }
 
@@ -102,6 +103,10 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
     if (ics_particle_class_of(of) == ICS_PARTICLE_RAY && parts->setup->has_ppc &&
         parts->model.spectrum < FIRST_OF_USER) {
         doubt(totals, ICS_DOUBT_RAY, particle, parts);
+    }
+    if (ics_particle_class_of(of) == ICS_PARTICLE_CASCADE && parts->setup->has_ppc &&
+        ics_particle_has(of, ICS_PARTICLE_LENGTH) && of->values[ICS_PARTICLE_LENGTH] > 0) {
+        doubt(totals, ICS_DOUBT_SPREAD, particle, parts);
     }
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
@@ -188,6 +193,9 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
         "no light, because ppc gives light only to the lines of amu, amu-, amu+, e, e-, "
         "e+, delta, brems, epair, munu, hadr and ph whose columns are all numbers "
         "(particles.conventions: standard gives light to all particles)",
+    [ICS_DOUBT_SPREAD] =
+        "a length of a cascade, over which ppc spreads its light; here it is ignored, and the "
+        "light of the cascade begins at its position",
     [ICS_DOUBT_RAY] =
         "the wavelengths of particles.spectrum, while ppc takes those of ph from wv.dat "
         "(docs/for-ppc-users.md says how to get the same)",

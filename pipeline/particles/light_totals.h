@@ -21,6 +21,7 @@ typedef enum ics_track_doubt {
     ICS_DOUBT_PIECES,  /* passed over, because its pieces make the light */
     ICS_DOUBT_PPC,     /* any particle that ppc gives no light */
     ICS_DOUBT_RAY,     /* ph with conventions of ppc and another spectrum than that of ppc */
+    ICS_DOUBT_SPREAD,  /* a cascade with a length, over which ppc spreads its light */
     ICS_TRACK_DOUBTS
 } ics_track_doubt;
 

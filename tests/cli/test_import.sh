@@ -47,6 +47,34 @@ expect 0 "$ICESTREAM" import ppc ice -o ppc.yaml --force
 expect 0 "$ICESTREAM" import ppc ice -o -
 same out ppc.yaml
 
+# Files that ppc needs and a copy of its folder may lack, and files that are not read.
+says err "found no as.dat in ice, wrote detector.angular_acceptance: standard" "found no wv.dat in ice"
+says ppc.yaml "  acceptance: standard" "  angular_acceptance: standard" "has no wv.dat, without which ppc ends"
+for command in validate "run -s sink.directory=none.hits --force -s particles.file=few.yaml"; do
+    # shellcheck disable=SC2086 # the words of a command
+    expect 0 "$ICESTREAM" $command -s ice.directory=ice
+    cat out err >both
+    says both "light.acceptance: found no wv.dat in ice, used the built-in curve" \
+        "detector.angular_acceptance: found no as.dat in ice, used the built-in curve"
+done
+folder whole
+printf '0 300\n0.5 400\n1 500\n' >whole/wv.dat
+printf '0.68\n0.34\n0.34\n' >whole/as.dat
+touch whole/str-f2k whole/om.dirs whole/om.wv_1
+expect 0 "$ICESTREAM" import ppc whole -o whole.yaml
+is_empty err
+says whole.yaml "  acceptance: auto" "  angular_acceptance: auto"
+expect 0 "$ICESTREAM" validate whole.yaml
+says out "not simulated yet: str-f2k" "not simulated yet: om.dirs" "not simulated yet: om.wv_1"
+grep -q "built-in curve" out && fail "the curves are there"
+sed -i 's/ 86 1$/ 85 1/' whole/geo-f2k
+printf '1 %d 1.1\n' 1 {71..85} >whole/eff-f2k
+expect 0 "$ICESTREAM" validate -s ice.directory=whole -s stages.detect=pe
+says out "whole/eff-f2k: 15 of 16 rows are of modules that whole/geo-f2k does not have; are string and module swapped?"
+rm whole/eff-f2k
+expect 0 "$ICESTREAM" import ppc whole -o whole.yaml --force
+says err "warning: found no string 86 in geo-f2k of whole" "wrote no ice.tilt_origin"
+
 # A run file in another folder has whole paths. The particles are those of the file.
 mkdir other
 expect 0 "$ICESTREAM" import ppc ice e.f2k -o other/run.yaml
@@ -118,6 +146,10 @@ expect 0 "$ICESTREAM" import clsim ice -o none.yaml
 expect 0 "$ICESTREAM" validate none.yaml
 says out "detector   hex86"
 refused 2 "no: error: No such file" ppc no -o no.yaml
+refused 2 "few.yaml: error: found no line that begins with EM or TR" ppc crystals few.yaml -o no.yaml
+refused 2 "-: error: F2K: found standard input, expected an f2k file" ppc crystals - -o no.yaml
+refused 2 "error: F2K: found a pipe" ppc crystals <(cat e.f2k) -o no.yaml
+is_missing no.yaml
 refused 2 "expected ppc or clsim" ppd ice -o no.yaml
 refused 2 "expected --output FILE" ppc ice
 refused 2 "is for ppc" clsim ice e.f2k -o no.yaml

@@ -297,6 +297,11 @@ static const struct {
      "particle 2: found epair of 5 GeV on no track of its event, 9 m from the mu of 100000 GeV at"},
     {"losses: none, ", BARE_BELOW ", " STRAY, NULL},
     {"", BARE ", {type: hadr, energy: 5, " HERE "}", NULL},
+    {"conventions: ppc, ", "{type: e-, energy: 5, length: 3, " HERE "}",
+     "1 particle, the first one of 5 GeV and 3 m, has a length of a cascade, over which ppc "
+     "spreads"},
+    {"conventions: ppc, ", "{type: e-, energy: 5, length: 0, " HERE "}", NULL},
+    {"", "{type: e-, energy: 5, length: 3, " HERE "}", NULL},
     {"", BARE ", {event: 1, type: brems, energy: 5, x: 9, y: 0, z: -50, zenith: 0, azimuth: 0}",
      NULL},
 };

@@ -55,6 +55,7 @@ typedef struct sensor_reader {
     size_t *rows;         /* [module_count], 1 + the row of the module in the file; 0: none */
     size_t known;         /* rows of modules that the detector has */
     size_t unknown;       /* rows of modules that the detector does not have */
+    size_t beyond;        /* the same, of modules that are not in the ice, as IceTop has them */
 } sensor_reader;
 
 static int take_efficiency(sensor_reader *reader, size_t row, const double *values,
@@ -149,8 +150,10 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
             (ics_module_identity){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
     }
     if (module == NULL) {
-        reader->unknown += values[0] > LAST_WITH_SURFACE ||
-                           (values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE);
+        const bool in_ice =
+            values[0] > LAST_WITH_SURFACE || (values[0] >= 1 && values[1] <= LAST_IN_ICE);
+        reader->unknown += in_ice && values[1] >= 1;
+        reader->beyond += values[0] >= 1 && !in_ice;
         return;
     }
     ++reader->known;
@@ -167,12 +170,13 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
     take[kind](reader, row, values, module);
 }
 
+/* Of a list of fewer rows nothing is said of its numbers. */
+enum { LEAST_ROWS = 10 };
+
 /* A list of azimuths in radians has small numbers only. One number for all, such as 0, says
- * nothing.
- */
+ * nothing. */
 static int warn_of_radians(const sensor_reader *reader, ics_warnings *warnings)
 {
-    enum { LEAST_ROWS = 10 };
     bool differs = false;
     for (size_t i = 0; i < reader->table->rows; ++i) {
         const double azimuth = ics_text_table_row(reader->table, i)[2];
@@ -214,6 +218,14 @@ static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *
     }
     memcpy(detector->modules, reader->modules.modules,
            detector->module_count * sizeof *detector->modules);
+    const size_t left_out = reader->unknown + reader->beyond;
+    if (left_out > reader->known && left_out + reader->known >= LEAST_ROWS) {
+        return ics_warnings_add(warnings,
+                                "%s: %zu of %zu rows are of modules that %s does not have; are "
+                                "string and module swapped?",
+                                reader->text.name, left_out, left_out + reader->known,
+                                detector->name);
+    }
     return reader->unknown == 0
                ? ICESTREAM_OK
                : ics_warnings_add(warnings, "%s: %zu row%s that %s does not have",

@@ -15,14 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files of ppc for features that icestream does not simulate. */
-static const struct {
-    const char *name, *feature;
-} later_files[] = {
-    {"om.conf", "other sensors"},
-    {"om.map", "other sensors"},
-};
-
 /* A folder while it is read. Reading continues after errors, so that the errors of all files are
  * reported. */
 typedef struct ppc_folder {
@@ -369,18 +361,6 @@ static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-static void warn_of_later_files(ppc_folder *folder)
-{
-    for (size_t i = 0; i < sizeof later_files / sizeof *later_files; ++i) {
-        char *path = path_of(folder, later_files[i].name);
-        if (path != NULL && exists(path)) {
-            note(folder, ics_warnings_add(folder->warnings, "not simulated yet: %s (%s)",
-                                          later_files[i].name, later_files[i].feature));
-        }
-        free(path);
-    }
-}
-
 /* Rejects a folder with birefringence if neither the folder nor the user says whether its table of
  * scattering contains the scattering by crystals: both kinds of table are public, and they look the
  * same. */
@@ -432,7 +412,7 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     read_tilt(&folder, &tilt);
     /* The layers come last, because their checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);
-    warn_of_later_files(&folder);
+    note(&folder, ics_ice_ppc_warn_of_unread(directory, warnings));
     if (folder.status == ICESTREAM_OK && *out != NULL) {
         folder.status = check_version(config, &model, *out, error);
     }

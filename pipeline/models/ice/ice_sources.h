@@ -61,4 +61,8 @@ int ics_ice_ppc_settings_read(const ics_text *text, ice_medium *properties, ics_
 int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ics_layer_list *out,
                             icestream_error *error);
 
+/* Adds a warning for each file of a ppc folder that ppc reads and icestream does not.
+ * ICESTREAM_E_MEMORY. */
+int ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings);
+
 #endif

@@ -42,6 +42,33 @@ static void warn_of_subtraction(const ics_import_request *request, const ics_imp
     }
 }
 
+/* Warns of what the program of the folder needs, and the folder lacks. */
+static void warn_of_missing(bool is_ppc, const ics_import_folder *folder)
+{
+    const struct {
+        bool is_missing;
+        const char *file, *key;
+    } curves[] = {
+        {!folder->has_angular, "as.dat", "detector.angular_acceptance"},
+        {is_ppc && !folder->has_wavelengths, "wv.dat", "light.acceptance"},
+    };
+    for (size_t i = 0; i < sizeof curves / sizeof *curves; ++i) {
+        if (curves[i].is_missing) {
+            fprintf(stderr,
+                    "warning: found no %s in %s, wrote %s: standard, the built-in curve; is the "
+                    "folder complete?\n",
+                    curves[i].file, folder->path, curves[i].key);
+        }
+    }
+    if (is_ppc && folder->missing_reference > 0) {
+        fprintf(stderr,
+                "warning: found no string %d in geo-f2k of %s, from which ppc counts positions "
+                "along the tilt (position 0 in tilt.par), wrote no ice.tilt_origin, so that they "
+                "are counted from the origin\n",
+                folder->missing_reference, folder->path);
+    }
+}
+
 static int write_text(const char *program, const ics_import_request *request,
                       const ics_import_folder *folder, char **text, icestream_error *error)
 {
@@ -124,6 +151,7 @@ int ics_import_run_file(const char *program, const ics_import_request *request,
     }
     if (status == ICESTREAM_OK) {
         warn_of_subtraction(request, &folder);
+        warn_of_missing(strcmp(program, "ppc") == 0, &folder);
     }
     ics_import_folder_free(&folder);
     free(text);

@@ -24,11 +24,14 @@ typedef struct ics_import_folder {
     ics_ppc_settings settings; /* of cfg.txt */
     double tilt_origin;        /* m: of the reference string of a tilt along a line */
     char reference[32];        /* "string 86"; "": there is no such tilt */
+    int missing_reference;     /* this string, which geo-f2k lacks; 0: none */
     bool has_modules;          /* geo-f2k */
     bool has_version;          /* the file says how birefringence was subtracted */
     bool is_birefringent;
     bool has_line, has_map; /* of the tilt */
     bool has_cables;        /* dx.dat */
+    bool has_angular;       /* as.dat */
+    bool has_wavelengths;   /* wv.dat */
 } ics_import_folder;
 
 /* Looks at the folder. Paths become those that a run file at request->output needs. The caller

@@ -120,6 +120,8 @@ static int find_origin(const char *folder, ics_import_folder *out, icestream_err
     if (status == ICESTREAM_OK && count > 0) {
         out->tilt_origin = sum / (double)count;
         snprintf(out->reference, sizeof out->reference, "string %d", string);
+    } else if (status == ICESTREAM_OK && string >= 0) {
+        out->missing_reference = string;
     }
     ics_module_list_free(&list);
     free(path);
@@ -129,6 +131,23 @@ static int find_origin(const char *folder, ics_import_folder *out, icestream_err
 /* ---- the list of particles ---------------------------------------------------------------------
  */
 
+/* The run file names the list, so that it must be there when the run reads it. */
+static int check_list(const char *path, icestream_error *error)
+{
+    struct stat about;
+    const char *found = NULL;
+    if (strcmp(path, "-") == 0) {
+        found = "standard input";
+    } else if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        found = S_ISDIR(about.st_mode) ? "a folder" : "a pipe or device";
+    }
+    return found == NULL ? ICESTREAM_OK
+                         : ics_error_add(error, ICESTREAM_E_CONFIG,
+                                         "%s: error: F2K: found %s, expected an f2k file, whose "
+                                         "name the run file contains",
+                                         path, found);
+}
+
 /* Finds whether the numbers of the events ascend, as a run needs them. Many f2k files number all
  * events 1. Faults of the list are for `validate`. */
 static int check_events(const char *path, ics_import_folder *out, icestream_error *error)
@@ -136,10 +155,12 @@ static int check_events(const char *path, ics_import_folder *out, icestream_erro
     ics_line_stream *lines;
     ics_text_line line;
     double last = -1, number;
-    bool found = true;
+    bool found = true, is_f2k = false;
     ICS_TRY(ics_line_stream_open(path, &lines, error));
     int status = ics_line_stream_next(lines, ' ', &line, &found, error);
     while (status == ICESTREAM_OK && found && !out->counts_events) {
+        is_f2k |= line.count > 1 && (ics_text_field_equals(&line.fields[0], "EM") ||
+                                     ics_text_field_equals(&line.fields[0], "TR"));
         if (line.count > 1 && ics_text_field_equals(&line.fields[0], "EM") &&
             ics_text_field_number(&line.fields[1], &number)) {
             out->counts_events = number <= last;
@@ -148,6 +169,12 @@ static int check_events(const char *path, ics_import_folder *out, icestream_erro
         status = ics_line_stream_next(lines, ' ', &line, &found, error);
     }
     ics_line_stream_destroy(lines);
+    if (status == ICESTREAM_OK && !is_f2k) {
+        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found no line that begins with EM or TR, expected the "
+                               "particles of ppc, an f2k list",
+                               path);
+    }
     return status;
 }
 
@@ -185,6 +212,7 @@ int ics_import_folder_read(const ics_import_request *request, ics_import_folder 
     }
     ICS_TRY(path_for(request, folder, &out->path, error));
     if (request->particles != NULL) {
+        ICS_TRY(check_list(request->particles, error));
         ICS_TRY(path_for(request, request->particles, &out->particles, error));
         ICS_TRY(check_events(request->particles, out, error));
     }
@@ -193,6 +221,8 @@ int ics_import_folder_read(const ics_import_request *request, ics_import_folder 
     out->has_map = has_file(folder, "tilt.set");
     out->has_line = !out->has_map && has_file(folder, "tilt.par");
     out->has_cables = has_file(folder, "dx.dat");
+    out->has_angular = has_file(folder, "as.dat");
+    out->has_wavelengths = has_file(folder, "wv.dat");
     ICS_TRY(read_settings(folder, out, error));
     ICS_TRY(recognise(folder, out, error));
     return out->has_line && out->has_modules ? find_origin(folder, out, error) : ICESTREAM_OK;

@@ -93,6 +93,17 @@ static void write_subtraction(const ics_import_folder *folder, const char *subtr
     fprintf(out, "\n");
 }
 
+/* A curve that the folder has, or the built-in one. `file` is as.dat or wv.dat. */
+static void write_curve(const char *key, bool is_there, const char *file, FILE *out)
+{
+    fprintf(out, is_there ? "  %s: auto\n" : "  %s: standard\n", key);
+    if (!is_there) {
+        fprintf(out,
+                "  # The folder has no %s, without which ppc ends: this is the built-in curve.\n",
+                file);
+    }
+}
+
 static void write_detector_of_ppc(const ics_import_folder *folder, FILE *out)
 {
     const double oversize = fmax(1, round(folder->settings.oversize));
@@ -109,12 +120,12 @@ static void write_detector_of_ppc(const ics_import_folder *folder, FILE *out)
             oversize > 1 ? "true" : "false");
     fprintf(
         out,
-        "  # auto: as.dat, eff-f2k, cx.dat, dx.dat and hvs-f2k of the folder, if they are there\n"
-        "  angular_acceptance: auto\n"
-        "  efficiencies: auto\n"
-        "  axes: auto\n"
-        "  cables: auto\n"
-        "  voltages: auto\n");
+        "  # auto: as.dat, eff-f2k, cx.dat, dx.dat and hvs-f2k of the folder, if they are there\n");
+    write_curve("angular_acceptance", folder->has_angular, "as.dat", out);
+    fprintf(out, "  efficiencies: auto\n"
+                 "  axes: auto\n"
+                 "  cables: auto\n"
+                 "  voltages: auto\n");
     fprintf(out,
             "  excluded: []                     # a module that flashes: [[63, 20]]. It absorbs "
             "light and\n"
@@ -132,11 +143,17 @@ void ics_import_write_ppc(const ics_import_folder *folder, const char *subtracti
             "  # anisotropy, birefringence, hole_ice and tilt are on if the folder has them. The\n"
             "  # efficiency of cfg.txt is used.\n");
     write_detector_of_ppc(folder, out);
+    fprintf(out, "\nlight:\n");
+    if (folder->has_wavelengths) {
+        fprintf(out, "  acceptance: auto                 # wv.dat of the folder: light that no "
+                     "module would\n"
+                     "                                   # detect is not made. Steps belong to "
+                     "this choice\n");
+    } else {
+        write_curve("acceptance", false, "wv.dat", out);
+    }
     fprintf(
         out,
-        "\nlight:\n"
-        "  acceptance: auto                 # wv.dat of the folder: light that no module would\n"
-        "                                   # detect is not made. Steps belong to this choice\n"
         "  high_efficiency: auto            # wv.rde\n"
         "\nstages:\n"
         "  detect: pe                       # hits are photo-electrons, as the HIT lines of ppc\n");
@@ -170,7 +187,9 @@ static void write_detector_of_clsim(const ics_import_folder *folder, FILE *out)
             "files\n"
             "  axes: none\n"
             "  voltages: none\n",
-            "auto", "as.dat of the folder, if it is there; or a file like it");
+            folder->has_angular ? "auto" : "standard",
+            folder->has_angular ? "as.dat of the folder; or a file like it"
+                                : "built in, because the folder has no as.dat; or a file like it");
     fprintf(out,
             "  cables: none                     # for the cable shadow of clsim: %s,\n"
             "  cable_length: 1                  # (m) with cables of this length\n",
