@@ -177,6 +177,9 @@ typedef struct icestream_run_options {
      * ignored after the run, so that none of them can replace the exit status. If false, they get
      * the dispositions that they had before the run. */
     bool ends_process;
+    /* What the process will return for ICESTREAM_E_UNFINISHED, for journal, summary and log; 0: the
+     * usual exit status, 75. */
+    int unfinished_exit;
 } icestream_run_options;
 
 /* Simulates the photons of the configured source and writes hit files. If no source is given and

@@ -1,6 +1,7 @@
 #include "pipeline/generator/light_settings.h"
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "pipeline/files/digest.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/models/light_record.h"
@@ -31,7 +32,8 @@ static int set_file(const icestream_config *config, json_t *settings, icestream_
     ICS_TRY(ics_light_digest_of_file(path, digest, error));
     const char *slash = strrchr(path, '/');
     return set(settings, key,
-               json_pack("{s:s, s:s}", "name", slash != NULL ? slash + 1 : path, "digest", digest),
+               json_pack("{s:o, s:s}", "name", ics_json_text(slash != NULL ? slash + 1 : path),
+                         "digest", digest),
                error);
 }
 

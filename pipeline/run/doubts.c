@@ -16,6 +16,8 @@
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
 
+enum { SLOW_KEPT = 100 }; /* step files with slow steps that the summary names */
+
 /* Without memory the warning is missing in the summary only. */
 void ics_run_doubts_warn(ics_run_state *run, const char *format, ...)
 {
@@ -26,6 +28,17 @@ void ics_run_doubts_warn(ics_run_state *run, const char *format, ...)
     va_end(arguments);
     ics_run_log_text(run, ICS_EVENT_WARNING, "%s", text);
     (void)ics_warnings_add(&run->doubts.warnings, "%s", text);
+}
+
+/* The same for a warning of which there may be one for each step file. The summary keeps the first
+ * ones. */
+static void warn_of_slow_steps(ics_run_state *run, const char *text)
+{
+    if (run->doubts.slow_files++ < SLOW_KEPT) {
+        ics_run_doubts_warn(run, "%s", text);
+    } else {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", text);
+    }
 }
 
 void ics_run_doubts_begin(ics_run_state *run)
@@ -101,13 +114,15 @@ void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
 void ics_run_doubts_look_at_speeds(ics_run_state *run, const ics_unit *unit)
 {
     const ics_step_watch *watch = &unit->work->watch;
+    char text[ICS_EVENT_TEXT];
     if (watch->slow_steps > 0) {
-        ics_run_doubts_warn(run,
-                            "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
-                            ", are below the Cherenkov threshold of all wavelengths (beta below "
-                            "%.4g) and make no light",
-                            unit->name, watch->slow_steps, watch->rows, watch->first_slow,
-                            (double)run->common.least_beta);
+        snprintf(text, sizeof text,
+                 "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
+                 ", are below the Cherenkov threshold of all wavelengths (beta below "
+                 "%.4g) and make no light",
+                 unit->name, watch->slow_steps, watch->rows, watch->first_slow,
+                 (double)run->common.least_beta);
+        warn_of_slow_steps(run, text);
     }
 }
 
@@ -183,11 +198,22 @@ static bool append(json_t *list, const ics_warnings *warnings)
     return true;
 }
 
+/* Counts the step files with slow steps that are not in the list. */
+static bool append_count(json_t *list, const ics_run_doubts *doubts)
+{
+    return doubts->slow_files <= SLOW_KEPT ||
+           json_array_append_new(
+               list, json_sprintf("%zu more step files have steps below the Cherenkov threshold; "
+                                  "the log names them",
+                                  doubts->slow_files - SLOW_KEPT)) == 0;
+}
+
 json_t *ics_run_doubts_json(const ics_run_state *run)
 {
     json_t *list = json_array();
     if (list != NULL &&
-        (!append(list, &run->models->warnings) || !append(list, &run->doubts.warnings))) {
+        (!append(list, &run->models->warnings) || !append(list, &run->doubts.warnings) ||
+         !append_count(list, &run->doubts))) {
         json_decref(list);
         return NULL;
     }

@@ -316,7 +316,7 @@ void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what wha
     switch (ics_run_retry_after(run, &unit->retry, what, unit->name, run->intake.watching, error)) {
     case ICS_RUN_RETRY_LATER:
         ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
-        if (unit->state == ICS_UNIT_WAITING_AGAIN) { /* others need its place meanwhile */
+        if (unit->state == ICS_UNIT_WAITING_AGAIN) { /* others may be open in its stead */
             close_unit(run, unit);
         }
         break;

@@ -27,6 +27,11 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
                              "--keep-steps: found sink.directory \"-\", which has no folder for "
                              "the steps, expected --keep-steps=FILE");
     }
+    if (strcmp(asked, "-") == 0) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "--keep-steps: found -, which is standard output, expected the name "
+                             "of a file (icestream generate -o - writes steps there)");
+    }
     *out = asked[0] != '\0' ? strdup(asked) : ics_inputs_generated_path(run->config, ".steps.npy");
     return *out != NULL ? ICESTREAM_OK
                         : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");

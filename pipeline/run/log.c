@@ -90,6 +90,12 @@ void ics_run_log_start(ics_run_state *run, const ics_event *event)
     ics_run_journal_append(run->common.journal, event);
 }
 
+int ics_run_exit_status(const ics_run_state *run, int status)
+{
+    const int chosen = run->options->unfinished_exit;
+    return status == ICESTREAM_E_UNFINISHED && chosen != 0 ? chosen : icestream_status_exit(status);
+}
+
 void ics_run_log_stop(ics_run_state *run, const icestream_error *result)
 {
     const ics_event event = {.kind = ICS_EVENT_STOP,
@@ -98,7 +104,7 @@ void ics_run_log_stop(ics_run_state *run, const icestream_error *result)
                              .photons = run->batches.account.created,
                              .hits = run->batches.account.hits,
                              .seconds = ics_clock_seconds() - run->log.events.progress.start,
-                             .exit_status = icestream_status_exit(result->status)};
+                             .exit_status = ics_run_exit_status(run, result->status)};
     ics_events_report(&run->log.events, &event);
     ics_run_journal_append(run->common.journal, &event);
     ics_run_log_device(run);

@@ -22,5 +22,7 @@ void ics_run_log_start(ics_run_state *run, const ics_event *event);
 void ics_run_log_stop(ics_run_state *run, const icestream_error *result);
 /* Makes the I/O thread open the file of the journal again. */
 void ics_run_log_reopen(ics_run_state *run);
+/* Returns the exit status that the process will have if the run ends with `status`. */
+int ics_run_exit_status(const ics_run_state *run, int status);
 
 #endif

@@ -31,9 +31,13 @@ char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, con
 static int check_record(const ics_run_state *run, ics_record record, const char *path,
                         const char *key, const char *option, icestream_error *error)
 {
-    const int status =
-        path == NULL ? ICESTREAM_OK
-                     : ics_record_file_check(record, option != NULL ? option : key, path, error);
+    const char *what = option != NULL ? option : key;
+    int status = path == NULL ? ICESTREAM_OK : ics_record_file_check(record, what, path, error);
+    if (record == ICS_RECORD_METRICS && path != NULL && strcmp(path, "-") == 0) {
+        status = ics_error_set(error, ICESTREAM_E_CONFIG,
+                               "%s: found -, which is standard output, expected the name of a file",
+                               what); /* metrics replace a file every few seconds */
+    }
     if (status == ICESTREAM_OK || option == NULL) {
         return status == ICESTREAM_OK ? status : ics_config_blame(run->config, key, error);
     }

@@ -4,6 +4,7 @@
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/light_settings.h"
 #include "pipeline/run/log.h"
+#include "pipeline/units/checkpoint.h"
 #include "pipeline/units/hit_check.h"
 
 #include <stdlib.h>
@@ -188,6 +189,49 @@ int ics_run_check_settings(const ics_run_state *run, icestream_error *error)
     icestream_error found = {.status = ICESTREAM_OK};
     const int status = find_other_settings(run, &count, &found, error);
     return status == ICESTREAM_OK && count > 0 ? ics_error_copy(error, &found) : status;
+}
+
+/* Opens the checkpoint of a named step file only to compare its settings. */
+static int judge_checkpoint(const ics_run_state *run, const ics_input *input,
+                            icestream_error *found, icestream_error *error)
+{
+    json_t *origin = NULL;
+    char *path = NULL;
+    ics_checkpoint *checkpoint = NULL;
+    icestream_error why = {.status = ICESTREAM_OK};
+    ICS_TRY(expect_of(run, input, &origin, error));
+    const bool ready =
+        (run->common.content == NULL ||
+         json_object_set_new(origin, "content", json_string(run->common.content)) == 0) &&
+        asprintf(&path, "%s.checkpoint", input->output) >= 0;
+    int status = ready ? ics_checkpoint_open(path, origin, &checkpoint, &why)
+                       : ics_error_set(&why, ICESTREAM_E_MEMORY, "out of memory for checkpoints");
+    ics_checkpoint_close(checkpoint);
+    json_decref(origin);
+    free(path);
+    if (status == ICESTREAM_E_CONFIG) {
+        if (found->status == ICESTREAM_OK) {
+            ics_error_add(found, ICESTREAM_E_OUTPUT,
+                          "nothing was computed; a checkpoint of other settings is not replaced: "
+                          "give the settings of these files, choose another sink.directory, or "
+                          "begin afresh with --force");
+        }
+        ics_error_add(found, ICESTREAM_E_OUTPUT, "%s", why.text);
+    }
+    return status == ICESTREAM_E_MEMORY ? ics_error_copy(error, &why) : ICESTREAM_OK;
+}
+
+int ics_run_check_checkpoints(const ics_run_state *run, icestream_error *error)
+{
+    icestream_error found = {.status = ICESTREAM_OK};
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        const ics_input *input = &run->inputs.items[i];
+        /* The unit of steps that the run makes looks at its checkpoint before anything else. */
+        if (input->output != NULL && !input->stream && !input->generated) {
+            ICS_TRY(judge_checkpoint(run, input, &found, error));
+        }
+    }
+    return ics_error_copy(error, &found);
 }
 
 int ics_run_check_maths(ics_run_state *run, icestream_error *error)

@@ -335,6 +335,9 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     if (run->options->resume && !run->options->force && !run->common.to_stdout) {
         ICS_TRY(ics_run_check_settings(run, error));
     }
+    if (!run->options->force && run->config->sink.checkpoint > 0.0) {
+        ICS_TRY(ics_run_check_checkpoints(run, error));
+    }
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
     ICS_TRY(open_reports(run, error));

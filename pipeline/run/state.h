@@ -305,6 +305,7 @@ typedef struct ics_run_doubts {
     ics_light_box box; /* the light of all inputs so far, as far as it is known */
     bool warned_position, warned_weight, warned_length,
         warned_time;       /* each is said once in a run */
+    size_t slow_files;     /* step files with steps that make no light */
     ics_warnings warnings; /* what was said while the run lasted */
 } ics_run_doubts;
 

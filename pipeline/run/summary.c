@@ -182,7 +182,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
         "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
         ics_json_text(run->config->path), "status", icestream_status_text(result->status),
-        "exit_status", icestream_status_exit(result->status), "error",
+        "exit_status", ics_run_exit_status(run, result->status), "error",
         result->status != ICESTREAM_OK ? ics_json_text(result->text) : NULL, "seed", seed, "device",
         device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
         "detector", origin->detector, "file_counts", "done",

@@ -106,8 +106,7 @@ static void take_token(ics_client *client)
 }
 
 /* Refuses a message that has ended, and forgets what was stored of it. The refusal may drop the
- * client, and then the job that removes the file of the message runs already: `job` is emptied
- * before. */
+ * client, which starts a job that removes the file, so `job` is emptied before. */
 static void refuse_message(ics_client *client, const char *reason)
 {
     client->job = (ics_listener_job){.begins = false};
@@ -207,8 +206,8 @@ static void send_last_answers(ics_client *client)
     }
 }
 
-/* There will be no more input. Refuses a message that is incomplete. Only a client that closes its
- * side can end a message without its trailer: after a broken connection the trailer may be lost. */
+/* There will be no more input. Refuses a message that is incomplete. After a broken connection the
+ * trailer may be lost. */
 static void end_input(ics_client *client, const char *reason)
 {
     icestream_error error = {.status = ICESTREAM_OK};

@@ -103,15 +103,7 @@ static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, d
  * the age of the lease decides. */
 static int own_name(ics_folder *folder, icestream_error *error)
 {
-    enum { TRIES = 50, PAUSE_NS = 20000000 };
-    ics_lock_result lock = ICS_LOCK_HELD;
-    /* A worker that cleans up after a dead worker with our name holds the lock for a moment. */
-    for (unsigned tries = 0; lock == ICS_LOCK_HELD && tries < TRIES; ++tries) {
-        if (tries > 0) {
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-        }
-        lock = ics_lease_lock_take(folder->lock_path.text, &folder->lock);
-    }
+    const ics_lock_result lock = ics_folder_lock_name(folder, &folder->lock);
     ics_lease_state lease;
     if (lock == ICS_LOCK_FAULT) {
         return ics_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",

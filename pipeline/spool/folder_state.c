@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
@@ -55,14 +56,29 @@ int ics_folder_make_spool(const ics_folder *folder, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+ics_lock_result ics_folder_lock_name(const ics_folder *folder, int *lock)
+{
+    enum { TRIES = 50, PAUSE_NS = 20000000 };
+    ics_lock_result result = ICS_LOCK_HELD;
+    for (unsigned tries = 0; result == ICS_LOCK_HELD && tries < TRIES; ++tries) {
+        if (tries > 0) {
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        }
+        result = ics_lease_lock_take(folder->lock_path.text, lock);
+    }
+    return result;
+}
+
 /* Locks the worker's name in a spool that was made again: the file that this process had locked is
  * gone. */
 static int lock_again(ics_folder *folder, icestream_error *error)
 {
     int lock = -1;
-    switch (ics_lease_lock_take(folder->lock_path.text, &lock)) {
+    switch (ics_folder_lock_name(folder, &lock)) {
     case ICS_LOCK_TAKEN:
-        close(folder->lock >= 0 ? folder->lock : lock);
+        if (folder->lock >= 0) {
+            close(folder->lock);
+        }
         folder->lock = lock;
         return ICESTREAM_OK;
     case ICS_LOCK_HELD:
@@ -86,9 +102,13 @@ static bool is_new_spool(const ics_folder *folder)
     if (!ics_spool_path_exists(folder->claimed.text)) {
         return true;
     }
-    return folder->lock >= 0 && fstat(folder->lock, &locked) == 0 &&
-           (stat(folder->lock_path.text, &there) != 0 || there.st_ino != locked.st_ino ||
-            there.st_dev != locked.st_dev);
+    if (folder->lock < 0 || fstat(folder->lock, &locked) != 0) {
+        return false;
+    }
+    /* Another error than ENOENT, such as that of a network for a moment, does not show this. */
+    return stat(folder->lock_path.text, &there) != 0
+               ? errno == ENOENT
+               : there.st_ino != locked.st_ino || there.st_dev != locked.st_dev;
 }
 
 /* Writes the lease again. If the whole spool was removed with the shared folder, and the shared

@@ -103,6 +103,9 @@ void ics_folder_note(ics_folder *folder, const char *key, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 /* Makes the folders of the spool that are missing. */
 int ics_folder_make_spool(const ics_folder *folder, icestream_error *error);
+/* Locks the worker's name. Tries for a second, because a worker that cleans up after a dead worker
+ * with our name holds the lock for a moment. As ics_lease_lock_take(). */
+ics_lock_result ics_folder_lock_name(const ics_folder *folder, int *lock);
 /* Renews the lease. Creates the worker's folder again if other workers found it expired, and the
  * whole spool if it was removed with the shared folder. */
 int ics_folder_beat(ics_folder *folder, icestream_error *error);

@@ -59,6 +59,24 @@ void ics_process_self(ics_process *out)
     }
 }
 
+/* Reads whether a process is a zombie, and when it began. False: the process is not shown. */
+static bool look_at(long long pid, bool *zombie, long long *start)
+{
+    char state = 0;
+    ics_path path = ics_spool_path_format("/proc/%lld/stat", pid);
+    const bool shown = read_stat(path.text, &state, start);
+    *zombie = shown && (state == 'Z' || state == 'X');
+    return shown;
+}
+
+bool ics_process_has_ended(long long pid)
+{
+    bool zombie = false;
+    long long start = 0;
+    const bool missing = kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return pid > 0 && (missing || (look_at(pid, &zombie, &start) && zombie));
+}
+
 bool ics_process_is_gone(const ics_process *process, const ics_process *self)
 {
     if (process->pid <= 0 || self->space[0] == '\0' || strcmp(self->space, process->space) != 0) {
@@ -68,9 +86,7 @@ bool ics_process_is_gone(const ics_process *process, const ics_process *self)
         return true;
     }
     /* A process that exists and is not shown to this user is not known to be another one. */
-    char state = 0;
+    bool zombie = false;
     long long start = 0;
-    ics_path path = ics_spool_path_format("/proc/%lld/stat", process->pid);
-    return read_stat(path.text, &state, &start) &&
-           (start != process->start || state == 'Z' || state == 'X');
+    return look_at(process->pid, &zombie, &start) && (start != process->start || zombie);
 }

@@ -1,4 +1,4 @@
-/* Whether the process that holds a lease has ended; private to pipeline/spool.
+/* Whether the process that holds a lease has ended, for the spool and `icestream status`.
  *
  * A number of a process means something only in its PID namespace, and the start time distinguishes
  * a process from a later one with the same number. So a process is known to have ended only if it
@@ -21,5 +21,8 @@ typedef struct ics_process {
 void ics_process_self(ics_process *out);
 /* Whether a process has certainly ended. `self`: this process. */
 bool ics_process_is_gone(const ics_process *process, const ics_process *self);
+/* Whether no process of this machine has the number `pid`, or the process with this number is a
+ * zombie: it has ended, and its parent has not asked for its status. */
+bool ics_process_has_ended(long long pid);
 
 #endif

@@ -30,6 +30,39 @@ static bool begins_well(int descriptor, const char *begin)
     return got < 0 || memcmp(found, begin, (size_t)got) == 0;
 }
 
+/* The number of zeros at the beginning of the file, at most `most`. */
+static off_t count_zeros(int descriptor, off_t most)
+{
+    char block[4096];
+    off_t count = 0;
+    for (ssize_t got = 1; got > 0 && count < most;) {
+        got = pread(descriptor, block, sizeof block, count);
+        for (ssize_t i = 0; i < got; ++i, ++count) {
+            if (block[i] != 0) {
+                return count;
+            }
+        }
+    }
+    return count;
+}
+
+/* Whether the first line of a journal may be one that was not written to its end: a part of it, or
+ * the zeros that some file systems leave after a loss of power, or both. Later lines follow behind
+ * a newline. */
+static bool is_torn(int descriptor, const char *begin)
+{
+    enum { ZEROS_MOST = 65536 };
+    char found[64];
+    const off_t zeros = count_zeros(descriptor, ZEROS_MOST);
+    const ssize_t got = pread(descriptor, found, strlen(begin), zeros);
+    ssize_t same = 0;
+    while (same < got && found[same] == begin[same]) {
+        ++same;
+    }
+    const bool ends = same == got || found[same] == '\n' || found[same] == 0;
+    return zeros < ZEROS_MOST && zeros + same > 0 && ends;
+}
+
 int ics_record_file_check(ics_record record, const char *what, const char *path,
                           icestream_error *error)
 {
@@ -50,7 +83,9 @@ int ics_record_file_check(ics_record record, const char *what, const char *path,
     if (descriptor < 0) {
         return ICESTREAM_OK;
     }
-    const bool is_right = begins_well(descriptor, records[record].begin);
+    const bool is_right =
+        begins_well(descriptor, records[record].begin) ||
+        (record == ICS_RECORD_JOURNAL && is_torn(descriptor, records[record].begin));
     close(descriptor);
     return is_right ? ICESTREAM_OK
                     : ics_error_set(error, ICESTREAM_E_CONFIG,

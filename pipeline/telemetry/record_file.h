@@ -13,7 +13,8 @@ typedef enum ics_record {
 } ics_record;
 
 /* Checks that a record may have the name `path`: a name that is free, an empty file, or a file that
- * begins like a record of this kind. Names of step and hit files are refused, also where no file is
+ * begins like a record of this kind; a journal may begin with a line that was not written to its
+ * end. Names of step and hit files are refused, also where no file is
  * yet. What is no regular file, or cannot be read, is an error of the writing. `what` names the
  * setting in the message. ICESTREAM_E_CONFIG. */
 int ics_record_file_check(ics_record record, const char *what, const char *path,

@@ -17,7 +17,7 @@ typedef struct ics_report_file {
 /* Chooses the path of a file and locks it. If another process has the lock of `path`, the name of
  * the worker is put before the ending: summary.json becomes summary-WORKER.json. A path that is not
  * a regular file, such as /dev/null, and a folder that cannot be written need no lock. A lock that
- * fails for another reason is no error, and lock_fault tells it. The result is for
+ * fails for another reason is no error, and lock_fault is its errno. The result is for
  * ics_report_file_close(), also after an error. ICESTREAM_E_OUTPUT: the name with the worker is in
  * use, too; ICESTREAM_E_MEMORY. */
 int ics_report_file_open(const char *path, const char *worker, ics_report_file *out,

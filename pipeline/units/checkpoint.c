@@ -144,24 +144,30 @@ static bool find_difference(const json_t *found, const json_t *expected, char *t
     return false;
 }
 
-/* Writes the first setting that differs. Returns false if none does; then a digest may. */
-static bool find_setting(const json_t *found, const json_t *expected, char *text, size_t size)
+/* Whether seed, a setting or the content differs. Names each setting with both values: a digest
+ * says nothing to people. Of a run that makes its steps, the particles are settings like others. */
+static bool has_other_settings(const ics_checkpoint *checkpoint, const json_t *found,
+                               const json_t *origin, icestream_error *error)
 {
     json_t *list = NULL;
     icestream_error ignored = {.status = ICESTREAM_OK};
-    if (ics_settings_compare(found, expected, &list, &ignored) != ICESTREAM_OK) {
+    const int status = ics_settings_compare(found, origin, &list, &ignored);
+    const size_t count = status == ICESTREAM_OK ? json_array_size(list) : 0;
+    json_decref(list);
+    const json_t *had = json_object_get(found, "content");
+    const json_t *wanted = json_object_get(origin, "content");
+    if (count > 0) {
+        ics_settings_explain(checkpoint->path, found, origin, error);
+    } else if (had != wanted && !json_equal(had, wanted)) {
+        const char *old = json_string_value(had), *new = json_string_value(wanted);
+        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: content: found %.64s, expected %.64s",
+                      checkpoint->path, old != NULL ? old : "nothing",
+                      new != NULL ? new : "nothing");
+    } else {
         return false;
     }
-    const size_t count = json_array_size(list);
-    const json_t *first = json_array_get(list, 0);
-    if (count > 0) {
-        snprintf(text, size, "%s: found %.128s, expected %.128s",
-                 json_string_value(json_object_get(first, "key")),
-                 json_string_value(json_object_get(first, "found")),
-                 json_string_value(json_object_get(first, "expected")));
-    }
-    json_decref(list);
-    return count > 0;
+    error->status = ICESTREAM_E_CONFIG;
+    return true;
 }
 
 static int compare_origin(const ics_checkpoint *checkpoint, json_t *found, const json_t *origin,
@@ -169,9 +175,10 @@ static int compare_origin(const ics_checkpoint *checkpoint, json_t *found, const
 {
     char difference[512];
     json_object_del(found, ICS_CHECKPOINT_WRITTEN);
-    /* A digest says nothing to people. The settings name what has changed, if something has. */
-    bool differs = find_setting(found, origin, difference, sizeof difference) ||
-                   find_difference(found, origin, difference, sizeof difference);
+    if (has_other_settings(checkpoint, found, origin, error)) {
+        return ICESTREAM_E_CONFIG;
+    }
+    bool differs = find_difference(found, origin, difference, sizeof difference);
     if (!differs && !json_equal(found, origin)) {
         differs = true;
         snprintf(difference, sizeof difference, "found other keys than those of this run");

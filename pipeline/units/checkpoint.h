@@ -31,7 +31,8 @@ typedef struct ics_checkpoint_part {
 
 /* Opens the checkpoint at `path` for reading, and for appending if no other process has its lock.
  * *out NULL without an error: there is no such file. `origin`: what the hits must depend on
- * (ics_origin_metadata). ICESTREAM_E_INPUT also names the first value that differs. */
+ * (ics_origin_metadata). ICESTREAM_E_CONFIG: it is a checkpoint of other settings, and the text
+ * names each of them with both values. ICESTREAM_E_INPUT also: it is one of another step file. */
 int ics_checkpoint_open(const char *path, const json_t *origin, ics_checkpoint **out,
                         icestream_error *error);
 /* Reads all records and checks them. What follows the last good record is cut off, or ignored if

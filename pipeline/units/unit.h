@@ -248,7 +248,9 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
  * removes the checkpoint. Fills work->taken_over. A checkpoint that cannot be used leaves a notice
- * and is no error. The errors of ics_collector_add; ICESTREAM_E_INTERRUPTED. */
+ * and is no error, except for one of other settings without --force: that of a claimed step file
+ * goes to the quarantine, any other is ICESTREAM_E_OUTPUT. The errors of ics_collector_add and
+ * ics_quarantine_move; ICESTREAM_E_INTERRUPTED. */
 int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error);
 /* On a reader's thread: moves work->cursor over photons that were taken over, and sets its barrier
  * where the next ones begin. */

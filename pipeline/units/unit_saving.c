@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/spool/quarantine.h"
 #include "pipeline/units/checkpoint_state.h"
 #include "pipeline/units/unit.h"
 
@@ -108,7 +109,7 @@ static int check_maths(const ics_unit *unit, icestream_error *error)
     if ((found & ~unit->common->maths) == 0) {
         return ICESTREAM_OK;
     }
-    return ics_error_set(error, ICESTREAM_E_INPUT, "%s: math: found %s, expected %s",
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: math: found %s, expected %s",
                          unit->checkpoint, ics_metadata_maths_name(found),
                          ics_metadata_maths_name(unit->common->maths));
 }
@@ -149,10 +150,49 @@ static void forget(ics_unit *unit)
     work->taken_over = (ics_checkpoint_part){.maths = ICS_MATHS_NONE};
 }
 
+/* The checkpoint is work of a run with other settings, so this run does not replace it. Of a
+ * claimed step file it goes to the quarantine, because nobody may be there to decide. Otherwise the
+ * run ends (ICESTREAM_E_OUTPUT). `error` has the settings that differ. */
+static int keep_other(ics_unit *unit, icestream_error *error)
+{
+    const icestream_error why = *error;
+    bool moved = false;
+    ics_path where;
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    forget(unit);
+    if (unit->claim.name == NULL) {
+        ics_error_set(error, ICESTREAM_E_OUTPUT,
+                      "%s: found a checkpoint of other settings, which is not replaced: give its "
+                      "settings, choose another sink.directory, or begin afresh with --force",
+                      unit->name);
+        return ics_error_add(error, ICESTREAM_E_OUTPUT, "%s", why.text);
+    }
+    char *near = NULL;
+    if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", unit->checkpoint);
+    }
+    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
+    const char *slash = strrchr(unit->checkpoint, '/');
+    const char *name = slash != NULL ? slash + 1 : unit->checkpoint;
+    const int status =
+        ics_quarantine_move(&quarantine, unit->checkpoint, name, why.text, &moved, &where, error);
+    free(near);
+    if (status == ICESTREAM_OK && moved) {
+        ics_unit_leave_notice(unit,
+                              "%s; this checkpoint is now %s: the step file is computed from its "
+                              "beginning",
+                              why.text, where.text);
+    }
+    return status;
+}
+
 static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error *error)
 {
     ics_unit_work *work = unit->work;
     int status = survey(unit, origin, error);
+    if (status == ICESTREAM_E_CONFIG) {
+        return keep_other(unit, error);
+    }
     if (status == ICESTREAM_E_INPUT || status == ICESTREAM_E_OUTPUT) {
         ics_unit_leave_notice(
             unit, "%s; this checkpoint is not used: the step file is computed from its beginning",

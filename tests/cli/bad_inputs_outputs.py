@@ -42,6 +42,9 @@ def record_cases():
     keeps("a step file for metrics, by an option", run + "--metrics a.steps.npy", "--metrics: " + steps)
     keeps("a text as the journal", run + "-s sink.journal=notes", "sink.journal: " + notes + "a journal of runs, or a name that is free", notes=NOTES)
     keeps("a text for metrics", "validate -s metrics.file=notes", "metrics.file: " + notes, notes=NOTES)
+    keeps("standard output for metrics", run + "-s metrics.file=-", "metrics.file: found -, which is standard output, expected the name of a file")
+    keeps("standard output for metrics, by an option", run + "--metrics -", "--metrics: found -, which is standard output")
+    keeps("standard output for kept steps", "run -q -s workload.steps=1 --keep-steps=-", "--keep-steps: found -, which is standard output")
     keeps("the run file as the summary", "run -q run.yaml --summary run.yaml", "--summary: found run.yaml, a file that is something else", run_yaml=RUN)
     keeps("one name for two records", run + "--summary x --metrics x", "x: found the same name for a summary of a run and metrics of a run")
 

@@ -28,7 +28,10 @@ lines=(
 )
 for line in "${lines[@]}"; do
     {
-        sleep 0.05 # the reader has gone
+        (
+            trap '' PIPE
+            while printf x 2>/dev/null; do sleep 0.01; done # until the reader has gone
+        )
         # shellcheck disable=SC2086 # the words of a line
         "$I" $line 2>quiet
         echo $? >status

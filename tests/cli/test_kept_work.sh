@@ -44,4 +44,56 @@ for seed in 1 7; do
     kill $! 2>/dev/null
 done
 says err "p/pipe-000000.hits.npy: run.seed: found 1, expected 7"
+
+# begin ARGUMENT...: a run of the large step file that is ended by a signal when it has a checkpoint. Its status is 85.
+begin() {
+    rm -rf part
+    "$ICESTREAM" run -q --unfinished-exit 85 -s sink.directory=part -s sink.checkpoint=0.01 -s device.threads=1 "$@" \
+        2>/dev/null &
+    local run=$! status=0
+    await test -s part/large.hits.npy.checkpoint
+    kill -TERM $run
+    wait $run || status=$?
+    [ $status = 85 ] || fail "exit status $status instead of 85"
+}
+
+# A checkpoint of other settings: of a named step file the run is refused, with and without --resume.
+mkdir in
+expect 0 "$ICESTREAM" generate -s workload.steps=40000 -o in/large.steps.npy
+named=(-s 'source.files=[in/large.steps.npy]')
+begin "${named[@]}"
+cp part/large.hits.npy.checkpoint kept
+for option in --resume --quiet; do
+    expect 74 "$ICESTREAM" run $option "${named[@]}" -s sink.directory=part -s run.seed=2 -s run.bounce_limit=9
+    says err "nothing was computed; a checkpoint of other settings is not replaced" \
+        "part/large.hits.npy.checkpoint: run.seed: found 1, expected 2" "run.bounce_limit: found 10000, expected 9"
+    same part/large.hits.npy.checkpoint kept
+done
+
+# Journal, summary and status have the exit status that the process returned.
+begin "${named[@]}"
+says part/run.journal '"exit_status":85'
+says part/summary.json '"exit_status": 85'
+
+# Of a claimed step file the checkpoint goes to the quarantine.
+begin -s source.directory=in
+cp part/large.hits.npy.checkpoint kept
+"$ICESTREAM" run -s source.directory=in -s sink.directory=part -s run.seed=2 --time-limit 1 >out 2>err
+says err "run.seed: found 1, expected 2; this checkpoint is now part/quarantine/large.hits.npy.checkpoint"
+same part/quarantine/large.hits.npy.checkpoint kept
+
+# A worker that was killed and whose parent has not asked for its status is not running.
+cat >zombie.py <<'PYTHON'
+"""Kills a run as soon as it has a journal, and lets `status` look at it before the run is awaited."""
+import os, subprocess, sys, time
+run = subprocess.Popen([sys.argv[1], "run", "-q", "-s", "source.directory=in", "-s", "sink.directory=dead"])
+while not os.path.exists("dead/run.journal") or os.path.getsize("dead/run.journal") == 0:
+    time.sleep(0.02)
+run.kill()
+while ") Z " not in open(f"/proc/{run.pid}/stat").read():
+    time.sleep(0.02)
+sys.exit(subprocess.call([sys.argv[1], "status", "dead"]))
+PYTHON
+expect 0 python3 zombie.py "$ICESTREAM"
+says out "gone"
 finish

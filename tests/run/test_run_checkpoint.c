@@ -131,15 +131,27 @@ START_TEST(test_batches_may_differ)
 }
 END_TEST
 
-START_TEST(test_other_settings_do_not_use_it)
+START_TEST(test_other_settings_do_not_replace_it)
 {
-    size_t size = 0;
+    size_t size = 0, left_size = 0;
     stop_in_middle("run.seed=7");
-    char *log = run_folder_log(&place, (const char *[]){"device.backend=cpu", NULL});
-    ck_assert_ptr_nonnull(strstr(log,
-                                 "large.hits.npy.checkpoint: run.seed: found 7, expected 1; this "
-                                 "checkpoint is not used"));
-    free(log);
+    unsigned char *left = hit_file("large.hits.npy.checkpoint", &left_size);
+    for (int i = 0; i < 2; ++i) {
+        place.options.resume = i == 1;
+        ck_assert_int_eq(run_with(NULL), ICESTREAM_E_OUTPUT);
+        ck_assert_msg(strstr(place.error.text, "large.hits.npy.checkpoint: run.seed: found 7, "
+                                               "expected 1") != NULL,
+                      "%s", place.error.text);
+        unsigned char *found = hit_file("large.hits.npy.checkpoint", &size);
+        ck_assert_uint_eq(size, left_size);
+        ck_assert_int_eq(memcmp(found, left, size), 0);
+        free(found);
+    }
+    free(left);
+    place.options.resume = false;
+    place.options.force = true;
+    ck_assert_int_eq(finish(NULL), 0);
+    place.options.force = false;
     unsigned char *result = hit_file("large.hits.npy", &size);
     find_files("*.hits.npy", true);
     unsigned char *expected = undisturbed(&size);
@@ -227,7 +239,7 @@ ICS_TEST_MAIN("run_checkpoint")
     tcase_add_checked_fixture(tests, open_with_steps, close_place);
     tcase_add_test(tests, test_next_run_continues);
     tcase_add_test(tests, test_batches_may_differ);
-    tcase_add_test(tests, test_other_settings_do_not_use_it);
+    tcase_add_test(tests, test_other_settings_do_not_replace_it);
     tcase_add_test(tests, test_other_input_does_not_use_it);
     tcase_add_test(tests, test_force_and_off_start_afresh);
     tcase_add_test(tests, test_resume_removes_what_is_left);

@@ -225,8 +225,7 @@ static void wait_until_read(const world_client *client)
     }
 }
 
-/* Each message has begun to be stored when its last piece shows that a byte of its rows is wrong.
- * The client sends them until the listener has closed the connection. */
+/* Each message has begun to be stored when its last piece shows that its rows are wrong. */
 static void send_bad_messages_in_pieces(world_client *client)
 {
     size_t size;
@@ -242,8 +241,7 @@ static void send_bad_messages_in_pieces(world_client *client)
     free(bytes);
 }
 
-/* A client may be dropped because of the answer that refuses a message. The file of the message is
- * removed then, and the next client is served. */
+/* A client may be dropped while a message is refused. The next client is served. */
 START_TEST(test_unread_refusals)
 {
     listener_world *world = world_open();

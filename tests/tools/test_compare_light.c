@@ -9,6 +9,7 @@
  */
 #include "pipeline/icestream.h"
 #include "tests/support/json_values.h"
+#include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -119,6 +120,27 @@ START_TEST(band_of_both)
     forget(&result);
     result = compare(load(LIST, NULL, NULL), load(LIST, "detector.oversize=2", NULL), false);
     ck_assert_ptr_null(strstr(result.text, "Only hits from"));
+    forget(&result);
+}
+END_TEST
+
+START_TEST(oversize_without_acceptance)
+{
+    /* Nothing is thinned, so the record of the light names no oversize, and both use one light. */
+    icestream_config *second = NULL;
+    static const char *const sets[] = {"device.backend=cpu",    "device.threads=2",
+                                       "ice.model=uniform",     "workload.steps=2",
+                                       "light.acceptance=none", "detector.oversize=2"};
+    icestream_error error = {0};
+    ck_assert_msg(icestream_config_load(NULL, sets, 6, &second, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    answer result = compare(load("workload.steps=2", "light.acceptance=none", NULL), second, true);
+    const json_t *light = json_object_get(result.json, "light");
+    ck_assert_msg(light != NULL, "%s", result.error.text);
+    ck_assert_str_eq(text_of(light, "against"), "same");
+    ck_assert(json_is_true(json_object_get(light, "by_weight")));
+    ck_assert_ptr_nonnull(strstr(text_of(item_of(result.json, "pairs", 0), "differences"),
+                                 "detector.oversize (5, 2)"));
     forget(&result);
 }
 END_TEST
@@ -245,15 +267,58 @@ START_TEST(steps_from_files)
 }
 END_TEST
 
+START_TEST(first_accepts)
+{
+    char folder[] = "/tmp/icestream-compare-light-XXXXXX", path[64], source[96];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.steps.npy", folder);
+    snprintf(source, sizeof source, "source.files=[%s]", path);
+    icestream_error error = {0};
+    icestream_config *config = load(LIST, NULL, NULL);
+    ck_assert_msg(icestream_generate(config, path, false, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    icestream_config_destroy(config);
+    /* The steps suit the second configuration, and only the first one accepts them. */
+    answer result = compare(load(source, "detector.oversize=1", "source.light_mismatch=accept"),
+                            load(source, NULL, NULL), true);
+    const json_t *light = json_object_get(result.json, "light");
+    ck_assert_msg(light != NULL, "%s", result.error.text);
+    ck_assert_str_eq(text_of(light, "against"), "accepted");
+    ck_assert(json_is_false(json_object_get(light, "by_weight")));
+    forget(&result);
+    result = compare(load(source, "detector.oversize=1", "source.light_mismatch=accept"),
+                     load(source, NULL, NULL), false);
+    ck_assert_ptr_nonnull(strstr(result.text, "made for other values than those of the first "
+                                              "configuration,\nwhich source.light_mismatch "
+                                              "accepts: detector.oversize (1, 5).\nSums of weights "
+                                              "cannot be compared.\n"));
+    forget(&result);
+    /* A file without a record suits every configuration, but not with the same weights. */
+    const icestream_step step = step_file_good(1, 0);
+    unlink(path);
+    step_file_write(path, &step, 1);
+    result = compare(load(source, NULL, NULL), load(source, "detector.oversize=2", NULL), true);
+    light = json_object_get(result.json, "light");
+    ck_assert_msg(light != NULL, "%s", result.error.text);
+    ck_assert_str_eq(text_of(light, "against"), "same");
+    ck_assert(json_is_true(json_object_get(light, "by_weight")));
+    forget(&result);
+    unlink(path);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 ICS_TEST_MAIN("compare light")
 {
     TCase *tests = tcase_create("compare light");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, own_light);
     tcase_add_test(tests, band_of_both);
+    tcase_add_test(tests, oversize_without_acceptance);
     tcase_add_test(tests, sums_of_weights_agree);
     tcase_add_test(tests, same_light);
     tcase_add_test(tests, other_light);
     tcase_add_test(tests, steps_from_files);
+    tcase_add_test(tests, first_accepts);
     suite_add_tcase(suite, tests);
 }

@@ -171,6 +171,24 @@ START_TEST(inflation)
 }
 END_TEST
 
+START_TEST(kolmogorov_of_weights)
+{
+    /* One value of weight 3 below nine of weight 1: S^2/V = 144/18 = 8. The variance is largest
+     * after the first value, with F = 1/4 and half of V: (9/16 + 1/16)/2 = 0.3125 and not 0.25. */
+    enum { VALUES = 10 };
+    ics_statistics_weighted values[VALUES];
+    for (int i = 0; i < VALUES; ++i) {
+        values[i] = (ics_statistics_weighted){i, i == 0 ? 3 : 1};
+    }
+    ck_assert_double_eq_tol(
+        ics_statistics_kolmogorov_weighted(values, VALUES, 8, values, VALUES, 8).size, 3.2, 1e-12);
+    /* Equal weights change nothing. */
+    values[0].weight = 1;
+    ck_assert_double_eq_tol(
+        ics_statistics_kolmogorov_weighted(values, VALUES, 10, values, VALUES, 10).size, 5, 1e-12);
+}
+END_TEST
+
 START_TEST(false_alarms)
 {
     /* 2000 pairs of equal distributions: 100 +- 10 of each test are below 5 %; 60 .. 140 is four
@@ -235,6 +253,7 @@ ICS_TEST_MAIN("statistics")
     tcase_add_test(tests, chi_square_by_hand);
     tcase_add_test(tests, totals);
     tcase_add_test(tests, inflation);
+    tcase_add_test(tests, kolmogorov_of_weights);
     tcase_add_test(tests, false_alarms);
     tcase_add_test(tests, finds_differences);
     suite_add_tcase(suite, tests);

@@ -200,12 +200,12 @@ START_TEST(test_other_origin_is_refused_with_its_key)
     ics_checkpoint *checkpoint = NULL;
     write_two_records();
     json_object_set_new(json_object_get(origin, "digests"), "ice", json_string("cc"));
-    ck_assert_int_eq(ics_checkpoint_open(path, origin, &checkpoint, &error), ICESTREAM_E_INPUT);
+    ck_assert_int_eq(ics_checkpoint_open(path, origin, &checkpoint, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(checkpoint);
     ck_assert_ptr_nonnull(strstr(error.text, "ice: found aa, expected cc"));
     json_object_set_new(origin, "content", json_string("pe"));
     json_object_set_new(json_object_get(origin, "digests"), "ice", json_string("aa"));
-    ck_assert_int_eq(ics_checkpoint_open(path, origin, &checkpoint, &error), ICESTREAM_E_INPUT);
+    ck_assert_int_eq(ics_checkpoint_open(path, origin, &checkpoint, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "content: found nothing, expected pe"));
 }
 END_TEST

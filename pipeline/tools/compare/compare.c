@@ -126,10 +126,9 @@ static int choose_steps(ics_comparison *comparison, const icestream_config *conf
     const bool against = config == comparison->against;
     if (against) {
         ICS_TRY(ics_compare_light_choose(comparison, models, error));
-        ics_compare_band_choose(comparison, models);
     } else {
         ICS_TRY(load_steps(comparison, models, error));
-        ics_compare_band_remember(comparison, models);
+        ICS_TRY(ics_compare_band_find(models, &comparison->light.spectra, error));
         ICS_TRY(ics_light_record_create(config, models, true, &comparison->light.first, error));
     }
     return check_spectra(steps_of(comparison, against), experiment, error);

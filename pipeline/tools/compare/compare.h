@@ -3,6 +3,7 @@
 #ifndef ICS_TOOLS_COMPARE_COMPARE_H
 #define ICS_TOOLS_COMPARE_COMPARE_H
 
+#include "pipeline/files/digest.h"
 #include "pipeline/models/light/light.h"
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/rows.h"
@@ -32,13 +33,15 @@ typedef enum ics_compare_light_kind {
     ICS_COMPARE_LIGHT_SAME,    /* those of the first one, which suit both */
     ICS_COMPARE_LIGHT_OWN,     /* its own steps, made of the same particles or workload */
     ICS_COMPARE_LIGHT_ACCEPTED /* those of the first one, although they were made for other values
-                                */
+                                  than those of one of the configurations, or of both */
 } ics_compare_light_kind;
 
-/* What decides which wavelengths a configuration draws. */
+/* What decides which wavelengths a configuration draws, and with which weights. */
 typedef struct ics_compare_spectra {
     ics_range drawn[ICS_SPECTRA_MAX]; /* [count] (nm): of each spectrum with the bias */
     size_t count;
+    double oversize;
+    char weights[ICS_DIGEST_TEXT]; /* digest of oversize and bias */
 } ics_compare_spectra;
 
 typedef struct ics_compare_light {
@@ -46,9 +49,10 @@ typedef struct ics_compare_light {
     json_t *differences; /* [{"key", "steps", "run"}]: settings of light, first and second value */
     size_t unrecorded;   /* step files without a record of their light */
     ics_compare_light_kind kind;
-    bool by_weight; /* the light differs: weights are compared, and not numbers of hits */
-    bool is_cut;    /* one configuration draws wavelengths outside the band */
-    ics_range band; /* the wavelengths that both draw, for comparisons by weight (nm) */
+    bool is_accepted; /* the second configuration accepts steps that do not suit it */
+    bool by_weight;   /* the light differs: weights are compared, and not numbers of hits */
+    bool is_cut;      /* one configuration draws wavelengths outside the band */
+    ics_range band;   /* the wavelengths that both draw, for comparisons by weight (nm) */
     ics_compare_spectra spectra; /* of the first configuration */
 } ics_compare_light;
 
@@ -80,11 +84,13 @@ void ics_compare_list_differences(const ics_comparison *comparison,
  * the errors of ics_step_list_generate(). */
 int ics_compare_light_choose(ics_comparison *comparison, const ics_models *models,
                              icestream_error *error);
-/* Stores the wavelengths that the first configuration draws, whose models are given. */
-void ics_compare_band_remember(ics_comparison *comparison, const ics_models *models);
-/* Finds the band that both configurations draw, given the models of the second one. Only spectra
+/* Finds the wavelengths that a configuration draws, and what its weights depend on.
+ * ICESTREAM_E_MEMORY. */
+int ics_compare_band_find(const ics_models *models, ics_compare_spectra *out,
+                          icestream_error *error);
+/* Stores the band that both configurations draw, given the spectra of the second one. Only spectra
  * that steps use count. */
-void ics_compare_band_choose(ics_comparison *comparison, const ics_models *models);
+void ics_compare_band_choose(ics_comparison *comparison, const ics_compare_spectra *theirs);
 
 /* Lists the settings of light that differ: "detector.oversize (5, 1)". */
 void ics_compare_light_list(const ics_compare_light *light, char *text, size_t size);

@@ -1,6 +1,7 @@
 /* The band of wavelengths that both configurations of a comparison draw. Sums of weights estimate
  * the light of this band without bias; outside it only one configuration has light at all
  * (physics.md 3.2). */
+#include "base/error.h"
 #include "pipeline/tools/compare/compare.h"
 
 /* The density is linear between the points, so it is above 0 from the point before the first one
@@ -18,13 +19,25 @@ static ics_range drawn_by(const ice_spectrum *spectrum)
                        spectrum->wavelength[last + 1 < spectrum->count ? last + 1 : last]};
 }
 
-static void find_drawn(const ics_models *models, ics_compare_spectra *out)
+int ics_compare_band_find(const ics_models *models, ics_compare_spectra *out,
+                          icestream_error *error)
 {
     const ice_light *light = models->light;
+    ics_digest *digest = NULL;
+    ICS_TRY(ics_digest_create(&digest, error));
     out->count = light->count;
+    out->oversize = models->detector->oversize;
     for (size_t i = 0; i < light->count; ++i) {
         out->drawn[i] = drawn_by(&light->spectra[i]);
     }
+    ics_digest_add_number(digest, out->oversize);
+    ics_digest_add_numbers(digest, light->bias_wavelength, light->bias_count);
+    ics_digest_add_numbers(digest, light->bias, light->bias_count);
+    ics_digest_text(digest, out->weights);
+    ics_digest_destroy(digest);
+    return out->weights[0] != '\0'
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory for the light");
 }
 
 static void mark_used(const ics_step_list *steps, bool used[ICS_SPECTRA_MAX])
@@ -34,24 +47,17 @@ static void mark_used(const ics_step_list *steps, bool used[ICS_SPECTRA_MAX])
     }
 }
 
-void ics_compare_band_remember(ics_comparison *comparison, const ics_models *models)
-{
-    find_drawn(models, &comparison->light.spectra);
-}
-
-void ics_compare_band_choose(ics_comparison *comparison, const ics_models *models)
+void ics_compare_band_choose(ics_comparison *comparison, const ics_compare_spectra *theirs)
 {
     ics_compare_light *light = &comparison->light;
     const ics_compare_spectra *ours = &light->spectra;
-    ics_compare_spectra theirs;
     bool used[ICS_SPECTRA_MAX] = {false};
-    find_drawn(models, &theirs);
     mark_used(&comparison->steps, used);
     mark_used(&comparison->against_steps, used);
     /* An end at which two spectra differ cuts all light: hits do not say their spectrum. */
     ics_range all = ics_range_empty, both = {-INFINITY, INFINITY};
-    for (size_t i = 0; i < ours->count && i < theirs.count; ++i) {
-        const ics_range a = ours->drawn[i], b = theirs.drawn[i];
+    for (size_t i = 0; i < ours->count && i < theirs->count; ++i) {
+        const ics_range a = ours->drawn[i], b = theirs->drawn[i];
         if (!used[i]) {
             continue;
         }

@@ -176,6 +176,9 @@ static int judge_records(ics_comparison *comparison, const json_t *run, icestrea
 {
     size_t i;
     const json_t *record;
+    if (comparison->steps.accepted) {
+        comparison->light.kind = ICS_COMPARE_LIGHT_ACCEPTED;
+    }
     json_array_foreach(comparison->steps.records, i, record)
     {
         char name[2048];
@@ -192,11 +195,40 @@ static int judge_records(ics_comparison *comparison, const json_t *run, icestrea
             ics_light_record_judge(comparison->against, run, name, light, &accepted, error);
         if (status == ICESTREAM_OK && accepted != NULL) {
             comparison->light.kind = ICS_COMPARE_LIGHT_ACCEPTED;
+            comparison->light.is_accepted = true;
             status = add_differences(comparison, accepted, error);
         }
         json_decref(accepted);
         ICS_TRY(status);
     }
+    return ICESTREAM_OK;
+}
+
+/* Decides whether numbers of hits can be compared. The record of light without an acceptance names
+ * no oversize, and a file without a record names nothing, so the models count, too. */
+static int choose_tests(ics_comparison *comparison, const ics_models *models,
+                        icestream_error *error)
+{
+    ics_compare_light *light = &comparison->light;
+    const ics_compare_spectra *ours = &light->spectra;
+    ics_compare_spectra theirs;
+    ICS_TRY(ics_compare_band_find(models, &theirs, error));
+    ics_compare_band_choose(comparison, &theirs);
+    if (ours->oversize != theirs.oversize) {
+        char first[32], second[32];
+        snprintf(first, sizeof first, "%.10g", ours->oversize);
+        snprintf(second, sizeof second, "%.10g", theirs.oversize);
+        json_t *list = json_pack("[{s:s, s:s, s:s}]", "key", "detector.oversize", "steps", first,
+                                 "run", second);
+        const int status =
+            list != NULL ? add_differences(comparison, list, error) : no_memory(error);
+        json_decref(list);
+        ICS_TRY(status);
+    }
+    const bool is_recorded = light->unrecorded == 0 && json_array_size(light->differences) > 0;
+    light->by_weight = light->kind != ICS_COMPARE_LIGHT_ACCEPTED &&
+                       (light->kind == ICS_COMPARE_LIGHT_OWN || is_recorded ||
+                        strcmp(ours->weights, theirs.weights) != 0);
     return ICESTREAM_OK;
 }
 
@@ -221,10 +253,8 @@ static int choose(ics_comparison *comparison, const ics_models *models, const js
     ICS_TRY(ics_light_record_compare("the first configuration", light->first, run, &list, error));
     const int status = add_differences(comparison, list, error);
     json_decref(list);
-    light->by_weight = light->kind == ICS_COMPARE_LIGHT_OWN ||
-                       (light->kind == ICS_COMPARE_LIGHT_SAME && light->unrecorded == 0 &&
-                        json_array_size(light->differences) > 0);
-    return status;
+    ICS_TRY(status);
+    return choose_tests(comparison, models, error);
 }
 
 int ics_compare_light_choose(ics_comparison *comparison, const ics_models *models,
@@ -278,11 +308,13 @@ void ics_compare_light_print(const ics_comparison *comparison, FILE *out)
             comparison->against_steps.count, keys[0] != '\0' ? keys : "ice or detector");
         break;
     case ICS_COMPARE_LIGHT_ACCEPTED:
-        fprintf(
-            out,
-            "Light: %s and %s use these steps. They were made for other values than those of "
-            "%s,\nwhich source.light_mismatch accepts: %s.\nSums of weights cannot be compared.\n",
-            first, second, second, keys);
+        fprintf(out,
+                "Light: %s and %s use these steps. They were made for other values than those of "
+                "%s%s%s,\nwhich source.light_mismatch accepts%s%s.\nSums of weights cannot be "
+                "compared.\n",
+                first, second, comparison->steps.accepted ? first : "",
+                comparison->steps.accepted && light->is_accepted ? " and " : "",
+                light->is_accepted ? second : "", keys[0] != '\0' ? ": " : "", keys);
         break;
     }
     if (light->by_weight) {

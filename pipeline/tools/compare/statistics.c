@@ -303,6 +303,28 @@ static double sum_of(const ics_statistics_weighted *values, size_t count)
     return sum;
 }
 
+/* Returns the number of values without weights whose distribution function fluctuates as much where
+ * it fluctuates most. `size` is that number if weights and values are independent; weights that
+ * follow the value make it smaller. The function F varies by the sum of (1 - F)^2 w^2 below and
+ * F^2 w^2 above; without weights this is at most 1/4. */
+static double effective_size(const ics_statistics_weighted *values, size_t count, double sum,
+                             double size)
+{
+    double squares = 0, below = 0, inside = 0, largest = 0.25;
+    for (size_t i = 0; i < count; ++i) {
+        squares += values[i].weight * values[i].weight;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        inside += values[i].weight / sum;
+        below += values[i].weight * values[i].weight / squares;
+        if (i + 1 == count || values[i + 1].value > values[i].value) {
+            largest =
+                fmax(largest, (1 - inside) * (1 - inside) * below + inside * inside * (1 - below));
+        }
+    }
+    return 0.25 * size / largest;
+}
+
 ics_statistics_test ics_statistics_kolmogorov_weighted(const ics_statistics_weighted *a,
                                                        size_t a_count, double a_size,
                                                        const ics_statistics_weighted *b,
@@ -323,5 +345,7 @@ ics_statistics_test ics_statistics_kolmogorov_weighted(const ics_statistics_weig
         }
         distance = fmax(distance, fabs(in_a / a_sum - in_b / b_sum));
     }
-    return kolmogorov(distance, a_size * b_size / (a_size + b_size));
+    const double n = effective_size(a, a_count, a_sum, a_size);
+    const double m = effective_size(b, b_count, b_sum, b_size);
+    return kolmogorov(distance, n * m / (n + m));
 }

@@ -121,6 +121,7 @@ static int append_file(ics_step_list *list, const char *path, const files_user *
     if (status == ICESTREAM_OK) {
         status = ics_light_record_judge(user->config, user->light, path,
                                         ics_step_reader_light(reader), &accepted, error);
+        list->accepted |= accepted != NULL;
         json_decref(accepted);
     }
     if (status == ICESTREAM_OK) {

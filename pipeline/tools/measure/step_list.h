@@ -14,6 +14,7 @@ typedef struct ics_step_list {
      * each file, or one for generated steps (models/light_record.h). */
     json_t *records;
     char origin[256]; /* for reports: "workload cascade", "3 step files" or "a.f2k" */
+    bool accepted;    /* source.light_mismatch accepts steps that were made for other values */
     bool generated;   /* the steps were made of particles or of a workload */
 } ics_step_list;
 

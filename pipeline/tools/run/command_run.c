@@ -97,6 +97,9 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
         .metrics_path = values[OPTION_METRICS].text,
         .time_limit = (double)values[OPTION_TIME_LIMIT].whole,
         .unfinished_after_signal = values[OPTION_UNFINISHED_EXIT].given,
+        .unfinished_exit = values[OPTION_UNFINISHED_EXIT].given
+                               ? (int)strtol(values[OPTION_UNFINISHED_EXIT].text, NULL, 10)
+                               : 0,
         .keep_steps = !values[OPTION_KEEP_STEPS].given ? NULL
                       : steps != NULL                  ? steps
                                                        : "",

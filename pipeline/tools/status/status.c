@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/spool/process.h"
 #include "pipeline/telemetry/journal_summary.h"
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"
@@ -10,7 +11,6 @@
 #include "pipeline/units/checkpoint_about.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ static const json_t *find_lease(const json_t *spools, const char *worker)
 }
 
 /* Returns whether a worker without an entry `stop` in the journal has certainly ended: its lease
- * has expired, or it ran on this host and its process does not exist. */
+ * has expired, or it ran on this host and its process does not exist or is a zombie. */
 static bool is_gone(const ics_journal_worker *worker, const json_t *lease)
 {
     char host[256] = "";
@@ -43,7 +43,7 @@ static bool is_gone(const ics_journal_worker *worker, const json_t *lease)
         return true;
     }
     return worker->pid > 0 && worker->host != NULL && gethostname(host, sizeof host - 1) == 0 &&
-           strcmp(host, worker->host) == 0 && kill((pid_t)worker->pid, 0) != 0 && errno == ESRCH;
+           strcmp(host, worker->host) == 0 && ics_process_has_ended(worker->pid);
 }
 
 static const char *state_name(const ics_journal_worker *worker, const json_t *lease)
