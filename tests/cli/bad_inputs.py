@@ -239,13 +239,13 @@ def make_good_files(program):
 
 
 def row_of(it, status, text):
-    """Returns the row of a case. Of the message it has the first line that is
-    no warning, without what depends on the machine. If
-    the program goes on, the message is the first warning."""
+    """Returns the row of a case. Of the message it has the first line that is no warning, without what
+    depends on the machine. If the program goes on, the message is the first warning."""
     lines = text.splitlines() or [""]
-    lines = [line for line in lines if not line.startswith("warning: ")] or lines
     if status == 0:
         lines = [line for line in lines if line.startswith("warning")] or [""]
+    else:
+        lines = [line for line in lines if not line.startswith("warning: ")] or lines
     message = re.sub(it.varies, "...", lines[0]) if it.varies else lines[0]
     cells = [it.name, "icestream " + it.command, str(status), message]
     for i, cell in enumerate(cells):
