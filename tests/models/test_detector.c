@@ -213,6 +213,16 @@ START_TEST(small_files)
     ck_assert_uint_eq(geo.detector->module_count, 1);
     ck_assert_double_eq(geo.detector->modules[0].z, 0);
     detector_unload(&geo);
+
+    /* Strings above 86 have no modules at the surface. */
+    geo = load_file(&folder, "new.geo-f2k",
+                    "A\t0x1\t10\t20\t-1948.07\t87\t110\nB\t0x2\t10\t20\t-1900\t86\t61\n"
+                    "C\t0x3\t10\t20\t-1900\t1001\t0\n");
+    expect_detector(&geo);
+    ck_assert_uint_eq(geo.detector->module_count, 2);
+    ck_assert(geo.detector->modules[0].string == 87 && geo.detector->modules[0].module == 110);
+    ck_assert(geo.detector->modules[1].string == 1001 && geo.detector->modules[1].module == 0);
+    detector_unload(&geo);
     model_folder_remove(&folder);
 }
 END_TEST

@@ -194,12 +194,31 @@ END_TEST
 START_TEST(modules_that_are_not_there_are_counted)
 {
     loaded_detector r =
-        load_with("cables", "1 1 10 1\n87 1 10 1\n99 60 10 1\n1 61 10 1\n0 1 10 1\n");
+        load_with("cables", "1 1 10 1\n87 1 10 1\n99 61 10 1\n1 61 10 1\n0 1 10 1\n");
     expect_detector(&r);
     ck_assert_uint_eq(r.warnings.count, 1);
     ck_assert_ptr_nonnull(
         strstr(r.warnings.items[0], "2 rows are of modules that hex86 does not have"));
     detector_unload(&r);
+}
+END_TEST
+
+/* Ten modules of string 1. One azimuth for all of them, such as a 0 that fills the column, is no
+ * angle in radians. */
+START_TEST(azimuths_in_radians)
+{
+    static const char *const last[] = {"0", "1.5", "90"};
+    for (size_t i = 0; i < sizeof last / sizeof *last; ++i) {
+        char text[256] = "";
+        for (int module = 1; module < 10; ++module) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), "1 %d 0 1\n", module);
+        }
+        snprintf(text + strlen(text), sizeof text - strlen(text), "1 10 %s 1\n", last[i]);
+        loaded_detector r = load_with("cables", text);
+        expect_detector(&r);
+        ck_assert_uint_eq(r.warnings.count, i == 1);
+        detector_unload(&r);
+    }
 }
 END_TEST
 
@@ -336,6 +355,7 @@ ICS_TEST_MAIN("sensors")
     tcase_add_test(tests, files_of_modules);
     tcase_add_test(tests, modules_without_voltage_are_off);
     tcase_add_test(tests, modules_that_are_not_there_are_counted);
+    tcase_add_test(tests, azimuths_in_radians);
     tcase_add_loop_test(tests, bad_list, 0, (int)(sizeof bad_lists / sizeof *bad_lists));
     tcase_add_test(tests, real_folders);
     tcase_add_test(tests, keys_go_before_folders);

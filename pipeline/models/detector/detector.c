@@ -181,8 +181,8 @@ static int warn_of_deep_modules(const ics_module_list *list, const char *name,
     if (list->deep_count == 0 ||
         ics_warnings_add(warnings,
                          "%s:%zu: found %zu module%s with numbers above 60 deep in the ice, which "
-                         "%s left out: in geo-f2k modules 61 to 64 are those of the surface; for "
-                         "all modules, write them as CSV (detector.file)",
+                         "%s left out: in geo-f2k modules 61 to 64 of strings up to 86 are those "
+                         "of the surface; for all modules, write them as CSV (detector.file)",
                          name, list->deep_line, list->deep_count, list->deep_count == 1 ? "" : "s",
                          list->deep_count == 1 ? "is" : "are") == ICESTREAM_OK) {
         return ICESTREAM_OK;

@@ -89,7 +89,7 @@ int ics_detector_layout_read(const char *path, ics_module_list *out, icestream_e
     if (status == ICESTREAM_OK && out->count == 0) {
         ics_error_add(error, ICESTREAM_E_CONFIG,
                       "%s: error: found no modules in the deep ice, expected string > 0 and module "
-                      "1 .. 60",
+                      "1 .. 60, or string > 86",
                       path);
         return ICESTREAM_E_CONFIG;
     }

@@ -133,8 +133,10 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
 {
     enum { NAME, ID, X, Y, HEIGHT, STRING, MODULE, FIELDS };
     static const char *const names[FIELDS] = {"name", "id", "x", "y", "z", "string", "module"};
-    enum { LAST_IN_ICE = 60 };
-    const double deep = -500; /* m: modules above 60 stand in tanks at the surface */
+    /* As in ppc (ini.cxx): strings above 86 have no modules at the surface. */
+    enum { LAST_IN_ICE = 60, LAST_WITH_SURFACE = 86 };
+    const double deep =
+        -500; /* m: modules above 60 of other strings stand in tanks at the surface */
     ics_text_reader reader = ics_text_open(text, ' ', error);
     ics_text_line line;
     int status = ICESTREAM_OK;
@@ -156,10 +158,11 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
         for (size_t i = X; i < FIELDS; ++i) {
             good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
         }
-        if (!good || !(numbers[STRING] > 0 && numbers[MODULE] >= 1)) {
+        const bool is_new = numbers[STRING] > LAST_WITH_SURFACE;
+        if (!good || !(is_new || (numbers[STRING] > 0 && numbers[MODULE] >= 1))) {
             continue;
         }
-        if (numbers[MODULE] > LAST_IN_ICE) {
+        if (!is_new && numbers[MODULE] > LAST_IN_ICE) {
             if (numbers[HEIGHT] < deep && out->deep_count++ == 0) {
                 out->deep_line = line.number;
             }

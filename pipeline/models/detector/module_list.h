@@ -14,8 +14,9 @@ typedef struct ics_listed_module {
 typedef struct ics_module_list {
     ics_listed_module *items; /* [count] */
     size_t count, capacity;
-    size_t deep_count, deep_line; /* rows of geo-f2k with modules above 60 that lie deep in the ice
-                                     and do not enter the list, and the first of them */
+    size_t deep_count, deep_line; /* rows of geo-f2k with modules above 60 of strings up to 86 that
+                                     lie deep in the ice and do not enter the list, and the first of
+                                     them */
 } ics_module_list;
 
 /* Appends a module. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
@@ -26,7 +27,8 @@ void ics_module_list_free(ics_module_list *list);
 int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out);
 
 /* Reads geo-f2k: name, hexadecimal id, x, y, height relative to the surface, string, module. Only
- * modules in the deep ice (string > 0, module 1 .. 60) enter the list, which may stay empty.
+ * modules in the deep ice (string above 86, or string > 0 and module 1 .. 60) enter the list, which
+ * may stay empty.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_error *error);
 

@@ -27,8 +27,8 @@ ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_ide
     return found ? &detector->modules[low] : NULL;
 }
 
-/* The limits of geo-f2k. */
-enum { LAST_IN_ICE = 60 };
+/* The limits of geo-f2k: strings above LAST_WITH_SURFACE have no modules at the surface. */
+enum { LAST_IN_ICE = 60, LAST_WITH_SURFACE = 86 };
 
 static const struct {
     const char *name; /* name of the file in a ppc ice folder */
@@ -150,8 +150,10 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
             (ics_module_identity){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
     }
     if (module == NULL) {
-        reader->unknown += values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE;
-        reader->beyond += values[0] >= 1 && values[1] > LAST_IN_ICE;
+        reader->unknown += values[0] > LAST_WITH_SURFACE ||
+                           (values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE);
+        reader->beyond +=
+            values[0] >= 1 && values[0] <= LAST_WITH_SURFACE && values[1] > LAST_IN_ICE;
         return;
     }
     ++reader->known;
@@ -171,15 +173,20 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
 /* Of a list of fewer rows nothing is said of its numbers. */
 enum { LEAST_ROWS = 10 };
 
-/* A list of azimuths in radians has small numbers only. */
+/* A list of azimuths in radians has small numbers only. One number for all, such as 0, says
+ * nothing.
+ */
 static int warn_of_radians(const sensor_reader *reader, ics_warnings *warnings)
 {
+    bool differs = false;
     for (size_t i = 0; i < reader->table->rows; ++i) {
-        if (fabs(ics_text_table_row(reader->table, i)[2]) > 2 * M_PI) {
+        const double azimuth = ics_text_table_row(reader->table, i)[2];
+        if (fabs(azimuth) > 2 * M_PI) {
             return ICESTREAM_OK;
         }
+        differs |= azimuth != ics_text_table_row(reader->table, 0)[2];
     }
-    return reader->table->rows < LEAST_ROWS
+    return reader->table->rows < LEAST_ROWS || !differs
                ? ICESTREAM_OK
                : ics_warnings_add(warnings,
                                   "%s: azimuth: found %zu azimuths, all between -2 pi and 2 pi; "
