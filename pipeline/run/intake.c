@@ -310,7 +310,8 @@ static bool has_results(void *user, const char *name)
 
 static bool is_output(void *user, const char *name)
 {
-    return ics_run_own_outputs_have(user, name);
+    const ics_run_state *run = user;
+    return ics_output_names_have(&run->own_outputs, name);
 }
 
 static void on_look(void *user)
@@ -418,6 +419,6 @@ const ics_run_part ics_run_intake_part = {
 void ics_run_intake_destroy(ics_run_state *run)
 {
     free(run->intake.spool);
-    ics_run_own_outputs_free(run);
+    ics_output_names_free(&run->own_outputs);
     ics_claims_destroy(&run->claims);
 }

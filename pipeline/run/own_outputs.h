@@ -15,8 +15,5 @@ char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, con
 int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error);
 /* Finds out which outputs of the run are in the folder of the step files. ICESTREAM_E_MEMORY. */
 int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error);
-/* Whether a file of this name in the folder of the step files is an output. Any thread. */
-bool ics_run_own_outputs_have(const ics_run_state *run, const char *name);
-void ics_run_own_outputs_free(ics_run_state *run);
 
 #endif

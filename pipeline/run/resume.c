@@ -110,32 +110,6 @@ static int expect_of(const ics_run_state *run, const ics_input *input, json_t **
     return status;
 }
 
-/* Adds the hit file `path` of an input to `found` if its settings are others; *count: the number of
- * such files. *there: whether the file exists. */
-static int judge_settings(const char *path, const json_t *settings, size_t *count, bool *there,
-                          icestream_error *found, icestream_error *error)
-{
-    ics_hit_verdict verdict = ICS_HITS_MISSING;
-    icestream_error why = {.status = ICESTREAM_OK}, later = {.status = ICESTREAM_OK};
-    const int status = ics_hit_check_judge(path, settings, false, &verdict, &why, &later);
-    *there = status == ICESTREAM_OK && verdict != ICS_HITS_MISSING;
-    if (status == ICESTREAM_E_MEMORY) {
-        return ics_error_copy(error, &later);
-    }
-    /* A file that cannot be read now is looked at again with its step file. */
-    if (status == ICESTREAM_OK && verdict == ICS_HITS_OTHER_SETTINGS) {
-        if (*count == 0) { /* first, because the list may be longer than the text of an error */
-            ics_error_add(found, ICESTREAM_E_OUTPUT,
-                          "nothing was computed; --resume does not replace finished hits of "
-                          "other settings: give the settings of these files, choose another "
-                          "sink.directory, or compute the files again with --force");
-        }
-        ics_error_add(found, ICESTREAM_E_OUTPUT, "%s", why.text);
-        ++*count;
-    }
-    return ICESTREAM_OK;
-}
-
 /* Judges the hit files of the messages 0, 1, ... of a stream, up to the first that is missing. */
 static int judge_messages(const ics_run_state *run, const ics_input *input, const json_t *settings,
                           size_t *count, icestream_error *found, icestream_error *error)
@@ -144,7 +118,7 @@ static int judge_messages(const ics_run_state *run, const ics_input *input, cons
     for (uint64_t i = 0; there; ++i) {
         char *path = ics_inputs_message_output(run->config->sink.directory, input, i);
         const int status = path != NULL
-                               ? judge_settings(path, settings, count, &there, found, error)
+                               ? ics_hit_check_collect(path, settings, count, &there, found, error)
                                : ics_error_set(error, ICESTREAM_E_MEMORY,
                                                "out of memory for the names of hit files");
         free(path);
@@ -171,9 +145,9 @@ static int find_other_settings(const ics_run_state *run, size_t *count, icestrea
             return ics_error_copy(error, &later);
         }
         if (status == ICESTREAM_OK) {
-            status = messages
-                         ? judge_messages(run, input, settings, count, found, error)
-                         : judge_settings(input->output, settings, count, &there, found, error);
+            status = messages ? judge_messages(run, input, settings, count, found, error)
+                              : ics_hit_check_collect(input->output, settings, count, &there, found,
+                                                      error);
         }
         json_decref(settings);
         if (status == ICESTREAM_E_MEMORY) {

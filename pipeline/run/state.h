@@ -50,6 +50,7 @@
 #include "pipeline/telemetry/events.h"
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
+#include "pipeline/telemetry/output_names.h"
 #include "pipeline/telemetry/report_file.h"
 #include "pipeline/telemetry/service_notify.h"
 #include "pipeline/units/unit.h"
@@ -187,12 +188,6 @@ typedef struct ics_run_units {
     bool list_refused;        /* the list of particles, which is no step file, was refused */
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
-
-/* Owned by own_outputs.c. */
-typedef struct ics_run_own_outputs {
-    char *names[3]; /* [count] */
-    size_t count;
-} ics_run_own_outputs;
 
 /* Owned by ahead.c. */
 typedef struct ics_run_ahead {
@@ -364,7 +359,7 @@ struct ics_run_state {
     ics_run_clients clients;
     ics_run_units units;
     ics_run_ahead ahead;
-    ics_run_own_outputs own_outputs;
+    ics_output_names own_outputs; /* owned by own_outputs.c */
     ics_run_intake intake;
     ics_run_batches batches;
     ics_run_rotation rotation;

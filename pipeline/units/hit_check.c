@@ -145,3 +145,27 @@ int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough
     *matches = status == ICESTREAM_OK && verdict == ICS_HITS_MATCH;
     return status;
 }
+
+int ics_hit_check_collect(const char *path, const json_t *settings, size_t *count, bool *there,
+                          icestream_error *found, icestream_error *error)
+{
+    ics_hit_verdict verdict = ICS_HITS_MISSING;
+    icestream_error why = {.status = ICESTREAM_OK}, later = {.status = ICESTREAM_OK};
+    const int status = ics_hit_check_judge(path, settings, false, &verdict, &why, &later);
+    *there = status == ICESTREAM_OK && verdict != ICS_HITS_MISSING;
+    if (status == ICESTREAM_E_MEMORY) {
+        return ics_error_copy(error, &later);
+    }
+    /* A file that cannot be read now is looked at again with its step file. */
+    if (status == ICESTREAM_OK && verdict == ICS_HITS_OTHER_SETTINGS) {
+        if (*count == 0) { /* first, because the list may be longer than the text of an error */
+            ics_error_add(found, ICESTREAM_E_OUTPUT,
+                          "nothing was computed; --resume does not replace finished hits of "
+                          "other settings: give the settings of these files, choose another "
+                          "sink.directory, or compute the files again with --force");
+        }
+        ics_error_add(found, ICESTREAM_E_OUTPUT, "%s", why.text);
+        ++*count;
+    }
+    return ICESTREAM_OK;
+}

@@ -31,5 +31,11 @@ int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
 /* The same as a question: *matches is true for ICS_HITS_MATCH. */
 int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
                          icestream_error *error);
+/* For --resume, which replaces no finished hits of other settings. Adds the hit file `path` to
+ * `found` if its settings are not `settings`, and counts it in *count. *there: whether the file
+ * exists. A file that cannot be read now is passed over, because its step file has it looked at
+ * again. ICESTREAM_E_MEMORY. */
+int ics_hit_check_collect(const char *path, const json_t *settings, size_t *count, bool *there,
+                          icestream_error *found, icestream_error *error);
 
 #endif
