@@ -15,8 +15,8 @@
 #define ICS_UNITS_CHECKPOINT_H
 
 #include "pipeline/devices/batch.h"
+#include "pipeline/devices/photon_intervals.h"
 #include "pipeline/units/collector.h"
-#include "pipeline/units/photon_intervals.h"
 
 #include <jansson.h>
 

@@ -1,4 +1,4 @@
-#include "pipeline/units/photon_intervals.h"
+#include "pipeline/devices/photon_intervals.h"
 
 #include "base/error.h"
 

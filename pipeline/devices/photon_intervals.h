@@ -1,7 +1,7 @@
 /* Which photons of a step file are finished. The photons of a file are counted from 0 through all
  * of its steps, in the order of the rows. */
-#ifndef ICS_UNITS_PHOTON_INTERVALS_H
-#define ICS_UNITS_PHOTON_INTERVALS_H
+#ifndef ICS_DEVICES_PHOTON_INTERVALS_H
+#define ICS_DEVICES_PHOTON_INTERVALS_H
 
 #include "pipeline/icestream.h"
 
