@@ -103,3 +103,45 @@ int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *e
     unit->work->blocked = status == ICESTREAM_E_OUTPUT && !ics_error_may_pass(error);
     return status;
 }
+
+static int move_volume(ics_unit *unit, const char *volume, char *why, icestream_error *error)
+{
+    char *near = NULL;
+    bool moved = false;
+    ics_path where;
+    if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", volume);
+    }
+    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
+    const int status = ics_quarantine_move(&quarantine, volume, strrchr(volume, '/') + 1, why,
+                                           &moved, &where, error);
+    free(near);
+    if (status == ICESTREAM_OK && moved) {
+        const ics_event event = {.kind = ICS_EVENT_HITS_QUARANTINED,
+                                 .file = unit->name,
+                                 .output = where.text,
+                                 .reason = why};
+        ics_run_journal_append(unit->common->journal, &event);
+        ics_unit_leave_notice(unit,
+                              "%s; this volume is now %s; its hits are computed again from those "
+                              "of its step files that this run is given",
+                              why, where.text);
+    }
+    return status;
+}
+
+int ics_unit_quarantine_volumes(ics_unit *unit, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (bool more = true; status == ICESTREAM_OK && more;) {
+        char *volume = NULL, *why = NULL;
+        status = ics_known_hits_take_damaged(unit->common->known, &volume, &why, error);
+        more = volume != NULL;
+        if (more) {
+            status = move_volume(unit, volume, why, error);
+        }
+        free(volume);
+        free(why);
+    }
+    return status;
+}

@@ -1,6 +1,7 @@
 #include "pipeline/units/known_hits.h"
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 
@@ -22,6 +23,7 @@ struct ics_known_hits {
     json_t *looked;  /* {name: true if the file is a volume with these settings} */
     json_t *volumes; /* {digest of a step file: [names]} */
     json_t *sound;   /* {name: true or false}, for volumes that were read completely */
+    json_t *damaged; /* {name: why}, for volumes that nobody has taken yet */
 };
 
 static int out_of_memory(icestream_error *error)
@@ -46,8 +48,9 @@ int ics_known_hits_create(const char *folder, const ics_origin *origin, const at
     known->looked = json_object();
     known->volumes = json_object();
     known->sound = json_object();
+    known->damaged = json_object();
     int status = known->folder != NULL && known->looked != NULL && known->volumes != NULL &&
-                         known->sound != NULL
+                         known->sound != NULL && known->damaged != NULL
                      ? ics_origin_metadata(origin, NULL, &known->settings, error)
                      : out_of_memory(error);
     if (status != ICESTREAM_OK) {
@@ -67,6 +70,7 @@ void ics_known_hits_destroy(ics_known_hits *known)
         json_decref(known->looked);
         json_decref(known->volumes);
         json_decref(known->sound);
+        json_decref(known->damaged);
         free(known);
     }
 }
@@ -89,6 +93,19 @@ static int judge_failure(icestream_error *reason, icestream_error *error)
     }
     reason->status = ours ? reason->status : ICESTREAM_E_OUTPUT;
     return ics_error_copy(error, reason);
+}
+
+/* Remembers a volume of bad content for ics_known_hits_take_damaged. Others may have files of other
+ * kinds in the folder, so only names that volumes have count. */
+static int remember_damaged(ics_known_hits *known, const char *name, const icestream_error *why,
+                            icestream_error *error)
+{
+    if (fnmatch("run-*-??????.hits.npy", name, 0) != 0 || why->cause == ENOENT) {
+        return ICESTREAM_OK;
+    }
+    return json_object_set_new_nocheck(known->damaged, name, ics_json_text(why->text)) == 0
+               ? ICESTREAM_OK
+               : out_of_memory(error);
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
@@ -141,6 +158,9 @@ static int look_at(ics_known_hits *known, const char *name, icestream_error *err
             counts ? learn(known, name, json_object_get(metadata, "inputs"), error) : ICESTREAM_OK;
     } else {
         status = judge_failure(&reason, error);
+        if (status == ICESTREAM_OK) {
+            status = remember_damaged(known, name, &reason, error);
+        }
     }
     ics_hit_reader_destroy(reader);
     if (status == ICESTREAM_OK &&
@@ -212,6 +232,9 @@ static int check_volume(ics_known_hits *known, const char *name, bool *sound,
     /* The worker that made the volume may have been killed before the name was synced. */
     int status = *sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error);
     free(path);
+    if (status == ICESTREAM_OK && !*sound) {
+        status = remember_damaged(known, name, &reason, error);
+    }
     if (status == ICESTREAM_OK &&
         json_object_set_new_nocheck(known->sound, name, json_boolean(*sound)) != 0) {
         status = out_of_memory(error);
@@ -242,6 +265,35 @@ int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, c
     *volume = NULL;
     pthread_mutex_lock(&known->lock);
     int status = find(known, digest, again, volume, error);
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}
+
+static int take_damaged(ics_known_hits *known, char **volume, char **why, icestream_error *error)
+{
+    void *first = json_object_iter(known->damaged);
+    if (first == NULL) {
+        return ICESTREAM_OK;
+    }
+    const char *name = json_object_iter_key(first);
+    *volume = path_of(known, name);
+    *why = strdup(json_string_value(json_object_iter_value(first)));
+    if (*volume == NULL || *why == NULL) {
+        free(*volume);
+        free(*why);
+        *volume = *why = NULL;
+        return out_of_memory(error);
+    }
+    json_object_del(known->damaged, strrchr(*volume, '/') + 1);
+    return ICESTREAM_OK;
+}
+
+int ics_known_hits_take_damaged(ics_known_hits *known, char **volume, char **why,
+                                icestream_error *error)
+{
+    *volume = *why = NULL;
+    pthread_mutex_lock(&known->lock);
+    int status = take_damaged(known, volume, why, error);
     pthread_mutex_unlock(&known->lock);
     return status;
 }

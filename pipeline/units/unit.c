@@ -242,6 +242,9 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
     /* The worker that had the claim before may have committed a volume since this run began. */
     int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
                                      &work->found_in, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_unit_quarantine_volumes(unit, error);
+    }
     if (status != ICESTREAM_OK || work->found_in == NULL) {
         return status;
     }

@@ -35,7 +35,21 @@ same q/stdin-000000.hits.npy first
 expect 0 resume 1.steps.npy --force -s run.seed=7
 cmp -s q/stdin-000000.hits.npy first && fail "--force did not replace the hits"
 
-# The same through a named pipe.
+# A damaged volume does not stay beside the volume that has its hits again.
+for option in --fail-fast --resume; do
+    rm -rf v
+    volumes=(-s 'source.files=[1.steps.npy, 2.steps.npy]' -s sink.directory=v -s sink.rotate=1e9)
+    expect 0 "$ICESTREAM" run -q "${volumes[@]}"
+    volume=$(basename v/run-*.hits.npy)
+    printf '\x55' | dd of=v/"$volume" bs=1 seek=1500 conv=notrunc status=none
+    expect 0 "$ICESTREAM" run $option "${volumes[@]}"
+    says err "warning: v/$volume: rows 0 to" "this volume is now v/quarantine/$volume"
+    says v/run.journal '"event":"hits_quarantined"' "\"output\":\"v/quarantine/$volume\""
+    says v/quarantine/"$volume".reason "the rows were damaged"
+    [ "$(echo v/*.hits.npy | wc -w)" = 1 ] || fail "not one volume: $(ls v)"
+done
+
+# Messages through a named pipe.
 mkfifo pipe
 for seed in 1 7; do
     timeout 10 cat 1.steps.npy >pipe &
