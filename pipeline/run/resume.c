@@ -166,8 +166,8 @@ int ics_run_check_settings(const ics_run_state *run, icestream_error *error)
 }
 
 /* Opens the checkpoint of a named step file only to compare its settings. */
-static int judge_checkpoint(const ics_run_state *run, const ics_input *input,
-                            icestream_error *found, icestream_error *error)
+static int judge_checkpoint(ics_run_state *run, const ics_input *input, icestream_error *found,
+                            icestream_error *error)
 {
     json_t *origin = NULL;
     char *path = NULL;
@@ -192,10 +192,16 @@ static int judge_checkpoint(const ics_run_state *run, const ics_input *input,
         }
         ics_error_add(found, ICESTREAM_E_OUTPUT, "%s", why.text);
     }
+    /* What else is wrong with a checkpoint is found again, and logged, when its step file comes. A
+     * fault of the system may have passed by then. */
+    if (status != ICESTREAM_OK && why.cause != 0) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s; this checkpoint is looked at again later",
+                         why.text);
+    }
     return status == ICESTREAM_E_MEMORY ? ics_error_copy(error, &why) : ICESTREAM_OK;
 }
 
-int ics_run_check_checkpoints(const ics_run_state *run, icestream_error *error)
+int ics_run_check_checkpoints(ics_run_state *run, icestream_error *error)
 {
     icestream_error found = {.status = ICESTREAM_OK};
     for (size_t i = 0; i < run->inputs.count; ++i) {

@@ -22,6 +22,6 @@ int ics_run_check_settings(const ics_run_state *run, icestream_error *error);
 /* Compares the settings of the checkpoints of named step files with those of the run, with or
  * without --resume. ICESTREAM_E_OUTPUT: checkpoints of other settings, one line for each setting
  * that differs. ICESTREAM_E_MEMORY. */
-int ics_run_check_checkpoints(const ics_run_state *run, icestream_error *error);
+int ics_run_check_checkpoints(ics_run_state *run, icestream_error *error);
 
 #endif

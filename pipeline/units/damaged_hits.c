@@ -135,7 +135,7 @@ int ics_unit_quarantine_volumes(ics_unit *unit, icestream_error *error)
     int status = ICESTREAM_OK;
     for (bool more = true; status == ICESTREAM_OK && more;) {
         char *volume = NULL, *why = NULL;
-        status = ics_known_hits_take_damaged(unit->common->known, &volume, &why, error);
+        status = ics_known_hits_next_damaged(unit->common->known, &volume, &why, error);
         more = volume != NULL;
         if (more) {
             status = move_volume(unit, volume, why, error);

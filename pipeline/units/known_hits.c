@@ -95,7 +95,7 @@ static int judge_failure(icestream_error *reason, icestream_error *error)
     return ics_error_copy(error, reason);
 }
 
-/* Remembers a volume of bad content for ics_known_hits_take_damaged. Others may have files of other
+/* Remembers a volume of bad content for ics_known_hits_next_damaged. Others may have files of other
  * kinds in the folder, so only names that volumes have count. */
 static int remember_damaged(ics_known_hits *known, const char *name, const icestream_error *why,
                             icestream_error *error)
@@ -288,7 +288,7 @@ static int take_damaged(ics_known_hits *known, char **volume, char **why, icestr
     return ICESTREAM_OK;
 }
 
-int ics_known_hits_take_damaged(ics_known_hits *known, char **volume, char **why,
+int ics_known_hits_next_damaged(ics_known_hits *known, char **volume, char **why,
                                 icestream_error *error)
 {
     *volume = *why = NULL;

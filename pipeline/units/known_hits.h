@@ -25,10 +25,10 @@ void ics_known_hits_destroy(ics_known_hits *known);
 int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, char **volume,
                         icestream_error *error);
 
-/* Gives each volume with damaged content once, after ics_known_hits_find has met it: its path and
+/* Gives each volume with damaged content once, after ics_known_hits_find has found it: its path and
  * the fault, both for the caller to free. *volume NULL: there is none. Its hits do not count, so
  * they are computed again. ICESTREAM_E_MEMORY. */
-int ics_known_hits_take_damaged(ics_known_hits *known, char **volume, char **why,
+int ics_known_hits_next_damaged(ics_known_hits *known, char **volume, char **why,
                                 icestream_error *error);
 
 /* Receives the path of a volume. Returns 0, or a status that ends the call. */

@@ -35,7 +35,7 @@ same q/stdin-000000.hits.npy first
 expect 0 resume 1.steps.npy --force -s run.seed=7
 cmp -s q/stdin-000000.hits.npy first && fail "--force did not replace the hits"
 
-# A damaged volume does not stay beside the volume that has its hits again.
+# A damaged volume does not stay together with the volume that has its hits again.
 for option in --fail-fast --resume; do
     rm -rf v
     volumes=(-s 'source.files=[1.steps.npy, 2.steps.npy]' -s sink.directory=v -s sink.rotate=1e9)

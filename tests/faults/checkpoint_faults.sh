@@ -54,8 +54,17 @@ complete
 # A checkpoint that cannot be read is not used.
 faulty 137 FAULT_CALLS=write FAULT_PATH=.checkpoint FAULT_AT=200 FAULT_HOW=kill --
 is_there hits/a.hits.npy.checkpoint
-faulty 0 FAULT_CALLS=read FAULT_PATH=.checkpoint FAULT_AT=1 FAULT_HOW=EIO --
+faulty 0 FAULT_CALLS=read FAULT_PATH=.checkpoint FAULT_AT=1- FAULT_HOW=EIO --
 says err "a.hits.npy.checkpoint: cannot be read: Input/output error; this checkpoint is not used"
+# It stays, because nobody knows whether icestream made it.
+same hits/a.hits.npy reference/a.hits.npy
+is_there hits/a.hits.npy.checkpoint
+rm -rf hits
+# A fault that passes is named, and the checkpoint is used.
+faulty 137 FAULT_CALLS=write FAULT_PATH=.checkpoint FAULT_AT=200 FAULT_HOW=kill --
+faulty 0 FAULT_CALLS=read FAULT_PATH=.checkpoint FAULT_AT=1 FAULT_HOW=EIO --
+says err "a.hits.npy.checkpoint: cannot be read: Input/output error; this checkpoint is looked at again later"
+says err "a.steps.npy: continues from "
 complete
 faulty 137 FAULT_CALLS=write FAULT_PATH=.checkpoint FAULT_AT=200 FAULT_HOW=kill-half --
 faulty 0 FAULT_CALLS=write FAULT_PATH=.checkpoint FAULT_AT=0 FAULT_HOW=EIO --
