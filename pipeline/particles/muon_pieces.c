@@ -208,15 +208,15 @@ int ics_muon_pieces_find(ics_muon_pieces *self, ics_listed_particle *window, siz
     mark_muons(self);
     ICS_TRY(assign_pieces(self, source, error));
     ICS_TRY(check_muons(self, source, error));
-    const ics_piece_track *muon = self->muons.items + self->muons.earlier;
-    const ics_piece_track *piece = self->pieces.items + self->pieces.earlier;
+    size_t muon = self->muons.earlier, piece = self->pieces.earlier;
     for (size_t i = 0; i < count; ++i) {
         ics_listed_particle *listed = &window[i];
         if (ics_particle_is_piece(&listed->particle)) {
-            listed->track_losses = piece->has_partner ? ICS_LOSSES_LISTED : ICS_LOSSES_NOT_NEEDED;
-            listed->is_incomparable = !piece++->has_partner && self->muons.has_forgotten;
+            const bool has_muon = self->pieces.items[piece++].has_partner;
+            listed->track_losses = has_muon ? ICS_LOSSES_LISTED : ICS_LOSSES_NOT_NEEDED;
+            listed->is_incomparable = !has_muon && self->muons.has_forgotten;
         } else if (ics_particle_is_muon(&listed->particle)) {
-            const bool has_pieces = muon++->has_partner;
+            const bool has_pieces = self->muons.items[muon++].has_partner;
             if (has_pieces && listed->passed == ICS_PASSED_NOT) {
                 listed->passed = ICS_PASSED_PIECES;
             }
