@@ -32,7 +32,9 @@ static char *with_worker(const char *path, const char *worker)
         return NULL;
     }
     for (char *at = result + stem; *at != '\0'; ++at) {
-        *at = *at != '/' ? *at : '_';
+        if (*at == '/') {
+            *at = '_';
+        }
     }
     return result;
 }

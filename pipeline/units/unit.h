@@ -109,11 +109,11 @@ typedef struct ics_unit_work {
     ics_batch_limits limits; /* for the next batch */
     /* Before the job: memory for the next batch, or NULL. After it: the batch; NULL: no steps. */
     ics_batch *batch;
+    char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
+    char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool at_end;     /* all steps are in batches */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
-    char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
-    char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool found;      /* streams: there was a message */
     bool again;      /* before the job: the file was read before */
     bool skips;      /* before the job: the message was refused, and its rest is skipped */

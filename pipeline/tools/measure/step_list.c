@@ -255,12 +255,14 @@ int ics_step_list_compare_files(const ics_step_list *list, const icestream_confi
 {
     glob_t found;
     const char *other = NULL;
+    bool has_all = true;
     *first = NULL;
     int status = find_files(config, &found, error);
-    for (size_t i = 0; status == ICESTREAM_OK && i < found.gl_pathc && other == NULL; ++i) {
-        other = has_file(list, found.gl_pathv[i]) ? NULL : found.gl_pathv[i];
+    for (size_t i = 0; status == ICESTREAM_OK && i < found.gl_pathc && has_all; ++i) {
+        other = found.gl_pathv[i];
+        has_all = has_file(list, other);
     }
-    if (status == ICESTREAM_OK && other == NULL) {
+    if (status == ICESTREAM_OK && has_all) {
         other = find_missing(list, &found);
     }
     if (other != NULL) {
