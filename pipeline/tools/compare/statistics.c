@@ -90,6 +90,16 @@ static ics_statistics_test kolmogorov(double distance, double size)
 
 static const ics_statistics_test nothing_to_test = {.probability = 1};
 
+/* The test of a chi-square whose number of degrees of freedom is that of its bins. */
+static ics_statistics_test test_of_bins(double chi_square, size_t bins)
+{
+    return bins == 0 ? nothing_to_test
+                     : (ics_statistics_test){.statistic = chi_square,
+                                             .size = (double)bins,
+                                             .probability = ics_statistics_chi_square_probability(
+                                                 chi_square, (double)bins)};
+}
+
 ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t a_count,
                                                          const double *b, size_t b_count,
                                                          double inflation)
@@ -156,13 +166,7 @@ ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, doub
         chi_square += difference * difference / ((in_a + in_b) * inflation);
         ++bins;
     }
-    if (bins == 0) {
-        return nothing_to_test;
-    }
-    return (ics_statistics_test){
-        .statistic = chi_square,
-        .size = (double)bins,
-        .probability = ics_statistics_chi_square_probability(chi_square, (double)bins)};
+    return test_of_bins(chi_square, bins);
 }
 
 ics_statistics_test ics_statistics_totals_test(double a, double a_exposure, double b,
@@ -285,13 +289,7 @@ ics_statistics_test ics_statistics_sums_chi_square(const ics_statistics_sum *a,
         chi_square += (in_a - in_b) * (in_a - in_b) / (common * (weight.a + weight.b));
         ++bins;
     }
-    if (bins == 0) {
-        return nothing_to_test;
-    }
-    return (ics_statistics_test){
-        .statistic = chi_square,
-        .size = (double)bins,
-        .probability = ics_statistics_chi_square_probability(chi_square, (double)bins)};
+    return test_of_bins(chi_square, bins);
 }
 
 static double sum_of(const ics_statistics_weighted *values, size_t count)
