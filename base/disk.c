@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- folders --------------------------------------------------------------------------------- */
@@ -56,6 +57,39 @@ static int lock_named(const char *path, int descriptor)
     }
     return stat(path, &named) == 0 && named.st_ino == locked.st_ino &&
            named.st_dev == locked.st_dev;
+}
+
+int ics_disk_lock_open_file(int descriptor)
+{
+    enum { PAUSE_MS = 10, TRIES = 1000 * ICS_DISK_LOCK_WAIT / PAUSE_MS };
+    for (int tries = 0;; ++tries) {
+        const int result = TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB));
+        if (result == 0 || errno != EWOULDBLOCK || tries == TRIES) {
+            return result;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+    }
+}
+
+const char *ics_disk_lock_holder(int descriptor, char text[32])
+{
+    struct stat about;
+    char line[256];
+    FILE *locks = fstat(descriptor, &about) == 0 ? fopen("/proc/locks", "re") : NULL;
+    text[0] = '\0';
+    while (locks != NULL && text[0] == '\0' && fgets(line, sizeof line, locks) != NULL) {
+        long process;
+        unsigned long long node;
+        /* "1: FLOCK  ADVISORY  WRITE 3568 08:01:921 0 EOF": process, device, number of the file */
+        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %*x:%*x:%llu", &process, &node) == 2 &&
+            node == about.st_ino && process > 0) {
+            snprintf(text, 32, " (process %ld)", process);
+        }
+    }
+    if (locks != NULL) {
+        fclose(locks);
+    }
+    return text;
 }
 
 int ics_disk_lock(const char *path)

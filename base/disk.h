@@ -30,6 +30,14 @@ int ics_disk_open_output(const char *path, int flags);
  * errno; EWOULDBLOCK: another process holds the lock; ENOLCK, EOPNOTSUPP or ENOSYS: the file system
  * has no locks; ELOOP: the path is a symbolic link. */
 int ics_disk_lock(const char *path);
+/* Locks an open file (flock) and waits at most ICS_DISK_LOCK_WAIT s for it: a process that was
+ * killed holds its locks until it has ended, and with a GPU this takes a moment. Returns 0, or -1
+ * with errno; EWOULDBLOCK: another process still holds the lock. */
+#define ICS_DISK_LOCK_WAIT 2
+int ics_disk_lock_open_file(int descriptor);
+/* Writes which process holds the lock of an open file: " (process 123)", or "" if the system does
+ * not say so. Returns text. */
+const char *ics_disk_lock_holder(int descriptor, char text[32]);
 /* Removes the file of a lock that this process holds, and unlocks it. Accepts -1. Returns 0, or
  * errno if the file could not be removed: it is unlocked, and stays. */
 int ics_disk_unlock(const char *path, int descriptor);

@@ -88,6 +88,7 @@ bool ics_error_may_pass(const icestream_error *error)
     case ENETDOWN:
     case ENETUNREACH:
     case EREMOTEIO:
+    case ENOTCONN: /* the broker of a queue is away */
         return true;
     default:
         return false;

@@ -47,8 +47,10 @@ for feature in "${features[@]}"; do
         settings+=(--set "ice.$key=$value")
     done
     # Without a file `version` the scattering by crystals would be taken out of this table, too.
-    [[ ! ${settings[*]} =~ birefringence=true || $ice != *ftp* ]] ||
-        settings+=(--set ice.birefringence_subtraction=none)
+    subtraction=constant
+    [[ $ice != *ftp* ]] || subtraction=none
+    [[ ! ${settings[*]} =~ birefringence=true ]] ||
+        settings+=(--set "ice.birefringence_subtraction=$subtraction")
     "$program" bench "$config" --set "ice.directory=$folder/ice" --set "detector.file=$ice/geo-f2k" \
         "${settings[@]}" --steps 100000 --photons "$per_step" --json "$@" >"$folder/$feature.json"
 done

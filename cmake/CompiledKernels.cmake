@@ -42,7 +42,7 @@ if(ICESTREAM_KERNELS)
                       message(\"no GPU kernels are installed, because none were compiled: a run compiles \"
                               \"its own, which needs NVRTC. To install some, first run \"
                               \"cmake --build ${CMAKE_BINARY_DIR} --target kernels\")
-                  endif()")
+                  endif()" COMPONENT kernels)
     install(DIRECTORY ${ICS_KERNEL_FOLDER}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/icestream/kernels
-            OPTIONAL)
+            COMPONENT kernels OPTIONAL)
 endif()

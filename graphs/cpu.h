@@ -12,6 +12,7 @@ struct ics_graph {
     ics_custom_kernels *custom; /* owns `kernels`; NULL: the kernels are part of the program */
     ics_wave wave;              /* wavefront only */
     void *wave_memory;          /* memory of the columns of `wave` */
+    ics_tabulate_job table;     /* table.table NULL: hits are recorded */
 };
 
 /* Default number of slots of a wave. A slot has 128 bytes, so that a wave fits into the second
@@ -23,6 +24,12 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
                           ics_arrival_sink *sink, ice_account *account);
 int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                            ics_arrival_sink *sink, ice_account *account);
+
+/* The table that the graph fills; NULL: it records hits. */
+static inline ics_tabulate_job *ics_cpu_table(ics_graph *graph)
+{
+    return graph->table.table != NULL ? &graph->table : NULL;
+}
 
 /* Whether the run shall stop. */
 static inline bool ics_cpu_is_cancelled(const ics_graph *graph)

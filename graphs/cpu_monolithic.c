@@ -4,13 +4,18 @@
 int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                            ics_arrival_sink *sink, ice_account *account)
 {
+    ics_tabulate_job *job = ics_cpu_table(graph);
     for (uint32_t i = 0; i < count; ++i) {
         for (uint32_t k = 0; k < emissions[i].photons; ++k) {
             if (ics_cpu_is_cancelled(graph)) {
                 return ICESTREAM_E_INTERRUPTED;
             }
-            if (graph->kernels->carry(&graph->options.variants, graph->tables, emissions, i,
-                                      emissions[i].first_photon + k, sink, account)) {
+            const uint32_t photon_id = emissions[i].first_photon + k;
+            if (job != NULL) {
+                graph->kernels->carry_tabulated(job, &graph->options.variants, graph->tables,
+                                                emissions, i, photon_id, account);
+            } else if (graph->kernels->carry(&graph->options.variants, graph->tables, emissions, i,
+                                             photon_id, sink, account)) {
                 return ICESTREAM_E_MEMORY;
             }
         }

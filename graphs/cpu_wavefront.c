@@ -37,13 +37,18 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
     const ice_tables *tables = graph->tables;
     const ice_variants *variants = &graph->options.variants;
     ics_wave *wave = &graph->wave;
+    ics_tabulate_job *job = ics_cpu_table(graph);
     source from = {emissions, count, 0, 0};
     wave->count = 0;
     for (;;) {
         /* The wave is refilled when an eighth of it is free, so that create has many photons to
          * work on, too. */
         if (wave->capacity - wave->count >= wave->capacity / 8 && from.emission < from.count) {
+            const uint32_t begin = wave->count;
             kernels->create(variants->create, tables, emissions, wave, refill(&from, wave));
+            if (job != NULL) {
+                kernels->begin_table(job->table, wave, begin);
+            }
         }
         if (wave->count == 0) {
             if (from.emission == from.count) {
@@ -54,8 +59,13 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
         if (ics_cpu_is_cancelled(graph)) {
             return ICESTREAM_E_INTERRUPTED;
         }
+        if (job != NULL) {
+            kernels->remember(job, wave);
+        }
         kernels->propagate(variants->propagate, tables, wave);
-        if (kernels->collide(variants->collide, tables, wave, sink, account)) {
+        if (job != NULL) {
+            kernels->tabulate(job, tables, emissions, wave, account);
+        } else if (kernels->collide(variants->collide, tables, wave, sink, account)) {
             return ICESTREAM_E_MEMORY;
         }
         kernels->scatter(variants->scatter, tables, wave);

@@ -36,6 +36,7 @@
     X(uint32_t, refill) /* monolithic, fused: idle threads after which a warp gets new photons */  \
     X(uint32_t, lanes)                                                                             \
     X(uint32_t, chains)          /* of one lane, for schedules that loop */                        \
+    X(bool, join)                /* of one kernel for scatter and propagate; wavefront */          \
     X(uint32_t, hits)            /* capacity of a hit buffer, >= 64 */                             \
     X(uint32_t, batch_emissions) /* at most in one batch */                                        \
     X(uint32_t, batch_photons)   /* at most in one batch */                                        \
@@ -44,6 +45,9 @@
     X(ics_compact_when, when)                                                                      \
     X(uint32_t, every)        /* waves between two compactions, for ICS_COMPACT_EVERY */           \
     X(uint64_t, memory_limit) /* bytes of device memory, 0: what is free */                        \
+    /* The kernels can make photons of steps with a profile (stages/profile.h), and are about 5 %  \
+     * slower. */                                                                                  \
+    X(bool, light_profiles)                                                                        \
     /* Schedules that loop: time every stage (slower, with one chain). */                          \
     X(bool, profile)                                                                               \
     /* Schedules that loop: the host waits for every trip and launches the next one (slower; for   \
@@ -76,6 +80,10 @@ typedef struct ics_gpu_device {
 } ics_gpu_device;
 int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error);
 
+/* Makes a device ready on the calling thread, which takes about 0.1 s, so that ics_gpu_create()
+ * does not have to. Ignores faults, because ics_gpu_create() finds and reports them. */
+void ics_gpu_wake(int ordinal);
+
 typedef struct ics_gpu ics_gpu;
 
 /* Makes lanes, loads kernels, allocates memory. A pool that does not fit is made smaller, down to a
@@ -100,8 +108,9 @@ void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user);
 uint32_t ics_gpu_credits(const ics_gpu *gpu);
 
 /* Submits a batch of 1 .. batch_emissions emissions, each with at least one photon, with at most
- * batch_photons photons in all. The emissions are copied. `tag` comes back with the result. The
- * device holds at most ics_gpu_credits() batches. */
+ * batch_photons photons in all. The emissions are copied, and one with a profile needs the option
+ * light_profiles. `tag` comes back with the result. The device holds at most ics_gpu_credits()
+ * batches. */
 int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
                    icestream_error *error);
 
@@ -125,7 +134,8 @@ void ics_gpu_wait(ics_gpu *gpu, double seconds);
 typedef struct ics_gpu_usage {
     double seconds; /* time in which at least one lane computed (s) */
     uint64_t launches, waves;
-    uint64_t device_bytes;   /* allocated device memory */
+    uint64_t device_bytes; /* allocated device memory */
+    double trial_seconds;  /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
                                 compact and the rest */
 } ics_gpu_usage;
@@ -154,12 +164,46 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
                         ics_gpu_plan **out, icestream_error *error);
 void ics_gpu_plan_destroy(ics_gpu_plan *plan);
 
-/* Schedule AUTO: measures the candidates with these emissions (the first batch of the real input)
- * and sets all options to those of the fastest. If the cache has an earlier choice for this device
- * and configuration, nothing is measured. `report`: one line per candidate. */
+/* Schedule AUTO: sets all options to those of the fastest candidate that trials of earlier runs
+ * found for this device and configuration and that suits these emissions (a batch of the real
+ * input). Without such results it is the candidate that the table of schedules prefers. Measures
+ * and compiles nothing. `report`: one line. */
 int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
                    icestream_error *error);
+
+/* Whether these resolved options can be fast for such emissions, by numbers of steps and photons
+ * alone. Schedules that give every step to one warp or thread are slow if a few steps have most of
+ * the photons. */
+bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count);
+
+/* Trials of the candidates of schedule AUTO during a run. All trials together take at most 1 % of
+ * the time that the GPU has computed before, and each about 0.3 s at most. The cache keeps their
+ * results. */
+typedef struct ics_gpu_trials ics_gpu_trials;
+enum { ICS_GPU_REPORT_SIZE = 1024 };
+/* `options`: as for ics_gpu_choose(), before it sets them. `tables` must outlive the trials. */
+int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
+                          ics_gpu_trials **out, icestream_error *error);
+/* Waits for a program that is being compiled. Accepts NULL. */
+void ics_gpu_trials_destroy(ics_gpu_trials *trials);
+/* Whether it is time for a trial, and the kernels that it needs are compiled. `computed`: the time
+ * (s) that the GPU has computed in this run. The emissions are like those that follow. Does not
+ * wait; a thread compiles the kernels of the next candidate before they are needed. */
+bool ics_gpu_trials_due(ics_gpu_trials *trials, double computed, const ice_emission *emissions,
+                        uint32_t count);
+/* Measures one candidate with the first photons of these emissions, and drops the hits. Then sets
+ * *options to the fastest candidate that is known and suits the emissions. No other graph may
+ * compute on this device. `bytes_in_use`: device memory of the graph in use, which memory_limit
+ * includes. `report`: a line for each of the two. If no candidate is left to measure, this is
+ * ics_gpu_choose() with the results of this run. */
+int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, uint32_t count,
+                       uint64_t bytes_in_use, ics_gpu_options *options,
+                       char report[ICS_GPU_REPORT_SIZE], icestream_error *error);
+/* Adds time (s) that trials cost outside ics_gpu_trials_run(). */
+void ics_gpu_trials_spend(ics_gpu_trials *trials, double seconds);
+/* Returns the time (s) that trials took so far. */
+double ics_gpu_trials_seconds(const ics_gpu_trials *trials);
 
 /* Compiles into `directory` all programs that these options need on GPUs of an architecture; with
  * schedule AUTO those of every candidate. The result is a cubin, or PTX for all GPUs from that

@@ -123,6 +123,68 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
     return no_gpu(error);
 }
 
+void ics_gpu_wake(int ordinal)
+{
+    (void)ordinal;
+}
+
+bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
+{
+    (void)options;
+    (void)emissions;
+    (void)count;
+    return true;
+}
+
+int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
+                          ics_gpu_trials **out, icestream_error *error)
+{
+    (void)options;
+    (void)tables;
+    *out = NULL;
+    return no_gpu(error);
+}
+
+void ics_gpu_trials_destroy(ics_gpu_trials *trials)
+{
+    (void)trials;
+}
+
+bool ics_gpu_trials_due(ics_gpu_trials *trials, double computed, const ice_emission *emissions,
+                        uint32_t count)
+{
+    (void)trials;
+    (void)computed;
+    (void)emissions;
+    (void)count;
+    return false;
+}
+
+int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, uint32_t count,
+                       uint64_t bytes_in_use, ics_gpu_options *options,
+                       char report[ICS_GPU_REPORT_SIZE], icestream_error *error)
+{
+    (void)trials;
+    (void)emissions;
+    (void)count;
+    (void)bytes_in_use;
+    (void)options;
+    (void)report;
+    return no_gpu(error);
+}
+
+void ics_gpu_trials_spend(ics_gpu_trials *trials, double seconds)
+{
+    (void)trials;
+    (void)seconds;
+}
+
+double ics_gpu_trials_seconds(const ics_gpu_trials *trials)
+{
+    (void)trials;
+    return 0;
+}
+
 int ics_gpu_store(const ics_gpu_options *options, const ics_tables *tables, int architecture,
                   bool as_ptx, const char *directory, icestream_error *error)
 {

@@ -24,20 +24,30 @@ void ics_graph_arrivals_free(ics_arrivals *arrivals)
     *arrivals = (ics_arrivals){0};
 }
 
+int ics_graph_arrivals_reserve(ics_arrivals *arrivals, size_t more)
+{
+    size_t capacity = arrivals->capacity;
+    if (more <= capacity - arrivals->count) {
+        return ICESTREAM_OK;
+    }
+    const size_t least = arrivals->count + more;
+    capacity = capacity > 0 ? 2 * capacity : 1024;
+    capacity = capacity > least ? capacity : least;
+    ice_arrival *items = capacity <= SIZE_MAX / sizeof *items
+                             ? realloc(arrivals->items, capacity * sizeof *items)
+                             : NULL;
+    if (items == NULL) {
+        return ICESTREAM_E_MEMORY;
+    }
+    arrivals->items = items;
+    arrivals->capacity = capacity;
+    return ICESTREAM_OK;
+}
+
 int ics_graph_arrivals_put(void *self, const ice_arrival *arrival)
 {
     ics_arrivals *arrivals = self;
-    if (arrivals->count == arrivals->capacity) {
-        const size_t capacity = arrivals->capacity ? 2 * arrivals->capacity : 1024;
-        ice_arrival *items = capacity <= SIZE_MAX / sizeof *items
-                                 ? realloc(arrivals->items, capacity * sizeof *items)
-                                 : NULL;
-        if (items == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        arrivals->items = items;
-        arrivals->capacity = capacity;
-    }
+    ICS_TRY(ics_graph_arrivals_reserve(arrivals, 1));
     arrivals->items[arrivals->count++] = *arrival;
     return ICESTREAM_OK;
 }
@@ -52,8 +62,8 @@ static int allocate_wave(ics_graph *graph, icestream_error *error)
     const uint32_t asked = graph->options.pool ? graph->options.pool : ICS_WAVE_SLOTS_DEFAULT;
     const size_t slots =
         ((size_t)asked + ICS_WAVE_ALIGNMENT - 1) / ICS_WAVE_ALIGNMENT * ICS_WAVE_ALIGNMENT;
-    /* Every column is 4 bytes wide, so 16 slots are a cache line. An odd number of lines between
-     * columns keeps them from competing for the same sets of the cache. */
+    /* Columns are 4 or 8 bytes wide, and 16 slots of 4 bytes are a cache line. An odd number of
+     * lines between columns keeps them from competing for the same sets of the cache. */
     const size_t stride = (slots / 16 | 1) * 64;
     char *memory = aligned_alloc(64, stride * (ICS_WAVE_SLOT_BYTES / 4));
     if (memory == NULL) {
@@ -67,7 +77,7 @@ static int allocate_wave(ics_graph *graph, icestream_error *error)
     graph->wave.count = 0;
 #define X(type, name)                                                                              \
     graph->wave.name = (type *)memory;                                                             \
-    memory += stride;
+    memory += stride * (sizeof(type) / 4);
     ICS_WAVE_COLUMNS(X)
     ICS_WAVE_SCRATCH(X)
 #undef X
@@ -108,6 +118,15 @@ static int load_custom(ics_graph *graph, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+static int begin_table(ics_graph *graph, icestream_error *error)
+{
+    graph->table.table = graph->options.table;
+    graph->table.absorption = calloc(ics_graph_pool(graph), sizeof *graph->table.absorption);
+    return graph->table.absorption != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");
+}
+
 int ics_graph_create(const ics_graph_options *options, const ics_tables *tables, ics_graph **out,
                      icestream_error *error)
 {
@@ -137,6 +156,9 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
     if (status == ICESTREAM_OK && has_wave(graph)) {
         status = allocate_wave(graph, error);
     }
+    if (status == ICESTREAM_OK && options->table != NULL) {
+        status = begin_table(graph, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_graph_destroy(graph);
         return status;
@@ -152,6 +174,7 @@ void ics_graph_destroy(ics_graph *graph)
     }
     ics_custom_kernels_destroy(graph->custom);
     free(graph->wave_memory);
+    free(graph->table.absorption);
     free(graph);
 }
 
@@ -168,6 +191,20 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
     const int status =
         cpu_schedules[graph->options.schedule].run(graph, emissions, count, &sink, account);
     return ics_graph_fault(graph).kind != ICE_FAULT_NONE ? ICESTREAM_E_CONFIG : status;
+}
+
+int ics_graph_tabulate(ics_graph *graph, const ice_emission *emissions,
+                       const ice_tabulate_origin *origins, uint32_t count, uint64_t *samples,
+                       ice_account *account)
+{
+    ics_arrivals none = {0};
+    graph->table.origins = origins;
+    graph->table.samples = 0;
+    graph->table.overflows = false;
+    const int status = ics_graph_run(graph, emissions, count, &none, account);
+    ics_graph_arrivals_free(&none);
+    *samples = graph->table.samples;
+    return status == ICESTREAM_OK && graph->table.overflows ? ICESTREAM_E_FAILED : status;
 }
 
 ice_fault ics_graph_fault(const ics_graph *graph)

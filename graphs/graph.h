@@ -20,6 +20,7 @@
 #include "graphs/options.h"
 #include "kernels/stage.h"
 #include "stages/photon.h"
+#include "stages/tabulate.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 
@@ -36,6 +37,7 @@ typedef struct ics_graph_options {
     bool check;                     /* check what every stage returns; compiles the kernels */
     uint32_t pool;                  /* photon slots, 0: chosen by the graph */
     const char *instruction_set;    /* "auto", "baseline", "avx2" or "avx512" */
+    const ice_tabulation *table;    /* filled by all graphs that have it; NULL: hits are recorded */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
 } ics_graph_options;
 
@@ -49,6 +51,8 @@ typedef struct ics_arrivals {
 } ics_arrivals;
 
 void ics_graph_arrivals_free(ics_arrivals *arrivals);
+/* Makes room for `more` arrivals. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
+int ics_graph_arrivals_reserve(ics_arrivals *arrivals, size_t more);
 /* Appends an arrival to an ics_arrivals; has the form of ics_arrival_sink.put. Returns ICESTREAM_OK
  * or ICESTREAM_E_MEMORY. */
 int ics_graph_arrivals_put(void *arrivals, const ice_arrival *arrival);
@@ -70,6 +74,13 @@ void ics_graph_destroy(ics_graph *graph);
  * not; ics_graph_fault() says what. */
 int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                   ics_arrivals *arrivals, ice_account *account);
+
+/* The same for a graph with a table: adds samples to the table, and no arrivals to anything.
+ * `origins`: [count], of the emissions, all without a pulse. *samples: how many samples were added.
+ * ICESTREAM_E_FAILED: a sum of the table was 2^63 units or more, and the table has no meaning. */
+int ics_graph_tabulate(ics_graph *graph, const ice_emission *emissions,
+                       const ice_tabulate_origin *origins, uint32_t count, uint64_t *samples,
+                       ice_account *account);
 
 /* Returns the fault that the last ics_graph_run() on the calling thread found. */
 ice_fault ics_graph_fault(const ics_graph *graph);

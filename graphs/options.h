@@ -14,10 +14,12 @@
     X(FUSED, "fused", fused)                                                                       \
     X(MONOLITHIC, "monolithic", monolithic)                                                        \
     X(JOB_QUEUE, "job-queue", job_queue)                                                           \
-    X(THREAD_PER_STEP, "thread-per-step", thread_per_step)
+    X(THREAD_PER_STEP, "thread-per-step", thread_per_step)                                         \
+    X(WARP_WAVEFRONT, "warp-wavefront", warp_wavefront)
 
 typedef enum ics_schedule {
-    ICS_SCHEDULE_AUTO, /* a GPU measures which one is fastest; a CPU takes wavefront */
+    ICS_SCHEDULE_AUTO, /* a GPU takes the fastest one that trials have found; a CPU
+                          takes wavefront */
 #define X(constant, name, word) ICS_SCHEDULE_##constant,
     ICS_SCHEDULE_LIST(X)
 #undef X

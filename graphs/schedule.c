@@ -6,70 +6,104 @@
 
 #include <stddef.h>
 
-/* Bytes that a kernel moves between a slot and its threads: a word of a column, and the words of a
- * photon. scatter does not touch identities, and create reads one bit for every slot. */
-enum { WORD = sizeof(ics_word), PHOTON = ICS_SLOT_BYTES };
+/* Bytes that a kernel moves between a slot and its threads: a word of a column, half of one (an
+ * extract or a segment), the state of the random numbers, and all of a photon. CHANGING is
+ * position, direction and state. Of the identity, propagate reads the extract and scatter nothing.
+ * create reads one bit for every slot. The height of a segment, which some features of ice need,
+ * does not count.
+ */
+enum {
+    WORD = sizeof(ics_word),
+    PAIR = sizeof(ics_pair),
+    PHOTON = ICS_SLOT_BYTES,
+    CHANGING = 2 * sizeof(ics_word) + sizeof(ice_random)
+};
+
+/* The kernels of wavefront that are the same with and without the join. */
+#define WAVEFRONT_CREATE                                                                           \
+    {                                                                                              \
+        .name = "gpu_create", .slots_per_thread = ICS_CREATE_PER_THREAD, .waves = ICS_FIRST_WAVE   \
+    }
+#define WAVEFRONT_PROPAGATE(when)                                                                  \
+    {                                                                                              \
+        .name = "gpu_propagate", .slots_per_thread = 1, .bytes_per_slot = CHANGING + 2 * PAIR,     \
+        .stage = 1, .waves = (when)                                                                \
+    }
+#define WAVEFRONT_COLLIDE                                                                          \
+    {                                                                                              \
+        .name = "gpu_collide", .slots_per_thread = ICS_COLLIDE_PER_THREAD,                         \
+        .bytes_per_slot = 3 * WORD + PAIR, .stage = 2, .sparse = true                              \
+    }
+#define WAVEFRONT_SCATTER(when)                                                                    \
+    {                                                                                              \
+        .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = 2 * CHANGING + PAIR,       \
+        .stage = 3, .waves = (when)                                                                \
+    }
 
 /* thread-per-step is no candidate for AUTO, because each of its warps waits for its slowest photon.
  */
 #define ENTRY(word) "kernels/cuda/device/" #word ".h"
 static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
     [ICS_SCHEDULE_WAVEFRONT] = {.entry = ENTRY(wavefront),
-                                .kernels = {{.name = "gpu_create",
-                                             .slots_per_thread = ICS_CREATE_PER_THREAD,
-                                             .once_per_trip = true},
-                                            {.name = "gpu_propagate",
-                                             .slots_per_thread = 1,
-                                             .bytes_per_slot = PHOTON + WORD},
-                                            {.name = "gpu_collide",
-                                             .slots_per_thread = ICS_COLLIDE_PER_THREAD,
-                                             .bytes_per_slot = PHOTON + WORD,
-                                             .sparse = true},
-                                            {.name = "gpu_scatter",
-                                             .slots_per_thread = 1,
-                                             .bytes_per_slot = 3 * WORD + 2 * WORD}},
+                                .kernels = {WAVEFRONT_CREATE, WAVEFRONT_PROPAGATE(ICS_ALL_WAVES),
+                                            WAVEFRONT_COLLIDE, WAVEFRONT_SCATTER(ICS_ALL_WAVES)},
+                                .joined = {WAVEFRONT_CREATE,
+                                           WAVEFRONT_PROPAGATE(ICS_FIRST_WAVE),
+                                           {.name = "gpu_scatter_propagate",
+                                            .slots_per_thread = 1,
+                                            .bytes_per_slot = 2 * CHANGING + 3 * PAIR,
+                                            .stage = 3,
+                                            .waves = ICS_LATER_WAVES},
+                                           WAVEFRONT_COLLIDE,
+                                           WAVEFRONT_SCATTER(ICS_LAST_WAVE)},
                                 .columns =
                                     ICS_COLUMN_SEGMENT | ICS_COLUMN_VACANT | ICS_COLUMN_CANDIDATES,
                                 .loops = true,
                                 .waves_per_trip = ICS_WAVES_PER_TRIP,
                                 .slots_per_thread = 1,
+                                .few_registers = true,
                                 .lanes = 1,
                                 .chains = 4,
                                 .block = 256,
                                 .pool = 1u << 19, /* fits into a large GPU's second level cache */
                                 .candidates = {{.block = 256, .pool = 1u << 19}}},
-    [ICS_SCHEDULE_FUSED] =
-        {.entry = ENTRY(fused),
-         .kernels = {{.name = "gpu_create", .slots_per_thread = ICS_CREATE_PER_THREAD},
-                     {.name = "gpu_visit", .slots_per_thread = 1, .bytes_per_slot = 2 * PHOTON}},
-         .columns = ICS_COLUMN_VACANT | ICS_COLUMN_LEFTOVERS,
-         .loops = true,
-         .waves_per_trip = ICS_VISITS_PER_TRIP,
-         .slots_per_thread = 1,
-         .warp_queues = true,
-         .long_visits = true,
-         .has_refill = true,
-         .lanes = 3,
-         .chains = 1,
-         .block = 128,
-         .candidates = {{.block = 128, .bounces_per_wave = 128, .refill = 4},
-                        {.block = 128, .bounces_per_wave = 256, .refill = 4}}},
+    [ICS_SCHEDULE_FUSED] = {.entry = ENTRY(fused),
+                            .kernels = {{.name = "gpu_create",
+                                         .slots_per_thread = ICS_CREATE_PER_THREAD},
+                                        {.name = "gpu_visit",
+                                         .slots_per_thread = 1,
+                                         .bytes_per_slot = 2 * PHOTON,
+                                         .stage = 1}},
+                            .columns = ICS_COLUMN_VACANT | ICS_COLUMN_LEFTOVERS,
+                            .loops = true,
+                            .waves_per_trip = ICS_VISITS_PER_TRIP,
+                            .slots_per_thread = 1,
+                            .warp_bytes = ICS_WARP_QUEUE_BYTES,
+                            .long_visits = true,
+                            .has_refill = true,
+                            .few_registers = true,
+                            .lanes = 3,
+                            .chains = 1,
+                            .block = 128,
+                            .candidates = {{.block = 128, .bounces_per_wave = 128, .refill = 4},
+                                           {.block = 128, .bounces_per_wave = 256, .refill = 4}}},
     [ICS_SCHEDULE_MONOLITHIC] = {.entry = ENTRY(monolithic),
                                  .kernels = {{.name = "gpu_monolithic", .slots_per_thread = 1}},
                                  .slots_per_thread = 2,
-                                 .warp_queues = true,
+                                 .warp_bytes = ICS_WARP_QUEUE_BYTES,
                                  .has_refill = true,
+                                 .preferred = true,
                                  .lanes = 2,
                                  .chains = 1,
-                                 .block = 128,
-                                 .candidates = {{.block = 128, .refill = 4},
-                                                {.block = 128, .refill = 6}}},
+                                 .block = 256,
+                                 .candidates = {{.block = 256, .refill = 4},
+                                                {.block = 256, .refill = 6}}},
     [ICS_SCHEDULE_JOB_QUEUE] = {.entry = ENTRY(job_queue),
                                 .kernels = {{.name = "gpu_job_queue", .slots_per_thread = 1}},
                                 .columns = ICS_COLUMN_CURSORS,
                                 .slots_per_thread = 2,
                                 .takes_steps = true,
-                                .warp_queues = true,
+                                .warp_bytes = ICS_WARP_QUEUE_BYTES,
                                 .lanes = 2,
                                 .chains = 1,
                                 .block = 128,
@@ -80,9 +114,20 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                       .columns = ICS_COLUMN_CURSORS,
                                       .slots_per_thread = 1,
                                       .takes_steps = true,
+                                      .few_registers = true,
                                       .lanes = 2,
                                       .chains = 1,
                                       .block = 128},
+    [ICS_SCHEDULE_WARP_WAVEFRONT] = {.entry = ENTRY(warp_wavefront),
+                                     .kernels = {{.name = "gpu_warp_wavefront",
+                                                  .slots_per_thread = 1}},
+                                     .slots_per_thread = ICS_WARP_SLOTS_PER_THREAD,
+                                     .warp_bytes = ICS_WARP_SLOTS_BYTES,
+                                     .has_refill = true,
+                                     .lanes = 2,
+                                     .chains = 1,
+                                     .block = 256,
+                                     .candidates = {{.block = 256, .refill = 4}}},
 };
 
 const ics_gpu_schedule *ics_schedule_row(ics_schedule schedule)
@@ -91,13 +136,42 @@ const ics_gpu_schedule *ics_schedule_row(ics_schedule schedule)
                                                                                    : NULL;
 }
 
+const ics_schedule_kernel *ics_schedule_kernels(const ics_gpu_schedule *schedule, bool joined)
+{
+    return joined ? schedule->joined : schedule->kernels;
+}
+
+bool ics_schedule_can_join(const ics_gpu_schedule *schedule)
+{
+    return schedule->joined[0].name != NULL;
+}
+
+bool ics_schedule_has_kernel(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel,
+                             uint32_t wave)
+{
+    switch (kernel->waves) {
+    case ICS_FIRST_WAVE:
+        return wave == 0;
+    case ICS_LATER_WAVES:
+        return wave > 0;
+    case ICS_LAST_WAVE:
+        return wave + 1 == schedule->waves_per_trip;
+    default:
+        return true;
+    }
+}
+
 bool ics_schedule_can_profile(ics_schedule schedule)
 {
     const ics_gpu_schedule *row = ics_schedule_row(schedule);
     return row != NULL && row->loops;
 }
 
-bool ics_schedule_accepts_block(const ics_gpu_schedule *schedule, uint32_t block)
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule)
 {
-    return !schedule->warp_queues || block <= ICS_WARP_QUEUE_BLOCK_MAX;
+    enum { THREADS_MAX = 1024 }; /* of a block, on any GPU */
+    if (schedule->warp_bytes == 0) {
+        return THREADS_MAX;
+    }
+    return (ICS_SHARED_BYTES - ICS_BLOCK_BYTES) / schedule->warp_bytes * 32;
 }

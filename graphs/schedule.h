@@ -8,17 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ICS_SCHEDULE_KERNELS = 5, ICS_SCHEDULE_CANDIDATES = 2 };
+enum { ICS_SCHEDULE_KERNELS = 6, ICS_SCHEDULE_CANDIDATES = 2 };
 
 /* Columns that the pool of a schedule has in addition to the words of its photons, see
  * ics_lane_memory in kernels/cuda/state.h. */
 enum {
-    ICS_COLUMN_SEGMENT = 1 << 0,    /* segments wait between kernels */
+    ICS_COLUMN_SEGMENT = 1 << 0,    /* segments wait between kernels, and photons have extracts */
     ICS_COLUMN_VACANT = 1 << 1,     /* create looks for free slots */
     ICS_COLUMN_LEFTOVERS = 1 << 2,  /* a warp keeps photons that it has not yet made */
     ICS_COLUMN_CANDIDATES = 1 << 3, /* collide looks for segments that may reach a module */
     ICS_COLUMN_CURSORS = 1 << 4     /* a thread or a warp remembers the step that it works on */
 };
+
+/* The waves of a trip in which a kernel runs. */
+typedef enum ics_kernel_waves {
+    ICS_ALL_WAVES,
+    ICS_FIRST_WAVE,
+    ICS_LATER_WAVES, /* all but the first one */
+    ICS_LAST_WAVE
+} ics_kernel_waves;
 
 /* A kernel of a schedule. */
 typedef struct ics_schedule_kernel {
@@ -27,8 +35,10 @@ typedef struct ics_schedule_kernel {
                                   divides ICS_CHAIN_PER_THREAD */
     uint32_t bytes_per_slot;   /* of the pool, read and written in one visit of one slot; 0: the
                                   kernel has no such visits */
+    uint32_t stage;            /* in a profile, its time counts as create (0), propagate (1),
+                                  collide (2) or scatter (3) */
     bool sparse;               /* the kernel visits few slots: they do not count in the traffic */
-    bool once_per_trip;        /* only in the first wave of a trip */
+    ics_kernel_waves waves;    /* loops */
 } ics_schedule_kernel;
 
 /* Settings that schedule AUTO measures; 0: the default. */
@@ -39,16 +49,21 @@ typedef struct ics_schedule_candidate {
 typedef struct ics_gpu_schedule {
     const char *entry;                                 /* the embedded source with the kernels */
     ics_schedule_kernel kernels[ICS_SCHEDULE_KERNELS]; /* in the order of a wave */
-    uint32_t columns;                                  /* bits: ICS_COLUMN_... */
+    /* The same with scatter and propagate joined; without a kernel: they cannot be joined. */
+    ics_schedule_kernel joined[ICS_SCHEDULE_KERNELS];
+    uint32_t columns; /* bits: ICS_COLUMN_... */
     /* A loop of small kernels (graphs/cuda/loop.c), with create, compaction and a profile of its
      * stages; else kernels[0] is the only kernel and each launch runs it once. */
     bool loops;
-    uint32_t waves_per_trip;   /* loops */
-    uint32_t slots_per_thread; /* of a lane's pool, for each thread of its grid */
-    bool takes_steps;          /* the queue counts steps instead of photons */
-    bool warp_queues; /* new photons wait in shared memory (kernels/cuda/device/warp_queue.h) */
-    bool long_visits; /* one visit is graph.bounces_per_wave bounces */
-    bool has_refill;  /* graph.refill has a meaning */
+    bool takes_steps;   /* the queue counts steps instead of photons */
+    bool long_visits;   /* one visit is graph.bounces_per_wave bounces */
+    bool has_refill;    /* graph.refill has a meaning */
+    bool few_registers; /* 56 registers suffice for its kernels, which are faster with more threads
+                         */
+    bool preferred;     /* AUTO begins with this schedule until another one has proved faster */
+    uint32_t waves_per_trip;       /* loops */
+    uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
+    uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
     uint32_t lanes, chains, block; /* defaults */
     uint32_t pool; /* default, photon slots; 0: one for every resident thread of every lane */
     ics_schedule_candidate candidates[ICS_SCHEDULE_CANDIDATES]; /* block 0: the end of the list */
@@ -57,11 +72,21 @@ typedef struct ics_gpu_schedule {
 /* The row of a schedule; NULL for AUTO and for numbers that are no schedule. */
 const ics_gpu_schedule *ics_schedule_row(ics_schedule schedule);
 
+/* The kernels of a schedule with or without the join, which it must have: up to one whose name is
+ * NULL. */
+const ics_schedule_kernel *ics_schedule_kernels(const ics_gpu_schedule *schedule, bool joined);
+
+/* Whether the schedule can join scatter and propagate. */
+bool ics_schedule_can_join(const ics_gpu_schedule *schedule);
+
+/* Whether a kernel of a loop runs in the wave with this number in the trip. */
+bool ics_schedule_has_kernel(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel,
+                             uint32_t wave);
+
 /* Whether a GPU can time the stages of this schedule one by one. */
 bool ics_schedule_can_profile(ics_schedule schedule);
 
-/* Whether the kernels can have blocks of `block` threads: the queues of a block's warps have to fit
- * into shared memory. */
-bool ics_schedule_accepts_block(const ics_gpu_schedule *schedule, uint32_t block);
+/* The largest block that the kernels can have: what its warps have in shared memory has to fit. */
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule);
 
 #endif

@@ -6,9 +6,13 @@
 #ifndef ICS_PHYSICS_MODEL_H
 #define ICS_PHYSICS_MODEL_H
 
+#include "stages/shape.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define ICE_PI             3.14159265358979323846 /* C11 itself has no M_PI */
 
 #define ICE_DETECTOR_DEPTH 1948.07     /* m below the surface, physics.md 1 */
 #define ICE_MODULE_RADIUS  0.16510     /* m, 13-inch sphere, physics.md 1 */
@@ -170,7 +174,65 @@ typedef struct ice_module {
     bool has_cable;       /* a cable touches the module at cable_azimuth (physics.md 8.8) */
     double cable_azimuth; /* rad */
     double back[3]; /* unit vector opposite to the direction in which its PMT looks; 0, 0, 0: up */
+    uint32_t type;  /* index in ice_detector.types; 0 if the detector has no types */
+    uint32_t orientation; /* index in ice_detector.orientations; 0: upright */
 } ice_module;
+
+/* ---- types of modules --------------------------------------------------------------------------
+ *
+ * A type is described in the module's own frame: the origin is the centre of the module, and z
+ * points up along its axis while the module hangs upright. */
+
+/* A photomultiplier of a module. */
+typedef struct ice_pmt {
+    double axis[3];       /* unit vector in the direction in which it looks */
+    double centre[3];     /* m, the middle of its window on the surface of the module */
+    double radius;        /* m, of its window; 0: not known */
+    double efficiency;    /* relative to the standard, >= 0 */
+    double delay, spread; /* ns, mean and standard deviation of its transit time; >= 0 */
+} ice_pmt;
+
+#define ICE_PMTS_MAX  1023 /* ice_arrival_part() in stages/shape.h */
+#define ICE_TYPES_MAX ICE_BODIES
+
+/* A surface of triangles. */
+typedef struct ice_mesh {
+    float (*vertices)[3]; /* [vertex_count], m */
+    size_t vertex_count;
+    uint32_t (
+        *triangles)[3]; /* [triangle_count], indices of vertices, anticlockwise from outside */
+    int16_t *parts;     /* [triangle_count], ICE_PART_... or the number of a PMT */
+    size_t triangle_count;
+} ice_mesh;
+
+/* Of a spheroid `radius` is the horizontal and `half_height` the vertical semi-axis. Of a capsule
+ * and of a cylinder `half_height` is half of the height of the whole body. */
+typedef struct ice_module_type {
+    char *name;
+    ice_shape shape;    /* a row of stages/shapes.def */
+    bool open_ends;     /* cylinder: light passes its ends and meets only the mantle */
+    double radius;      /* m, > 0 */
+    double half_height; /* m, > 0; of a sphere: the radius */
+    double reach;       /* m, of the smallest sphere around the centre that contains the body */
+    double oversize;    /* F >= 1 */
+    double beta;        /* cosine of half the angle that the window of a PMT covers, seen from the
+                           centre of its curvature, in [0, 1]; 1: a flat window (physics.md 8.13) */
+    ice_mesh mesh;      /* only of ICE_SHAPE_MESH */
+    ice_pmt *pmts;      /* [pmt_count] */
+    size_t pmt_count;   /* 0 .. ICE_PMTS_MAX */
+} ice_module_type;
+
+/* A rotation from the module's own frame to the frame of the detector: a unit quaternion. */
+typedef struct ice_orientation {
+    double w, x, y, z;
+} ice_orientation;
+
+/* A cable or rope: a straight cylinder that absorbs light. */
+typedef struct ice_cable {
+    double from[3], to[3]; /* ends of its axis, m */
+    double radius;         /* m, > 0 */
+    uint16_t string;
+} ice_cable;
 
 /* The acceptance of a module by direction (physics.md 8.5). Without an edge it is a polynomial of x
  * = cos(direction, back), cut off at 0. With an edge a module accepts the light whose impact, seen
@@ -183,14 +245,21 @@ typedef struct ice_angular {
     size_t count;
 } ice_angular;
 
-/* A detector: modules at any positions, all with the same radius. */
+/* A detector: modules at any positions. Without types all of them are spheres of one radius. */
 typedef struct ice_detector {
-    char *name;            /* for reports: "hex86" or the path it came from */
-    ice_module *modules;   /* [module_count] */
-    size_t module_count;   /* 1 .. ICE_MODULES_MAX */
-    double radius;         /* m, > 0 */
-    double oversize;       /* F >= 1: modules are F times wider across the direction of a photon
-                              (physics.md 8.3) */
+    char *name;             /* for reports: "hex86" or the path it came from */
+    ice_module *modules;    /* [module_count] */
+    size_t module_count;    /* 1 .. ICE_MODULES_MAX */
+    double closest;         /* m, between the two closest centres; +INFINITY for one module */
+    double radius;          /* m, > 0; with types the largest reach of a type */
+    double oversize;        /* F >= 1: modules are F times wider across the direction of a photon
+                               (physics.md 8.3); with types the largest of a type */
+    ice_module_type *types; /* [type_count]; NULL: spheres of one radius */
+    size_t type_count;      /* 0 .. ICE_TYPES_MAX */
+    ice_orientation *orientations; /* [orientation_count], number 0 is upright; NULL: all upright */
+    size_t orientation_count;
+    ice_cable *cables; /* [cable_count]; NULL: none */
+    size_t cable_count;
     bool keep_hit_photons; /* photons continue after a hit (physics.md 8.4) */
     ice_angular angular;
     double cable_radius; /* m, >= 0 */

@@ -27,6 +27,10 @@ extern "C" {
 ICESTREAM_PUBLIC const char *icestream_suggestion(const char *typed, const char *const *words,
                                                   size_t count);
 
+/* Writes what this library was built from and with, one "name: value" in a line: version, commit,
+ * instruction sets, compiler, CUDA, libraries ("none" without one). ICESTREAM_E_OUTPUT. */
+ICESTREAM_PUBLIC int icestream_build_print(FILE *out, icestream_error *error);
+
 /* ---- records of step and hit files (files.md 3, 4), little-endian, 64 bytes ---- */
 
 enum {
@@ -38,14 +42,40 @@ enum {
 /* icestream_step.flags: light in all directions; the number of photons is that of the source, and
  * not the share of it that thinning kept. Only the weight of hits depends on the second. */
 enum { ICESTREAM_STEP_ISOTROPIC = 1, ICESTREAM_STEP_NOT_THINNED = 2 };
+/* Further flags: a step may have a profile, and beams among the profiles a pulse. Then each photon
+ * draws its own start, direction and time, and the step is a whole cascade or a whole pulse of an
+ * LED. files.md 3.4 has the meaning of each profile and of `length` and `beta` in it. */
+#define ICESTREAM_STEP_PROFILE(number)   ((number) << 2)
+#define ICESTREAM_STEP_PULSE(number)     ((number) << 6)
+#define ICESTREAM_STEP_PROFILE_OF(flags) ((unsigned)(flags) >> 2 & 15u)
+#define ICESTREAM_STEP_PULSE_OF(flags)   ((unsigned)(flags) >> 6 & 3u)
+enum {
+    ICESTREAM_PROFILE_NONE = 0,
+    ICESTREAM_PROFILE_CASCADE = 1,
+    ICESTREAM_PROFILE_CLOUD = 2,
+    ICESTREAM_PROFILE_GAUSS = 3,
+    ICESTREAM_PROFILE_LAB_AVERAGE = 4,
+    ICESTREAM_PROFILE_LAB_HORIZONTAL = 5,
+    ICESTREAM_PROFILE_LAB_TILTED = 6,
+    ICESTREAM_PROFILE_CLSIM = 7,
+    ICESTREAM_PROFILE_CLSIM_TILTED = 8,
+    ICESTREAM_PROFILE_LINEAR = 9,
+    ICESTREAM_PROFILE_ISOTROPIC = 10,
+    ICESTREAM_PROFILE_EXACT = 11,
+    ICESTREAM_PROFILE_CONE = 12
+};
+enum { ICESTREAM_PULSE_INSTANT = 0, ICESTREAM_PULSE_LED = 1, ICESTREAM_PULSE_RECTANGLE = 2 };
+/* Beams start on the surface of a module; light of an LED leaves its module as in ppc. */
+enum { ICESTREAM_STEP_SURFACE = 256, ICESTREAM_STEP_GLASS = 512 };
 
 typedef struct icestream_step {
     float x, y, z;    /* start (m), within 10 km of the origin */
     float t;          /* time after the event's t0 (ns) */
     float dx, dy, dz; /* unit vector of travel; ignored with ICESTREAM_STEP_ISOTROPIC */
     float length;     /* (m), >= 0; with ICESTREAM_STEP_ISOTROPIC the radius of the sphere on whose
-                         surface the photons start, radially outwards, after length / (c beta) */
-    float beta;       /* v/c, in (0, 1] */
+                         surface the photons start, radially outwards, after length / (c beta); with
+                         a profile: files.md 3.4 */
+    float beta;       /* v/c, in (0, 1]; with a profile: files.md 3.4 */
     float weight;     /* >= 0, a factor of the weight of the hits */
     uint32_t photons; /* number of photons to create; 0 is legal */
     uint32_t source_id; /* the particle or light source that makes the light */
@@ -67,7 +97,7 @@ typedef struct icestream_hit {
     uint32_t step_id;
     uint32_t photon_id; /* index within the step */
     uint16_t string, module;
-    int16_t pmt;       /* 0: a photo-electron of the module's PMT; -1: a photon */
+    int16_t pmt;       /* -1: a photon; from 0: a photo-electron of this PMT of the module */
     uint16_t scatters; /* scatters before the hit; saturates at 65535 */
 } icestream_hit;
 
@@ -225,10 +255,24 @@ ICESTREAM_PUBLIC int icestream_info_files(const char *const *paths, size_t count
 ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE *out,
                                              icestream_error *error);
 
-/* Converts between .npy and HDF5, as the endings of the names say. From a hit file in .npy to .txt
- * it writes the text that ppc prints. The path "-" is standard input, which carries .npy, or
- * standard output, which takes that text, or .npy of an HDF5 file. ICESTREAM_E_USAGE,
- * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+typedef struct icestream_convert_options {
+    bool force;         /* overwrite an existing file */
+    const char *format; /* of standard output: "txt", "csv" or "vtp"; NULL: "txt" of hits */
+    const icestream_config *detector; /* where the modules are; of .vtp files; or NULL */
+    FILE *notes;                      /* receives warnings about the detector; NULL: nothing */
+} icestream_convert_options;
+
+/* Converts a file, as the endings of the names say: between .npy and HDF5; hits in .npy to .txt,
+ * the text that ppc prints, to .csv with all fields, and with `detector` to .vtp, for ParaView and
+ * PyVista; paths in .npy to .vtp. If `from` is NULL, the modules of `detector` become .vtp. The
+ * path
+ * "-" is standard input, which carries .npy, or standard output, which takes .npy of an HDF5 file,
+ * and otherwise `format`. ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT,
+ * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+ICESTREAM_PUBLIC int icestream_convert_with(const char *from, const char *to,
+                                            const icestream_convert_options *options,
+                                            icestream_error *error);
+/* The same without a detector. */
 ICESTREAM_PUBLIC int icestream_convert(const char *from, const char *to, bool force,
                                        icestream_error *error);
 
@@ -292,6 +336,28 @@ ICESTREAM_PUBLIC int icestream_trace(const icestream_config *config,
  * per photon. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_stages(bool json, FILE *out, icestream_error *error);
 
+/* Writes the modules of the configured detector as a table with the columns string, module, x, y, z
+ * (m) and efficiency, which detector.file reads. If the name ends in .obj or .vtp, it writes the
+ * surfaces of modules, PMTs and cables as triangles (docs/detectors.md); .npy:
+ * icestream_geometry_pmts(). The path "-" is standard output. Warnings about
+ * the detector go to `report` (NULL: nowhere). ICESTREAM_E_CONFIG: a file of the detector cannot be
+ * used, or it has too many triangles; ICESTREAM_E_OUTPUT: also if the file exists and `force` is
+ * false; ICESTREAM_E_MEMORY. */
+ICESTREAM_PUBLIC int icestream_geometry(const icestream_config *config, const char *path,
+                                        bool force, FILE *report, icestream_error *error);
+/* The same with a table of modules and PMTs, as CSV or as a NumPy array if the name ends in .npy: a
+ * row for every module (pmt -1), and one for each of its PMTs, with type, position in the detector
+ * and in the file, direction and radius (docs/detectors.md). */
+ICESTREAM_PUBLIC int icestream_geometry_pmts(const icestream_config *config, const char *path,
+                                             bool force, FILE *report, icestream_error *error);
+
+/* Writes how each layer of the configured ice or water scatters and absorbs light of a wavelength
+ * (nm, from 250 to 700), as CSV from the deepest layer up: bottom and top (z, m), effective
+ * scattering length and absorption length (m). ICESTREAM_E_USAGE: the wavelength;
+ * ICESTREAM_E_CONFIG: a file of the ice cannot be used; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+ICESTREAM_PUBLIC int icestream_layers(const icestream_config *config, double wavelength, FILE *out,
+                                      icestream_error *error);
+
 typedef struct icestream_bench_options {
     const char *schedules; /* for example "fused,auto"; NULL: graph.schedule; if that is auto,
                               every schedule of the device */
@@ -324,6 +390,10 @@ typedef struct icestream_plan_options {
 ICESTREAM_PUBLIC int icestream_plan(const icestream_config *config,
                                     const icestream_plan_options *options, FILE *out,
                                     icestream_error *error);
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+#include "icestream_session.h" /* photons in memory, for programs that have steps and want hits */
 
 #ifdef __cplusplus
 }

@@ -3,11 +3,14 @@
 #include "base/visible_text.h"
 #include "pipeline/program/command_line.h"
 #include "pipeline/program/commands.h"
+#include "pipeline/program/completion.h"
 #include "pipeline/program/help.h"
+#include "pipeline/program/manual.h"
 #include "pipeline/telemetry/events.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -107,23 +110,59 @@ static int unknown_command(const char *name)
                                   is_option ? "; options follow the name of the command" : "");
 }
 
-/* `icestream help [COMMAND | --bash]`. Returns the exit status. */
-static int print_help(const char *name)
+/* `icestream help [COMMAND | --bash | --zsh | --fish | --scdoc [COMMAND]]`; `option` is what
+ * follows help, or NULL, and `name` what follows --scdoc. Returns the exit status. */
+static int print_help(const char *option, const char *name)
 {
-    if (name != NULL && strcmp(name, "--bash") == 0) {
-        ics_help_print_completion();
-        return finish_print();
+    static const struct {
+        const char *option;
+        void (*print)(void);
+    } scripts[] = {{"--bash", ics_completion_print_bash},
+                   {"--zsh", ics_completion_print_zsh},
+                   {"--fish", ics_completion_print_fish}};
+    for (size_t i = 0; option != NULL && i < sizeof scripts / sizeof *scripts; ++i) {
+        if (strcmp(option, scripts[i].option) == 0) {
+            scripts[i].print();
+            return finish_print();
+        }
     }
-    const ics_command *command = name != NULL ? ics_commands_find(name) : NULL;
-    if (name != NULL && command == NULL) {
-        return unknown_command(name);
+    const bool is_manual = option != NULL && strcmp(option, "--scdoc") == 0;
+    const char *wanted = is_manual ? name : option;
+    const ics_command *command = wanted != NULL ? ics_commands_find(wanted) : NULL;
+    if (wanted != NULL && command == NULL) {
+        return unknown_command(wanted);
     }
     if (command != NULL) {
-        ics_help_print_command(command);
+        (is_manual ? ics_manual_print_command : ics_help_print_command)(command);
     } else {
-        ics_help_print();
+        (is_manual ? ics_manual_print : ics_help_print)();
     }
     return finish_print();
+}
+
+/* Memory that was freed is kept for the next batch, up to a limit. With glibc's own limits, a batch
+ * of 1e5 hits got all its pages from the system, which took as long as making its hits. */
+static void keep_memory(void)
+{
+    enum { KEPT = 256 << 20, LARGE = 32 << 20 /* the most that glibc takes */ };
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
+/* `icestream version [--verbose]`. Returns the exit status. */
+static int print_version(const char *option)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    int status = ICESTREAM_OK;
+    if (option == NULL) {
+        puts("icestream " ICESTREAM_VERSION);
+    } else if (strcmp(option, "--verbose") == 0) {
+        status = icestream_build_print(stdout, &error);
+    } else {
+        return ics_command_line_fault(NULL, NULL, "", "found %s after version, expected --verbose",
+                                      option);
+    }
+    return icestream_status_exit(finish(status, &error, false));
 }
 
 static __attribute__((noinline)) int run_program(int argc, char **argv)
@@ -131,6 +170,7 @@ static __attribute__((noinline)) int run_program(int argc, char **argv)
     if (!occupy_standard_streams()) {
         return icestream_status_exit(ICESTREAM_E_FAILED);
     }
+    keep_memory();
     /* A closed pipe and a file that may not grow are output errors like any other. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
@@ -141,11 +181,10 @@ static __attribute__((noinline)) int run_program(int argc, char **argv)
     }
     const char *name = argv[1];
     if (is_one_of(name, "--version", "-V", "version")) {
-        puts("icestream " ICESTREAM_VERSION);
-        return finish_print();
+        return print_version(argc > 2 ? argv[2] : NULL);
     }
     if (is_one_of(name, "--help", "-h", "help")) {
-        return print_help(argc > 2 ? argv[2] : NULL);
+        return print_help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
     }
     const ics_command *command = ics_commands_find(name);
     return command != NULL ? run_command(command, argc - 1, argv + 1) : unknown_command(name);

@@ -10,7 +10,7 @@
  */
 #include "graphs/gpu.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/tools/measure/world.h"
+#include "pipeline/session/world.h"
 
 #include <stdlib.h>
 #include <string.h>

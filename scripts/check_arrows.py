@@ -28,21 +28,28 @@ ROOMS = [
     ['kernels'],
     ['graphs'],
     ['pipeline'],  # icestream.h, the public header
+    ['pipeline/config/yaml'],
     ['pipeline/config'],
+    ['pipeline/files/format'],
     ['pipeline/files'],
+    ['pipeline/table'],
+    ['pipeline/transfer'],
     ['pipeline/models'],
     ['pipeline/particles'],
     ['pipeline/spool', 'pipeline/source', 'pipeline/telemetry'],
+    ['pipeline/queue', 'pipeline/client'],
     ['pipeline/devices'],
     ['pipeline/generator'],
+    ['pipeline/collect'],
     ['pipeline/units'],
+    ['pipeline/session'],
     ['pipeline/run'],
     ['pipeline/tools'],
     ['pipeline/program'],
 ]
 ROOM_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 6000, 450, 50, 7
 # These folders hold many small rooms; each of their sub-folders counts as a separate room.
-STREETS = ('pipeline/tools', 'pipeline/models')
+STREETS = ('kernels', 'pipeline/tools', 'pipeline/models')
 # The main programs are the top of the house.
 TOP = ('pipeline/main.c', 'pipeline/prefill.c')
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 TOPS = ('base', 'bench', 'cmake', 'configs', 'docs', 'graphs', 'kernels', 'physics', 'pipeline',
-        'scripts', 'stages', 'tables', 'tests')
+        'python', 'scripts', 'stages', 'tables', 'tests')
 # Names that documents use for files which a reader makes, not for files of the repository.
 MADE = re.compile(r'scatter_linear\.h|tests/fuzz/corpus/|docs/physics\.md$|.*[A-Z]{3,}|.*\.\.\.|.*<')
 HISTORY = 'bench/results/'
@@ -113,7 +113,7 @@ def main():
             return subprocess.run([sys.argv[1], *words, '--help'], capture_output=True,
                                   text=True).stdout
         commands = set(re.findall(r'^  ([a-z]+) ', helped(), re.M))
-        helps = {c: helped(c) for c in commands} | {'help': '      --bash', 'version': ''}
+        helps = {c: helped(c) for c in commands} | {'help': '      --bash\n      --zsh\n      --fish\n      --scdoc', 'version': ''}
         commands |= set(helps)
         rows = {}
         for command, options in re.findall(r'^\| `([a-z]+)[^`\n]*` \| (.*)', pages.get('docs/commands.md', ''), re.M):

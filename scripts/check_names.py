@@ -27,7 +27,7 @@ import subprocess
 import sys
 
 TOPS = ('base', 'stages', 'physics', 'tables', 'kernels', 'graphs', 'pipeline')
-PUBLIC = ('pipeline/icestream.h', 'base/icestream_error.h')
+PUBLIC = ('pipeline/icestream.h', 'pipeline/icestream_session.h', 'base/icestream_error.h')
 GLOSSARY = 'docs/glossary.md'
 # What is read for words: the folders, the files next to them, and the endings of names.
 WORD_FOLDERS = TOPS + ('tests', 'docs', 'scripts', 'cmake', 'configs', 'bench')

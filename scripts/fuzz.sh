@@ -1,14 +1,23 @@
 #!/usr/bin/env bash
 # Lets libFuzzer at every parser, each for SECONDS, starting from the corpus in tests/fuzz/corpus.
 #
-#   scripts/fuzz.sh SECONDS [TARGET ...]
+#   scripts/fuzz.sh [--seed NUMBER] SECONDS [TARGET ...]
 #
 # TARGET: a name of tests/fuzz/fuzz_TARGET.c; all if none is named. The corpus itself stays as it
-# is. An input that crashes is kept in build/fuzz/crashes/, and the exit status is 1.
+# is. An input that crashes is kept in build/fuzz/crashes/, is printed as base64, and the exit
+# status is 1.
+# --seed: the fuzzer tries the same inputs each time, as far as the seconds last (1 .. 2^31 - 1).
+# Without it, each run tries other inputs.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
+export FUZZ_SEED=0 # 0: the fuzzer chooses one
+if [[ ${1:-} == --seed ]]; then
+    [[ ${2:-} =~ ^[1-9][0-9]{0,9}$ ]] || wrong_usage
+    FUZZ_SEED=$2
+    shift 2
+fi
 [[ ${1:-} =~ ^[1-9][0-9]*$ ]] || wrong_usage
 export SECONDS_EACH=$1
 shift
@@ -35,7 +44,7 @@ fuzz() {
     local seeds result=ok
     seeds=$(find "$copy/corpus" -type f | wc -l)
     TMPDIR=$copy/tmp "build/fuzz/tests/fuzz/fuzz_$target" -max_total_time="$SECONDS_EACH" \
-        -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -seed="$FUZZ_SEED" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="$crashes/$target-" "$copy/corpus" >"$log" 2>&1 ||
         result=CRASHED
     awk -v target="$target" -v seeds="$seeds" -v result="$result" '

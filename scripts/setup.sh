@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and test icestream, and nothing else. It upgrades no package.
 #
-#   scripts/setup.sh [build] [test] [check] [sites] [--dry-run]
+#   scripts/setup.sh [build] [test] [check] [sites] [python] [--dry-run]
 #
 # build: compiler, CMake and libraries (the default). test: Check, NumPy and h5py for the tests
-# that read our files with them, PyYAML and jsonschema for the test of the JSON Schema. check: clang, formatter, linters, coverage, fuzzing.
+# that read our files with them, PyYAML and jsonschema for the test of the JSON Schema, cffi and pytest for the
+# Python package. check: clang, formatter, linters, coverage, fuzzing.
+# python: what makes virtual environments, for the Python package.
 # sites: Slurm and systemd, for tests of configs/sites; without them these say that they are skipped.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
@@ -28,13 +30,23 @@ build module:libmicrohttpd libmicrohttpd-dev
 build module:libsystemd    libsystemd-dev
 build header:isa-l/crc.h   libisal-dev
 build command:h5cc         libhdf5-dev
+build command:scdoc        scdoc
+build module:libcurl       libcurl4-openssl-dev
+build module:hiredis       libhiredis-dev
+build module:assimp        libassimp-dev
+build module:cfitsio       libcfitsio-dev
 test  module:check         check
 test  python:numpy         python3-numpy
 test  python:h5py          python3-h5py
 test  python:yaml          python3-yaml
 test  python:jsonschema    python3-jsonschema
+test  python:cffi          python3-cffi
+test  python:pytest        python3-pytest
+test  command:gnuplot      gnuplot-nox
+test  command:redis-server redis-server
 check command:clang        clang
 check fuzzer:clang         libclang-rt-14-dev
+check command:ld.lld       lld
 check command:clang-tidy   clang-tidy
 check format:16            clang-format-16
 check command:llvm-symbolizer llvm
@@ -46,13 +58,14 @@ check command:ccache       ccache
 sites command:slurmctld    slurm-wlm
 sites command:munged       munge
 sites command:systemd-analyze systemd
+python python:ensurepip    python3-venv
 '
 
 dry_run=no
 groups=()
 for argument in "$@"; do
     case $argument in
-    build | test | check | sites) groups+=("$argument") ;;
+    build | test | check | sites | python) groups+=("$argument") ;;
     --dry-run) dry_run=yes ;;
     *) wrong_usage ;;
     esac
@@ -104,7 +117,7 @@ would_upgrade() {
 }
 
 # icestream can be built without these.
-optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev '
+optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev libcfitsio-dev '
 chosen=()
 for package in "${missing[@]}"; do
     upgrades=$(would_upgrade "$package" | tr '\n' ' ')

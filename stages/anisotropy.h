@@ -6,13 +6,14 @@
 #include "stages/direction.h"
 #include "stages/optics.h"
 
-/* Returns the product of the matrix and n. The result is not a unit vector. */
+/* Returns the product of the matrix and n, divided by the vertical element of the matrix. The
+ * result is not a unit vector. */
 ICE_FN ice_direction ice_stretch(const ice_stretching *by, ice_direction n)
 {
     ice_direction m;
     m.x = fmaf(by->xx, n.x, by->xy * n.y);
     m.y = fmaf(by->xy, n.x, by->yy * n.y);
-    m.z = by->zz * n.z;
+    m.z = n.z;
     return m;
 }
 
@@ -25,7 +26,7 @@ ICE_FN float ice_square(ice_direction n)
 /* Returns n with length 1. */
 ICE_FN ice_direction ice_unit(ice_direction n)
 {
-    const float scale = ice_inverse_sqrt(ice_square(n));
+    const float scale = ice_inverse_root(ice_square(n));
     n.x *= scale;
     n.y *= scale;
     n.z *= scale;
@@ -74,7 +75,7 @@ ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *table
     ice_absorption_factor slant = {1.0f, 1.0f};
     if (tables->features & ICE_HAS_ABSORPTION_ANISOTROPY) {
         const float square = ice_form_at(&tables->absorption_form, along, up);
-        slant.factor = ice_inverse_sqrt(square);
+        slant.factor = ice_inverse_root(square);
         slant.inverse = square * slant.factor;
     }
     if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
@@ -83,7 +84,7 @@ ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *table
         const float factor =
             tables->absorption_exponent == 1.0f ? base : ice_pow(base, tables->absorption_exponent);
         slant.factor *= factor;
-        slant.inverse *= ice_div(1.0f, factor);
+        slant.inverse *= ice_inverse(factor);
     }
     return slant;
 }

@@ -51,7 +51,7 @@ ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, fl
 {
     const float end = fmaf(length, nz, height);
     const int32_t first = ice_layer_at(tables, height), last = ice_layer_at(tables, end);
-    const float slope = ice_div(1.0f, nz);
+    const float slope = ice_inverse(nz);
     ice_birefringence_sum over;
     over.diffusion =
         ice_birefringence_between(tables->birefringence, first, last, height, end, length, slope);
@@ -78,7 +78,7 @@ ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, f
     const float position = along * ICE_DEFLECTION_SCALE;
     const int32_t knot = (int32_t)position;
     const float t = position - (float)knot;
-    const ice_deflection_row *row = &tables->deflection[knot];
+    const ice_deflection_row *row = &tables->deflection->rows[knot];
     ice_deflection at;
     at.along = fmaf(t, row->along_more, row->along);
     at.across = fmaf(t, row->across_more, row->across);
@@ -86,47 +86,66 @@ ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, f
     return at;
 }
 
-/* The 48 random bits of a bounce that the scatter does not use. Birefringence uses them, because
- * another block of random numbers would take a third of the time of a deflection. */
-typedef struct ice_spare {
-    uint32_t word;
-    uint32_t rest; /* 16 bits */
-} ice_spare;
-
-ICE_FN ice_spare ice_spare_of(ice_block draw)
-{
-    const ice_spare spare = {draw.d, (draw.b & 255u) << 8 | (draw.c & 255u)};
-    return spare;
-}
-
-/* Makes two independent normal numbers with a given variance (Box and Muller) from a and b, 12 bits
- * each, which stand for the middles of 4096 steps. No number exceeds 4.25 standard deviations, and
+/* Two independent normal numbers (Box and Muller) come from 12 bits each for a radius and for an
+ * angle, which stand for the middles of 4096 steps. No number exceeds 4.25 standard deviations, and
  * the variance is smaller by 8e-5 of itself. This is accurate enough, because a segment is
  * deflected by a few degrees, and light has tens of segments. */
-ICE_FN void ice_normal_pair(uint32_t a, uint32_t b, float variance, float *first, float *second)
+ICE_FN float ice_normal_radius(uint32_t a, float variance)
 {
     /* 2^23 + a, without a conversion. */
     const float number = ice_from_bits((int32_t)(a | 0x4b000000u));
     const float u = fmaf(number, 2.44140625e-4f, 1.220703125e-4f - 2048.0f);
-    const float radius = ice_root_of_log(u, 2.0f * variance);
-    float sine, cosine;
-    ice_sincos4096(b, &sine, &cosine);
-    *first = radius * cosine;
-    *second = radius * sine;
+    return ice_root_of_log(u, 2.0f * variance);
 }
 
-/* Four normal numbers: a and b have variance 1, c and d have variance 1/3. */
+#define ICE_NARROW_VARIANCE 0.33333333f
+
+#if !defined(__CUDACC__)
+/* Fills the table of normal numbers. */
+ICE_FN void ice_fill_normals(ice_normal_table *table)
+{
+    for (uint32_t i = 0; i < ICE_NORMAL_STEPS; ++i) {
+        table->wide[i] = ice_normal_radius(i, 1.0f);
+        table->narrow[i] = ice_normal_radius(i, ICE_NARROW_VARIANCE);
+        ice_sincos4096(i, &table->angle[i].sine, &table->angle[i].cosine);
+    }
+}
+#endif
+
+/* Four normal numbers: a and b have variance 1, c and d have variance 1/3. The first two are made
+ * of the upper 24 bits of one random word, the others of those of another one. */
 typedef struct ice_normal {
     float a, b, c, d;
 } ice_normal;
 
-ICE_FN ice_normal ice_normals(ice_spare spare)
+ICE_FN ice_normal ice_normals(const ice_normal_table *table, uint32_t first, uint32_t second)
 {
-    ice_normal g;
-    ice_normal_pair(spare.word >> 20, spare.word >> 8 & 4095u, 1.0f, &g.a, &g.b);
-    ice_normal_pair((spare.word & 255u) << 4 | spare.rest >> 12, spare.rest & 4095u, 0.33333333f,
-                    &g.c, &g.d);
+    const uint32_t wide = first >> 20, narrow = second >> 20;
+    const uint32_t turn = first >> 8 & 4095u, other_turn = second >> 8 & 4095u;
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    /* Here the functions are as short as the look-up. */
+    (void)table;
+    const float radius = ice_normal_radius(wide, 1.0f);
+    const float other = ice_normal_radius(narrow, ICE_NARROW_VARIANCE);
+    ice_normal_angle angle, other_angle;
+    ice_sincos4096(turn, &angle.sine, &angle.cosine);
+    ice_sincos4096(other_turn, &other_angle.sine, &other_angle.cosine);
+#else
+    const float radius = table->wide[wide], other = table->narrow[narrow];
+    const ice_normal_angle angle = table->angle[turn], other_angle = table->angle[other_turn];
+#endif
+    const ice_normal g = {radius * angle.cosine, radius * angle.sine, other * other_angle.cosine,
+                          other * other_angle.sine};
     return g;
+}
+
+/* Draws the deflection along a segment in birefringent ice. */
+ICE_FN ice_normal ice_draw_deflection(const ice_tables *tables, ice_random *random)
+{
+    const ice_random first = ice_random_next(*random);
+    *random = ice_random_next(first);
+    return ice_normals(&tables->deflection->normals, ice_random_word(first),
+                       ice_random_word(*random));
 }
 
 /* A vector in the frame of the flow: components along the flow axis, along the other horizontal
@@ -145,16 +164,23 @@ typedef struct ice_flow_frame {
     float p_rest; /* those of p are p_rest (n.up, -n.sideways); p has none along the flow */
 } ice_flow_frame;
 
-/* Returns the change of n in a turn by the angle 2 atan(|v|) towards v = vx q + vy p, multiplied by
- * scale / (2 one). */
-ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, float vx, float vy, float scale,
-                                     float one)
+/* A turn by the angle 2 atan(|v|) towards v = vx q + vy p, and the square of |v|. */
+typedef struct ice_flow_angle {
+    float vx, vy, square;
+} ice_flow_angle;
+
+ICE_FN ice_flow_angle ice_flow_angle_of(float vx, float vy)
 {
-    const float square = fmaf(vx, vx, vy * vy);
-    const float w = ice_div(scale, fmaf(one, square, one));
-    const float a = w * fmaf(-vx, frame->q_rest, -square), b = w * (vy * frame->p_rest);
+    const ice_flow_angle angle = {vx, vy, fmaf(vx, vx, vy * vy)};
+    return angle;
+}
+
+/* Returns the change of n in a turn, multiplied by (1 + square) w / 2. */
+ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, ice_flow_angle by, float w)
+{
+    const float a = w * fmaf(-by.vx, frame->q_rest, -by.square), b = w * (by.vy * frame->p_rest);
     ice_flow_vector more;
-    more.flow = w * fmaf(vx, frame->q_flow, -square * frame->n.flow);
+    more.flow = w * fmaf(by.vx, frame->q_flow, -by.square * frame->n.flow);
     more.sideways = fmaf(a, frame->n.sideways, b * frame->n.up);
     more.up = fmaf(a, frame->n.up, -b * frame->n.sideways);
     return more;
@@ -190,7 +216,7 @@ ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n
         {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, fmaf(-fy, n.x, 1e-10f)), n.z}, 0.0f, 0.0f, 0.0f};
     const float square =
         fmaf(frame.n.sideways, frame.n.sideways, fmaf(frame.n.up, frame.n.up, 1e-30f));
-    const float inverse = ice_inverse_sqrt(square);
+    const float inverse = ice_inverse_root(square);
     frame.q_flow = square * inverse;
     frame.q_rest = frame.n.flow * inverse;
     frame.p_rest = inverse;
@@ -199,14 +225,19 @@ ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n
      * gets the sign instead. The normal numbers need no sign, because their distribution has none.
      */
     const ice_deflection half = ice_deflection_at(tables, fabsf(frame.n.flow), frame.q_flow);
-    const float spread = ice_sqrt(over.diffusion);
+    const float spread = ice_root(over.diffusion);
     const float sx = half.along * spread, sy = half.across * spread;
     const float mean = ice_with_sign_of(half.mean * over.mean, frame.n.flow);
     const float vx = fmaf(sx, g.a, mean), vy = sy * g.b;
 
+    const ice_flow_angle turn = ice_flow_angle_of(vx, vy);
+    const ice_flow_angle move = ice_flow_angle_of(fmaf(sx, g.c, vx), fmaf(sy, g.d, vy));
+    /* Both turns share one division. */
+    const float one_turn = 1.0f + turn.square, one_move = 1.0f + move.square;
+    const float inverse_both = ice_inverse(one_turn * one_move);
     ice_deflected more;
-    more.direction = ice_flow_turn(&frame, vx, vy, 1.0f, 0.5f);
-    more.position = ice_flow_turn(&frame, fmaf(sx, g.c, vx), fmaf(sy, g.d, vy), length, 1.0f);
+    more.direction = ice_flow_turn(&frame, turn, 2.0f * (inverse_both * one_move));
+    more.position = ice_flow_turn(&frame, move, length * (inverse_both * one_turn));
     return more;
 }
 

@@ -4,16 +4,18 @@
  * photon at a time (ice_bounce_photon), the vector loops of the CPU (kernels/cpu/isa) and the
  * kernels of the GPU (kernels/cuda/device). A loop only loads, stores and selects.
  *
- *   ice_bounce_draw_of      the random numbers of the bounce
  *   ice_height              the height of the start among the layers (stages/tilt.h)
  *   ice_is_dropped          whether the photon can still reach a module
+ *   ice_depth_of            the scattering depth of the segment
  *   ice_find_segment        where the segment ends: scatter or absorption
- *   ice_limit_segment       whether it leaves the world, whether it may touch a module
+ *   ice_limit_segment       whether it leaves the world, whether it is long enough for a module
+ *   ice_is_candidate        whether it comes near to a module after all
  *   ice_is_last_bounce      whether the bounce limit stops the photon
  *   ice_record_hits         the modules on the segment
- *   ice_birefringence_along, ice_deflection_by    what birefringence changes
+ *   ice_draw_deflection, ice_birefringence_along, ice_deflection_by    what birefringence changes
  *   ice_advance, ice_add_deflection               to the end of the segment
  *   ice_fate_at_end         whether the photon ends there
+ *   ice_draw_scatter        the random numbers of the scatter
  *   ice_stretch_in, ice_scatter_direction, ice_stretch_out    the new direction
  *
  * ice_start_bounce, ice_record_hits and ice_end_bounce are the three stages propagate, collide and
@@ -29,35 +31,19 @@
 
 #include "stages/anisotropy.h"
 #include "stages/birefringence.h"
+#include "stages/cable.h"
 #include "stages/hole.h"
 #include "stages/tilt.h"
 #include "stages/variants.h"
 
-/* ---- the random numbers ---------------------------------------------------------------------- */
-
-typedef struct ice_bounce_draw {
-    float depth;     /* scattering depth of the segment, >= 0 */
-    float angle;     /* gives the scattering angle; uniform in (0, 1] */
-    float azimuth;   /* azimuth of the scatter as a fraction of a turn; uniform in [0, 1) */
-    ice_spare spare; /* gives the deflection by birefringence */
-} ice_bounce_draw;
-
-ICE_FN ice_bounce_draw ice_bounce_draw_of(ice_block block)
-{
-    const ice_bounce_draw draw = {ice_exponential(block.a), ice_uniform_positive(block.b),
-                                  ice_uniform(block.c), ice_spare_of(block)};
-    return draw;
-}
-
 /* What is known of a bounce before its scatter. */
 typedef struct ice_bounce {
-    float length;     /* length of the segment, m */
-    float absorption; /* absorption depth left at the end of the segment */
-    float height;     /* height of the start among the layers, m; read only if the ice is
-                         birefringent or anisotropic */
-    ice_bounce_draw draw;
+    float length;         /* length of the segment, m */
+    float absorption;     /* absorption depth left at the end of the segment */
+    float height;         /* height of the start among the layers, m; read only if the ice is
+                             birefringent or anisotropic */
     int32_t leaves_world; /* 1: the segment ends at a boundary of the world */
-    int32_t may_collide;  /* 0: the segment is too short, too high or too low for any module */
+    int32_t may_collide;  /* 0: the segment comes near to no module */
     int32_t is_last;      /* 1: the bounce limit stops the photon at the end of the segment */
 } ice_bounce;
 
@@ -66,14 +52,14 @@ typedef struct ice_bounce {
 /* Whether the photon is dropped because it cannot reach a module any more (physics.md 5.1). The
  * function has no branch, so that a loop over photons vectorises. No photon is dropped if a user's
  * header decides about absorption or about contacts, because the bound is that of the tables. */
-ICE_FN int32_t ice_is_dropped(const ice_tables *tables, const ice_photon *photon, float clearance,
+ICE_FN int32_t ice_is_dropped(const ice_tables *tables, const ice_photon *photon, float distance,
                               float height, ice_optics optics)
 {
 #if defined(ICE_CUSTOM_propagate) || defined(ICE_CUSTOM_collide)
-    (void)tables, (void)photon, (void)clearance, (void)height, (void)optics;
+    (void)tables, (void)photon, (void)distance, (void)height, (void)optics;
     return 0;
 #else
-    return tables->reach_cull & ice_is_out_of_reach(tables, photon, clearance, height, optics);
+    return tables->reach_cull & ice_is_out_of_reach(tables, photon, distance, height, optics);
 #endif
 }
 
@@ -140,17 +126,29 @@ ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, 
 
 /* Cuts the length of a segment at the boundaries of the world, and sets leaves_world and
  * may_collide. `photon` is at the start of the segment; the function reads its z and its direction.
- * `clearance` (m) is that of the start. */
-ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon, float clearance,
+ * `distance` (m) is ice_least_distance() of the start. */
+ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon, float distance,
                               ice_bounce *bounce)
 {
     bounce->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &bounce->length);
 #if defined(ICE_CUSTOM_collide)
-    (void)clearance;
+    (void)distance;
     bounce->may_collide = 1; /* a user's header decides about every segment */
 #else
-    bounce->may_collide =
-        ice_may_collide(tables, clearance, photon->z, ice_direction_of(photon), bounce->length);
+    bounce->may_collide = bounce->length >= distance ? 1 : 0;
+#endif
+}
+
+/* Whether a segment with may_collide is still a candidate for collide after the closer look of
+ * ice_may_collide(). `photon` is at its start. */
+ICE_FN int32_t ice_is_candidate(const ice_tables *tables, const ice_photon *photon, float length)
+{
+#if defined(ICE_CUSTOM_collide)
+    (void)tables, (void)photon, (void)length;
+    return 1;
+#else
+    return ice_may_collide(tables, photon->x, photon->y, photon->z, ice_direction_of(photon),
+                           length);
 #endif
 }
 
@@ -163,24 +161,25 @@ ICE_FN int32_t ice_is_last_bounce(const ice_tables *tables, uint32_t scatters)
 
 /* The stage propagate of one photon: finds its next segment. Returns 0 if the photon is dropped;
  * *bounce has no content then. */
-ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
-                                ice_identity identity, ice_optics optics, const ice_photon *photon,
-                                ice_bounce *bounce)
+ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables, ice_random random,
+                                ice_optics optics, const ice_photon *photon, ice_bounce *bounce)
 {
     const float clearance = ice_clearance(tables, photon->x, photon->y);
+    const float distance = ice_least_distance(tables, clearance, photon->z);
     const float height = ice_height(tables, photon->x, photon->y, photon->z);
-    if (ice_is_dropped(tables, photon, clearance, height, optics)) {
+    if (ice_is_dropped(tables, photon, distance, height, optics)) {
         return 0;
     }
     bounce->height = height;
-    bounce->draw =
-        ice_bounce_draw_of(ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters));
     const ice_segment segment = ice_find_segment(
-        propagate, tables, ice_segment_start_of(photon, height, bounce->draw.depth, optics), photon,
-        clearance);
+        propagate, tables, ice_segment_start_of(photon, height, ice_depth_of(random), optics),
+        photon, clearance);
     bounce->length = segment.length;
     bounce->absorption = segment.absorption;
-    ice_limit_segment(tables, photon, clearance, bounce);
+    ice_limit_segment(tables, photon, distance, bounce);
+    if (bounce->may_collide) {
+        bounce->may_collide = ice_is_candidate(tables, photon, bounce->length);
+    }
     bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
     return 1;
 }
@@ -188,7 +187,8 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
 /* ---- the modules ----------------------------------------------------------------------------- */
 
 /* The stage collide of one photon: records the hits on the next `length` (m) of its way, in the
- * order of distance (physics.md 8.2 to 8.4, 8.6). If a module ends the photon, sets *fate.
+ * order of distance (physics.md 8.2 to 8.4, 8.6, 8.9, 8.10). If a module or a cable ends the
+ * photon, sets *fate.
  *
  * Returns the number of hits that this call recorded, or -1 if there was no room for a hit. After
  * -1, *recorded is the number of hits of this segment that are recorded, and a second call with
@@ -206,6 +206,9 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
      * the time. */
     ice_contact contact = ice_collide(collide, tables, &search);
     if (contact.module == ICE_NO_MODULE) {
+        if (ice_cable_absorbs(tables, &search)) {
+            *fate = ICE_ABSORBED;
+        }
         return 0;
     }
     const uint32_t before = *recorded;
@@ -213,7 +216,8 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
         *recorded = 0;
     }
     for (uint32_t passed = 0; contact.module != ICE_NO_MODULE; ++passed) {
-        if (tables->absorbs[contact.module]) {
+        if (ice_is_absorber(tables, &search, contact) ||
+            ice_cable_is_before(tables, &search, contact)) {
             *fate = ICE_ABSORBED;
             return hits;
         }
@@ -232,6 +236,9 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
         search.after_distance = contact.distance;
         search.after_module = contact.module;
         contact = ice_collide(collide, tables, &search);
+    }
+    if (ice_cable_absorbs(tables, &search)) {
+        *fate = ICE_ABSORBED;
     }
     return hits;
 }
@@ -300,18 +307,19 @@ ICE_FN ice_direction ice_stretch_out(const ice_anisotropy_row *row, ice_directio
 }
 
 /* Returns the direction after a scatter in ice that scatters the same in all directions. `angle`
- * and `azimuth` are those of ice_bounce_draw. */
+ * and `azimuth` are those of ice_scatter_draw. If `keeps_length` is 0, the result need not have
+ * length 1, because ice_stretch_out() follows. */
 ICE_FN ice_direction ice_scatter_direction(ice_variant scatter,
                                            const ice_scatter_constants *constants, float angle,
-                                           float azimuth, ice_direction n)
+                                           float azimuth, ice_direction n, int32_t keeps_length)
 {
-    return ice_deflect(n, ice_scatter(scatter, constants, angle), azimuth);
+    return ice_deflect_or_turn(n, ice_scatter(scatter, constants, angle), azimuth, keeps_length);
 }
 
 /* Returns the direction after the scatter of a photon at the end of its segment, in ice with any
  * features. `height` (m) is the height of the end among the layers. */
 ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables,
-                                   const ice_bounce_draw *draw, const ice_photon *photon,
+                                   const ice_scatter_draw *draw, const ice_photon *photon,
                                    float height)
 {
     const ice_direction n = ice_direction_of(photon);
@@ -324,18 +332,18 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
         constants = tables->hole.scatter;
     }
     if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole) {
-        return ice_scatter_direction(scatter, &constants, draw->angle, draw->azimuth, n);
+        return ice_scatter_direction(scatter, &constants, draw->angle, draw->azimuth, n, 1);
     }
     const ice_anisotropy_row row = ice_anisotropy_at(tables, height);
     return ice_stretch_out(&row, ice_scatter_direction(scatter, &constants, draw->angle,
-                                                       draw->azimuth, ice_stretch_in(&row, n)));
+                                                       draw->azimuth, ice_stretch_in(&row, n), 0));
 }
 
 /* The stage scatter of one photon: moves it to the end of its segment and gives it a new direction,
- * which has no meaning if the photon ends there. *fate is the fate after collide, and the function
- * replaces it by the fate at the end. */
+ * which has no meaning if the photon ends there. *random becomes the state of the next bounce.
+ * *fate is the fate after collide, and the function replaces it by the fate at the end. */
 ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const ice_bounce *bounce,
-                           ice_photon *photon, uint32_t *fate)
+                           ice_photon *photon, ice_random *random, uint32_t *fate)
 {
     const float end_height = fmaf(bounce->length, photon->dz, bounce->height);
     ice_deflected more = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
@@ -343,7 +351,7 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
         more = ice_deflection_by(
             tables, ice_direction_of(photon),
             ice_birefringence_along(tables, photon, bounce->height, bounce->length), bounce->length,
-            ice_normals(bounce->draw.spare));
+            ice_draw_deflection(tables, random));
     }
     ice_advance(photon, bounce->length);
     photon->absorption = bounce->absorption;
@@ -352,7 +360,8 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
         ice_add_deflection(tables, &more, photon);
     }
-    ice_set_direction(photon, ice_scattered(scatter, tables, &bounce->draw, photon, end_height));
+    const ice_scatter_draw draw = ice_draw_scatter(random);
+    ice_set_direction(photon, ice_scattered(scatter, tables, &draw, photon, end_height));
 }
 
 /* ---- one photon ------------------------------------------------------------------------------ */
@@ -361,14 +370,14 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
 typedef struct ice_active_photon {
     ice_photon photon;
     ice_optics optics;
-    ice_identity identity;
-    uint32_t fate; /* ice_fate; a kernel may add further states */
+    ice_random random; /* before its next bounce */
+    uint32_t fate;     /* ice_fate; a kernel may add further states */
 } ice_active_photon;
 
-ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_identity identity,
+ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_random random,
                                       ice_photon photon)
 {
-    const ice_active_photon active = {photon, ice_optics_at(tables, photon.wavelength), identity,
+    const ice_active_photon active = {photon, ice_optics_at(tables, photon.wavelength), random,
                                       ICE_ALIVE};
     return active;
 }
@@ -382,7 +391,7 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
                                  uint32_t *recorded)
 {
     ice_bounce bounce;
-    if (!ice_start_bounce(variants->propagate, tables, active->identity, active->optics,
+    if (!ice_start_bounce(variants->propagate, tables, active->random, active->optics,
                           &active->photon, &bounce)) {
         active->fate = ICE_LEFT;
         return 0;
@@ -395,7 +404,8 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
         }
         *hits += (uint32_t)added;
     }
-    ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->fate);
+    ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->random,
+                   &active->fate);
     return 0;
 }
 

@@ -133,7 +133,11 @@ ICE_FN ice_fault_kind ice_fault_of_contact(const ice_tables *tables,
     const ice_approach approach =
         ice_approach_to(&tables->modules[contact.module], tables->radius, search->x, search->y,
                         search->z, search->direction);
-    return approach.half < 0.0f ? ICE_FAULT_MISS : ICE_FAULT_NONE;
+    if (approach.half < 0.0f ||
+        !(ice_body_entry_of(tables, search, contact.module, &approach).distance < ICE_NO_ENTRY)) {
+        return ICE_FAULT_MISS;
+    }
+    return ICE_FAULT_NONE;
 }
 
 ICE_FN ice_contact ice_checked_contact(const ice_tables *tables, const ice_contact_search *search,

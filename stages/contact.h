@@ -1,9 +1,10 @@
-/* Where a segment enters a module (physics.md 8.2, 8.3): shared by all collide variants. */
+/* Where a segment enters a module (physics.md 8.2, 8.3, 8.9): shared by all collide variants. */
 #ifndef ICS_STAGES_CONTACT_H
 #define ICS_STAGES_CONTACT_H
 
 #include "stages/direction.h"
 #include "stages/photon.h"
+#include "stages/shape_registry.h"
 #include "stages/tables.h"
 
 #define ICE_NO_MODULE 0xffffffffu
@@ -53,6 +54,73 @@ ICE_FN ice_approach ice_approach_to(const ice_sphere *module, float radius, floa
     return d;
 }
 
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* Which shapes this compilation needs. Kernels of a GPU leave out the others. */
+#if defined(GPU_SPECIAL_FEATURES)
+#define ICE_MAY_HAVE_SHAPE(shape) ((GPU_SPECIAL_FEATURES & ICE_HAS_SHAPE(shape)) != 0)
+#else
+#define ICE_MAY_HAVE_SHAPE(shape) 1
+#endif
+
+/* Returns a vector of the detector's frame in the frame of a module with this rotation. */
+ICE_FN ice_direction ice_rotate_back(ice_rotation q, ice_direction v)
+{
+    /* v - w t + q x t with t = 2 (q x v), where q is the vector of the quaternion. */
+    const float tx = 2.0f * fmaf(q.y, v.z, -(q.z * v.y));
+    const float ty = 2.0f * fmaf(q.z, v.x, -(q.x * v.z));
+    const float tz = 2.0f * fmaf(q.x, v.y, -(q.y * v.x));
+    ice_direction turned;
+    turned.x = fmaf(-q.w, tx, fmaf(q.y, tz, -(q.z * ty))) + v.x;
+    turned.y = fmaf(-q.w, ty, fmaf(q.z, tx, -(q.x * tz))) + v.y;
+    turned.z = fmaf(-q.w, tz, fmaf(q.x, ty, -(q.y * tx))) + v.z;
+    return turned;
+}
+
+/* Returns where a line enters the body of a module. `line` is in the detector's frame. */
+ICE_RARE_FN ice_body_entry ice_enter_body(ice_shapes shapes, uint32_t module, ice_line line)
+{
+    const uint32_t word = ice_module_word(shapes, module);
+    const ice_body body = shapes.table->bodies[word & (ICE_BODIES - 1)];
+    const uint32_t orientation = word >> ICE_TYPE_BITS;
+    if (orientation) {
+        const ice_rotation rotation = ((const ice_rotation *)ice_shape_array(
+            shapes.table, shapes.table->rotations))[orientation];
+        const ice_direction point = {line.x, line.y, line.z};
+        const ice_direction turned = ice_rotate_back(rotation, point);
+        line.x = turned.x;
+        line.y = turned.y;
+        line.z = turned.z;
+        line.direction = ice_rotate_back(rotation, line.direction);
+    }
+#define ICE_ENTER_CASE(NAME, name, yaml, sizes, text)                                              \
+    if (ICE_MAY_HAVE_SHAPE(ICE_SHAPE_##NAME) && body.shape == ICE_SHAPE_##NAME) {                  \
+        return ice_enter_##name(shapes, &body, &line);                                             \
+    }
+    ICE_SHAPES(ICE_ENTER_CASE)
+#undef ICE_ENTER_CASE
+    return ice_body_entry_at(ICE_NO_ENTRY);
+}
+
+/* Returns where the line of a segment enters a module, as a distance from the line's point of
+ * closest approach. d.half >= 0: the line enters the sphere around the body. */
+ICE_FN ice_body_entry ice_body_entry_of(const ice_tables *tables, const ice_contact_search *search,
+                                        uint32_t module, const ice_approach *d)
+{
+    if (!(tables->features & ICE_HAS_SHAPES)) {
+        return ice_body_entry_at(-d->half);
+    }
+    const float oversize = tables->modules[module].oversize;
+    const float shrink = ice_div(-1.0f, oversize);
+    const ice_line line = {shrink * d->ex, shrink * d->ey,
+                           shrink * d->ez, search->direction,
+                           -d->along,      search->length - d->along,
+                           oversize,       fmaf(d->ex, d->ex, fmaf(d->ey, d->ey, d->ez * d->ez))};
+    return ice_enter_body(tables->shapes, module, line);
+}
+
+/* ---- contacts -------------------------------------------------------------------------------- */
+
 /* Updates *nearest if the segment enters this module, and earlier than *nearest. The entry must lie
  * on the segment, so that a photon that starts inside a module leaves it without a hit. At equal
  * distances the lower module index counts as nearer. */
@@ -61,9 +129,21 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *s
 {
     const ice_approach d = ice_approach_to(&tables->modules[module], tables->radius, search->x,
                                            search->y, search->z, search->direction);
-    const float distance = d.along - d.half;
-    if (d.half < 0.0f || distance < 0.0f || distance > search->length) {
+    float distance = d.along - d.half;
+    if (tables->features & ICE_HAS_SHAPES) {
+        /* Most segments end before the sphere around the body, or start behind it. */
+        if (d.half < 0.0f || distance > search->length || d.along + d.half < 0.0f) {
+            return;
+        }
+    } else if (d.half < 0.0f || distance < 0.0f || distance > search->length) {
         return;
+    }
+    if (tables->features & ICE_HAS_SHAPES) {
+        const float entry = ice_body_entry_of(tables, search, module, &d).distance;
+        distance = d.along + entry;
+        if (!(entry < ICE_NO_ENTRY) || distance < 0.0f || distance > search->length) {
+            return;
+        }
     }
     if (distance < search->after_distance ||
         (distance == search->after_distance && module <= search->after_module)) {
@@ -76,6 +156,22 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *s
     }
 }
 
+/* Whether a module, or the part of it that a segment meets, absorbs photons and records none
+ * (physics.md 8.6, 8.9). */
+ICE_FN int32_t ice_is_absorber(const ice_tables *tables, const ice_contact_search *search,
+                               ice_contact contact)
+{
+    if (tables->absorbs[contact.module]) {
+        return 1;
+    }
+    if (!(tables->features & ICE_HAS_ABSORBERS)) {
+        return 0;
+    }
+    const ice_approach d = ice_approach_to(&tables->modules[contact.module], tables->radius,
+                                           search->x, search->y, search->z, search->direction);
+    return ice_body_entry_of(tables, search, contact.module, &d).part == ICE_PART_ABSORBER ? 1 : 0;
+}
+
 /* Returns the arrival for a contact. The point of impact is scaled back to the true size of the
  * module (physics.md 8.3). The function reads the path (at the start of the segment), the
  * wavelength, the scatters and the identity of the photon. */
@@ -86,14 +182,15 @@ ICE_FN ice_arrival ice_arrive(const ice_tables *tables, const ice_contact_search
     const ice_approach d =
         ice_approach_to(module, tables->radius, search->x, search->y, search->z, search->direction);
     const float shrink = ice_div(-1.0f, module->oversize);
+    const ice_body_entry entry = ice_body_entry_of(tables, search, contact.module, &d);
     ice_arrival arrival;
     arrival.emission = photon->emission;
     arrival.photon_id = photon->photon_id;
-    arrival.module = contact.module;
+    arrival.module = ice_module_with_part(contact.module, entry.part);
     arrival.scatters = photon->scatters;
-    arrival.x = fmaf(shrink, d.ex, -d.half * search->direction.x);
-    arrival.y = fmaf(shrink, d.ey, -d.half * search->direction.y);
-    arrival.z = fmaf(shrink, d.ez, -d.half * search->direction.z);
+    arrival.x = fmaf(shrink, d.ex, entry.distance * search->direction.x);
+    arrival.y = fmaf(shrink, d.ey, entry.distance * search->direction.y);
+    arrival.z = fmaf(shrink, d.ez, entry.distance * search->direction.z);
     arrival.path = photon->path + contact.distance;
     arrival.dx = search->direction.x;
     arrival.dy = search->direction.y;

@@ -24,23 +24,29 @@ ICE_FN void ice_set_direction(ice_photon *photon, ice_direction n)
 
 /* Turns the unit vector n by a polar angle and an azimuth, given as their cosines and sines. The
  * frame across n has no branch and is valid for every unit vector, also for (0, 0, 1) and
- * (0, 0, -1). The result has length 1 to rounding. */
+ * (0, 0, -1). Each call adds its rounding to the length of the result. */
+ICE_FN ice_direction ice_turn(ice_direction n, float cosine, float sine, float cos_azimuth,
+                              float sin_azimuth)
+{
+    /* With s the sign of n.z and f = (n.x, n.y, s + n.z) / (1 + |n.z|), the two unit vectors across
+     * n are (1, 0, 0) - n.x f and s times (0, 1, 0) - n.y f. */
+    const float u = sine * cos_azimuth;
+    const float w = ice_times_sign_of(sine * sin_azimuth, n.z);
+    const float height = fabsf(n.z);
+    const float across = fmaf(u, n.x, w * n.y);
+    const float along = fmaf(-across, ice_inverse(1.0f + height), cosine);
+    ice_direction m;
+    m.x = fmaf(along, n.x, u);
+    m.y = fmaf(along, n.y, w);
+    m.z = ice_times_sign_of(fmaf(cosine, height, -across), n.z);
+    return m;
+}
+
+/* As ice_turn, and the result has length 1 to rounding. */
 ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float cos_azimuth,
                                 float sin_azimuth)
 {
-    const float sign = ice_with_sign_of(1.0f, n.z);
-    const float a = -ice_div(1.0f, sign + n.z);
-    const float b = n.x * n.y * a;
-    const float u = sine * cos_azimuth;
-    const float w = sine * sin_azimuth;
-    const float tx = fmaf(sign * n.x * n.x, a, 1.0f);
-    const float ty = sign * b;
-    const float tz = -sign * n.x;
-    const float wy = fmaf(n.y * n.y, a, sign);
-    ice_direction m;
-    m.x = fmaf(cosine, n.x, fmaf(u, tx, w * b));
-    m.y = fmaf(cosine, n.y, fmaf(u, ty, w * wy));
-    m.z = fmaf(cosine, n.z, fmaf(u, tz, -w * n.y));
+    ice_direction m = ice_turn(n, cosine, sine, cos_azimuth, sin_azimuth);
     /* The length differs from 1 only by rounding, so one Newton step from 1 gives 1/sqrt to full
      * precision. Without it the length would drift over thousands of scatters. */
     const float square = fmaf(m.x, m.x, fmaf(m.y, m.y, m.z * m.z));
@@ -52,13 +58,22 @@ ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float
 }
 
 /* As ice_rotate, with the polar angle as 1 - cos, which keeps the digits of small angles
- * (physics.md 7.4), and the azimuth as a fraction of a turn, in [0, 1]. */
-ICE_FN ice_direction ice_deflect(ice_direction n, float one_minus_cosine, float azimuth)
+ * (physics.md 7.4), and the azimuth as a fraction of a turn, in [0, 1]. If `keeps_length` is 0, it
+ * is as ice_turn. */
+ICE_FN ice_direction ice_deflect_or_turn(ice_direction n, float one_minus_cosine, float azimuth,
+                                         int32_t keeps_length)
 {
     const float x = ice_min(ice_max(one_minus_cosine, 0.0f), 2.0f);
     float sin_azimuth, cos_azimuth;
     ice_sincos2pi(azimuth, &sin_azimuth, &cos_azimuth);
-    return ice_rotate(n, 1.0f - x, ice_sqrt(x * (2.0f - x)), cos_azimuth, sin_azimuth);
+    const float sine = ice_root(x * (2.0f - x));
+    return keeps_length ? ice_rotate(n, 1.0f - x, sine, cos_azimuth, sin_azimuth)
+                        : ice_turn(n, 1.0f - x, sine, cos_azimuth, sin_azimuth);
+}
+
+ICE_FN ice_direction ice_deflect(ice_direction n, float one_minus_cosine, float azimuth)
+{
+    return ice_deflect_or_turn(n, one_minus_cosine, azimuth, 1);
 }
 
 #endif

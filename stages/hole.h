@@ -34,11 +34,11 @@ ICE_FN ice_crossing ice_cross_column(const ice_tables *tables, const ice_column 
         }
         return crossing;
     }
-    const float middle = ice_div(fmaf(ox, dx, oy * dy), square);
+    const float middle = ice_ratio(fmaf(ox, dx, oy * dy), square);
     const float ex = fmaf(-middle, dx, ox), ey = fmaf(-middle, dy, oy);
     const float room = fmaf(radius, radius, -fmaf(ex, ex, ey * ey));
     if (room > 0.0f) {
-        const float half = ice_sqrt(ice_div(room, square));
+        const float half = ice_root(ice_ratio(room, square));
         crossing.entry = middle - half;
         crossing.exit = middle + half;
     }
@@ -79,6 +79,26 @@ ICE_FN int32_t ice_may_meet_hole(const ice_tables *tables, float clearance, ice_
     return length * length * fmaf(n.x, n.x, n.y * n.y) >= room * room ? 1 : 0;
 }
 
+/* Whether a segment from (x, y) along n passes within `doubt` (m) of a column, seen from above, or
+ * is long enough to reach others than the nearest one. ice_may_meet_hole() is the cheaper test. */
+ICE_FN int32_t ice_may_cross_column(const ice_tables *tables, float x, float y, ice_direction n,
+                                    float length, float doubt)
+{
+    const ice_near_row near = ice_near_column(tables, x, y);
+    const ice_column column = tables->columns[near.string];
+    const float ox = column.x - x, oy = column.y - y;
+    const float square = fmaf(n.x, n.x, n.y * n.y);
+    const float others = ice_max(near.others - doubt, 0.0f);
+    /* For a vertical segment the quotient is 0/0, and its nearest point counts as its start. */
+    const float nearest = ice_div(fmaf(ox, n.x, oy * n.y), square);
+    const float along = ice_min(ice_max(nearest, 0.0f), length);
+    const float ex = fmaf(-along, n.x, ox), ey = fmaf(-along, n.y, oy);
+    const float radius = tables->hole.radius + doubt;
+    const int32_t passes = fmaf(ex, ex, ey * ey) <= radius * radius ? 1 : 0;
+    const int32_t reaches = length * length * square >= others * others ? 1 : 0;
+    return passes | reaches;
+}
+
 /* Whether (x, y) is in a column. */
 ICE_FN int32_t ice_in_hole(const ice_tables *tables, float x, float y)
 {
@@ -107,7 +127,7 @@ ICE_FN void ice_spend(const ice_tables *tables, ice_segment_start *start, float 
         const ice_layer_row *other = &tables->layers[last];
         const float below = start->z - ice_face(tables, first),
                     above = end - ice_face(tables, last);
-        const float stretch = ice_div(1.0f, fabsf(start->nz));
+        const float stretch = ice_inverse(fabsf(start->nz));
         const float whole_s = ice_scattering_between(tables, start->optics, first, last);
         const float whole_a = ice_absorption_between(tables, start->optics, first, last);
         scattering =
@@ -160,11 +180,11 @@ ICE_FN ice_segment ice_through_holes(ice_variant propagate, const ice_tables *ta
             segment.absorption =
                 to_absorption <= to_scatter
                     ? 0.0f
-                    : ice_div(to_absorption - distance, tables->hole.absorption_length * factor);
+                    : ice_ratio(to_absorption - distance, tables->hole.absorption_length * factor);
             return segment;
         }
-        start.scattering = ice_div(to_scatter - room, tables->hole.scattering_length);
-        start.absorption = ice_div(to_absorption - room, tables->hole.absorption_length * factor);
+        start.scattering = ice_ratio(to_scatter - room, tables->hole.scattering_length);
+        start.absorption = ice_ratio(to_absorption - room, tables->hole.absorption_length * factor);
         at = column.exit;
         start.z = fmaf(at, start.nz, start_z);
     }

@@ -72,13 +72,20 @@ ICE_FN int32_t ice_cell(float position, int32_t last)
 #endif
 }
 
-/* Returns x cut to [0, 1]. A GPU does this in the same instruction as the fma that computes x. */
-ICE_FN float ice_saturate(float x)
+/* Returns a * b + c, rounded once and cut to [0, 1]; 0 for NaN. */
+ICE_FN float ice_fma_saturated(float a, float b, float c)
 {
 #if defined(__CUDACC__)
-    return __saturatef(x);
+    /* One instruction; the compiler makes two of __saturatef(fmaf(a, b, c)). */
+    float sum;
+#if defined(ICE_MATH_FAST)
+    asm("fma.rn.ftz.sat.f32 %0, %1, %2, %3;" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
 #else
-    return ice_min(ice_max(x, 0.0f), 1.0f);
+    asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(sum) : "f"(a), "f"(b), "f"(c));
+#endif
+    return sum;
+#else
+    return ice_min(ice_max(fmaf(a, b, c), 0.0f), 1.0f);
 #endif
 }
 
@@ -91,6 +98,12 @@ ICE_FN float ice_select(int32_t condition, float a, float b)
 #else
     return ice_from_bits((ice_bits(a) & -condition) | (ice_bits(b) & (condition - 1)));
 #endif
+}
+
+/* Returns y, or -y if x is negative or -0. */
+ICE_FN float ice_times_sign_of(float y, float x)
+{
+    return ice_from_bits(ice_bits(y) ^ (ice_bits(x) & (int32_t)0x80000000));
 }
 
 /* Returns y >= 0 with the sign of x. */
@@ -120,6 +133,28 @@ ICE_FN float ice_inverse_sqrt(float x)
     float inverse;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
     return inverse;
+}
+
+/* The same and 1 / b for numbers of ordinary size; what this means is said at the portable forms.
+ */
+ICE_FN float ice_inverse(float b)
+{
+    return __fdividef(1.0f, b);
+}
+
+ICE_FN float ice_ratio(float a, float b)
+{
+    return ice_div(a, b);
+}
+
+ICE_FN float ice_root(float x)
+{
+    return ice_sqrt(x);
+}
+
+ICE_FN float ice_inverse_root(float x)
+{
+    return ice_inverse_sqrt(x);
 }
 
 ICE_FN float ice_log(float x)
@@ -186,33 +221,91 @@ ICE_FN float ice_inverse_sqrt(float x)
     return 1.0f / sqrtf(x);
 }
 
-/* ln(x) for positive normal x; error below 1.2 ulp, exact at 1. */
+/* 1 / b, quotient, square root and inverse square root of numbers of ordinary size. They give the
+ * results of ice_div(), ice_sqrt() and ice_inverse_sqrt(), to the bit in the portable forms, if
+ * every argument that is not 0 is from 2^-100 to 2^100 in size, and every result as well. A divisor
+ * and the argument of the inverse square root are not 0. Outside this range a result has no
+ * meaning, and CPU and GPU may differ.
+ *
+ * The range saves a GPU the check for other numbers and the branch behind this check, which are
+ * half of the instructions. The steps that remain are those of the CUDA compiler: Newton's method
+ * from an approximation, with residuals that fma makes exact (tests/gpu/test_gpu_maths.c compares
+ * the results with correctly rounded ones). */
+#if defined(__CUDACC__)
+ICE_FN float ice_inverse(float b)
+{
+    float near;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(b));
+    return fmaf(near, fmaf(-b, near, 1.0f), near);
+}
+
+ICE_FN float ice_ratio(float a, float b)
+{
+    const float inverse = ice_inverse(b);
+    const float quotient = a * inverse;
+    return fmaf(inverse, fmaf(-b, quotient, a), quotient);
+}
+
+ICE_FN float ice_root(float x)
+{
+    float inverse;
+    /* 2^-100 instead of 0, so that the product with x is not 0 times infinity. */
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ice_max(x, 7.8886091e-31f)));
+    const float root = x * inverse;
+    return fmaf(fmaf(-root, root, x), 0.5f * inverse, root);
+}
+
+ICE_FN float ice_inverse_root(float x)
+{
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    const float root = x * inverse;
+    return ice_inverse(fmaf(fmaf(-root, root, x), 0.5f * inverse, root));
+}
+#else
+ICE_FN float ice_inverse(float b)
+{
+    return 1.0f / b;
+}
+
+ICE_FN float ice_ratio(float a, float b)
+{
+    return ice_div(a, b);
+}
+
+ICE_FN float ice_root(float x)
+{
+    return ice_sqrt(x);
+}
+
+ICE_FN float ice_inverse_root(float x)
+{
+    return ice_inverse_sqrt(x);
+}
+#endif
+
+/* ln(x) for positive normal x; error below 1.1 ulp, exact at 1. */
 ICE_FN float ice_log(float x)
 {
     /* x = 2^e m with m in [2/3, 4/3). Near x = 1, e is 0, so ln m and e ln 2 cannot cancel. */
-    const int32_t shifted = ice_bits(x) - 0x3f2aaaab;
-    const int32_t exponent = shifted >> 23;
-    const float m = ice_from_bits((shifted & 0x007fffff) + 0x3f2aaaab);
-    const float f = m - 1.0f;
-    float p = 0.14226054670235636f;
-    p = fmaf(p, f, -0.15123793228745347f);
-    p = fmaf(p, f, 0.139583055477089f);
-    p = fmaf(p, f, -0.16472047808730617f);
-    p = fmaf(p, f, 0.20013066262169127f);
-    p = fmaf(p, f, -0.2500424920958618f);
-    p = fmaf(p, f, 0.3333318048632774f);
-    const float square = f * f;
-    const float tail = fmaf(square * f, p, -0.5f * square);
-    const float e = (float)exponent;
-    /* ln 2 is added in two parts. The first part has so few digits that its product with e is
-     * exact. */
-    return fmaf(e, 0.693145751953125f, fmaf(e, 1.42860682e-6f, tail) + f);
+    const int32_t bits = ice_bits(x);
+    const int32_t exponent = (int32_t)((uint32_t)(bits - 0x3f2aaaab) & 0xff800000u); /* 2^23 e */
+    const float f = ice_from_bits(bits - exponent) - 1.0f;                           /* m - 1 */
+    float p = 0.140629321f;
+    p = fmaf(p, f, -0.153257385f);
+    p = fmaf(p, f, 0.139965042f);
+    p = fmaf(p, f, -0.164288327f);
+    p = fmaf(p, f, 0.200104743f);
+    p = fmaf(p, f, -0.250070453f);
+    p = fmaf(p, f, 0.333332211f);
+    p = fmaf(p, f, -0.499999493f);
+    return fmaf((float)exponent, 8.26295829e-8f, fmaf(f * f, p, f)); /* 2^-23 ln 2 */
 }
 
 /* sqrt(-scale ln u) for u in (0, 1) and a constant scale > 0. */
 ICE_FN float ice_root_of_log(float u, float scale)
 {
-    return sqrtf(-scale * ice_log(u));
+    return ice_root(-scale * ice_log(u));
 }
 
 /* The integer nearest to x (ties to even) as a float, |x| < 2^22. */
@@ -222,17 +315,13 @@ ICE_FN float ice_round(float x)
     return (x + shift) - shift;
 }
 
-/* 2^n for an integral float n in [-126, 127]. */
-ICE_FN float ice_power_of_two(float n)
-{
-    return ice_from_bits(((int32_t)n + 127) << 23);
-}
-
-/* Splits x into n ln 2 + r with |r| <= ln(2)/2. Returns exp(r) - 1 and sets *scale to 2^n; exp(x)
- * is then 2^n exp(r). */
+/* Splits x, in [-87, 88], into n ln 2 + r with |r| <= ln(2)/2. Returns exp(r) - 1 and sets *scale
+ * to 2^n; exp(x) is then 2^n exp(r). */
 ICE_FN float ice_expm1_reduced(float x, float *scale)
 {
-    const float n = ice_round(x * 1.44269504f);
+    const float shift = 12582912.0f; /* 1.5 * 2^23: leaves no bits for a fraction */
+    const float shifted = fmaf(x, 1.44269504f, shift);
+    const float n = shifted - shift;
     float r = fmaf(n, -0.693145751953125f, x);
     r = fmaf(n, -1.42860682e-6f, r);
     float q = 0.0013946454647870243f;
@@ -240,7 +329,8 @@ ICE_FN float ice_expm1_reduced(float x, float *scale)
     q = fmaf(q, r, 0.04166628209397285f);
     q = fmaf(q, r, 0.16666542990089966f);
     q = fmaf(q, r, 0.5000000061834504f);
-    *scale = ice_power_of_two(n);
+    /* The lowest bits of `shifted` are n. */
+    *scale = ice_from_bits((int32_t)(((uint32_t)ice_bits(shifted) << 23) + 0x3f800000u));
     return fmaf(r * r, q, r);
 }
 
@@ -260,13 +350,10 @@ ICE_FN float ice_expm1(float x)
     return fmaf(scale, p, scale - 1.0f);
 }
 
-/* Sine and cosine of 2 pi u for u in [0, 1]; absolute error below 1e-7. */
-ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
+/* Sine and cosine of 2 pi (quarters / 4 + r) for |r| <= 1/8; absolute error below 1e-7. Only the
+ * two lowest bits of `quarters` count. */
+ICE_FN void ice_sincos_of_quarters(uint32_t quarters, float r, float *sine, float *cosine)
 {
-    /* Whole quarters of a turn are subtracted exactly; the rest is at most an eighth of a turn. */
-    const float quarter = ice_round(u * 4.0f);
-    const int32_t q = (int32_t)quarter;
-    const float r = fmaf(quarter, -0.25f, u);
     const float t = r * r;
     float s = -75.40206781548295f;
     s = fmaf(s, t, 81.59255353844732f);
@@ -277,17 +364,32 @@ ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
     c = fmaf(c, t, 64.93932777945095f);
     c = fmaf(c, t, -19.739208697595934f);
     c = fmaf(c, t, 1.0f);
-    const float swapped_s = (q & 1) ? c : s;
-    const float swapped_c = (q & 1) ? s : c;
-    /* Signs: sine is negative in quarters 2 and 3, cosine in 1 and 2. */
-    *sine = ice_from_bits(ice_bits(swapped_s) ^ (int32_t)((uint32_t)(q & 2) << 30));
-    *cosine = ice_from_bits(ice_bits(swapped_c) ^ (int32_t)((uint32_t)((q + 1) & 2) << 30));
+    /* A quarter of a turn makes (c, -s) of (s, c); half a turn changes both signs. */
+    const int32_t odd = quarters & 1u ? 1 : 0;
+    const uint32_t half = quarters << 30 & 0x80000000u;
+    *sine = ice_from_bits(ice_bits(odd ? c : s) ^ (int32_t)half);
+    *cosine = ice_from_bits(ice_bits(odd ? -s : c) ^ (int32_t)half);
+}
+
+/* Sine and cosine of 2 pi u for u in [0, 1]; absolute error below 1e-7. */
+ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
+{
+    /* Whole quarters of a turn are subtracted exactly; the rest is at most an eighth of a turn. The
+     * shift leaves no bits for a fraction, so the lowest bits of the sum count the quarters. */
+    const float shift = 12582912.0f; /* 1.5 * 2^23 */
+    const float shifted = fmaf(u, 4.0f, shift);
+    ice_sincos_of_quarters((uint32_t)ice_bits(shifted), fmaf(shifted - shift, -0.25f, u), sine,
+                           cosine);
 }
 
 /* Sine and cosine of (b + 1/2) / 4096 turns for b in [0, 4096). */
 ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
 {
-    ice_sincos2pi(fmaf((float)(int32_t)b, 2.44140625e-4f, 1.220703125e-4f), sine, cosine);
+    /* An eighth of a turn more makes the upper two bits of 12 count the quarters; the ten lower
+     * bits become the fraction of a number from 1 to 2. All steps are exact. */
+    const uint32_t more = b + 512u;
+    const float fraction = ice_from_bits((int32_t)((more << 13 & 0x007fe000u) | 0x3f800000u));
+    ice_sincos_of_quarters(more >> 10, fmaf(fraction, 0.25f, -0.3748779296875f), sine, cosine);
 }
 
 #endif

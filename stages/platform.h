@@ -17,9 +17,12 @@ typedef unsigned long size_t;
 #include <string.h>
 #endif
 
+/* ICE_RARE_FN: a function that most photons never call. On a GPU it is a real call, so that it
+ * takes no registers from the code around it. */
 #if defined(__CUDACC__)
 #define ICE_INFINITY    __int_as_float(0x7f800000) /* NVRTC has no math.h */
 #define ICE_FN          static __device__ __forceinline__
+#define ICE_RARE_FN     static __device__ __noinline__
 #define ICE_ALIGNED(n)  alignas(n) /* before the first member of a structure */
 #define ICE_UNLIKELY(x) (x)
 #else
@@ -27,6 +30,7 @@ typedef unsigned long size_t;
 #define ICE_ALIGNED(n)  _Alignas(n)
 /* Inlining is a promise to the vectoriser, not a hint: a call in a loop over photons ends it. */
 #define ICE_FN          static inline __attribute__((always_inline, unused))
+#define ICE_RARE_FN     static inline __attribute__((unused))
 #define ICE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #endif
 

@@ -94,10 +94,10 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start s
     row = &tables->layers[entry.face - down];
     /* The height of the end above the face at which the segment enters its last layer, m. */
     float rise =
-        ice_div(end_s - entry.depth, ice_scattering(optics, row->scattering, row->bubbles));
+        ice_ratio(end_s - entry.depth, ice_scattering(optics, row->scattering, row->bubbles));
     const float end_p = fmaf(ice_absorption(optics, row->dust, row->ice), rise,
                              ice_absorption_between(tables, optics, exit_face, entry.face));
-    const float used = ice_div(fabsf(end_p - start_p), fabsf(start.nz));
+    const float used = ice_ratio(fabsf(end_p - start_p), fabsf(start.nz));
 
     ice_segment segment;
     segment.absorption = ice_max(start.absorption - used, 0.0f);
@@ -105,53 +105,81 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start s
         const float target = fmaf(start.nz, start.absorption, start_p);
         entry = ice_find_absorption(tables, optics, target, exit_face, up);
         row = &tables->layers[entry.face - down];
-        rise = ice_div(target - entry.depth, ice_absorption(optics, row->dust, row->ice));
+        rise = ice_ratio(target - entry.depth, ice_absorption(optics, row->dust, row->ice));
     }
     const float climb = ice_face(tables, entry.face) - start.z + rise;
-    segment.length = ice_max(ice_div(climb, start.nz), 0.0f);
+    segment.length = ice_max(ice_ratio(climb, start.nz), 0.0f);
     return segment;
 }
 
 /* The number of layers after the first one that are tried before the look-up. */
 #define ICE_NEAR_LAYERS 3
 
-/* Returns a segment that leaves its first layer. start.nz is not 0, because a horizontal segment
- * leaves no layer. */
+/* A segment on its way through layers: the end that it has reached, and the depths left there. */
+typedef struct ice_passage {
+    ice_segment segment;
+    float scattering; /* scattering depth left; no meaning after the last layer */
+    float stretch;    /* length per height */
+    int32_t layer;    /* the layer that the segment leaves */
+    int32_t up;       /* 1: upwards, 0: downwards */
+} ice_passage;
+
+/* Moves to the face at which a segment leaves its first layer. start.nz is not 0, because a
+ * horizontal segment leaves no layer. */
+ICE_FN ice_passage ice_pass_first_layer(const ice_tables *tables, ice_segment_start start)
+{
+    const ice_optics optics = start.optics;
+    const int32_t layer = ice_layer_at(tables, start.z);
+    const ice_layer_row *row = &tables->layers[layer];
+    const float stretch = ice_inverse(fabsf(start.nz));
+    const float length = ice_to_face(row, start) * stretch;
+    const float scattering =
+        fmaf(-ice_scattering(optics, row->scattering, row->bubbles), length, start.scattering);
+    const float absorption =
+        fmaf(-ice_absorption(optics, row->dust, row->ice), length, start.absorption);
+    const ice_passage passage = {
+        {length, absorption}, scattering, stretch, layer, start.nz > 0.0f ? 1 : 0};
+    return passage;
+}
+
+/* Moves through the next layer. Returns 1 if the segment ends there, and 0 if *passage is at the
+ * end of that layer. The function has no branch, so that a loop over photons vectorises. */
+ICE_FN int32_t ice_pass_layer(const ice_tables *tables, ice_optics optics, ice_passage *passage)
+{
+    const int32_t layer = passage->layer + passage->up + passage->up - 1;
+    const int32_t last = -passage->up & (tables->layer_count - 1);
+    /* With a signed index a GPU would compute the address in more steps. */
+    const ice_layer_row *row = &tables->layers[(uint32_t)layer];
+    const float b = ice_scattering(optics, row->scattering, row->bubbles);
+    const float a = ice_absorption(optics, row->dust, row->ice);
+    const float to_scatter = ice_max(ice_ratio(passage->scattering, b), 0.0f);
+    const float to_absorption = ice_max(ice_ratio(passage->segment.absorption, a), 0.0f);
+    const float distance = ice_min(to_scatter, to_absorption);
+    const float room = tables->thickness * passage->stretch;
+    /* Numbers from 0 up are in the order of their bits. As comparisons of numbers, these would
+     * become branches. */
+    const int32_t is_near = ice_bits(distance) <= ice_bits(room) ? 1 : 0;
+    const int32_t ends = is_near | (layer == last ? 1 : 0);
+    const float length = ice_select(ends, distance, room);
+    const float left = fmaf(-a, length, passage->segment.absorption);
+    const int32_t absorbed = ice_bits(to_absorption) <= ice_bits(to_scatter) ? 1 : 0;
+    const float left_at_end = ice_select(absorbed, 0.0f, ice_max(left, 0.0f));
+    passage->layer = layer;
+    passage->scattering = fmaf(-b, length, passage->scattering);
+    passage->segment.length += length;
+    passage->segment.absorption = ice_select(ends, left_at_end, left);
+    return ends;
+}
+
+/* Returns a segment that leaves its first layer. */
 ICE_FN ice_segment ice_propagate_beyond_cumulative(const ice_tables *tables,
                                                    ice_segment_start start)
 {
-    const ice_optics optics = start.optics;
-    const int32_t up = start.nz > 0.0f ? 1 : 0;
-    const int32_t step = up ? 1 : -1;
-    const int32_t last = up ? tables->layer_count - 1 : 0;
-    const float stretch = ice_div(1.0f, fabsf(start.nz)); /* length per height */
-    int32_t layer = ice_layer_at(tables, start.z);
-    const ice_layer_row *row = &tables->layers[layer];
-    ice_segment segment;
-    segment.length = ice_to_face(row, start) * stretch;
-    float scattering = fmaf(-ice_scattering(optics, row->scattering, row->bubbles), segment.length,
-                            start.scattering);
-    segment.absorption =
-        fmaf(-ice_absorption(optics, row->dust, row->ice), segment.length, start.absorption);
+    ice_passage passage = ice_pass_first_layer(tables, start);
     for (int32_t near = 0; near < ICE_NEAR_LAYERS; ++near) {
-        layer += step;
-        row = &tables->layers[layer];
-        const float b = ice_scattering(optics, row->scattering, row->bubbles);
-        const float a = ice_absorption(optics, row->dust, row->ice);
-        const float to_scatter = ice_max(ice_div(scattering, b), 0.0f);
-        const float to_absorption = ice_max(ice_div(segment.absorption, a), 0.0f);
-        const float distance = ice_min(to_scatter, to_absorption);
-        const float room = tables->thickness * stretch;
-        if (distance <= room || layer == last) {
-            segment.length += distance;
-            segment.absorption = to_absorption <= to_scatter
-                                     ? 0.0f
-                                     : ice_max(fmaf(-a, distance, segment.absorption), 0.0f);
-            return segment;
+        if (ice_pass_layer(tables, start.optics, &passage)) {
+            return passage.segment;
         }
-        segment.length += room;
-        scattering = fmaf(-b, room, scattering);
-        segment.absorption = fmaf(-a, room, segment.absorption);
     }
     return ice_look_up_end(tables, start);
 }

@@ -20,12 +20,12 @@ ICE_FN ice_segment ice_propagate_layer_walk(const ice_tables *tables, ice_segmen
         const ice_layer_row *row = &tables->layers[layer];
         const float b = ice_scattering(start.optics, row->scattering, row->bubbles);
         const float a = ice_absorption(start.optics, row->dust, row->ice);
-        const float to_scatter = ice_div(start.scattering, b);
-        const float to_absorption = ice_div(segment.absorption, a);
+        const float to_scatter = ice_ratio(start.scattering, b);
+        const float to_absorption = ice_ratio(segment.absorption, a);
         const float distance = ice_min(to_scatter, to_absorption);
         const float face = ice_face(tables, layer + up);
         const int32_t ends = (layer == last) | (start.nz == 0.0f);
-        const float to_face = ends ? distance : ice_max(ice_div(face - z, start.nz), 0.0f);
+        const float to_face = ends ? distance : ice_max(ice_ratio(face - z, start.nz), 0.0f);
         if (distance <= to_face) {
             segment.length += distance;
             segment.absorption = to_absorption <= to_scatter

@@ -1,8 +1,10 @@
-/* Random numbers as a function of the seed, the identity of the photon and a block number
- * (physics.md 14.3).
+/* Random numbers of photons (physics.md 14.3).
  *
- * The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi
- * 10.1145/2063384.2063405). One block gives four words of 32 bits.
+ * There are two generators. Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi
+ * 10.1145/2063384.2063405) is a function of the seed, the identity of the photon and a block
+ * number: one block gives four words of 32 bits. It makes what is needed once in the life of a
+ * photon. The words of the bounces come from a state of 64 bits that travels with the photon, which
+ * a block of Philox starts. A word of the state costs three instructions, one of Philox about 15.
  */
 #ifndef ICS_STAGES_RANDOM_H
 #define ICS_STAGES_RANDOM_H
@@ -16,18 +18,27 @@
  *
  *   block 0            creation:  a position along the step (isotropic light: cosine),
  *                                 b wavelength, c azimuth, d absorption depth
- *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
- *                                 c scattering azimuth: their upper 24 bits; d and the lower 8 bits
- *                                 of b and c: deflection along segment k (ice_spare_of())
- *   from 0x40000000    a user's header for create (docs/stages.md); bounces end far below
- *   from 0x80000000    detection: a decides about a hit; ice_detection_block() in
- *                      physics/detect/detection.h gives the block
+ *   block 1            state:     a and b: ice_random_of()
+ *   from 0x20000000    profiles:  depth and direction of a photon of a step with a profile
+ *                                 (stages/profile.h)
+ *   from 0x30000000    pulses:    time of a photon of a step with a pulse (tables/tables.c)
+ *   from 0x40000000    a user's header for create (docs/stages.md)
+ *   from 0x80000000    detection: a decides about a hit, b about its PMT, c and d about the time in
+ *                      the PMT; ice_detection_block() in physics/detect/detection.h gives the
+ *                      block
  *   from 0xC0000000    light of particles, before there are photons (physics/light/light_draw.h)
+ *
+ * The words of the state serve the bounces one after the other. Bounce k takes
+ *   propagate          the scattering depth of segment k
+ *   scatter            in birefringent ice two words for the deflection along segment k; then the
+ *                      scattering angle and the azimuth
  */
-#define ICE_BLOCK_CREATE 0u
-#define ICE_BLOCK_BOUNCE 1u
-#define ICE_BLOCK_USER   0x40000000u
-#define ICE_BLOCK_DETECT 0x80000000u
+#define ICE_BLOCK_CREATE  0u
+#define ICE_BLOCK_RANDOM  1u
+#define ICE_BLOCK_PROFILE 0x20000000u
+#define ICE_BLOCK_PULSE   0x30000000u
+#define ICE_BLOCK_USER    0x40000000u
+#define ICE_BLOCK_DETECT  0x80000000u
 
 typedef struct ice_block {
     uint32_t a, b, c, d;
@@ -41,48 +52,31 @@ typedef uint64_t ice_word;
 typedef uint32_t ice_word;
 #endif
 
+/* Rounds of Philox. */
+#define ICE_PHILOX_ROUNDS 10
+
 /* These numbers are added to the two words of the key after every round. */
 #define ICE_WEYL_LOW  0x9E3779B9u
 #define ICE_WEYL_HIGH 0xBB67AE85u
-
-/* Computes the ten rounds for the counter (c0, c1, c2, c3). key_low holds the first word of the key
- * for every round; the tables contain these numbers, and a GPU reads them as constants. key_high is
- * the second word of the key in the first round. */
-ICE_FN ice_block ice_philox_rounds(ice_word c0, ice_word c1, ice_word c2, ice_word c3,
-                                   const uint32_t *key_low, uint32_t key_high)
-{
-    for (int round = 0; round < ICE_PHILOX_ROUNDS; ++round) {
-        const uint64_t product_0 = (uint64_t)0xD2511F53u * (uint32_t)c0;
-        const uint64_t product_1 = (uint64_t)0xCD9E8D57u * (uint32_t)c2;
-        const ice_word next_0 = (ice_word)(product_1 >> 32) ^ c1 ^ key_low[round];
-        const ice_word next_2 = (ice_word)(product_0 >> 32) ^ c3 ^ key_high;
-        c1 = (ice_word)product_1;
-        c3 = (ice_word)product_0;
-        c0 = next_0;
-        c2 = next_2;
-        key_high += ICE_WEYL_HIGH;
-    }
-    ice_block block = {(uint32_t)c0, (uint32_t)c1, (uint32_t)c2, (uint32_t)c3};
-    return block;
-}
 
 /* Computes the block of the counter (c0, c1, c2, c3) with the key (k0, k1). */
 ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, uint32_t k0,
                             uint32_t k1)
 {
-    const uint32_t key_low[ICE_PHILOX_ROUNDS] = {
-        k0,
-        k0 + ICE_WEYL_LOW,
-        k0 + 2 * ICE_WEYL_LOW,
-        k0 + 3 * ICE_WEYL_LOW,
-        k0 + 4 * ICE_WEYL_LOW,
-        k0 + 5 * ICE_WEYL_LOW,
-        k0 + 6 * ICE_WEYL_LOW,
-        k0 + 7 * ICE_WEYL_LOW,
-        k0 + 8 * ICE_WEYL_LOW,
-        k0 + 9 * ICE_WEYL_LOW,
-    };
-    return ice_philox_rounds(c0, c1, c2, c3, key_low, k1);
+    for (int round = 0; round < ICE_PHILOX_ROUNDS; ++round) {
+        const uint64_t product_0 = (uint64_t)0xD2511F53u * (uint32_t)c0;
+        const uint64_t product_1 = (uint64_t)0xCD9E8D57u * (uint32_t)c2;
+        const ice_word next_0 = (ice_word)(product_1 >> 32) ^ c1 ^ k0;
+        const ice_word next_2 = (ice_word)(product_0 >> 32) ^ c3 ^ k1;
+        c1 = (ice_word)product_1;
+        c3 = (ice_word)product_0;
+        c0 = next_0;
+        c2 = next_2;
+        k0 += ICE_WEYL_LOW;
+        k1 += ICE_WEYL_HIGH;
+    }
+    ice_block block = {(uint32_t)c0, (uint32_t)c1, (uint32_t)c2, (uint32_t)c3};
+    return block;
 }
 
 /* Returns block number `block` of a photon. key_low is the low word of the seed, and key_high is
@@ -96,9 +90,63 @@ ICE_FN ice_block ice_draw(uint32_t key_low, uint32_t key_high, uint32_t event_lo
 /* As ice_draw, with the seed that is in the tables. */
 ICE_FN ice_block ice_draw_of(const ice_tables *tables, ice_identity identity, uint32_t block)
 {
-    return ice_philox_rounds(block, identity.photon_id, identity.step_id, identity.event_low,
-                             tables->key_low, tables->seed_high ^ identity.event_high);
+    return ice_draw(tables->seed_low, tables->seed_high ^ identity.event_high, identity.event_low,
+                    identity.step_id, identity.photon_id, block);
 }
+
+/* ---- the state of a photon ------------------------------------------------------------------- */
+
+/* Which random numbers a seed means. Hit files with other versions have other photons, so the
+ * number is in their trailers and in the digest of their settings (docs/files.md 2.2).
+ *   1   all words are Philox, one block for each bounce (until November 2026)
+ *   2   the words of the bounces come from the photon's state */
+#define ICE_RANDOM_VERSION 2
+
+/* The generator is multiply-with-carry with a lag of one (Marsaglia), whose word is the exclusive
+ * or of number and carry (MWC64X of D. B. Thomas). The multiplier m makes m 2^32 - 1 and
+ * m 2^31 - 1 primes, so nearly all states are on two cycles of m 2^31 - 1 states each. */
+#define ICE_RANDOM_MULTIPLIER 4294883355u
+
+/* Returns the word of a state. A stage may read it any number of times. */
+ICE_FN uint32_t ice_random_word(ice_random random)
+{
+    return (uint32_t)random.state ^ (uint32_t)(random.state >> 32);
+}
+
+/* Returns the state after this one. */
+ICE_FN ice_random ice_random_next(ice_random random)
+{
+#if defined(__CUDACC__)
+    /* One instruction. From the expression below, the compiler also adds a product with the upper
+     * half of the multiplier, which is 0. */
+    ice_random next;
+    asm("mad.wide.u32 %0, %1, %2, %3;"
+        : "=l"(next.state)
+        : "r"((uint32_t)random.state), "r"(ICE_RANDOM_MULTIPLIER), "l"(random.state >> 32));
+    return next;
+#else
+    const ice_random next = {(uint64_t)ICE_RANDOM_MULTIPLIER * (uint32_t)random.state +
+                             (random.state >> 32)};
+    return next;
+#endif
+}
+
+/* Returns the state that two uniform words begin. The carry is from 1 to 2^31, so that it is below
+ * the multiplier and the state is neither 0 nor the other one that repeats itself. */
+ICE_FN ice_random ice_random_begin(uint32_t number, uint32_t carry)
+{
+    const ice_random begin = {(uint64_t)((carry >> 1) + 1u) << 32 | number};
+    return begin;
+}
+
+/* Returns the state of a photon before its first bounce. */
+ICE_FN ice_random ice_random_of(const ice_tables *tables, ice_identity identity)
+{
+    const ice_block block = ice_draw_of(tables, identity, ICE_BLOCK_RANDOM);
+    return ice_random_begin(block.a, block.b);
+}
+
+/* ---- numbers of words ------------------------------------------------------------------------ */
 
 /* Returns a uniform number in [0, 1) with 24 bits, which is exact in single precision. */
 ICE_FN float ice_uniform(uint32_t word)
@@ -117,6 +165,32 @@ ICE_FN float ice_uniform_positive(uint32_t word)
 ICE_FN float ice_exponential(uint32_t word)
 {
     return ice_max(-ice_log(ice_uniform_positive(word)), 0.0f);
+}
+
+/* ---- the numbers of a bounce ----------------------------------------------------------------- */
+
+/* Returns the scattering depth of the next segment, >= 0. The state of the photon stays, so that a
+ * bounce which a full hit buffer interrupts begins again with the same depth. */
+ICE_FN float ice_depth_of(ice_random random)
+{
+    return ice_exponential(ice_random_word(random));
+}
+
+/* The random numbers of a scatter. */
+typedef struct ice_scatter_draw {
+    float angle;   /* gives the scattering angle; uniform in (0, 1] */
+    float azimuth; /* azimuth of the scatter as a fraction of a turn; uniform in [0, 1) */
+} ice_scatter_draw;
+
+/* Draws them, after the deflection. *random becomes the state of the next bounce. */
+ICE_FN ice_scatter_draw ice_draw_scatter(ice_random *random)
+{
+    const ice_random first = ice_random_next(*random);
+    const ice_random second = ice_random_next(first);
+    const ice_scatter_draw draw = {ice_uniform_positive(ice_random_word(first)),
+                                   ice_uniform(ice_random_word(second))};
+    *random = ice_random_next(second);
+    return draw;
 }
 
 #endif

@@ -23,24 +23,67 @@ ICE_FN int32_t ice_clearance_cell(const ice_tables *tables, float x, float y)
     return j * tables->clearance_nx + i;
 }
 
+/* What is near a position, seen from above, m. */
+typedef struct ice_surroundings {
+    float x, y;   /* from the nearest axis to the position */
+    float others; /* no module of another axis is within this distance; negative: unknown */
+} ice_surroundings;
+
+ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, float x, float y)
+{
+    const int32_t cell = ice_clearance_cell(tables, x, y);
+#if defined(__CUDACC__)
+    const uint32_t word = ((const uint16_t *)tables->near_axes)[cell];
+#else
+    /* A processor gathers words of 32 bits only. */
+    const uint32_t word = (tables->near_axes[cell >> 1] >> (cell & 1) * 16) & 0xffffu;
+#endif
+    const ice_string_axis axis = tables->axes[word & tables->axis_mask];
+    const ice_surroundings near = {
+        x - axis.x, y - axis.y,
+        fmaf((float)(int32_t)word, tables->others_step, -tables->others_less)};
+    return near;
+}
+
 /* Returns the clearance of (x, y): a lower bound (m), >= 0, of the horizontal distance to the edge
  * of any module. */
 ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
 {
-    return tables->clearance[ice_clearance_cell(tables, x, y)];
+    const ice_surroundings near = ice_surroundings_of(tables, x, y);
+    const float distance = ice_root(fmaf(near.x, near.x, near.y * near.y));
+    /* The factor covers the rounding of positions far away. */
+    const float own = fmaf(distance, 0.99999f, -tables->axis_radius);
+    return ice_max(ice_min(own, near.others), 0.0f);
 }
 
-/* Whether a segment may touch a module: whether it is long enough, and passes through the heights
- * of the modules. `clearance` (m) and z (m) are those of its start; n is its direction. */
-ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float z, ice_direction n,
+/* Returns a lower bound (m) of the distance from the height z (m) at a position with this clearance
+ * to the edge of any module: the larger one of its horizontal and its vertical part. */
+ICE_FN float ice_least_distance(const ice_tables *tables, float clearance, float z)
+{
+    return ice_max(clearance, fabsf(z - tables->middle) - tables->half_height);
+}
+
+/* Whether a segment may touch a module: whether it passes the heights of the modules and, seen from
+ * above, the nearest axis or is long enough for other modules. n is its direction. A segment that
+ * is shorter than ice_least_distance() never may. */
+ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float z, ice_direction n,
                                float length)
 {
-    const float horizontal = length * length * fmaf(n.x, n.x, n.y * n.y);
-    const float end_z = fmaf(length, n.z, z);
-    const int32_t long_enough = horizontal >= clearance * clearance ? 1 : 0;
-    const int32_t not_below = ice_max(z, end_z) >= tables->low ? 1 : 0;
-    const int32_t not_above = ice_min(z, end_z) <= tables->high ? 1 : 0;
-    return long_enough & not_below & not_above;
+    const ice_surroundings near = ice_surroundings_of(tables, x, y);
+    const float square = fmaf(n.x, n.x, n.y * n.y);
+    const float others = ice_max(near.others, 0.0f);
+    /* For a vertical segment the quotient is 0/0, and its nearest point counts as its start. */
+    const float nearest = ice_div(-fmaf(near.x, n.x, near.y * n.y), square);
+    const float along = ice_min(ice_max(nearest, 0.0f), length);
+    const float ex = fmaf(along, n.x, near.x);
+    const float ey = fmaf(along, n.y, near.y);
+    const float radius = tables->axis_radius;
+    const int32_t passes = fmaf(ex, ex, ey * ey) <= radius * radius ? 1 : 0;
+    const int32_t reaches = length * length * square >= others * others ? 1 : 0;
+    const float above = z - tables->middle, end_above = fmaf(length, n.z, above);
+    const int32_t not_below = ice_max(above, end_above) >= -tables->half_height ? 1 : 0;
+    const int32_t not_above = ice_min(above, end_above) <= tables->half_height ? 1 : 0;
+    return (passes | reaches) & not_below & not_above;
 }
 
 /* Whether the clearest ice of the layer rows (clear_dust, clear_ice) is valid for a photon at
@@ -62,29 +105,24 @@ ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float
 /* Whether the absorption depth left is too small to carry the photon to any module, even on a
  * straight path through the clearest ice (the reach bound of physics.md 5.1). For the first
  * ICE_CLEAR_RANGE of the path this is the clearest ice near the photon's layer, beyond it the
- * clearest ice of all layers. `clearance` (m) and `height` (m, among the layers) are those of the
- * photon. The rows of the layers allow for the change of height by tilt on the way, where this
- * change is known. */
+ * clearest ice of all layers. `distance` (m) is ice_least_distance() of the photon, and `height`
+ * (m) its height among the layers. The rows of the layers allow for the change of height by tilt on
+ * the way, where this change is known. */
 ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *photon,
-                                   float clearance, float height, ice_optics optics)
+                                   float distance, float height, ice_optics optics)
 {
-    const float z = photon->z;
-    const float vertical = ice_max(ice_max(tables->low - z, z - tables->high), 0.0f);
-    const float distance = ice_sqrt(fmaf(clearance, clearance, vertical * vertical));
     const ice_layer_row *near = &tables->layers[ice_layer_at(tables, height)];
     float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
     float far_cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
     if (tables->features & ICE_HAS_HOLES) {
-        near_cost = ice_min(near_cost, tables->hole.absorption);
-        far_cost = ice_min(far_cost, tables->hole.absorption);
+        near_cost = ice_min(near_cost, ICE_REACH_SAFETY * tables->hole.absorption);
+        far_cost = ice_min(far_cost, ICE_REACH_SAFETY * tables->hole.absorption);
     }
     const float clear_range =
-        ice_is_clear_range_known(tables, photon->x, photon->y, z) ? ICE_CLEAR_RANGE : 0.0f;
+        ice_is_clear_range_known(tables, photon->x, photon->y, photon->z) ? ICE_CLEAR_RANGE : 0.0f;
     const float near_distance = ice_min(distance, clear_range);
-    const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
-    /* The margin covers the rounding of positions, costs and absorption over the life of a photon.
-     */
-    return photon->absorption < fmaf(cost, 0.999f, -1e-3f) ? 1 : 0;
+    const float far_part = fmaf(far_cost, distance - near_distance, -1e-3f);
+    return photon->absorption < fmaf(near_cost, near_distance, far_part) ? 1 : 0;
 }
 
 #endif

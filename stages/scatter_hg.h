@@ -14,7 +14,7 @@
 ICE_FN float ice_henyey_greenstein(const ice_scatter_constants *constants, float v)
 {
     const float g = constants->g;
-    const float r = ice_div(1.0f, fmaf(-2.0f * g, v, 1.0f + g));
+    const float r = ice_inverse(fmaf(-2.0f * g, v, 1.0f + g));
     return constants->one_minus_g_squared * v * r * fmaf(1.0f + g, r, 1.0f);
 }
 

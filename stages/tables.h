@@ -7,8 +7,11 @@
 #define ICS_STAGES_TABLES_H
 
 #include "stages/platform.h"
+#include "stages/shape.h"
 
-enum { ICE_PHILOX_ROUNDS = 10 };
+/* The smallest coefficient of scattering and of dust in a layer, and of a medium that is given by
+ * tables, 1/m. It keeps the divisors of the stages away from 0 (ice_ratio). */
+#define ICE_LEAST_COEFFICIENT 1e-15f
 
 /* One row per layer: its coefficients, the clearest ice near it, its faces. A GPU reads the 32
  * bytes in two instructions. */
@@ -20,7 +23,8 @@ typedef struct ice_layer_row {
     float dust;       /* adust400, 1/m */
     float ice;        /* 1 + 0.01 dtau */
     /* the smallest `dust` and `ice` of all layers within ICE_CLEAR_RANGE, multiplied by the
-     * smallest factor of absorption over all directions, for the reach bound (stages/reach.h) */
+     * smallest factor of absorption over all directions and by ICE_REACH_SAFETY, for the reach
+     * bound (stages/reach.h) */
     float clear_dust, clear_ice;
     /* heights of the faces, m, as ice_face() gives them; the outermost layers end at +-infinity */
     float low, high;
@@ -45,6 +49,10 @@ typedef struct ice_depth_row {
 /* The reach bound uses the clearest ice near a photon up to this distance, m (physics.md 5.1). */
 #define ICE_CLEAR_RANGE 75.0f
 
+/* The reach bound takes the clearest ice to be clearer by this factor. It covers the rounding of
+ * positions, costs and absorption over the life of a photon. */
+#define ICE_REACH_SAFETY 0.999f
+
 /* The size of the table of one spectrum (physics.md 3.4): wavelengths at equidistant u of the
  * cumulative distribution, linear between. The table has three stretches of
  * ICE_WAVELENGTH_KNOTS + 1 knots each: for all u, for the tail u < 1/64, and for the tail
@@ -56,7 +64,8 @@ typedef struct ice_depth_row {
 enum { ICE_WAVELENGTH_KNOTS = 1024, ICE_WAVELENGTH_TABLE = 3 * (ICE_WAVELENGTH_KNOTS + 1) };
 #define ICE_WAVELENGTH_TAIL (1.0f / 64.0f)
 
-/* A module as collide reads it (16 bytes). */
+/* A module as collide reads it (16 bytes). If modules have types, this is the sphere in which the
+ * body of the module lies. */
 typedef struct ice_sphere {
     ICE_ALIGNED(16)
     float x; /* centre, m */
@@ -86,9 +95,16 @@ typedef struct ice_near_row {
     uint32_t string; /* index of the nearest string */
 } ice_near_row;
 
-/* What the ice has in addition to flat layers that look the same in all directions: bits of
- * ice_tables.features. On a GPU these bits are constants of the kernels of a run, so that a feature
- * which is off costs nothing. */
+/* The axis of a straight string, m. */
+typedef struct ice_string_axis {
+    ICE_ALIGNED(8)
+    float x;
+    float y;
+} ice_string_axis;
+
+/* What the ice has in addition to flat layers that look the same in all directions, and what the
+ * detector has in addition to spheres of one radius: bits of ice_tables.features. On a GPU these
+ * bits are constants of the kernels of a run, so that a feature which is off costs nothing. */
 enum {
     ICE_HAS_TILT_LINE = 1,
     ICE_HAS_TILT_MAP = 2,
@@ -100,11 +116,18 @@ enum {
     ICE_HAS_SPECTRAL_OPTICS = 128,    /* tables by wavelength instead of the formulas of ice */
     ICE_HAS_MEAN_BIREFRINGENCE = 256, /* r_A and r_B of physics.md 6.4 have different profiles */
     ICE_HAS_EVEN_ANISOTROPY = 512,    /* all layers have the same anisotropy */
+    /* Features of the detector. Kernels without them have the code of spheres only. */
+    ICE_HAS_SHAPES = 1024,    /* every module has a type and an orientation */
+    ICE_HAS_CABLES = 2048,    /* cables absorb light */
+    ICE_HAS_ABSORBERS = 4096, /* a mesh has parts that absorb light */
+    ICE_HAS_SHAPE_SHIFT = 16, /* the bit of a shape that some type has: ICE_HAS_SHAPE(shape) */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
     /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/settings.c) */
     ICE_HAS_MANY_REGISTERS = ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES
 };
+
+#define ICE_HAS_SHAPE(shape) (1u << (ICE_HAS_SHAPE_SHIFT + (shape)))
 
 /* Every feature of the ice, one line each: its name and its bits. tables/tables_NAME.c builds its
  * tables, pipeline/models/ice/ice_feature_NAME.c has its keys in ice files and describes it. */
@@ -150,15 +173,20 @@ typedef struct ice_tilt_stretch {
  * parameters of a kernel must stay short (graphs/cuda/loop.c). */
 enum { ICE_TILT_STRETCHES = 12 };
 
-/* A node of a tilt map (stages/tilt.h). */
-typedef struct ice_tilt_node {
-    ICE_ALIGNED(8)
-    float shift;   /* m */
-    float to_next; /* shift of the next row of depth minus this shift, m */
-} ice_tilt_node;
+/* A triangle of a tilt map between two rows of depth (32 bytes). The shift is shift + along_u p +
+ * along_v r + (down + down_u p + down_v r) f at the fractions p and r of the way through the cell
+ * along the two axes, and at the fraction f of the way to the next row. */
+typedef struct ice_tilt_triangle {
+    ICE_ALIGNED(16)
+    float shift; /* m, like the next five */
+    float along_u, along_v, down, down_u, down_v;
+    float unused[2];
+} ice_tilt_triangle;
 
 typedef struct ice_tilt_table {
-    const ice_tilt_node *nodes;               /* map: [depth_rows][nodes_v][nodes_u] */
+    /* map: [depth_rows - 1][nodes_v - 1][nodes_u - 1][2]; in a cell first the triangle along v,
+     * which has r >= p, then the one along u */
+    const ice_tilt_triangle *triangles;
     const ice_tilt_cell *cells;               /* line: [depth_rows - 1][nodes_u - 1] */
     const ice_tilt_stretch *stretches;        /* line: [nodes_u - 1] */
     ice_tilt_stretch few[ICE_TILT_STRETCHES]; /* the stretches again, if there are not more */
@@ -174,9 +202,11 @@ typedef struct ice_tilt_table {
     float known_from, known_to, known_low, known_high;
 } ice_tilt_table;
 
-/* A symmetric matrix whose axes are the vertical and two horizontal ones. */
+/* A symmetric matrix whose axes are the vertical and two horizontal ones, divided by its vertical
+ * element. What it makes of a direction gets length 1 afterwards, so the divisor does not matter.
+ */
 typedef struct ice_stretching {
-    float xx, xy, yy, zz;
+    float xx, xy, yy;
 } ice_stretching;
 
 /* A quadratic form of a unit direction n: across + along n_flow^2 + up n_z^2, where n_flow is the
@@ -190,6 +220,7 @@ typedef struct ice_anisotropy_row {
     ICE_ALIGNED(16)
     ice_stretching to;   /* A of physics.md 6.2, before a scatter */
     ice_stretching back; /* the inverse of A, after the scatter */
+    float unused[2];
 } ice_anisotropy_row;
 
 /* The two forms whose product is the absorption that belongs to a scattering anisotropy
@@ -223,6 +254,29 @@ typedef struct ice_deflection_row {
 
 enum { ICE_DEFLECTION_KNOTS = 1024 };
 #define ICE_DEFLECTION_SCALE 1023.99f /* position of the cosine 1 among the knots */
+
+/* Radii and angles of normal numbers for every number of 12 bits (ice_fill_normals), in portable
+ * maths. The entries are results of the portable functions, so that they are the same on every
+ * machine. A look-up takes a tenth of the instructions of these functions. */
+enum { ICE_NORMAL_STEPS = 4096 };
+typedef struct ice_normal_angle {
+    ICE_ALIGNED(8)
+    float sine;
+    float cosine;
+} ice_normal_angle;
+
+typedef struct ice_normal_table {
+    float wide[ICE_NORMAL_STEPS];   /* radii for the variance 1 */
+    float narrow[ICE_NORMAL_STEPS]; /* radii for the variance 1/3 */
+    ice_normal_angle angle[ICE_NORMAL_STEPS];
+} ice_normal_table;
+
+/* What the deflections of birefringence are drawn with: one array, because every pointer is a
+ * parameter of all kernels (graphs/cuda/loop.c). */
+typedef struct ice_deflection_table {
+    ice_deflection_row rows[ICE_DEFLECTION_KNOTS];
+    ice_normal_table normals;
+} ice_deflection_table;
 
 /* The axis of a column of hole ice. */
 typedef struct ice_column {
@@ -293,7 +347,7 @@ typedef struct ice_hole_constants {
     ice_scatter_constants scatter;
 } ice_hole_constants;
 
-/* Members stand together by subject, which costs 32 bytes of padding.
+/* Members stand together by subject, which costs 8 bytes of padding.
  * NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 typedef struct ice_tables {
     /* the anisotropy, if all layers have the same; in front because of its alignment */
@@ -302,8 +356,8 @@ typedef struct ice_tables {
 
     /* run */
     uint32_t seed_low, seed_high;
-    uint32_t key_low[ICE_PHILOX_ROUNDS]; /* first word of the key in every round of Philox */
-    uint32_t bounce_limit;               /* number of segments after which a photon is stopped */
+    uint32_t bounce_limit; /* number of segments after which a photon is stopped */
+    uint32_t features;     /* of the ice and of the detector: ICE_HAS_... */
 
     /* ice */
     const ice_layer_row *layers;       /* [layer_count], layer 0 is the deepest */
@@ -320,7 +374,6 @@ typedef struct ice_tables {
     ice_scatter_constants scatter;
 
     /* features of the ice; a feature that is off has no tables */
-    uint32_t features;                /* ICE_HAS_... */
     const ice_spectral_row *spectral; /* [ICE_SPECTRAL_ROWS] */
     ice_tilt_table tilt;
     float flow_x, flow_y;                      /* unit vector along the horizontal flow axis */
@@ -331,34 +384,45 @@ typedef struct ice_tables {
     float least_absorption; /* smallest factor of absorption over all directions */
     const ice_birefringence_row *birefringence;      /* [layer_count], strengths of the diffusion */
     const ice_birefringence_row *mean_birefringence; /* [layer_count], of the mean deflection */
-    const ice_deflection_row *deflection;            /* [ICE_DEFLECTION_KNOTS] */
+    const ice_deflection_table *deflection;
     ice_hole_constants hole;
     const ice_column *columns;        /* [column_count] */
     const ice_near_row *near_columns; /* [clearance_ny][clearance_nx], `string`: column */
     uint32_t column_count;
 
     /* light */
-    const float *wavelengths; /* [spectrum_count][ICE_WAVELENGTH_TABLE], nm */
     uint32_t spectrum_count;
+    const float *wavelengths; /* [spectrum_count][ICE_WAVELENGTH_TABLE], nm */
 
     /* detector */
     const ice_sphere *modules; /* [module_count] */
     const uint8_t *absorbs;    /* [module_count], 1: excluded module */
     uint32_t module_count;
-    float radius;             /* of a module, m */
+    float radius;             /* of a module, m; with types the largest reach of a body */
+    ice_shapes shapes;        /* only with ICE_HAS_SHAPES or ICE_HAS_CABLES */
     int32_t keep_hit_photons; /* 1: photons continue after a hit */
     int32_t reach_cull;       /* 1: drop photons that cannot reach a module */
-    float low, high;          /* heights (m) between which oversized modules lie */
+    /* Oversized modules lie between the heights middle - half_height and middle + half_height, m.
+     */
+    float middle, half_height;
 
-    /* lower bounds of the horizontal distance from a cell to the edge of the nearest module, m */
-    const float *clearance;      /* [clearance_ny][clearance_nx] */
+    /* The map of clearances: a number of 16 bits for each of the [clearance_ny][clearance_nx]
+     * cells, two in a word, the first in its lower half. Its bits in axis_mask are the index of the
+     * nearest axis. The number times others_step minus others_less is a lower bound (m) of the
+     * horizontal distance from the cell to the edge of any module that does not hang on this axis.
+     */
+    const uint32_t *near_axes;
+    const ice_string_axis *axes; /* if no string has an axis: one that is far away */
+    uint32_t axis_mask;
+    float others_step, others_less; /* m */
+    float axis_radius; /* m; the modules of an axis lie inside a cylinder with this radius */
     const ice_near_row *nearest; /* [clearance_ny][clearance_nx] */
     /* 1 / edge length of a cell, 1/m; index of x = 0 and of y = 0 among the cells */
     float clearance_inverse_cell, clearance_of_zero_x, clearance_of_zero_y;
     int32_t clearance_nx, clearance_ny;
 
-    const ice_string *strings;
     uint32_t string_count;
+    const ice_string *strings;
     const uint32_t *string_modules; /* module indices, string by string, ascending in z */
     const float *string_heights;    /* z of the modules in string_modules, m */
     /* [ICE_STRING_BUCKETS * module_count], the buckets of a string begin at

@@ -29,12 +29,6 @@ ICE_FN ice_tilt_depth ice_tilt_depth_at(const ice_tilt_table *tilt, float z)
     return depth;
 }
 
-/* Returns the shift (m) at a node of a map, at a fraction of the way to the next row of depth. */
-ICE_FN float ice_tilt_at(const ice_tilt_node *row, int32_t node, float fraction)
-{
-    return fmaf(fraction, row[node].to_next, row[node].shift);
-}
-
 /* Returns the position of (x, y) along the first axis of a tilt: m on a line, nodes on a map. */
 ICE_FN float ice_tilt_coordinate(const ice_tilt_table *tilt, float x, float y)
 {
@@ -49,11 +43,11 @@ ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch
                             float coordinate)
 {
     const int32_t last = tilt->nodes_u - 2;
-    const float share = fmaf(coordinate, stretch.inverse_width, stretch.offset);
     const int32_t from = tilt->clamp ? 1 : k > 0, to = tilt->clamp ? 1 : k < last;
     if (from && to) {
-        return ice_saturate(share);
+        return ice_fma_saturated(coordinate, stretch.inverse_width, stretch.offset);
     }
+    const float share = fmaf(coordinate, stretch.inverse_width, stretch.offset);
     return from ? ice_max(share, 0.0f) : (to ? ice_min(share, 1.0f) : share);
 }
 
@@ -67,7 +61,8 @@ ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float coordinate)
         /* The loop has a constant length, so that all indices are constants on a GPU. */
         for (int32_t k = 0; k < ICE_TILT_STRETCHES; ++k) {
             if (k < stretches) {
-                position += ice_tilt_share(tilt, tilt->few[k], k, coordinate);
+                const float share = ice_tilt_share(tilt, tilt->few[k], k, coordinate);
+                position = k > 0 ? position + share : share; /* a GPU adds 0, too */
             }
         }
     } else {
@@ -141,24 +136,32 @@ ICE_FN ice_map_point ice_map_onto(const ice_tilt_table *tilt, ice_map_point at)
     return on;
 }
 
-/* Returns the shift (m) of a tilt map. It is linear on triangles of nodes. */
+/* Whether a position lies outside the hexagon of nodes. */
+ICE_FN int32_t ice_is_off_map(const ice_tilt_table *tilt, ice_map_point at)
+{
+    const float lead = at.u - at.v;
+    return (at.u < 0.0f ? 1 : 0) | (at.v < 0.0f ? 1 : 0) |
+           (at.u > (float)(tilt->nodes_u - 1) ? 1 : 0) |
+           (at.v > (float)(tilt->nodes_v - 1) ? 1 : 0) | (lead > tilt->cut_u ? 1 : 0) |
+           (-lead > tilt->cut_v ? 1 : 0);
+}
+
+/* Returns the shift (m) of a tilt map. It is linear on triangles of nodes, whose tables hold its
+ * slopes. */
 ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, float z)
 {
-    const ice_map_point from = {ice_tilt_coordinate(tilt, x, y),
-                                fmaf(x, tilt->vx, fmaf(y, tilt->vy, tilt->v_of_zero))};
-    const ice_map_point at = ice_map_onto(tilt, from);
+    ice_map_point at = {ice_tilt_coordinate(tilt, x, y),
+                        fmaf(x, tilt->vx, fmaf(y, tilt->vy, tilt->v_of_zero))};
+    if (ICE_UNLIKELY(ice_is_off_map(tilt, at))) {
+        at = ice_map_onto(tilt, at);
+    }
     const int32_t i = ice_cell(at.u, tilt->nodes_u - 2), j = ice_cell(at.v, tilt->nodes_v - 2);
     const float p = at.u - (float)i, r = at.v - (float)j;
     const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);
-    const int32_t line = tilt->nodes_u;
-    const int32_t first = (depth.row * tilt->nodes_v + j) * line + i;
-    const ice_tilt_node *row = tilt->nodes + first;
-    const float near = ice_tilt_at(row, 0, depth.fraction);
-    const float far = ice_tilt_at(row, line + 1, depth.fraction);
-    /* The third corner of the triangle: along u if p > r, along v otherwise. */
-    const float third = ice_tilt_at(row, p > r ? 1 : line, depth.fraction);
-    const float more = ice_max(p, r), less = ice_min(p, r);
-    return fmaf(more, third - near, fmaf(less, far - third, near));
+    const int32_t cell = (depth.row * (tilt->nodes_v - 1) + j) * (tilt->nodes_u - 1) + i;
+    const ice_tilt_triangle *in = &tilt->triangles[2 * cell + (p > r ? 1 : 0)];
+    return fmaf(depth.fraction, fmaf(p, in->down_u, fmaf(r, in->down_v, in->down)),
+                fmaf(p, in->along_u, fmaf(r, in->along_v, in->shift)));
 }
 
 /* Returns the shift (m) at a position. The ice at the height z is that of the table at z - shift.

@@ -18,6 +18,7 @@
 
 #include "stages/check.h"
 #include "stages/compact_partition.h"
+#include "stages/profile.h"
 #include "stages/reach.h"
 #include "stages/registry.h"
 #include "stages/segment.h"
@@ -76,14 +77,42 @@ typedef struct ice_variants {
     case ICE_create_##name:                                                                        \
         return ICE_CHECKED_PHOTON(ice_create_##name(tables, emission, emission_index, photon_id),  \
                                   emission, emission_index, photon_id);
-ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
-                             const ice_emission *emission, uint32_t emission_index,
-                             uint32_t photon_id)
+/* Creates a photon of an emission without a profile. */
+ICE_FN ice_photon ice_create_plain(ice_variant variant, const ice_tables *tables,
+                                   const ice_emission *emission, uint32_t emission_index,
+                                   uint32_t photon_id)
 {
     switch (variant) {
     default:
         ICE_CREATE_COMPILED(ICE_CREATE_CASE)
     }
+}
+
+/* Whether this compilation makes photons of emissions with a profile. Kernels of a GPU do so only
+ * if a batch has needed it, because the others are faster without it (graphs/gpu.h). */
+#if defined(GPU_SPECIAL_PROFILES)
+#define ICE_MAKES_PROFILES GPU_SPECIAL_PROFILES
+#else
+#define ICE_MAKES_PROFILES 1
+#endif
+
+/* Creates a photon. If the emission has a profile, the stage gets the emission of this photon. */
+ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
+                             const ice_emission *emission, uint32_t emission_index,
+                             uint32_t photon_id)
+{
+    if (!ICE_MAKES_PROFILES) {
+        return ice_create_plain(variant, tables, emission, emission_index, photon_id);
+    }
+    ice_photon_step own;
+    own.is_stopped = 0;
+    if (emission->flags & ICE_EMISSION_PROFILE) {
+        ice_profile_draw_step(ice_profile_setting_of(tables), emission, photon_id, &own);
+        emission = &own.emission;
+    }
+    ice_photon photon = ice_create_plain(variant, tables, emission, emission_index, photon_id);
+    photon.absorption = own.is_stopped ? ICE_NOT_EMITTED : photon.absorption;
+    return photon;
 }
 
 /* Returns the segment from a start, by a built-in variant, if the segment leaves its first layer.

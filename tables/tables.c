@@ -1,5 +1,7 @@
 #include "base/error.h"
+#include "physics/light/light_flasher.h"
 #include "stages/create_cherenkov.h"
+#include "stages/profile.h"
 #include "tables/tables_internal.h"
 
 #include <stdlib.h>
@@ -27,9 +29,6 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
     ice_tables *tables = &result->device;
     tables->seed_low = (uint32_t)options->seed;
     tables->seed_high = (uint32_t)(options->seed >> 32);
-    for (uint32_t round = 0; round < ICE_PHILOX_ROUNDS; ++round) {
-        tables->key_low[round] = tables->seed_low + round * ICE_WEYL_LOW;
-    }
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
     const int status = build(&builder, medium, detector, light, result);
@@ -78,16 +77,42 @@ void ics_tables_visit(const ics_tables *tables,
     visit(user, tables->memory, tables->bytes);
 }
 
+/* Returns the time (ns) from the time of the step to the start of a photon of its pulse. */
+static double pulse_delay(const ice_tables *tables, const ice_emission *emission,
+                          uint32_t photon_id)
+{
+    const ice_pulse_shape shape = ice_pulse_of_flags(emission->flags);
+    if (shape == ICE_PULSE_INSTANT) {
+        return 0.0;
+    }
+    const ice_pulse pulse = shape == ICE_PULSE_LED ? ice_led_pulse(emission->length)
+                                                   : (ice_pulse){.plateau = emission->length};
+    ice_stream stream = {.key_low = tables->seed_low,
+                         .key_high = tables->seed_high ^ emission->event_high,
+                         .item = photon_id,
+                         .source = emission->step_id,
+                         .event = emission->event_low,
+                         .block = ICE_BLOCK_PULSE};
+    return ice_pulse_time(&pulse, &stream);
+}
+
 double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *emission,
                                 const ice_arrival *arrival)
 {
-    const ice_block draw =
-        ice_draw_of(tables, ice_identity_of(emission, arrival->photon_id), ICE_BLOCK_CREATE);
-    const double shift = ice_start_shift(emission->length, emission->flags, draw.a);
+    const ice_identity identity = ice_identity_of(emission, arrival->photon_id);
+    const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_CREATE);
+    ice_photon_step own = {.emission = *emission};
+    double pulse = 0.0;
+    if (emission->flags & ICE_EMISSION_PROFILE) {
+        ice_profile_draw_step(ice_profile_setting_of(tables), emission, arrival->photon_id, &own);
+        pulse = pulse_delay(tables, emission, arrival->photon_id);
+    }
+    const double shift = ice_start_shift(own.emission.length, own.emission.flags, draw.a);
     const double index = tables->features & ICE_HAS_SPECTRAL_OPTICS
                              ? (double)ice_spectral_at(tables, arrival->wavelength).group_index
                              : ice_group_index_double(arrival->wavelength);
-    return (shift / emission->beta + arrival->path * index) / ICE_LIGHT_SPEED;
+    const double way = (double)own.ahead + shift / own.emission.beta + arrival->path * index;
+    return pulse + way / ICE_LIGHT_SPEED;
 }
 
 double ics_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u)

@@ -28,7 +28,8 @@ typedef struct ics_tables {
 /* Builds all tables of a run; the caller owns *out. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or
  * ICESTREAM_E_CONFIG: the tables cannot represent the model. That happens if ice or water does not
  * scatter or absorb, if the density of a spectrum is zero everywhere, if anisotropy leaves no
- * absorption in some direction, or if the detector has no modules. *out is NULL then. */
+ * absorption in some direction, if the detector has no modules, or if a module has a type or an
+ * orientation that does not exist. *out is NULL then. */
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
                       icestream_error *error);
@@ -37,6 +38,10 @@ void ics_tables_destroy(ics_tables *tables);
 
 /* Returns the tables for a copy of `memory` that begins at `base`, on this machine or on a GPU. */
 ice_tables ics_tables_at(const ics_tables *tables, const void *base);
+
+/* Returns the radius (m) of the smallest sphere around the centre of a module that contains the
+ * body of this type; of a mesh, the member `reach`. */
+double ics_tables_type_reach(const ice_module_type *type);
 
 /* Calls `visit` with all bytes of the tables, for digests. Blocks and their order are always the
  * same. Addresses are replaced by zeros, so that equal tables have equal bytes. A block consists of

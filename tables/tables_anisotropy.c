@@ -3,14 +3,15 @@
 
 #include <math.h>
 
-/* Returns the matrix that is diag(a, b, c) in the frame of the flow: its first axis is horizontal
- * with this azimuth (rad), its third axis points up. */
+/* Returns the matrix that is diag(a, b, c) in the frame of the flow, divided by c: its first axis
+ * is horizontal with this azimuth (rad), its third axis points up. */
 static ice_stretching stretching(double azimuth, double a, double b, double c)
 {
     const double cosine = cos(azimuth), sine = sin(azimuth);
-    const ice_stretching result = {(float)(a * cosine * cosine + b * sine * sine),
-                                   (float)((a - b) * cosine * sine),
-                                   (float)(a * sine * sine + b * cosine * cosine), (float)c};
+    const double along = a / c, across = b / c;
+    const ice_stretching result = {(float)(along * cosine * cosine + across * sine * sine),
+                                   (float)((along - across) * cosine * sine),
+                                   (float)(along * sine * sine + across * cosine * cosine)};
     return result;
 }
 

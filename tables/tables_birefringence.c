@@ -100,14 +100,15 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     ice_tables *tables = builder->tables;
     (void)detector;
     const double share = mean_share(medium);
-    ice_deflection_row *rows =
-        ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
-    if (rows == NULL) {
+    ice_deflection_table *deflection =
+        ics_tables_array(builder, &tables->deflection, 1, sizeof *deflection);
+    if (deflection == NULL) {
         return ICESTREAM_E_MEMORY;
     }
+    ice_fill_normals(&deflection->normals);
     ICS_TRY(build_strengths(builder, medium, offsetof(ice_layer, birefringence),
                             &tables->birefringence));
-    fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);
+    fill_deflections(deflection->rows, &medium->birefringence, isnan(share) ? 1.0 : share);
     if (!isnan(share)) {
         return ICESTREAM_OK;
     }

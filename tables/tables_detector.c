@@ -37,7 +37,11 @@ static void locate_module(const ics_table_builder *builder, size_t index, double
     centre[0] = module->x;
     centre[1] = module->y;
     centre[2] = module->z;
-    *reach = (double)builder->tables->radius * module->oversize + ICS_GRID_MARGIN;
+    const ice_tables *tables = builder->tables;
+    const float radius = tables->features & ICE_HAS_SHAPES
+                             ? ice_body_of(tables->shapes, (uint32_t)index).reach
+                             : tables->radius;
+    *reach = (double)radius * module->oversize + ICS_GRID_MARGIN;
 }
 
 static void locate_string(const ics_table_builder *builder, size_t index, double *centre,
@@ -97,28 +101,47 @@ static int compare_modules(const void *a, const void *b)
     return (p->index > q->index) - (p->index < q->index);
 }
 
-/* Finds the squares of the modules of every wide string. The list is sorted by string number. */
-static void divide_wide_strings(const ice_detector *detector, sorted_module *order)
+/* Finds the squares of the modules first .. end - 1 of the list, which are those of one string, if
+ * the string is wide. */
+static void divide_wide_string(const ice_detector *detector, sorted_module *order, size_t first,
+                               size_t end)
 {
-    size_t first = 0;
-    while (first < detector->module_count) {
-        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-        size_t end = first;
-        for (; end < detector->module_count && order[end].string == order[first].string; ++end) {
-            for (int axis = 0; axis < 2; ++axis) {
-                const double value = position(&detector->modules[order[end].index])[axis];
-                low[axis] = fmin(low[axis], value);
-                high[axis] = fmax(high[axis], value);
-            }
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = first; i < end; ++i) {
+        for (int axis = 0; axis < 2; ++axis) {
+            const double value = position(&detector->modules[order[i].index])[axis];
+            low[axis] = fmin(low[axis], value);
+            high[axis] = fmax(high[axis], value);
         }
-        if (fmax(high[0] - low[0], high[1] - low[1]) > STRING_WIDTH_MAX) {
-            for (size_t i = first; i < end; ++i) {
-                const double *at = position(&detector->modules[order[i].index]);
-                order[i].column = (int32_t)((at[0] - low[0]) / STRING_WIDTH_MAX);
-                order[i].row = (int32_t)((at[1] - low[1]) / STRING_WIDTH_MAX);
-            }
+    }
+    if (fmax(high[0] - low[0], high[1] - low[1]) <= STRING_WIDTH_MAX) {
+        return;
+    }
+    for (size_t i = first; i < end; ++i) {
+        const double *at = position(&detector->modules[order[i].index]);
+        order[i].column = (int32_t)((at[0] - low[0]) / STRING_WIDTH_MAX);
+        order[i].row = (int32_t)((at[1] - low[1]) / STRING_WIDTH_MAX);
+    }
+}
+
+/* Sorts a part of the list. Most lists of modules have the modules of a string from the top to the
+ * bottom, which only needs to be turned around. */
+static void sort_part(sorted_module *part, size_t count)
+{
+    bool up = true, down = true;
+    for (size_t i = 1; i < count && (up || down); ++i) {
+        const int order = compare_modules(&part[i - 1], &part[i]);
+        up = up && order < 0;
+        down = down && order > 0;
+    }
+    if (down) {
+        for (size_t i = 0; i < count / 2; ++i) {
+            const sorted_module other = part[i];
+            part[i] = part[count - 1 - i];
+            part[count - 1 - i] = other;
         }
-        first = end;
+    } else if (!up) {
+        qsort(part, count, sizeof *part, compare_modules);
     }
 }
 
@@ -138,12 +161,12 @@ static ice_string enclose(const ice_detector *detector, const sorted_module *ord
     double radius = 0.0;
     for (uint32_t i = first; i < first + count; ++i) {
         const ice_module *module = &detector->modules[order[i].index];
-        radius = fmax(radius, hypot(module->x - x, module->y - y));
+        radius =
+            fmax(radius, hypot(module->x - x, module->y - y) + ics_tables_reach(detector, module));
     }
     const ice_string string = {.x = (float)x,
                                .y = (float)y,
-                               .radius =
-                                   (float)(radius + ics_tables_widest(detector) + ICS_GRID_MARGIN),
+                               .radius = (float)(radius + ICS_GRID_MARGIN),
                                .low = (float)order[first].z,
                                .high = (float)order[first + count - 1].z,
                                .first = first,
@@ -177,14 +200,23 @@ static sorted_module *sort_modules(const ice_detector *detector)
     if (order == NULL) {
         return NULL;
     }
+    bool grouped = true; /* the modules of a string follow each other */
     for (size_t i = 0; i < count; ++i) {
         order[i] = (sorted_module){.string = detector->modules[i].string,
                                    .index = (uint32_t)i,
                                    .z = detector->modules[i].z};
+        grouped = grouped && (i == 0 || order[i - 1].string <= order[i].string);
     }
-    qsort(order, count, sizeof *order, compare_modules);
-    divide_wide_strings(detector, order);
-    qsort(order, count, sizeof *order, compare_modules);
+    if (!grouped) {
+        qsort(order, count, sizeof *order, compare_modules);
+    }
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && order[end].string == order[first].string;) {
+            ++end;
+        }
+        divide_wide_string(detector, order, first, end);
+        sort_part(order + first, end - first);
+    }
     return order;
 }
 
@@ -223,7 +255,7 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
         fill_buckets(&strings[s], heights, buckets);
         first = end;
     }
-    return ICESTREAM_OK;
+    return ics_tables_build_shapes(builder, detector, strings);
 }
 
 static int build_string_grid(ics_table_builder *builder, const ice_detector *detector,
@@ -256,6 +288,47 @@ static int build_strings(ics_table_builder *builder, const ice_detector *detecto
     return status == ICESTREAM_OK ? build_string_grid(builder, detector, bounds) : status;
 }
 
+/* Returns the oversize of a module. */
+static float oversize_of(const ice_detector *detector, const ice_module *module)
+{
+    if (module->absorbs) {
+        return 1.0f;
+    }
+    return (float)(detector->type_count ? detector->types[module->type].oversize
+                                        : detector->oversize);
+}
+
+/* Refuses numbers of types and orientations that do not exist. */
+static int check_types(ics_table_builder *builder, const ice_detector *detector)
+{
+    for (size_t i = 0; detector->type_count > 0 && i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        if (module->type >= detector->type_count ||
+            (module->orientation > 0 && module->orientation >= detector->orientation_count)) {
+            return ics_error_set(builder->error, ICESTREAM_E_CONFIG,
+                                 "string %u, module %u: found type %u and orientation %u, expected "
+                                 "numbers below %zu and %zu",
+                                 module->string, module->module, module->type, module->orientation,
+                                 detector->type_count, detector->orientation_count);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Sets the heights between which all oversized modules and all cables lie. */
+static void set_heights(ice_tables *tables, const ice_detector *detector, const ics_box *bounds)
+{
+    const double widest = ics_tables_widest(detector);
+    double low = bounds->low[2], high = bounds->high[2];
+    for (size_t i = 0; i < detector->cable_count; ++i) {
+        const ice_cable *cable = &detector->cables[i];
+        low = fmin(low, fmin(cable->from[2], cable->to[2]) - cable->radius + widest);
+        high = fmax(high, fmax(cable->from[2], cable->to[2]) + cable->radius - widest);
+    }
+    tables->middle = (float)(0.5 * (low + high));
+    tables->half_height = (float)(0.5 * (high - low) + widest + ICS_GRID_MARGIN);
+}
+
 int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *detector)
 {
     ice_tables *tables = builder->tables;
@@ -263,6 +336,7 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     if (count == 0) {
         return ics_error_set(builder->error, ICESTREAM_E_CONFIG, "a detector without modules");
     }
+    ICS_TRY(check_types(builder, detector));
     ice_sphere *modules = ics_tables_array(builder, &tables->modules, count, sizeof *modules);
     uint8_t *absorbs = ics_tables_array(builder, &tables->absorbs, count, sizeof *absorbs);
     if (modules == NULL || absorbs == NULL) {
@@ -273,15 +347,14 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
         modules[i].x = (float)module->x;
         modules[i].y = (float)module->y;
         modules[i].z = (float)module->z;
-        modules[i].oversize = module->absorbs ? 1.0f : (float)detector->oversize;
+        modules[i].oversize = oversize_of(detector, module);
         absorbs[i] = module->absorbs;
     }
     tables->module_count = (uint32_t)count;
     tables->radius = (float)detector->radius;
     tables->keep_hit_photons = detector->keep_hit_photons;
     const ics_box bounds = bounds_of(detector);
-    tables->low = (float)(bounds.low[2] - ics_tables_widest(detector) - ICS_GRID_MARGIN);
-    tables->high = (float)(bounds.high[2] + ics_tables_widest(detector) + ICS_GRID_MARGIN);
+    set_heights(tables, detector, &bounds);
     ICS_TRY(build_strings(builder, detector, bounds));
     ICS_TRY(ics_tables_build_clearance(builder, detector, &bounds));
     return build_cell_grid(builder, detector, bounds);

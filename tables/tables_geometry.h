@@ -14,11 +14,36 @@ typedef struct ics_box {
     double low[3], high[3];
 } ics_box;
 
-/* Returns the largest distance (m) between the centre of a module and a photon that hits it. */
+/* Returns the largest distance (m) between the centre of this module and a photon that hits it. */
+static inline double ics_tables_reach(const ice_detector *detector, const ice_module *module)
+{
+    if (detector->type_count == 0) {
+        return detector->radius * fmax(detector->oversize, 1.0);
+    }
+    const ice_module_type *type = &detector->types[module->type];
+    return ics_tables_type_reach(type) * fmax(type->oversize, 1.0);
+}
+
+/* Returns the largest distance (m) between the centre of any module and a photon that hits it. */
 static inline double ics_tables_widest(const ice_detector *detector)
 {
-    return detector->radius * fmax(detector->oversize, 1.0);
+    double widest = detector->type_count == 0 ? ics_tables_reach(detector, NULL) : 0.0;
+    for (uint32_t i = 0; i < detector->type_count; ++i) {
+        const ice_module any = {.type = i};
+        widest = fmax(widest, ics_tables_reach(detector, &any));
+    }
+    return widest;
 }
+
+/* Fills the tables of cables: `lists` has a row for every string of the tables, `rows` for every
+ * cable. Widens the strings so that their cylinders contain their cables. Returns ICESTREAM_OK,
+ * ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG: a cable has no length or is far from its string. */
+int ics_tables_fill_cables(ics_table_builder *builder, const ice_detector *detector,
+                           ice_string *strings, ice_cable_list *lists, ice_cable_row *rows);
+
+/* Returns the largest distance (m), seen from above, from the surface of a cable to the nearest
+ * module of its string; 0 without cables. The tables of strings must be filled. */
+double ics_tables_cable_reach(const ice_tables *tables, const ice_detector *detector);
 
 /* Builds the clearance map. `bounds` contains the centres of all modules. The tables of the strings
  * must be complete. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */

@@ -111,14 +111,14 @@ int ics_tables_fill_grid(ics_table_builder *builder, ice_grid *grid, const ics_b
                          double cell, bool flat, size_t count, ics_table_locate locate)
 {
     shape_grid(grid, bounds, cell, flat);
-    while (total_items(builder, grid, count, locate) > GRID_ITEMS_MAX &&
-           (grid->nx > 1 || grid->ny > 1 || grid->nz > 1)) {
+    double items_total = total_items(builder, grid, count, locate);
+    while (items_total > GRID_ITEMS_MAX && (grid->nx > 1 || grid->ny > 1 || grid->nz > 1)) {
         cell *= 2.0;
         shape_grid(grid, bounds, cell, flat);
+        items_total = total_items(builder, grid, count, locate);
     }
     const size_t cells = (size_t)grid->nx * (size_t)grid->ny * (size_t)grid->nz;
     uint32_t *offsets = ics_tables_array(builder, &grid->offsets, cells + 1, sizeof *offsets);
-    const double items_total = total_items(builder, grid, count, locate);
     uint32_t *items = offsets != NULL ? ics_tables_array(builder, &grid->items, (size_t)items_total,
                                                          sizeof *items)
                                       : NULL;

@@ -12,6 +12,17 @@ static int by_string(const void *left, const void *right)
     return (a->string > b->string) - (a->string < b->string);
 }
 
+/* Returns the smallest distance (m) between the centre of a module and a photon that hits it at
+ * true size: of the narrowest type. */
+static double narrowest(const ice_detector *detector)
+{
+    double radius = detector->radius;
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        radius = fmin(radius, ics_tables_type_reach(&detector->types[i]));
+    }
+    return radius;
+}
+
 /* Sets the axis of a string's column to the mean position of its modules (physics.md 8.7). Returns
  * the margin (m) that this string needs, see ice_hole_constants.margin: the distance from the axis
  * to the farthest module, plus the radius of the column, minus the radius of a module. */
@@ -28,7 +39,7 @@ static double locate_column(const ice_detector *detector, const ice_module *cons
     }
     column->x = (float)x;
     column->y = (float)y;
-    return farthest + radius - detector->radius;
+    return farthest + radius - narrowest(detector);
 }
 
 /* A square cell of the clearance map. */

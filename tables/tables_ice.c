@@ -19,6 +19,13 @@ static int check_layer(const ics_table_builder *builder, const ice_layer *layer,
         index, scattering, layer->dust_absorption, ice);
 }
 
+/* Returns a coefficient of a layer, 1/m, for the tables. It is never so small that the stages could
+ * divide by 0 (ice_ratio). What light does in 1e12 km of ice makes no difference. */
+static double coefficient(double value)
+{
+    return fmax(value, (double)ICE_LEAST_COEFFICIENT);
+}
+
 /* Computes the integrals over depth at the faces of the layers (physics.md 5.3). */
 static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
 {
@@ -32,16 +39,16 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
             break;
         }
         const ice_layer *layer = &medium->layers[face];
-        scattering += scale * layer->effective_scattering;
+        scattering += scale * coefficient(layer->effective_scattering);
         bubbles += scale * layer->bubbles;
-        dust += medium->thickness * layer->dust_absorption;
+        dust += medium->thickness * coefficient(layer->dust_absorption);
         ice += medium->thickness * (1.0 + 0.01 * layer->delta_tau);
     }
 }
 
 /* Sets clear_dust and clear_ice of all layers, for the reach bound. `clear_range` (m) says how far
  * a photon's height can change, and `least` is the smallest factor of absorption over all
- * directions. */
+ * directions, times ICE_REACH_SAFETY. */
 static void find_clearest(const ice_tables *tables, double clear_range, float least,
                           ice_layer_row *layers)
 {
@@ -89,9 +96,9 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     for (size_t i = 0; i < count; ++i) {
         const ice_layer *layer = &medium->layers[i];
         ICS_TRY(check_layer(builder, layer, i));
-        layers[i].scattering = (float)(layer->effective_scattering * geometric);
+        layers[i].scattering = (float)(coefficient(layer->effective_scattering) * geometric);
         layers[i].bubbles = (float)(layer->bubbles * geometric);
-        layers[i].dust = (float)layer->dust_absorption;
+        layers[i].dust = (float)coefficient(layer->dust_absorption);
         layers[i].ice = (float)(1.0 + 0.01 * layer->delta_tau);
         layers[i].low = i == 0 ? -INFINITY : ice_face(tables, (int32_t)i);
         layers[i].high = i + 1 == count ? INFINITY : ice_face(tables, (int32_t)i + 1);
@@ -99,7 +106,7 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
         tables->clearest_ice = fminf(tables->clearest_ice, layers[i].ice);
     }
     integrate(medium, cumulative);
-    const float least = (float)ics_tables_least_absorption(medium);
+    const float least = ICE_REACH_SAFETY * (float)ics_tables_least_absorption(medium);
     tables->clearest_dust *= least;
     tables->clearest_ice *= least;
     find_clearest(tables, ics_tables_clear_range(medium), least, layers);

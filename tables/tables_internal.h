@@ -48,6 +48,17 @@ int ics_tables_build_features(ics_table_builder *builder, const ice_medium *medi
                               const ice_detector *detector);
 int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *detector);
 
+/* Builds the tables of types, orientations and cables, and sets the features of the detector. The
+ * tables of modules and strings must be filled, and strings become wider if they have cables.
+ * Without types and cables the function does nothing. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY or
+ * ICESTREAM_E_CONFIG. */
+int ics_tables_build_shapes(ics_table_builder *builder, const ice_detector *detector,
+                            ice_string *strings);
+/* Builds the trees of the types that are meshes, and writes into bodies[type] where each begins.
+ * The function above calls it. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY or ICESTREAM_E_CONFIG. */
+int ics_tables_build_meshes(ics_table_builder *builder, const ice_detector *detector,
+                            ice_body *bodies);
+
 /* Two functions for each feature NAME in ICE_FEATURES (stages/tables.h), defined in
  * tables/tables_NAME.c. ics_tables_find_NAME() returns those of the feature's bits that a medium
  * has, 0 if the medium is without the feature. ics_tables_build_NAME() builds the tables of a

@@ -263,21 +263,59 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
     return ICESTREAM_OK;
 }
 
+/* A linear function of the fractions p and r of the way through a cell of a map. */
+typedef struct plane {
+    double shift, along_u, along_v; /* m */
+} plane;
+
+/* Returns the shift in one of the two triangles of cell (i, j) in a row of depth. If this triangle
+ * does not exist, because a corner of the map is cut off, the other triangle continues: rounding
+ * may put a position on the edge into either of them. */
+static plane plane_of(const ice_tilt *tilt, size_t row, size_t i, size_t j, bool along_u)
+{
+    const size_t line = tilt->axes[0].count, near = j * line + i, far = near + line + 1;
+    if (!ice_tilt_has_node(tilt, along_u ? i + 1 : i, along_u ? j : j + 1)) {
+        along_u = !along_u;
+    }
+    const double first = shift_at(tilt, row, near), last = shift_at(tilt, row, far);
+    const double third = shift_at(tilt, row, along_u ? near + 1 : near + line);
+    const plane result = {first, along_u ? third - first : last - third,
+                          along_u ? last - third : third - first};
+    return result;
+}
+
+static ice_tilt_triangle triangle_of(const ice_tilt *tilt, size_t row, size_t i, size_t j,
+                                     bool along_u)
+{
+    const plane here = plane_of(tilt, row, i, j, along_u);
+    const plane next = plane_of(tilt, row + 1, i, j, along_u);
+    const ice_tilt_triangle triangle = {
+        .shift = (float)here.shift,
+        .along_u = (float)here.along_u,
+        .along_v = (float)here.along_v,
+        .down = (float)(next.shift - here.shift),
+        .down_u = (float)(next.along_u - here.along_u),
+        .down_v = (float)(next.along_v - here.along_v),
+    };
+    return triangle;
+}
+
 static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
 {
     ice_tilt_table *table = &builder->tables->tilt;
-    const size_t nodes = tilt_nodes(tilt);
-    ice_tilt_node *shifts =
-        ics_tables_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
-    if (shifts == NULL) {
+    const size_t rows = tilt->depth_count - 1;
+    const size_t cells_u = tilt->axes[0].count - 1, cells_v = tilt->axes[1].count - 1;
+    ice_tilt_triangle *triangles = ics_tables_array(
+        builder, &table->triangles, 2 * rows * cells_u * cells_v, sizeof *triangles);
+    if (triangles == NULL) {
         return ICESTREAM_E_MEMORY;
     }
-    for (size_t row = 0; row < tilt->depth_count; ++row) {
-        for (size_t k = 0; k < nodes; ++k) {
-            const double *here = &tilt->shifts[row * nodes + k];
-            shifts[row * nodes + k].shift = (float)here[0];
-            shifts[row * nodes + k].to_next =
-                row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
+    for (size_t row = 0; row < rows; ++row) {
+        for (size_t j = 0; j < cells_v; ++j) {
+            for (size_t i = 0; i < cells_u; ++i) {
+                *triangles++ = triangle_of(tilt, row, i, j, false);
+                *triangles++ = triangle_of(tilt, row, i, j, true);
+            }
         }
     }
     set_map_axes(table, tilt);

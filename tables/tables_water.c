@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "tables/tables_internal.h"
 
+#include <math.h>
+
 _Static_assert(ICE_SPECTRAL_FIRST == (int)ICE_WAVELENGTH_MIN &&
                    ICE_SPECTRAL_FIRST + ICE_SPECTRAL_ROWS - 1 == (int)ICE_WAVELENGTH_MAX,
                "rows of optics span the band");
@@ -31,8 +33,8 @@ int ics_tables_build_water(ics_table_builder *builder, const ice_medium *medium,
                 ICE_SPECTRAL_FIRST + i, at->scattering, at->absorption, at->phase_index,
                 at->group_index);
         }
-        rows[i].scattering = (float)at->scattering;
-        rows[i].absorption = (float)at->absorption;
+        rows[i].scattering = (float)fmax(at->scattering, (double)ICE_LEAST_COEFFICIENT);
+        rows[i].absorption = (float)fmax(at->absorption, (double)ICE_LEAST_COEFFICIENT);
         rows[i].phase_index = (float)at->phase_index;
         rows[i].group_index = (float)at->group_index;
     }

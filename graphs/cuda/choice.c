@@ -18,6 +18,69 @@ bool ics_choice_candidate(const ics_choice_request *request, size_t index, ics_g
     return true;
 }
 
+/* ---- which candidate ------------------------------------------------------------------------- */
+
+bool ics_choice_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
+{
+    /* The slowest warp may take this many times as long as all warps on average: then about half of
+     * the warps have nothing to do at the end of a batch. */
+    enum { MOST = 2, WARP = 32 };
+    const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
+    if (!schedule->takes_steps) {
+        return true;
+    }
+    const uint64_t threads = options->pool / options->lanes;
+    const uint64_t workers = schedule->warp_bytes > 0 ? threads / WARP : threads;
+    uint64_t photons = 0, largest = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        photons += emissions[i].photons;
+        largest = emissions[i].photons > largest ? emissions[i].photons : largest;
+    }
+    return largest * workers <= MOST * photons;
+}
+
+int ics_choice_best(const ics_choice_request *request, const ics_choice_results *results,
+                    const ice_emission *emissions, uint32_t count)
+{
+    int best = -1, first = -1;
+    bool has_preferred = false;
+    ics_gpu_options one;
+    for (size_t i = 0; ics_choice_candidate(request, i, &one); ++i) {
+        const double time = results->nanoseconds[i];
+        const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
+        if (time == ICS_CHOICE_IMPOSSIBLE || one.block > ics_schedule_block_max(schedule) ||
+            !ics_choice_suits(&one, emissions, count)) {
+            continue;
+        }
+        if (time > 0 && (best < 0 || time < results->nanoseconds[best])) {
+            best = (int)i;
+        }
+        if (first < 0 || (schedule->preferred && !has_preferred)) {
+            first = (int)i;
+            has_preferred = schedule->preferred;
+        }
+    }
+    return best >= 0 ? best : first;
+}
+
+int ics_choice_next(const ics_choice_request *request, const ics_choice_results *results,
+                    const ice_emission *emissions, uint32_t count)
+{
+    ics_gpu_options one;
+    int next = -1;
+    for (size_t i = 0; ics_choice_candidate(request, i, &one); ++i) {
+        const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
+        if (results->nanoseconds[i] == 0 && one.block <= ics_schedule_block_max(schedule) &&
+            ics_choice_suits(&one, emissions, count) && (next < 0 || schedule->preferred)) {
+            next = (int)i;
+            if (schedule->preferred) {
+                break; /* the other results are compared with this one */
+            }
+        }
+    }
+    return next;
+}
+
 /* ---- the key --------------------------------------------------------------------------------- */
 
 /* Writes the digest of the program of a candidate that accepts blocks of any size. The digest
@@ -32,7 +95,7 @@ static int digest_program(const ics_choice_request *request, char digest[65])
         if (!ics_choice_candidate(request, index++, &options)) {
             return -1;
         }
-    } while (ics_schedule_row(options.schedule)->warp_queues);
+    } while (ics_schedule_row(options.schedule)->warp_bytes > 0);
     char definitions[ICS_DEFINITIONS_SIZE];
     ics_program_options made_from;
     if (ics_settings_program(&options, request->tables, request->device.architecture, &made_from,
@@ -71,7 +134,6 @@ static int digest_tables(const ics_tables *tables, char digest[65])
     ics_tables unseeded;
     memcpy(&unseeded, tables, sizeof unseeded); /* with the bytes between the members */
     unseeded.device.seed_low = unseeded.device.seed_high = 0;
-    memset(unseeded.device.key_low, 0, sizeof unseeded.device.key_low);
     tables_digest all = {.failed = false};
     ics_tables_visit(&unseeded, add_block, &all);
     memcpy(digest, all.text, sizeof all.text);
@@ -112,28 +174,41 @@ int ics_choice_path(const ics_choice_request *request, char *path, size_t size)
     return length > 0 && (size_t)length < size ? 0 : -1;
 }
 
-int ics_choice_read(const char *path)
+int ics_choice_read(const char *path, ics_choice_results *results)
 {
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return -1;
     }
-    int number = -1;
-    if (fscanf(file, "candidate %d", &number) != 1 || number < 0 ||
-        number >= ICS_CHOICE_CANDIDATES_MAX) {
-        number = -1;
+    char line[128];
+    while (fgets(line, sizeof line, file) != NULL) {
+        unsigned index;
+        double nanoseconds;
+        char end;
+        if (sscanf(line, "candidate %u %lf ns%c", &index, &nanoseconds, &end) == 3 && end == '\n' &&
+            index < ICS_CHOICE_CANDIDATES_MAX &&
+            (nanoseconds == ICS_CHOICE_IMPOSSIBLE || (nanoseconds > 0 && nanoseconds < 1e9)) &&
+            results->nanoseconds[index] == 0) {
+            results->nanoseconds[index] = nanoseconds;
+        }
     }
     fclose(file);
-    if (number >= 0) {
-        ics_cache_used(path);
-    }
-    return number;
+    ics_cache_used(path);
+    return 0;
 }
 
-void ics_choice_write(const char *path, int number)
+void ics_choice_write(const char *path, const ics_choice_results *results)
 {
-    char line[32];
-    const int length = snprintf(line, sizeof line, "candidate %d\n", number);
-    const ics_disk_part part = {line, (size_t)length};
+    ics_choice_results all = *results;
+    (void)ics_choice_read(path, &all);
+    char text[64 * ICS_CHOICE_CANDIDATES_MAX];
+    size_t length = 0;
+    for (unsigned i = 0; i < ICS_CHOICE_CANDIDATES_MAX; ++i) {
+        if (all.nanoseconds[i] != 0) {
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "candidate %u %.6g ns\n", i, all.nanoseconds[i]);
+        }
+    }
+    const ics_disk_part part = {text, length};
     (void)ics_disk_write_whole(path, &part, 1);
 }

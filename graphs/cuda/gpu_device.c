@@ -41,6 +41,13 @@ static int check_ordinal(int ordinal, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+void ics_gpu_wake(int ordinal)
+{
+    (void)cudaSetDevice(ordinal);
+    (void)cudaFree(NULL);
+    (void)cudaGetLastError();
+}
+
 int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
 {
     ICS_TRY(check_ordinal(ordinal, error));

@@ -34,7 +34,7 @@ static void set_window(ics_lane *lane)
 static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *error)
 {
     const int ordinal = lane->ordinal;
-    const ics_schedule_kernel *kernels = lane->schedule->kernels;
+    const ics_schedule_kernel *kernels = ics_schedule_kernels(lane->schedule, lane->options->join);
     for (uint32_t i = 0; kernels[i].name != NULL; ++i) {
         CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&lane->kernels[i], library, kernels[i].name));
     }
@@ -175,6 +175,7 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t coun
         ++index;
     }
     ics_lane_batch *batch = &lane->batches[index];
+    ICS_TRY(ics_lane_batch_stage(lane, batch, error));
     nvtxRangePushA("submit batch");
     memcpy(batch->emissions, emissions, count * sizeof *emissions);
     batch->count = count;

@@ -78,6 +78,7 @@ typedef struct ics_lane {
     void *compact_memory; /* device, for compaction */
     size_t compact_bytes;
     ics_word *spare[3];        /* device, columns for sorting */
+    ice_random *spare_random;  /* device, a column for sorting */
     uint32_t *spare_recorded;  /* device, a column for sorting */
     unsigned long long *clock; /* device, [ICS_WAVE_STAGES + 1]: the last stamp, ns per stage */
 
@@ -150,6 +151,9 @@ static inline bool ics_lane_batch_is_complete(const ics_lane_batch *batch)
 int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error);
 /* Allocates pinned memory and creates events (lane_memory.c). */
 int ics_lane_staging_create(ics_lane *lane, icestream_error *error);
+/* Allocates the pinned memory of a batch when the batch is first used: a start needs the memory of
+ * one batch only, and memory takes 0.5 ms per megabyte to pin (lane_memory.c). */
+int ics_lane_batch_stage(ics_lane *lane, ics_lane_batch *batch, icestream_error *error);
 void ics_lane_staging_destroy(ics_lane *lane);
 /* Sets *bytes to the temporary device memory of a compaction (loop.c). Returns a cudaError_t. */
 int ics_lane_compact_bytes(const ics_gpu_options *options, const ice_tables *tables, size_t *bytes);

@@ -131,25 +131,52 @@ static bool knows(const ics_lane_launch *launch, const ics_lane *lane, uint32_t 
     return lane->batches[index].used && lane->batches[index].serial == launch->holds[index];
 }
 
-/* Adds the hits of a launch to its batches. */
+/* Makes room for the hits of a launch in its batches, as many as the launch reports. There is more
+ * room than that, because the last photons of a batch come with a later launch. */
+static int reserve_hits(ics_lane *lane, const ics_lane_launch *launch)
+{
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        ics_arrivals *arrivals = &lane->batches[i].result.arrivals;
+        uint64_t hits = 0;
+        for (uint32_t share = 0; share < ICS_SHARES && knows(launch, lane, i); ++share) {
+            hits += launch->report->shares[share].batches[i].hits;
+        }
+        if (hits > arrivals->capacity) {
+            ICS_TRY(ics_graph_arrivals_reserve(arrivals, hits + hits / 4 - arrivals->count));
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+static int no_memory_for_hits(size_t hits, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits of a batch", hits);
+}
+
+/* Adds the hits of a launch to its batches. One thread does this for all lanes of the GPU. */
 static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_error *error)
 {
     const uint32_t shift = ics_settings_start_shift(lane->options);
+    const uint32_t mask = (1u << shift) - 1;
+    if (launch->count > 0 && reserve_hits(lane, launch) != ICESTREAM_OK) {
+        return no_memory_for_hits(launch->count, error);
+    }
     for (uint32_t i = 0; i < launch->count; ++i) {
-        ice_arrival arrival = launch->download[i];
-        const uint32_t index = arrival.emission >> shift;
+        const uint32_t index = launch->download[i].emission >> shift;
         if (index >= ICS_LANE_BATCHES || !knows(launch, lane, index)) {
             return ics_error_set(error, ICESTREAM_E_FAILED,
                                  "GPU %d: internal error: a hit names index %u of the queue, which "
                                  "holds no batch",
                                  lane->ordinal, index);
         }
-        arrival.emission &= (1u << shift) - 1;
-        if (ics_graph_arrivals_put(&lane->batches[index].result.arrivals, &arrival) !=
-            ICESTREAM_OK) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits of a batch",
-                                 lane->batches[index].result.arrivals.count);
+        ics_arrivals *arrivals = &lane->batches[index].result.arrivals;
+        if (arrivals->count == arrivals->capacity &&
+            ics_graph_arrivals_reserve(arrivals, 1) != ICESTREAM_OK) {
+            return no_memory_for_hits(arrivals->count, error);
         }
+        ice_arrival *arrival = &arrivals->items[arrivals->count++];
+        *arrival = launch->download[i];
+        arrival->emission &= mask;
     }
     return ICESTREAM_OK;
 }

@@ -12,8 +12,8 @@ typedef struct column {
     size_t member;   /* offset of its pointer in ics_lane_memory */
     uint32_t needed; /* the ICS_COLUMN_ bit of schedules that have it; 0: all have it */
     uint32_t bytes, slots;
-    int fill;      /* value of every byte in a new lane; in identity, vacant and cursors it marks
-                      an empty entry */
+    int fill;      /* value of every byte in a new lane; in identity, extract, segment, vacant and
+                      cursors it marks an empty entry */
     bool in_cache; /* the second level cache should keep it */
 } column;
 
@@ -21,8 +21,11 @@ typedef struct column {
 static const column columns[] = {
     {offsetof(ics_lane_memory, position), 0, sizeof(ics_word), 1, 0, true},
     {offsetof(ics_lane_memory, direction), 0, sizeof(ics_word), 1, 0, true},
-    {offsetof(ics_lane_memory, identity), 0, sizeof(ics_word), 1, 0xff, true},
-    {offsetof(ics_lane_memory, segment), ICS_COLUMN_SEGMENT, sizeof(ics_word), 1, 0, true},
+    {offsetof(ics_lane_memory, random), 0, sizeof(ice_random), 1, 0, true},
+    {offsetof(ics_lane_memory, extract), ICS_COLUMN_SEGMENT, sizeof(ics_pair), 1, 0xff, true},
+    {offsetof(ics_lane_memory, segment), ICS_COLUMN_SEGMENT, sizeof(ics_pair), 1, 0xff, true},
+    {offsetof(ics_lane_memory, height), ICS_COLUMN_SEGMENT, sizeof(float), 1, 0, true},
+    {offsetof(ics_lane_memory, identity), 0, sizeof(ics_word), 1, 0xff, false},
     {offsetof(ics_lane_memory, recorded), 0, sizeof(uint32_t), 1, 0, false},
     {offsetof(ics_lane_memory, vacant), ICS_COLUMN_VACANT, sizeof(uint32_t), 32, 0xff, false},
     {offsetof(ics_lane_memory, leftovers), ICS_COLUMN_LEFTOVERS, sizeof(ics_leftover), 32, 0,
@@ -96,6 +99,7 @@ static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
         for (int i = 0; i < 3; ++i) {
             lane->spare[i] = reserve(from, capacity * sizeof(ics_word));
         }
+        lane->spare_random = reserve(from, capacity * sizeof(ice_random));
         lane->spare_recorded = reserve(from, capacity * sizeof(uint32_t));
     }
     lane->clock = reserve(from, (ICS_WAVE_STAGES + 1) * sizeof *lane->clock);
@@ -189,22 +193,30 @@ int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error
 
 /* ---- staging --------------------------------------------------------------------------------- */
 
+int ics_lane_batch_stage(ics_lane *lane, ics_lane_batch *batch, icestream_error *error)
+{
+    const size_t steps = lane->options->batch_emissions;
+    const int ordinal = lane->ordinal;
+    if (batch->starts != NULL) {
+        return ICESTREAM_OK;
+    }
+    CUDA_TRY(ordinal, error,
+             cudaMallocHost((void **)&batch->emissions, steps * sizeof *batch->emissions));
+    CUDA_TRY(ordinal, error,
+             cudaMallocHost((void **)&batch->offsets, steps * sizeof *batch->offsets));
+    CUDA_TRY(
+        ordinal, error,
+        cudaMallocHost((void **)&batch->starts, lane->memory.start_count * sizeof *batch->starts));
+    return ICESTREAM_OK;
+}
+
 int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
 {
     const ics_gpu_options *options = lane->options;
     const int ordinal = lane->ordinal;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        ics_lane_batch *batch = &lane->batches[i];
         CUDA_TRY(ordinal, error,
-                 cudaMallocHost((void **)&batch->emissions,
-                                options->batch_emissions * sizeof *batch->emissions));
-        CUDA_TRY(ordinal, error,
-                 cudaMallocHost((void **)&batch->offsets,
-                                options->batch_emissions * sizeof *batch->offsets));
-        CUDA_TRY(ordinal, error,
-                 cudaMallocHost((void **)&batch->starts,
-                                lane->memory.start_count * sizeof *batch->starts));
-        CUDA_TRY(ordinal, error, cudaEventCreateWithFlags(&batch->ready, cudaEventDisableTiming));
+                 cudaEventCreateWithFlags(&lane->batches[i].ready, cudaEventDisableTiming));
     }
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
         ics_lane_launch *launch = &lane->launches[i];

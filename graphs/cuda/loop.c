@@ -6,7 +6,7 @@
  *       at the same time, for every chain (a part of the pool) {
  *           create
  *           repeat ICS_WAVES_PER_TRIP times { propagate; collide; scatter }
- *       }
+ *       }                                     (join: a scatter and the propagate behind it are one)
  *       decide
  *       if (the decision is to compact) { compact; mark vacant slots }
  *   }
@@ -74,18 +74,20 @@ static int add_kernel(const ics_lane *lane, sequence *nodes, const kernel_node *
 static int add_waves(ics_lane *lane, ics_chain chain, sequence *nodes, icestream_error *error)
 {
     const ics_gpu_schedule *schedule = lane->schedule;
+    const ics_schedule_kernel *kernels = ics_schedule_kernels(schedule, lane->options->join);
     for (chain.wave = 0; chain.wave < schedule->waves_per_trip; ++chain.wave) {
-        for (uint32_t stage = 0; schedule->kernels[stage].name != NULL; ++stage) {
-            const ics_schedule_kernel *kernel = &schedule->kernels[stage];
-            if (chain.wave > 0 && kernel->once_per_trip) {
+        for (uint32_t i = 0; kernels[i].name != NULL; ++i) {
+            const ics_schedule_kernel *kernel = &kernels[i];
+            if (!ics_schedule_has_kernel(schedule, kernel, chain.wave)) {
                 continue;
             }
             void *arguments[] = {&lane->tables, &lane->memory, &chain};
             const uint32_t slots = lane->options->block * kernel->slots_per_thread;
-            const kernel_node one = {lane->kernels[stage], (chain.slots + slots - 1) / slots,
+            const kernel_node one = {lane->kernels[i], (chain.slots + slots - 1) / slots,
                                      lane->options->block, arguments};
             ICS_TRY(add_kernel(lane, nodes, &one, error));
             if (lane->options->profile) {
+                uint32_t stage = kernel->stage;
                 void *clock[] = {&lane->clock, &stage};
                 const kernel_node stamp = {lane->stamp, 1, 1, clock};
                 ICS_TRY(add_kernel(lane, nodes, &stamp, error));
@@ -134,9 +136,9 @@ static int enqueue_compaction(void *user, icestream_error *error)
     const ics_lane *lane = user;
     const ics_lane_memory *memory = &lane->memory;
     const ics_compact_pool pool = {memory->position, memory->direction, memory->identity,
-                                   memory->recorded, memory->capacity};
-    const ics_compact_pool spare = {lane->spare[0], lane->spare[1], lane->spare[2],
-                                    lane->spare_recorded, memory->capacity};
+                                   memory->random,   memory->recorded,  memory->capacity};
+    const ics_compact_pool spare = {lane->spare[0],     lane->spare[1],       lane->spare[2],
+                                    lane->spare_random, lane->spare_recorded, memory->capacity};
     const ics_compact_key key = key_of(lane);
     const int result =
         lane->options->sort == ICS_SORT_NONE

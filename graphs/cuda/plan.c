@@ -54,6 +54,16 @@ static uint32_t resident_blocks(const ics_kernel_resources *resources, uint32_t 
     return least(least(by_registers, by_threads), least(by_memory, processor->blocks));
 }
 
+/* The waves in which a kernel runs, divided by all waves (1). */
+static double share_of_waves(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel)
+{
+    uint32_t waves = 0;
+    for (uint32_t wave = 0; wave < schedule->waves_per_trip; ++wave) {
+        waves += ics_schedule_has_kernel(schedule, kernel, wave) ? 1 : 0;
+    }
+    return schedule->waves_per_trip > 0 ? (double)waves / schedule->waves_per_trip : 1.0;
+}
+
 static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int architecture,
                         icestream_error *error)
 {
@@ -63,8 +73,9 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
     if (plan->kernels == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a plan");
     }
-    for (size_t i = 0; schedule->kernels[i].name != NULL; ++i) {
-        const ics_schedule_kernel *row = &schedule->kernels[i];
+    const ics_schedule_kernel *rows = ics_schedule_kernels(schedule, plan->options.join);
+    for (size_t i = 0; rows[i].name != NULL; ++i) {
+        const ics_schedule_kernel *row = &rows[i];
         ics_kernel_resources unknown = {.registers = 0}; /* the driver compiles PTX later */
         snprintf(unknown.name, sizeof unknown.name, "%s", row->name);
         const ics_kernel_resources *resources =
@@ -82,7 +93,8 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
         kernel->occupancy =
             (double)kernel->blocks_per_processor * kernel->block / processor.threads;
         kernel->bytes_per_slot = row->bytes_per_slot;
-        plan->bytes_per_bounce += row->sparse ? 0 : row->bytes_per_slot;
+        plan->bytes_per_bounce +=
+            row->sparse ? 0 : share_of_waves(schedule, row) * row->bytes_per_slot;
     }
     if (schedule->long_visits) {
         plan->bytes_per_bounce /= plan->options.bounces_per_wave;

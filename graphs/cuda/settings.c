@@ -17,14 +17,13 @@ static void choose(uint32_t *value, uint32_t fallback)
     *value = *value ? *value : fallback;
 }
 
-/* The number of blocks that the compiler makes room for on a multiprocessor. 1152 threads of a
- * multiprocessor leave 56 registers for each; compiled for sm_90 and later with fast maths, no
- * kernel has to spill registers then. 1024 threads leave 64 registers, which some features of ice
- * need (ICE_HAS_MANY_REGISTERS). */
+/* The number of blocks that the compiler makes room for on a multiprocessor. 1024 threads of a
+ * multiprocessor leave 64 registers for each, 1152 leave 56. */
 static uint32_t usual_blocks(const ics_gpu_options *options, const ics_gpu_limits *limits)
 {
     enum { BLOCKS_MAX = 32 }; /* no GPU holds more blocks on a multiprocessor */
-    const bool few_registers = options->math == ICS_MATH_FAST && limits->architecture >= 90 &&
+    const bool few_registers = ics_schedule_row(options->schedule)->few_registers &&
+                               options->math == ICS_MATH_FAST && limits->architecture >= 90 &&
                                !(limits->features & ICE_HAS_MANY_REGISTERS);
     const uint32_t threads = few_registers ? 1152 : 1024;
     const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
@@ -39,6 +38,7 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     choose(&options->chains, schedule->chains);
     choose(&options->block, schedule->block);
     choose(&options->blocks_per_processor, usual_blocks(options, limits));
+    options->join = options->join && ics_schedule_can_join(schedule);
     choose(&options->bounces_per_wave, 128);
     choose(&options->refill, 4);
     choose(&options->hits, 1u << 18);
@@ -103,11 +103,11 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s has no kernels",
                              ics_graph_schedule_name(options->schedule));
     }
-    if (!ics_schedule_accepts_block(schedule, options->block)) {
+    if (options->block > ics_schedule_block_max(schedule)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "graph.block: found %u, expected at most %u for schedule %s, whose "
-                             "warps keep new photons in shared memory",
-                             options->block, ICS_WARP_QUEUE_BLOCK_MAX,
+                             "warps keep photons in shared memory",
+                             options->block, ics_schedule_block_max(schedule),
                              ics_graph_schedule_name(options->schedule));
     }
     ice_variants variants = options->variants;
@@ -117,6 +117,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .blocks_per_processor = options->blocks_per_processor,
                                          .bounces_per_wave = options->bounces_per_wave,
                                          .refill = options->refill,
+                                         .light_profiles = options->light_profiles,
                                          .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0) {

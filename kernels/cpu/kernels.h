@@ -7,6 +7,7 @@
 #define ICS_KERNELS_CPU_KERNELS_H
 
 #include "kernels/cpu/wave.h"
+#include "stages/tabulate.h"
 
 /* Where arrivals go. Kernels call `put` for every recorded hit. It returns 0, or -1 if there is no
  * memory; the kernel then stops and returns -1 as well. */
@@ -14,6 +15,15 @@ typedef struct ics_arrival_sink {
     int (*put)(void *self, const ice_arrival *arrival);
     void *self;
 } ics_arrival_sink;
+
+/* A table that kernels fill, instead of recording hits. */
+typedef struct ics_tabulate_job {
+    const ice_tabulation *table;        /* its sums are shared by all threads */
+    const ice_tabulate_origin *origins; /* one for every emission */
+    float *absorption; /* [capacity of the wave], absorption depths at the starts of segments */
+    uint64_t samples;  /* added by this thread */
+    bool overflows;    /* a sum was 2^63 units or more */
+} ics_tabulate_job;
 
 typedef struct ics_cpu_kernels {
     const char *name; /* "baseline", "avx2", "avx512" */
@@ -40,6 +50,19 @@ typedef struct ics_cpu_kernels {
     int (*carry)(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
                  ics_arrival_sink *sink, ice_account *account);
+
+    /* Three kernels for a table. begin_table is called after create: it sets the absorption depths
+     * of photons `begin` to wave->count - 1 to that of the table. remember is called before
+     * propagate. tabulate is called after propagate, instead of collide: it adds the samples of all
+     * segments, and ends photons at their first sample outside the table. */
+    void (*begin_table)(const ice_tabulation *table, ics_wave *wave, uint32_t begin);
+    void (*remember)(const ics_tabulate_job *job, const ics_wave *wave);
+    void (*tabulate)(ics_tabulate_job *job, const ice_tables *tables, const ice_emission *emissions,
+                     ics_wave *wave, ice_account *account);
+    /* Computes one photon from its start to its end, and tabulates it. */
+    void (*carry_tabulated)(ics_tabulate_job *job, const ice_variants *variants,
+                            const ice_tables *tables, const ice_emission *emissions,
+                            uint32_t emission, uint32_t photon_id, ice_account *account);
 
     /* Returns what one call of the stage scatter returns: 1 - cos of the scattering angle. */
     float (*one_minus_cosine)(ice_variant variant, const ice_scatter_constants *constants, float u);

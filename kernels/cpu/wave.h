@@ -28,14 +28,10 @@
     X(uint32_t, photon_id)                                                                         \
     X(uint32_t, scatters)
 
-/* The columns of a photon. Those after ICS_WAVE_PHOTON save work in every bounce: the key and the
- * identity would need a look-up in the emission, and ice_optics a computation from the wavelength.
- */
+/* The columns of a photon: what ice_active_photon holds. */
 #define ICS_WAVE_COLUMNS(X)                                                                        \
     ICS_WAVE_PHOTON(X)                                                                             \
-    X(uint32_t, key_high)                                                                          \
-    X(uint32_t, event_low)                                                                         \
-    X(uint32_t, step_id)                                                                           \
+    X(uint64_t, random)                                                                            \
     X(float, optics_scattering)                                                                    \
     X(float, optics_dust)                                                                          \
     X(float, optics_ice)                                                                           \
@@ -45,9 +41,7 @@
  * when a wave is compacted. */
 #define ICS_WAVE_SCRATCH(X)                                                                        \
     X(float, depth)                                                                                \
-    X(float, angle)                                                                                \
-    X(float, azimuth)                                                                              \
-    X(float, clearance)                                                                            \
+    X(float, distance)                                                                             \
     X(float, height)                                                                               \
     X(float, factor)                                                                               \
     X(float, normal_a)                                                                             \

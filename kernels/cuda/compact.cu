@@ -21,14 +21,19 @@ static uint32_t blocks_for(uint32_t slots)
 /* The columns of a pool with their types on the device. */
 struct columns {
     uint4 *position, *direction, *identity;
+    ice_random *random;
     uint32_t *recorded;
     uint32_t capacity;
 };
 
 static columns columns_of(const ics_compact_pool *pool)
 {
-    return {static_cast<uint4 *>(pool->position), static_cast<uint4 *>(pool->direction),
-            static_cast<uint4 *>(pool->identity), pool->recorded, pool->capacity};
+    return {static_cast<uint4 *>(pool->position),
+            static_cast<uint4 *>(pool->direction),
+            static_cast<uint4 *>(pool->identity),
+            pool->random,
+            pool->recorded,
+            pool->capacity};
 }
 
 static __device__ void copy_photon(const columns &from, uint32_t source, const columns &to,
@@ -38,6 +43,7 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     to.position[target] = from.position[source];
     to.direction[target] = from.direction[source];
     to.identity[target] = identity;
+    to.random[target] = from.random[source];
     /* `recorded` has a meaning only for photons that wait. The next photon in the old slot begins
      * with no recorded hits. */
     if (gpu_may_wait(identity.x, identity.w)) {

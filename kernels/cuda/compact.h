@@ -22,6 +22,7 @@ struct CUstream_st; /* *cudaStream_t, without CUDA's headers */
 /* The columns of a pool, in device memory (state.h). */
 typedef struct ics_compact_pool {
     void *position, *direction, *identity; /* [capacity] words of 16 bytes */
+    ice_random *random;                    /* [capacity] */
     uint32_t *recorded;                    /* [capacity] recorded hits of photons that wait */
     uint32_t capacity;                     /* slots, >= 1 */
 } ics_compact_pool;

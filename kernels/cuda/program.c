@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/cuda/nvrtc.h"
 #include "kernels/cuda/program_cache.h"
+#include "kernels/cuda/program_share.h"
 #include "kernels/cuda/recipe.h"
 
 #include <errno.h>
@@ -230,14 +231,17 @@ static int find(const ics_recipe *recipe, const ics_nvrtc *nvrtc, int architectu
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Writes the program to the cache for later runs. If this fails, a later run compiles again. */
-static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
+/* Writes the program to the cache for later runs. Returns whether the cache has it: if not, a later
+ * run compiles again. */
+static bool remember(const ics_nvrtc *nvrtc, const ics_program *program)
 {
     char directory[4096];
-    if (ics_cache_directory(directory, sizeof directory) == 0 &&
-        ics_program_cache_write(directory, program) == 0) {
-        ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc));
+    if (ics_cache_directory(directory, sizeof directory) != 0 ||
+        ics_program_cache_write(directory, program) != 0) {
+        return false;
     }
+    ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc));
+    return true;
 }
 
 /* Removes old entries of the cache. A run calls this even if it compiled nothing, because the
@@ -250,20 +254,22 @@ static void prune(void)
     }
 }
 
+/* *in_cache: whether a cache has the program afterwards. */
 static int find_or_compile(const ics_program_options *options, const ics_recipe *recipe,
-                           ics_program *program, icestream_error *error)
+                           ics_program *program, bool *in_cache, icestream_error *error)
 {
     ics_nvrtc *nvrtc = NULL;
     icestream_error missing = {.status = ICESTREAM_OK};
     const bool can_compile = ics_nvrtc_create(&nvrtc, &missing) == ICESTREAM_OK;
     int status = ICESTREAM_OK;
-    if (options->use_cache && find(recipe, nvrtc, options->architecture, program) == 0) {
+    *in_cache = options->use_cache && find(recipe, nvrtc, options->architecture, program) == 0;
+    if (*in_cache) {
         prune();
     } else if (can_compile) {
         status = compile(nvrtc, recipe, best_target(nvrtc, options->architecture, false), program,
                          error);
         if (status == ICESTREAM_OK && options->use_cache) {
-            remember(nvrtc, program);
+            *in_cache = remember(nvrtc, program);
             prune();
         }
     } else {
@@ -280,6 +286,26 @@ static int find_or_compile(const ics_program_options *options, const ics_recipe 
     return status;
 }
 
+/* Lets one thread at a time make a program. The next one then finds it in the cache, or copies it
+ * if no cache could take it. */
+static int share_or_make(const ics_program_options *options, const ics_recipe *recipe,
+                         ics_program *program, icestream_error *error)
+{
+    char key[65];
+    const bool shares =
+        options->use_cache &&
+        ics_recipe_key(recipe, "this process", options->architecture, false, key) == 0;
+    if (shares && ics_program_share_begin(key, program)) {
+        return ICESTREAM_OK;
+    }
+    bool in_cache = false;
+    const int status = find_or_compile(options, recipe, program, &in_cache, error);
+    if (shares) {
+        ics_program_share_end(key, status == ICESTREAM_OK && !in_cache ? program : NULL);
+    }
+    return status;
+}
+
 int ics_program_create(const ics_program_options *options, ics_program **out,
                        icestream_error *error)
 {
@@ -292,7 +318,7 @@ int ics_program_create(const ics_program_options *options, ics_program **out,
     ics_recipe recipe;
     int status = ics_recipe_make(options, &recipe, error);
     if (status == ICESTREAM_OK) {
-        status = find_or_compile(options, &recipe, program, error);
+        status = share_or_make(options, &recipe, program, error);
     }
     ics_recipe_free(&recipe);
     if (status != ICESTREAM_OK) {

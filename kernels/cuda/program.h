@@ -57,10 +57,12 @@ typedef struct ics_program {
     char key[65];   /* hex SHA-256 */
 } ics_program;
 
-/* Finds the program in a cache, or compiles it. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or
- * ICESTREAM_E_CONFIG: there is no NVRTC and no cache has the program, or a header of the user does
- * not compile (the message has the compiler's lines with the user's file and line). For an
- * architecture that NVRTC does not know, the program is PTX for the newest that it knows. */
+/* Finds the program in a cache, or compiles it. A process makes each program once: a thread waits
+ * while another one makes the same program, and gets a copy. Returns ICESTREAM_OK,
+ * ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG: there is no NVRTC and no cache has the program, or a
+ * header of the user does not compile (the message has the compiler's lines with the user's file
+ * and line). For an architecture that NVRTC does not know, the program is PTX for the newest that
+ * it knows. */
 int ics_program_create(const ics_program_options *options, ics_program **out,
                        icestream_error *error);
 /* Accepts NULL. */

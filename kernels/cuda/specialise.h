@@ -15,6 +15,7 @@ typedef struct ics_special_options {
     uint32_t blocks_per_processor; /* >= 1; the compiler limits registers so that they fit */
     uint32_t bounces_per_wave;
     uint32_t refill;
+    bool light_profiles;  /* photons of steps with a profile can be made */
     bool check;           /* define ICE_CHECK, too (stages/check.h) */
     uint32_t start_shift; /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;

@@ -29,12 +29,19 @@ ICS_STATIC_ASSERT(ICS_CHAIN_PER_THREAD % ICS_CREATE_PER_THREAD == 0 &&
                   "the slots of a chain divide evenly among the blocks of every kernel");
 
 /* The queue of new photons of one warp in shared memory (gpu_warp_queue in
- * kernels/cuda/device/warp_queue.h), and the largest block whose queues fit into the shared memory
- * that every kernel may have. */
-#define ICS_WARP_QUEUE_BYTES     2064u
-#define ICS_SHARED_BYTES         (48u << 10)
-#define ICS_WARP_QUEUE_BLOCK_MAX (ICS_SHARED_BYTES / ICS_WARP_QUEUE_BYTES * 32u)
-ICS_STATIC_ASSERT(ICS_WARP_QUEUE_BLOCK_MAX == 736, "the tests of plan expect this number");
+ * kernels/cuda/device/warp_queue.h), and the shared memory that every kernel may have. */
+#define ICS_WARP_QUEUE_BYTES 2056u
+#define ICS_SHARED_BYTES     (48u << 10)
+
+/* The slots of one warp in shared memory (gpu_warp_slots in kernels/cuda/device/warp_lists.h). In
+ * the pool a warp has whole slots for every thread, and does not use the last ones. */
+#define ICS_WARP_SLOTS            80u
+#define ICS_WARP_SLOTS_PER_THREAD 3u
+#define ICS_WARP_SLOTS_BYTES      (60u * ICS_WARP_SLOTS + 16u)
+ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 32 * ICS_WARP_SLOTS_PER_THREAD, "every slot is in the pool");
+
+/* Shared memory of a block besides what its warps have: an upper bound. */
+#define ICS_BLOCK_BYTES 256u
 
 /* Photons per entry of ics_lane_memory.starts. */
 #define ICS_START_STRIDE 256u
@@ -100,12 +107,12 @@ typedef struct ics_launch_progress {
 } ics_launch_progress;
 
 /* A photon in a slot is packed into three words of 16 bytes: position, direction and identity
- * (kernels/cuda/device/slot_words.h). `emission` of the identity is an index into the ring of
- * emissions; ICS_NOBODY says that the slot is free. The bit ICS_WAITING of `scatters` says that the
- * photon waits for room in the hit buffer. */
+ * (kernels/cuda/device/slot_words.h), and its random numbers have a state of 8 bytes. `emission` of
+ * the identity is an index into the ring of emissions; ICS_NOBODY says that the slot is free. The
+ * bit ICS_WAITING of `scatters` says that the photon waits for room in the hit buffer. */
 #define ICS_NOBODY     0xffffffffu
 #define ICS_WAITING    0x80000000u
-#define ICS_SLOT_BYTES 48u
+#define ICS_SLOT_BYTES 56u
 
 /* Photons that a warp of fused reserved in the step queue and has not made yet. */
 typedef struct ics_leftover {
@@ -123,6 +130,15 @@ typedef struct ics_word {
 } ics_word;
 #endif
 
+/* 8 bytes that one instruction loads or stores. */
+#if defined(__CUDACC__)
+typedef float2 ics_pair;
+#else
+typedef struct ics_pair {
+    float x, y;
+} ics_pair;
+#endif
+
 /* The part of a pool that a kernel of a loop works on. The kernels of several chains run at the
  * same time. */
 typedef struct ics_chain {
@@ -134,11 +150,16 @@ typedef struct ics_chain {
  * ICS_COLUMN_... in graphs/schedule.h says which schedules have which columns. */
 typedef struct ics_lane_memory {
     ics_word *position, *direction, *identity; /* [capacity] each */
+    ice_random *random;                        /* [capacity] before the next bounce of the photon */
     /* [capacity] hits of the present segment that are recorded already. Zeroed when the lane is
      * made; not 0 only for photons that wait. In pools of wavefront it has no meaning for others.
      */
     uint32_t *recorded;
-    ics_word *segment;       /* [capacity] wavefront: kernels/cuda/device/segment_words.h */
+    /* [capacity] wavefront: what propagate reads of an identity (slot_words.h), the segment between
+     * propagate and scatter (segment_words.h), and in birefringent or anisotropic ice the height of
+     * its start among the layers (m). */
+    ics_pair *extract, *segment;
+    float *height;
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: its segment may reach a
                                 module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: the slot is free */

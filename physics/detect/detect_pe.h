@@ -85,7 +85,7 @@ ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor 
 
 ICE_FN float ice_detect_pe(const ice_detection *detection, const ice_arrival *arrival)
 {
-    const ice_sensor *sensor = &detection->sensors[arrival->module];
+    const ice_sensor *sensor = &detection->sensors[ice_arrival_module(arrival)];
     if (sensor->flags & ICE_SENSOR_OFF) {
         return 0.0f;
     }
@@ -95,6 +95,16 @@ ICE_FN float ice_detect_pe(const ice_detection *detection, const ice_arrival *ar
     return sensor->efficiency *
            ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength) *
            ice_angular_share(detection, sensor, arrival);
+}
+
+/* A module has one PMT. */
+ICE_FN int32_t ice_pmt_of_pe(const ice_detection *detection, const ice_arrival *arrival,
+                             float share)
+{
+    (void)detection;
+    (void)arrival;
+    (void)share;
+    return 0;
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

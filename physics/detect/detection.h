@@ -1,8 +1,9 @@
 /* What the detect stage reads, and its random number (physics.md 3.2, 8.5, 8.8).
  *
  * Detection is decided on the host, where arrivals become hits, so that all devices and schedules
- * use the same code. A detect variant returns the probability that an arrival is a photo-electron,
- * if its step has weight 1. The probability depends only on the arrival. */
+ * use the same code. ice_detect_NAME() of a variant returns the probability that an arrival is a
+ * photo-electron, if its step has weight 1. The probability depends only on the arrival.
+ * ice_pmt_of_NAME() says which PMT has detected it; it takes a number that is uniform in [0, 1). */
 #ifndef ICS_PHYSICS_DETECT_DETECTION_H
 #define ICS_PHYSICS_DETECT_DETECTION_H
 
@@ -44,6 +45,9 @@ typedef struct ice_detection {
 
     float cable_radius; /* m; 0 if no module has a cable */
     float cable_half;   /* half of the length of a cable, m; 0 if no module has a cable */
+
+    const struct ice_pmt_tables *pmts; /* physics/detect/pmt.h; NULL: modules have one PMT each. The
+                                          last member (pipeline/models/model_digests.c) */
 } ice_detection;
 
 /* Returns the block of random numbers that decides about a hit. A photon has a different block for
@@ -63,6 +67,22 @@ ICE_FN float ice_detection_number(const ice_tables *tables, ice_identity identit
 {
     return ice_uniform(
         ice_draw_of(tables, identity, ice_detection_block(scatters, string, module)).a);
+}
+
+/* Returns the time (ns) by which the transit through a PMT shifts a hit: `delay` plus a normal
+ * number of the standard deviation `spread` (Box and Muller). The words c and d of the block of
+ * detection are used, and only if there is a spread. */
+ICE_FN float ice_transit_time(const ice_tables *tables, ice_identity identity, uint32_t block,
+                              float delay, float spread)
+{
+    if (!(spread > 0.0f)) {
+        return delay;
+    }
+    const ice_block draw = ice_draw_of(tables, identity, block);
+    float sine, cosine;
+    ice_sincos2pi(ice_uniform(draw.d), &sine, &cosine);
+    const float radius = ice_sqrt(-2.0f * ice_min(ice_log(ice_uniform_positive(draw.c)), 0.0f));
+    return fmaf(spread * radius, cosine, delay);
 }
 
 #endif

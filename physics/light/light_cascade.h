@@ -7,6 +7,7 @@
 #define ICS_PHYSICS_LIGHT_LIGHT_CASCADE_H
 
 #include "physics/light/light_draw.h"
+#include "stages/profile.h"
 
 /* Density of ice, and density of the ice in the Geant4 runs behind the numbers below, g/cm3. */
 #define ICE_DENSITY        0.9216
@@ -158,16 +159,12 @@ ICE_FN double ice_cascade_track(const ice_light_convention *convention, ice_casc
     return track * fraction;
 }
 
-/* The angle between emitters and the axis: x = 1 - cos has a density proportional to exp(-2.61
- * x^0.39) x^-0.61. */
-#define ICE_EMITTER_SLOPE    2.61
-#define ICE_EMITTER_EXPONENT 0.39
-
-/* Returns 1 - cos of that angle at u in [0, 1) of the cumulative distribution. */
+/* Returns 1 - cos of the angle between an emitter and the axis (physics.md 10.3), at u in [0, 1) of
+ * the cumulative distribution. */
 ICE_FN double ice_emitter_angle(double u)
 {
-    const double inside = 0.96729171221373011; /* 1 - exp(-2.61 * 2^0.39) */
-    const double x = pow(-log1p(-u * inside) / ICE_EMITTER_SLOPE, 1.0 / ICE_EMITTER_EXPONENT);
+    const double x =
+        pow(-log1p(-u * ICE_EMITTER_INSIDE) / ICE_EMITTER_SLOPE, 1.0 / ICE_EMITTER_EXPONENT);
     return fmin(x, 2.0);
 }
 

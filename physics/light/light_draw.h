@@ -10,12 +10,11 @@
 #ifndef ICS_PHYSICS_LIGHT_LIGHT_DRAW_H
 #define ICS_PHYSICS_LIGHT_LIGHT_DRAW_H
 
+#include "physics/model.h"
 #include "stages/random.h"
 
 #include <math.h>
 #include <stdbool.h>
-
-#define ICE_PI 3.14159265358979323846
 
 /* The bits of a block of sources: 2 that no photon has set together, 4 for the purpose, and 26 that
  * count. */

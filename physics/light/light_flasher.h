@@ -3,6 +3,7 @@
 #define ICS_PHYSICS_LIGHT_LIGHT_FLASHER_H
 
 #include "physics/light/light_draw.h"
+#include "stages/profile.h"
 
 #define ICE_DEGREE (ICE_PI / 180.0)
 
@@ -39,9 +40,8 @@ typedef enum ice_led_kind { ICE_LED_AVERAGE, ICE_LED_HORIZONTAL, ICE_LED_TILTED 
 
 ICE_FN ice_led_beam ice_led_beam_of(ice_led_kind kind)
 {
-    const ice_led_beam beams[] = {{0.0191329, 0.0686944, 0.583583, 0.967762},
-                                  {0.0196242, 0.0750278, 0.606833, 0.960863},
-                                  {0.0185603, 0.0624481, 0.553192, 0.974129}};
+    const ice_led_beam beams[] = {
+        {ICE_LAB_AVERAGE(double)}, {ICE_LAB_HORIZONTAL(double)}, {ICE_LAB_TILTED(double)}};
     return beams[kind];
 }
 
@@ -62,8 +62,7 @@ ICE_FN double ice_beam_led(ice_led_kind kind, ice_stream *stream)
  * none for this spectrum (1 .. 5: 340, 370, 405, 450, 505 nm). */
 ICE_FN bool ice_led_smear(uint32_t spectrum, bool is_tilted, double *polar, double *azimuth)
 {
-    const double degrees[][2] = {{36.1, 39.6}, {39.1, 42.9}, {9.2, 10.1},
-                                 {4.8, 5.3},   {4.5, 4.9},   {9.7, 9.8}};
+    const double degrees[][2] = {ICE_CLSIM_SMEAR(double)};
     if (spectrum < 1 || spectrum > 5) {
         return false;
     }
@@ -109,15 +108,6 @@ ICE_FN void ice_led_position(uint32_t led, double azimuth, ice_axis *position, i
     *position = at;
     *direction = to;
 }
-
-/* How ppc lets the light of an LED leave its module (physics.md 2.4): its LEDs have other
- * positions, light flies through the module with the speed of light in vacuum, the belt around the
- * module stops it, and so does most of the lower half. All lengths in m, relative to the centre of
- * an upright module. */
-#define ICE_LED_PPC_RING   0.111
-#define ICE_LED_PPC_HEIGHT 0.07735
-#define ICE_LED_PPC_BELT   0.03396 /* half the height of the belt */
-#define ICE_LED_PPC_LOWER  0.1     /* share of the light that passes the lower half */
 
 /* Returns the position of an LED of ppc whose light goes to this direction. */
 ICE_FN ice_axis ice_led_ppc_position(ice_axis direction)

@@ -12,8 +12,30 @@ static int out_of_memory(icestream_error *error)
     return ICESTREAM_E_MEMORY;
 }
 
-static int create(const char *path, size_t set_count, icestream_config **out,
-                  icestream_error *error)
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        free(texts[i]);
+    }
+    free(texts);
+}
+
+/* Copies the texts of --set; NULL: out of memory. */
+static char **copy_sets(const char *const *sets, size_t count)
+{
+    char **copies = calloc(count + 1, sizeof *copies);
+    for (size_t i = 0; copies != NULL && i < count; ++i) {
+        copies[i] = strdup(sets[i]);
+        if (copies[i] == NULL) {
+            free_texts(copies, i);
+            return NULL;
+        }
+    }
+    return copies;
+}
+
+static int create(const char *path, const char *const *sets, size_t set_count,
+                  icestream_config **out, icestream_error *error)
 {
     icestream_config *config = calloc(1, sizeof *config);
     ics_config_origin *origin = calloc(1, sizeof *origin);
@@ -22,8 +44,9 @@ static int create(const char *path, size_t set_count, icestream_config **out,
     bool *refused = calloc(ics_config_key_count, sizeof *refused);
     bool *changed = calloc(ics_config_key_count, sizeof *changed);
     char *copy = path != NULL ? strdup(path) : NULL;
+    char **texts = copy_sets(sets, set_count);
     if (config == NULL || origin == NULL || documents == NULL || given == NULL || refused == NULL ||
-        changed == NULL || (path != NULL && copy == NULL)) {
+        changed == NULL || texts == NULL || (path != NULL && copy == NULL)) {
         free(config);
         free(origin);
         free(documents);
@@ -31,10 +54,16 @@ static int create(const char *path, size_t set_count, icestream_config **out,
         free(refused);
         free(changed);
         free(copy);
+        free_texts(texts, texts != NULL ? set_count : 0);
         return out_of_memory(error);
     }
-    *origin = (ics_config_origin){
-        .documents = documents, .given = given, .refused = refused, .changed = changed};
+    *origin = (ics_config_origin){.documents = documents,
+                                  .sets = texts,
+                                  .set_count = set_count,
+                                  .given = given,
+                                  .refused = refused,
+                                  .changed = changed};
+    atomic_init(&origin->holders, 1);
     config->origin = origin;
     config->path = copy;
     int status = ics_schema_defaults(ics_config_keys, ics_config_key_count, config, error);
@@ -46,15 +75,22 @@ static int create(const char *path, size_t set_count, icestream_config **out,
     return ICESTREAM_OK;
 }
 
+void ics_config_hold(const icestream_config *config)
+{
+    atomic_fetch_add(&config->origin->holders, 1);
+}
+
 void icestream_config_destroy(icestream_config *config)
 {
-    if (config == NULL) {
+    if (config == NULL || atomic_fetch_sub(&config->origin->holders, 1) > 1) {
         return;
     }
     ics_schema_clear(ics_config_keys, ics_config_key_count, config);
     for (size_t i = 0; i < config->origin->count; ++i) {
         ics_yaml_destroy(config->origin->documents[i]);
     }
+    icestream_config_destroy(config->origin->base);
+    free_texts(config->origin->sets, config->origin->set_count);
     free(config->origin->documents);
     free(config->origin->given);
     free(config->origin->refused);
@@ -74,7 +110,8 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
                              set);
     }
     char *name = NULL, *key = strndup(set, (size_t)(equals - set));
-    if (key == NULL || asprintf(&name, "--set %s", set) < 0) {
+    /* Messages have the name. A URL may have a secret. */
+    if (key == NULL || asprintf(&name, "--set %s", strstr(equals, "://") != NULL ? key : set) < 0) {
         free(key);
         return out_of_memory(error);
     }
@@ -141,15 +178,13 @@ static void forget_default_source(icestream_config *config)
     config->source.count = 0;
 }
 
-/* Reads a document, which may be NULL, and then the overrides. The configuration owns the document
- * from now on. */
-static int fill(icestream_config *config, ics_yaml *document, const char *const *sets,
-                size_t set_count, icestream_error *error)
+/* Reads the document, if there is one, and then the overrides. */
+static int fill(icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
     ics_config_origin *origin = config->origin;
+    const ics_yaml *document = origin->document;
     if (document != NULL) {
-        origin->documents[origin->count++] = document;
         status = ics_schema_read(ics_yaml_root(document), ics_config_keys, ics_config_key_count,
                                  config, origin->given, error);
     }
@@ -157,14 +192,14 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
         origin->refused[i] = origin->given[i] == NULL &&
                              value_at(ics_yaml_root(document), ics_config_keys[i].path) != NULL;
     }
-    for (size_t i = 0; i < set_count; ++i) {
-        int result = apply_set(config, sets[i], error);
+    for (size_t i = 0; i < origin->set_count; ++i) {
+        int result = apply_set(config, origin->sets[i], error);
         status = status ? status : result;
     }
     if (config->device.backend == ICS_BACKEND_GPU) {
         config->device.backend = ICS_BACKEND_CUDA;
     }
-    int result = ics_config_resolve_command(config, error);
+    int result = ics_config_resolve_programs(config, error);
     if (result == ICESTREAM_OK) {
         result = find_changes(config, error);
     }
@@ -177,17 +212,19 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
     return status ? status : result;
 }
 
-/* Makes a configuration, which owns the document (it may be NULL) from now on. */
-static int load(const char *path, ics_yaml *document, const char *const *sets, size_t set_count,
-                icestream_config **out, icestream_error *error)
+/* Later errors are added to the text, so it has to start empty. */
+static void clear_error(icestream_error *error)
 {
-    icestream_config *config = NULL;
-    int status = create(path, set_count, &config, error);
-    if (status != ICESTREAM_OK) {
-        ics_yaml_destroy(document);
-        return status;
+    if (error != NULL) {
+        error->status = ICESTREAM_OK;
+        error->text[0] = 0;
     }
-    status = fill(config, document, sets, set_count, error);
+}
+
+/* Reads a configuration whose document is set. Destroys it after an error. */
+static int finish(icestream_config *config, icestream_config **out, icestream_error *error)
+{
+    const int status = fill(config, error);
     if (status != ICESTREAM_OK) {
         icestream_config_destroy(config);
     } else {
@@ -196,13 +233,47 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
     return status;
 }
 
-/* Later errors are added to the text, so it has to start empty. */
-static void clear_error(icestream_error *error)
+/* Makes a configuration, which owns the document (it may be NULL) from now on. */
+static int load(const char *path, ics_yaml *document, const char *const *sets, size_t set_count,
+                icestream_config **out, icestream_error *error)
 {
-    if (error != NULL) {
-        error->status = ICESTREAM_OK;
-        error->text[0] = 0;
+    icestream_config *config = NULL;
+    int status = create(path, sets, set_count, &config, error);
+    if (status != ICESTREAM_OK) {
+        ics_yaml_destroy(document);
+        return status;
     }
+    config->origin->document = document;
+    if (document != NULL) {
+        config->origin->documents[config->origin->count++] = document;
+    }
+    return finish(config, out, error);
+}
+
+int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
+                      icestream_config **out, icestream_error *error)
+{
+    const ics_config_origin *origin = base->origin;
+    const size_t count = origin->set_count + set_count;
+    icestream_config *config = NULL;
+    *out = NULL;
+    clear_error(error);
+    const char **all = calloc(count + 1, sizeof *all);
+    if (all == NULL) {
+        return out_of_memory(error);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        all[i] = i < origin->set_count ? origin->sets[i] : sets[i - origin->set_count];
+    }
+    const int status = create(base->path, all, count, &config, error);
+    free(all);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    ics_config_hold(base);
+    config->origin->base = (icestream_config *)base;
+    config->origin->document = origin->document;
+    return finish(config, out, error);
 }
 
 int icestream_config_load(const char *path, const char *const *sets, size_t set_count,
@@ -223,6 +294,19 @@ int ics_config_load_text(const char *name, const char *text, size_t length, cons
     clear_error(error);
     int status = ics_yaml_read_text(name, text, length, &document, error);
     return status == ICESTREAM_OK ? load(name, document, sets, set_count, out, error) : status;
+}
+
+int icestream_config_read(const char *name, const char *text, size_t length,
+                          const char *const *sets, size_t set_count, icestream_config **out,
+                          icestream_error *error)
+{
+    if (out == NULL || (text == NULL && length > 0) || (sets == NULL && set_count > 0)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "icestream_config_read: found a NULL "
+                             "pointer, expected a configuration");
+    }
+    return ics_config_load_text(name != NULL ? name : "configuration", text != NULL ? text : "",
+                                length, sets, set_count, out, error);
 }
 
 const char *ics_config_content_name(ics_hit_content content)

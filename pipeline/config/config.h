@@ -29,6 +29,26 @@ typedef enum ics_fallback { ICS_FALLBACK_NONE, ICS_FALLBACK_CPU } ics_fallback;
 /* What happens to steps whose light was made for other values than those of the run. */
 typedef enum ics_light_mismatch { ICS_MISMATCH_REFUSE, ICS_MISMATCH_ACCEPT } ics_light_mismatch;
 
+/* Whether there are cables between modules, and where they hang. */
+typedef enum ics_cables { ICS_CABLES_NONE, ICS_CABLES_STRAIGHT, ICS_CABLES_SIDE } ics_cables;
+
+/* Whether a table is filled, and in which coordinates: the values of ice_tabulate_geometry. */
+typedef enum ics_tabulate {
+    ICS_TABULATE_NONE,
+    ICS_TABULATE_SPHERICAL,
+    ICS_TABULATE_CYLINDRICAL
+} ics_tabulate;
+
+/* Where the origin of the coordinates of a table is. */
+typedef enum ics_tabulate_source { ICS_TABULATE_STEP, ICS_TABULATE_FIXED } ics_tabulate_source;
+
+/* An axis of a table. */
+typedef struct ics_axis_config {
+    char *name;
+    double from, to;
+    uint32_t bins, power; /* power 0: not given */
+} ics_axis_config;
+
 /* What becomes of a claimed step file when its hits are written. */
 typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 
@@ -76,6 +96,7 @@ typedef enum ics_particle_format {
 typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_particle_events;
 
 /* Losses along tracks: of muons whose events have none, of no track, or of all tracks. */
+typedef enum ics_cascade_form { ICS_CASCADES_STEPS, ICS_CASCADES_PROFILE } ics_cascade_form;
 typedef enum ics_losses { ICS_LOSSES_AUTO, ICS_LOSSES_NONE, ICS_LOSSES_SIMPLE } ics_losses;
 
 /* Whose numbers for light of particles to use where the public codes differ (physics.md 14.1); in
@@ -153,6 +174,16 @@ const char *ics_config_light_key(const icestream_config *config, size_t k);
 /* Writes these keys with their values, one in a line. Check ferror(out) afterwards. */
 void ics_config_print_light_settings(const icestream_config *config, FILE *out);
 
+/* Adds an owner: the configuration lives until icestream_config_destroy() was called once more. Any
+ * thread. */
+void ics_config_hold(const icestream_config *config);
+
+/* Makes a configuration of the run file and the settings of `base`, with more settings KEY=VALUE
+ * after those. Reads no file again. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller destroys
+ * *out. */
+int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
+                      icestream_config **out, icestream_error *error);
+
 /* Like icestream_config_load(), but reads `text` as if it were the content of the file `name`. Does
  * not touch the file system. For tests and fuzzing. */
 int ics_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
@@ -178,10 +209,35 @@ int ics_config_check_files(const icestream_config *config, const char *section,
 int ics_config_check_output(const icestream_config *config, const char *what, const char *path,
                             icestream_error *error);
 
-/* Looks for the program of sink.command: a name without a slash in the folders of PATH. *path is
- * for the caller to free; NULL: there is no command. ICESTREAM_E_CONFIG: there is no such program,
- * or it may not be run; the text says what was looked for. ICESTREAM_E_MEMORY. */
-int ics_config_find_command(const icestream_config *config, char **path, icestream_error *error);
+/* The programs of the user that a run starts. Those of hit files come first, in their order. */
+typedef enum ics_user_program {
+    ICS_PROGRAM_SHIP,
+    ICS_PROGRAM_VERIFY,
+    ICS_PROGRAM_COMMAND,
+    ICS_PROGRAM_FETCH,
+    ICS_PROGRAMS
+} ics_user_program;
+
+/* The key that names a program, and its words; they belong to the configuration. */
+typedef struct ics_user_words {
+    const char *key; /* "sink.command" */
+    char **words;    /* [count]; no words: there is no program */
+    size_t count;
+} ics_user_words;
+
+ics_user_words ics_config_program(const icestream_config *config, ics_user_program program);
+/* Whether hit files are shipped, by sink.ship or by the run itself (sink.url without sink.ship). */
+bool ics_config_ships(const icestream_config *config);
+/* The key that delivers hit files, for messages. */
+const char *ics_config_delivery(const icestream_config *config);
+/* Whether hit files are shipped, or sink.verify or sink.command is to run on them. */
+bool ics_config_delivers(const icestream_config *config);
+
+/* Looks for a program: a name without a slash in the folders of PATH. *path is for the caller to
+ * free; NULL: the configuration names none. ICESTREAM_E_CONFIG: there is no such program, or it may
+ * not be run; the text says what was looked for. ICESTREAM_E_MEMORY. */
+int ics_config_find_program(const icestream_config *config, ics_user_program program, char **path,
+                            icestream_error *error);
 
 /* Writes the keys whose values hits depend on, one in a line: "run.seed: 1". Keys on which hits
  * depend through ice, detector, light or detection are left out (config_keys.def). Check

@@ -1,7 +1,10 @@
 /* Keys of a run file that are valid alone but do not fit together: contradictions, and keys that
  * would have no effect. */
+#include "base/url.h"
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_keys.h"
+#include "pipeline/config/config_table.h"
+#include "pipeline/config/hit_name.h"
 #include "pipeline/config/pattern_outputs.h"
 
 #include <math.h>
@@ -11,12 +14,10 @@
 /* Adds an error about `key`, which contradicts `other`, with the place where `key` was given. Adds
  * nothing if the value of one of them was refused: then a default stands in its place, and the user
  * wrote no contradiction. 0, ICESTREAM_E_CONFIG. */
-static int contradiction(const icestream_config *config, const char *key, const char *other,
-                         icestream_error *error, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
-static int contradiction(const icestream_config *config, const char *key, const char *other,
-                         icestream_error *error, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static int contradiction(const icestream_config *config,
+                                                               const char *key, const char *other,
+                                                               icestream_error *error,
+                                                               const char *format, ...)
 {
     size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
     const bool *refused = config->origin->refused;
@@ -67,37 +68,174 @@ static int check_source(const icestream_config *config, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Keys that belong to one kind of source, without such a source. */
+/* Kinds of sources. Messages of clients are claimed, too. */
+enum { DIRECTORY = 1, LISTEN = 2, QUEUE = 4 };
+
+static const char *const kind_texts[] = {
+    [DIRECTORY] = "source.directory, which is not given",
+    [LISTEN] = "source.listen, which is not given",
+    [QUEUE] = "source.queue, which is not given",
+    [DIRECTORY | QUEUE] = "source.directory or source.queue, and neither is given",
+    [DIRECTORY | LISTEN | QUEUE] =
+        "source.directory, source.listen or source.queue, and none of them is given"};
+
+/* Keys that belong to some kinds of source or to a listener, without them. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
-    static const char *const claimed_only[] = {"source.pattern", "source.watch",  "source.after",
-                                               "source.spool",   "source.worker", "source.claims"};
-    static const char *const clients_only[] = {"source.token", "source.clients",
-                                               "source.client_idle", "source.message_limit"};
-    /* Messages of clients are claimed, too. */
-    static const char *const claims_only[] = {"source.scan", "source.lease"};
+    static const struct {
+        const char *key;
+        unsigned kinds;
+    } keys[] = {{"source.pattern", DIRECTORY},
+                {"source.watch", DIRECTORY | QUEUE},
+                {"source.after", DIRECTORY},
+                {"source.spool", DIRECTORY},
+                {"source.worker", DIRECTORY | QUEUE},
+                {"source.claims", DIRECTORY | QUEUE},
+                {"source.scan", DIRECTORY | LISTEN | QUEUE},
+                {"source.lease", DIRECTORY | LISTEN | QUEUE},
+                {"source.token", LISTEN},
+                {"source.clients", LISTEN},
+                {"source.client_idle", LISTEN},
+                {"source.message_limit", LISTEN},
+                {"source.queue_password", QUEUE},
+                {"source.queue_ca", QUEUE},
+                {"source.queue_files", QUEUE},
+                {"source.attempts", QUEUE}};
+    const unsigned given = (config->source.directory != NULL ? DIRECTORY : 0U) |
+                           (config->source.listen != NULL ? LISTEN : 0U) |
+                           (config->source.queue != NULL ? QUEUE : 0U);
     int status = ICESTREAM_OK;
-    for (size_t i = 0; i < sizeof claims_only / sizeof *claims_only; ++i) {
-        if (is_changed(config, claims_only[i]) && config->source.directory == NULL &&
-            config->source.listen == NULL) {
-            status = contradiction(config, claims_only[i], "source.files", error,
-                                   "is for source.directory or source.listen, and neither is "
-                                   "given");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+        if (is_changed(config, keys[i].key) && (given & keys[i].kinds) == 0) {
+            status = contradiction(config, keys[i].key,
+                                   keys[i].kinds == LISTEN ? "source.listen" : "source.files",
+                                   error, "is for %s", kind_texts[keys[i].kinds]);
         }
     }
-    for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
-        if (is_changed(config, claimed_only[i]) && config->source.directory == NULL) {
-            status = contradiction(config, claimed_only[i], "source.files", error,
-                                   "is for source.directory, which is not given");
-        }
+    if (config->source.queue != NULL && ics_url_has_password(config->source.queue)) {
+        status = contradiction(config, "source.queue", "source.queue", error,
+                               "found a password in the address, which would be shown and stored, "
+                               "expected it in the file of source.queue_password or in the "
+                               "environment variable ICESTREAM_QUEUE_PASSWORD");
     }
-    for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i) {
-        if (is_changed(config, clients_only[i]) && config->source.listen == NULL) {
-            status = contradiction(config, clients_only[i], "source.listen", error,
-                                   "is for source.listen, which is not given");
-        }
+    if (is_changed(config, "metrics.token") && config->metrics.listen == NULL) {
+        status = contradiction(config, "metrics.token", "metrics.listen", error,
+                               "is for metrics.listen, which is not given");
     }
     return status;
+}
+
+/* Claimed files and messages of clients have no end, and sink.rotate names volumes itself. What
+ * killed workers leave next to their hit files is found by the ending of the name. */
+static int check_hit_name(const icestream_config *config, icestream_error *error)
+{
+    const char *name = config->sink.name, *fault = ics_hit_name_fault(name);
+    const bool claims = config->source.directory != NULL || config->source.listen != NULL ||
+                        config->source.queue != NULL;
+    const size_t length = strlen(name), ending = sizeof ".hits.npy" - 1;
+    if (fault != NULL) {
+        return contradiction(config, "sink.name", "sink.name", error, "found '%.200s', %s", name,
+                             fault);
+    }
+    if (claims && (!ics_hit_name_has_stem(name) || length < ending ||
+                   strcmp(name + length - ending, ".hits.npy") != 0)) {
+        return contradiction(config, "sink.name", "source.directory", error,
+                             "found '%.200s', expected a name with {stem} that ends in .hits.npy, "
+                             "because step files are claimed (source.directory, source.listen, "
+                             "source.queue)",
+                             name);
+    }
+    if (is_changed(config, "sink.name") && config->sink.rotate != 0) {
+        return contradiction(
+            config, "sink.name", "sink.rotate", error,
+            "found '%.200s', and with sink.rotate the run chooses the names of hit "
+            "files",
+            name);
+    }
+    if (is_changed(config, "sink.name") && strcmp(config->sink.directory, "-") == 0) {
+        return contradiction(config, "sink.name", "sink.directory", error,
+                             "is for files, and sink.directory is \"-\"");
+    }
+    return ICESTREAM_OK;
+}
+
+static bool has_word(const ics_user_words *program, const char *place)
+{
+    for (size_t i = 0; i < program->count; ++i) {
+        if (strstr(program->words[i], place) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A URL that may carry a secret does not go to a command line. */
+static int check_url(const icestream_config *config, icestream_error *error)
+{
+    const char *url = config->sink.url, *fault = url != NULL ? ics_url_fault(url) : NULL;
+    char shown[ICS_URL_MOST + 1];
+    if (url == NULL) {
+        return ICESTREAM_OK;
+    }
+    if (fault != NULL) {
+        return contradiction(config, "sink.url", "sink.url", error, "%s", fault);
+    }
+    const char *left = strchr(url, '{');
+    while (left != NULL && strncmp(left, "{name}", 6) == 0) {
+        left = strchr(left + 1, '{');
+    }
+    if (left != NULL ||
+        (ics_hit_name_has_stem(config->sink.name) && strstr(url, "{name}") == NULL)) {
+        return contradiction(
+            config, "sink.url", "sink.name", error,
+            "found '%.300s', expected {name}, which stands for the name of the hit "
+            "file, and no other braces",
+            ics_url_shown(url, shown));
+    }
+    if (config->sink.ship_count == 0 && !ics_url_is_moved(url)) {
+        return contradiction(config, "sink.url", "sink.ship", error,
+                             "found '%.300s', expected " ICS_URL_MOVED
+                             ", or a program in sink.ship",
+                             ics_url_shown(url, shown));
+    }
+    for (ics_user_program program = 0; program < ICS_PROGRAM_COMMAND; ++program) {
+        const ics_user_words given = ics_config_program(config, program);
+        if (ics_url_may_be_secret(url) && has_word(&given, "{url}")) {
+            return contradiction(config, given.key, "sink.url", error,
+                                 "found {url}, and sink.url has a user or a query, which may be a "
+                                 "secret: everybody can read command lines; expected a program "
+                                 "that reads the URL from the variable ICESTREAM_URL");
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+static int check_programs(const icestream_config *config, icestream_error *error)
+{
+    static const ics_user_program moving[] = {ICS_PROGRAM_SHIP, ICS_PROGRAM_FETCH};
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; ++i) {
+        const ics_user_words given = ics_config_program(config, moving[i]);
+        if (given.count > 0 && !has_word(&given, "{path}") && !has_word(&given, "ICESTREAM_PATH")) {
+            return contradiction(
+                config, given.key, given.key, error,
+                "found no {path} in its words, expected it where the program takes "
+                "the name of the file");
+        }
+    }
+    const ics_user_words ship = ics_config_program(config, ICS_PROGRAM_SHIP);
+    if (has_word(&ship, "{url}") && config->sink.url == NULL) {
+        return contradiction(config, "sink.ship", "sink.url", error,
+                             "found {url}, and sink.url is not given");
+    }
+    if (config->sink.verify_count > 0 && !ics_config_ships(config)) {
+        return contradiction(config, "sink.verify", "sink.ship", error,
+                             "is for sink.ship or sink.url, and neither is given");
+    }
+    if (ics_config_ships(config) && strcmp(config->sink.directory, "-") == 0) {
+        return contradiction(config, ship.count > 0 ? "sink.ship" : "sink.url", "sink.directory",
+                             error, "is for files, and sink.directory is \"-\"");
+    }
+    return check_url(config, error);
 }
 
 static int check_sink(const icestream_config *config, icestream_error *error)
@@ -113,7 +251,7 @@ static int check_sink(const icestream_config *config, icestream_error *error)
     }
     char name[NAME_MAX + 1];
     if (config->source.directory != NULL &&
-        ics_pattern_fits_outputs(config->source.pattern, name) &&
+        ics_pattern_fits_outputs(config->source.pattern, config->sink.name, name) &&
         ics_pattern_same_folder(config->source.directory, config->sink.directory)) {
         return contradiction(config, "source.pattern", "sink.directory", error,
                              "found '%s', which fits outputs such as %s, and sink.directory is the "
@@ -141,15 +279,21 @@ static int check_models(const icestream_config *config, icestream_error *error)
                                config->ice.absorb_above, config->ice.absorb_below);
     }
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
-    if (!config->ice.tilt && is_changed(config, "ice.tilt_origin") &&
-        !is_overridden(config, "ice.tilt_origin", "ice.tilt")) {
-        status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
-                               "is for a tilt, and ice.tilt is false");
-    }
-    if (!config->ice.tilt && is_changed(config, "ice.tilt_outside") &&
-        !is_overridden(config, "ice.tilt_outside", "ice.tilt")) {
-        status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
-                               "is for a tilt, and ice.tilt is false");
+    static const char *const of_tilt = "is for a tilt, and ice.tilt is false";
+    const struct {
+        const char *key, *of;
+        bool is_used;
+        const char *fault;
+    } parts[] = {{"ice.tilt_origin", "ice.tilt", config->ice.tilt, of_tilt},
+                 {"ice.tilt_outside", "ice.tilt", config->ice.tilt, of_tilt},
+                 {"detector.string_cable_azimuth", "detector.string_cables",
+                  config->detector.string_cables == ICS_CABLES_SIDE,
+                  "is for detector.string_cables: side, which is not given"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+        if (!parts[i].is_used && is_changed(config, parts[i].key) &&
+            !is_overridden(config, parts[i].key, parts[i].of)) {
+            status = contradiction(config, parts[i].key, parts[i].of, error, "%s", parts[i].fault);
+        }
     }
     if (!config->ice.birefringence &&
         (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED) &&
@@ -176,10 +320,10 @@ static int check_models(const icestream_config *config, icestream_error *error)
 
 const char *ics_config_gpu_key(const icestream_config *config, size_t k)
 {
-    static const char *const keys[] = {"device.index",      "device.math", "device.memory_limit",
-                                       "device.watchdog",   "graph.lanes", "graph.block",
-                                       "graph.refill",      "graph.hits",  "graph.compact.sort",
-                                       "graph.compact.when"};
+    static const char *const keys[] = {
+        "device.index", "device.math",        "device.memory_limit", "device.watchdog",
+        "graph.lanes",  "graph.block",        "graph.join",          "graph.refill",
+        "graph.hits",   "graph.compact.sort", "graph.compact.when"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         /* Portable maths is what a CPU computes. */
         const bool is_math = strcmp(keys[i], "device.math") == 0;
@@ -204,6 +348,11 @@ static int check_graph(const icestream_config *config, icestream_error *error)
                                "cuda+cpu needs device.math: portable, with which both compute the "
                                "same hits; found %s",
                                ics_config_choice("device.math", config->device.math));
+    }
+    if (config->graph.join && config->graph.schedule != ICS_SCHEDULE_WAVEFRONT) {
+        status = contradiction(config, "graph.join", "graph.schedule", error,
+                               "is for graph.schedule: wavefront, and the schedule is %s",
+                               ics_graph_schedule_name(config->graph.schedule));
     }
     if (config->device.backend != ICS_BACKEND_CPU) {
         return status;
@@ -257,9 +406,9 @@ static int check_workload(const icestream_config *config, icestream_error *error
 
 static int check_particles(const icestream_config *config, icestream_error *error)
 {
-    static const char *const keys[] = {"particles.format", "particles.events",
+    static const char *const keys[] = {"particles.format",      "particles.events",
                                        "particles.first_event", "particles.losses",
-                                       "particles.stopping"};
+                                       "particles.stopping",    "particles.cascades"};
     int status = ICESTREAM_OK;
     if (config->particles.file != NULL && strcmp(config->particles.file, "-") == 0 &&
         config->particles.format == ICS_PARTICLES_YAML) {
@@ -283,8 +432,8 @@ static int check_particles(const icestream_config *config, icestream_error *erro
 int ics_config_check(const icestream_config *config, icestream_error *error)
 {
     int (*const checks[])(const icestream_config *, icestream_error *) = {
-        check_source, check_source_keys, check_sink,     check_models,
-        check_graph,  check_workload,    check_particles};
+        check_source, check_source_keys, check_hit_name, check_programs,  check_sink,
+        check_models, check_graph,       check_workload, check_particles, ics_config_table_check};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

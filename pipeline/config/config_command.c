@@ -1,4 +1,4 @@
-/* The program of sink.command: which file it is. */
+/* The programs of sink.command and other keys: which files they are. */
 #include "base/error.h"
 #include "pipeline/config/config_keys.h"
 #include "pipeline/config/schema/schema_value.h"
@@ -9,9 +9,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char key[] = "sink.command";
+ics_user_words ics_config_program(const icestream_config *config, ics_user_program program)
+{
+    switch (program) {
+    case ICS_PROGRAM_SHIP:
+        return (ics_user_words){"sink.ship", config->sink.ship, config->sink.ship_count};
+    case ICS_PROGRAM_VERIFY:
+        return (ics_user_words){"sink.verify", config->sink.verify, config->sink.verify_count};
+    case ICS_PROGRAM_FETCH:
+        return (ics_user_words){"source.fetch", config->source.fetch, config->source.fetch_count};
+    default:
+        return (ics_user_words){"sink.command", config->sink.command, config->sink.command_count};
+    }
+}
 
-static const ics_yaml_node *node_of(const icestream_config *config)
+bool ics_config_ships(const icestream_config *config)
+{
+    return config->sink.ship_count > 0 || config->sink.url != NULL;
+}
+
+const char *ics_config_delivery(const icestream_config *config)
+{
+    return config->sink.ship_count > 0 ? "sink.ship"
+           : config->sink.url != NULL  ? "sink.url"
+                                       : "sink.command";
+}
+
+bool ics_config_delivers(const icestream_config *config)
+{
+    return ics_config_ships(config) || config->sink.verify_count > 0 ||
+           config->sink.command_count > 0;
+}
+
+static const ics_yaml_node *node_of(const icestream_config *config, const char *key)
 {
     return config->origin->given[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
 }
@@ -21,10 +51,11 @@ static int out_of_memory(icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the configuration");
 }
 
-int ics_config_resolve_command(icestream_config *config, icestream_error *error)
+static int resolve(const icestream_config *config, ics_user_program program, icestream_error *error)
 {
-    char **word = config->sink.command;
-    const ics_yaml_node *node = config->sink.command_count > 0 ? node_of(config) : NULL;
+    const ics_user_words given = ics_config_program(config, program);
+    char **word = given.words;
+    const ics_yaml_node *node = given.count > 0 ? node_of(config, given.key) : NULL;
     if (node == NULL || strchr(*word, '/') == NULL || **word == '/') {
         return ICESTREAM_OK;
     }
@@ -40,6 +71,14 @@ int ics_config_resolve_command(icestream_config *config, icestream_error *error)
     }
     free(*word);
     *word = whole;
+    return ICESTREAM_OK;
+}
+
+int ics_config_resolve_programs(icestream_config *config, icestream_error *error)
+{
+    for (ics_user_program program = 0; program < ICS_PROGRAMS; ++program) {
+        ICS_TRY(resolve(config, program, error));
+    }
     return ICESTREAM_OK;
 }
 
@@ -80,12 +119,13 @@ static int search(const char *name, const char *folders, char **path, icestream_
     }
 }
 
-static int refuse(const icestream_config *config, int cause, const char *folders,
-                  icestream_error *error)
+static int refuse(const icestream_config *config, const ics_user_words *program, int cause,
+                  const char *folders, icestream_error *error)
 {
     char place[1024], reason[4096];
-    const ics_yaml_node *node = node_of(config);
-    const char *word = config->sink.command[0];
+    const char *key = program->key;
+    const ics_yaml_node *node = node_of(config, key);
+    const char *word = program->words[0];
     const char *given = node != NULL ? node->items[0]->text : word;
     if (folders != NULL) {
         snprintf(reason, sizeof reason, "and no folder of PATH has such a program (%.3000s)",
@@ -102,22 +142,24 @@ static int refuse(const icestream_config *config, int cause, const char *folders
                          ics_config_place(config, key, place, sizeof place), key, given, reason);
 }
 
-int ics_config_find_command(const icestream_config *config, char **path, icestream_error *error)
+int ics_config_find_program(const icestream_config *config, ics_user_program program, char **path,
+                            icestream_error *error)
 {
+    const ics_user_words given = ics_config_program(config, program);
     *path = NULL;
-    if (config->sink.command_count == 0) {
+    if (given.count == 0) {
         return ICESTREAM_OK;
     }
-    const char *word = config->sink.command[0], *folders = getenv("PATH");
+    const char *word = given.words[0], *folders = getenv("PATH");
     if (strchr(word, '/') != NULL) {
         const int cause = judge(word);
         if (cause != 0) {
-            return refuse(config, cause, NULL, error);
+            return refuse(config, &given, cause, NULL, error);
         }
         *path = strdup(word);
         return *path != NULL ? ICESTREAM_OK : out_of_memory(error);
     }
     folders = folders != NULL ? folders : "/bin:/usr/bin"; /* as execvp(3) */
     ICS_TRY(search(word, folders, path, error));
-    return *path != NULL ? ICESTREAM_OK : refuse(config, 0, folders, error);
+    return *path != NULL ? ICESTREAM_OK : refuse(config, &given, 0, folders, error);
 }

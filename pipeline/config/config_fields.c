@@ -315,6 +315,38 @@ const ics_schema_list ics_config_command = {.expected = "a list of a program and
                                             .print = print_word,
                                             .clear = clear_word};
 
+/* ---- graph.join ----------------------------------------------------------------------------- */
+
+static int read_join(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    icestream_config *config = target;
+    static const char *const stages[] = {"scatter", "propagate"};
+    const size_t count = node->kind == ICS_YAML_LIST ? node->count : 1;
+    bool fits = node->kind == ICS_YAML_LIST && (count == 0 || count == 2);
+    for (size_t i = 0; fits && i < count; ++i) {
+        const ics_yaml_node *item = node->items[i];
+        fits = item->kind == ICS_YAML_SCALAR && strcmp(item->text, stages[i]) == 0;
+    }
+    if (!fits) {
+        return unexpected(node, "graph.join", &ics_config_join, error);
+    }
+    config->graph.join = count > 0;
+    return ICESTREAM_OK;
+}
+
+static void print_join(const void *target, FILE *out)
+{
+    const icestream_config *config = target;
+    fputs(config->graph.join ? "[scatter, propagate]" : "[]", out);
+}
+
+const ics_schema_custom ics_config_join = {.expected = "[scatter, propagate], or []",
+                                           .example = "[scatter, propagate]",
+                                           .json_shape =
+                                               "{\"enum\": [[], [\"scatter\", \"propagate\"]]}",
+                                           .read = read_join,
+                                           .print = print_join};
+
 /* ---- graph.compact.when --------------------------------------------------------------------- */
 
 static int read_when(const ics_yaml_node *node, void *target, icestream_error *error)

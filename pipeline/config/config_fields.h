@@ -11,13 +11,16 @@ enum { ICS_CONFIG_FIRST_SPECTRUM = 7, ICS_CONFIG_SPECTRA_MAX = 256 - ICS_CONFIG_
 
 extern const ics_schema_list ics_config_excluded; /* detector.excluded */
 extern const ics_schema_list ics_config_spectra;  /* light.spectra */
+extern const ics_schema_list ics_config_axes;     /* table.axes */
 extern const ics_schema_list ics_config_command;  /* sink.command */
 
 /* The targets are struct icestream_config. */
 extern const ics_schema_custom ics_config_index;     /* device.index */
 extern const ics_schema_custom ics_config_angular;   /* detector.angular_polynomial */
 extern const ics_schema_custom ics_config_direction; /* workload.direction */
+extern const ics_schema_custom ics_config_join;      /* graph.join */
 extern const ics_schema_custom ics_config_when;      /* graph.compact.when */
+extern const ics_schema_custom ics_config_types;     /* detector.types */
 extern const ics_schema_custom ics_config_particles; /* particles.list */
 
 #endif

@@ -6,6 +6,8 @@
 #include "pipeline/config/config.h"
 #include "pipeline/config/schema/schema.h"
 
+#include <stdatomic.h>
+
 /* How hits depend on a key; config_keys.def explains the words. */
 typedef enum ics_config_hits {
     ICS_HITS_NO,
@@ -21,8 +23,13 @@ extern const ics_config_hits ics_config_key_hits[];
 
 /* Where the values of a configuration came from. */
 struct ics_config_origin {
+    atomic_uint holders;  /* owners of the configuration; the last one frees it */
     ics_yaml **documents; /* the run file, if any, then one per --set; they own the nodes */
     size_t count;
+    ics_yaml *document; /* the run file; NULL: there is none */
+    char **sets;        /* [set_count], the texts of --set */
+    size_t set_count;
+    icestream_config *base;      /* owns the document of the run file; NULL: `documents` does */
     const ics_yaml_node **given; /* [ics_config_key_count], the node of each value; NULL: default */
     bool *changed;               /* [ics_config_key_count], true: the value is not the default */
     bool *refused; /* [ics_config_key_count], true: a value was given and is not valid */
@@ -35,8 +42,8 @@ const char *ics_config_choice(const char *key_path, size_t index);
  * was refused. 0, ICESTREAM_E_CONFIG. */
 int ics_config_check(const icestream_config *config, icestream_error *error);
 
-/* Makes the path of the program of sink.command absolute if it has a slash: it begins in the folder
- * of the file that names it. ICESTREAM_E_MEMORY. */
-int ics_config_resolve_command(icestream_config *config, icestream_error *error);
+/* Makes the paths of programs absolute if they have a slash: they begin in the folder of the file
+ * that names them. ICESTREAM_E_MEMORY. */
+int ics_config_resolve_programs(icestream_config *config, icestream_error *error);
 
 #endif

@@ -28,7 +28,7 @@ bool ics_config_has_particles(const icestream_config *config)
 bool ics_config_has_source(const icestream_config *config)
 {
     return config->source.directory != NULL || config->source.listen != NULL ||
-           gives_any(config, "source.files");
+           config->source.queue != NULL || gives_any(config, "source.files");
 }
 
 bool ics_config_has_light(const icestream_config *config)

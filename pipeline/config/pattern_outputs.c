@@ -1,7 +1,10 @@
 #include "pipeline/config/pattern_outputs.h"
 
+#include "pipeline/config/hit_name.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -59,7 +62,7 @@ static bool make_example(const char *pattern, char name[NAME_MAX + 1])
     return true;
 }
 
-bool ics_pattern_fits_outputs(const char *pattern, char name[NAME_MAX + 1])
+bool ics_pattern_fits_outputs(const char *pattern, const char *hit_name, char name[NAME_MAX + 1])
 {
     static const char *const endings[] = {".steps.npy", ".npy", ""};
     static const char *const others[] = {"run.journal", "summary.json"};
@@ -80,7 +83,9 @@ bool ics_pattern_fits_outputs(const char *pattern, char name[NAME_MAX + 1])
             break; /* the hit file has another ending in its place (units/inputs.h) */
         }
     }
-    snprintf(name, NAME_MAX + 1, "%.*s.hits.npy", (int)(length - tail), example);
+    char *made = ics_hit_name_make(hit_name, example, length - tail);
+    snprintf(name, NAME_MAX + 1, "%s", made != NULL ? made : "");
+    free(made);
     return fnmatch(pattern, name, 0) == 0;
 }
 

@@ -1,10 +1,27 @@
 /* Filling batches with emissions, and their photon accounts. */
 #include "pipeline/devices/batch.h"
 
+#include "stages/profile.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+/* The flags of a step are those of an emission, bit by bit. */
+_Static_assert((int)ICESTREAM_STEP_ISOTROPIC == (int)ICE_EMISSION_ISOTROPIC &&
+                   (int)ICESTREAM_STEP_SURFACE == (int)ICE_EMISSION_SURFACE &&
+                   (int)ICESTREAM_STEP_GLASS == (int)ICE_EMISSION_GLASS &&
+                   ICESTREAM_STEP_PROFILE(1) == 1 << ICE_PROFILE_SHIFT &&
+                   ICESTREAM_STEP_PULSE(1) == 1 << ICE_PULSE_SHIFT,
+               "flags of files.md 3.1");
+_Static_assert((int)ICESTREAM_PROFILE_CASCADE == (int)ICE_PROFILE_CASCADE &&
+                   (int)ICESTREAM_PROFILE_CLOUD == (int)ICE_PROFILE_CLOUD &&
+                   (int)ICESTREAM_PROFILE_GAUSS == (int)ICE_PROFILE_GAUSS &&
+                   (int)ICESTREAM_PROFILE_LAB_TILTED == (int)ICE_PROFILE_LAB_TILTED &&
+                   (int)ICESTREAM_PROFILE_CLSIM_TILTED == (int)ICE_PROFILE_CLSIM_TILTED &&
+                   (int)ICESTREAM_PROFILE_CONE == (int)ICE_PROFILE_CONE &&
+                   (int)ICESTREAM_PULSE_RECTANGLE == (int)ICE_PULSE_RECTANGLE,
+               "profiles and pulses of files.md 3.4");
 _Static_assert(sizeof(icestream_step) == 64 && sizeof(icestream_hit) == 64,
                "records of files.md 3.1 and 4.1");
 
@@ -15,6 +32,19 @@ ics_batch_limits ics_batch_limits_default(void)
                               .most_photons = UINT32_MAX,
                               .least_photons = ICS_BATCH_PHOTONS,
                               .shares = 1};
+}
+
+uint64_t ics_batch_choose_photons(const ics_batch_limits *limits, uint64_t configured,
+                                  uint64_t photons)
+{
+    const uint64_t share = photons / limits->shares;
+    if (configured != 0) {
+        return configured;
+    }
+    if (photons == UINT64_MAX || share > limits->photons) {
+        return limits->photons;
+    }
+    return share > limits->least_photons ? share : limits->least_photons;
 }
 
 int ics_batch_create(const ics_batch_limits *limits, uint64_t photons, ics_batch **out,
@@ -38,6 +68,7 @@ void ics_batch_reset(ics_batch *batch, const ics_batch_limits *limits, uint64_t 
                     .emissions = batch->emissions,
                     .capacity = batch->capacity,
                     .step_limit = limits->steps,
+                    .emission_limit = limits->emission_photons,
                     .photon_limit = wanted < limits->most_photons ? wanted : limits->most_photons};
 }
 
@@ -59,6 +90,15 @@ void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure)
     icestream_error error;
     ics_error_copy_kept(&error, failure);
     ics_error_keep(&batch->error, &error);
+}
+
+int ics_batch_error(const ics_batch *batch, const char *name, icestream_error *out)
+{
+    const int status = ics_error_copy_kept(out, &batch->error);
+    if (status == ICESTREAM_E_INPUT) {
+        ics_error_set(out, status, "%s: %s", name, batch->error.text);
+    }
+    return status;
 }
 
 void ics_batch_destroy(ics_batch *batch)
@@ -124,10 +164,14 @@ int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestr
         }
         uint64_t room = room_for_photons(batch, cursor);
         uint32_t left = cursor->steps->photons - cursor->first_photon;
+        if (batch->emission_limit != 0 && batch->emission_limit < left) {
+            left = batch->emission_limit;
+        }
         uint32_t photons = left < room ? left : (uint32_t)room;
         batch->steps[batch->count] = *cursor->steps;
         batch->emissions[batch->count] =
             ics_batch_step_emission(cursor->steps, cursor->first_photon, photons);
+        batch->has_profile |= (batch->emissions[batch->count].flags & ICE_EMISSION_PROFILE) != 0;
         batch->count++;
         batch->photons += photons;
         cursor->first_photon += photons;
@@ -171,9 +215,8 @@ ice_emission ics_batch_step_emission(const icestream_step *step, uint32_t first,
         .photons = photons,
         .spectrum = step->spectrum,
     };
-    if ((step->flags & ICESTREAM_STEP_ISOTROPIC) != 0) {
-        emission.flags = ICE_EMISSION_ISOTROPIC;
-    } else {
+    emission.flags = step->flags & ~(uint32_t)ICESTREAM_STEP_NOT_THINNED;
+    if ((step->flags & ICESTREAM_STEP_ISOTROPIC) == 0) {
         double x = step->dx, y = step->dy, z = step->dz;
         double norm = sqrt(x * x + y * y + z * z);
         emission.dx = (float)(x / norm);

@@ -26,11 +26,12 @@
 
 /* Sizes of the batches of a device. */
 typedef struct ics_batch_limits {
-    uint32_t steps;         /* largest number of steps in a batch */
-    uint64_t photons;       /* photons in a batch if graph.batch is auto and the file is large */
-    uint64_t most_photons;  /* largest number of photons in a batch, also if it is configured */
-    uint32_t shares;        /* a smaller file is divided into this number of batches, */
-    uint64_t least_photons; /* but not into batches of fewer photons than this */
+    uint32_t steps;            /* largest number of steps in a batch */
+    uint32_t emission_photons; /* largest number of photons in an emission; 0: any */
+    uint64_t photons;          /* photons in a batch if graph.batch is auto and the file is large */
+    uint64_t most_photons;     /* largest number of photons in a batch, also if it is configured */
+    uint32_t shares;           /* a smaller file is divided into this number of batches, */
+    uint64_t least_photons;    /* but not into batches of fewer photons than this */
 } ics_batch_limits;
 
 /* ICS_BATCH_STEPS and ICS_BATCH_PHOTONS; small files are not divided further. */
@@ -44,10 +45,12 @@ typedef struct ics_batch {
     icestream_step *steps;   /* [count], the step of every emission */
     ice_emission *emissions; /* [count], each with 1 or more photons */
     uint32_t count, capacity;
-    uint64_t first_photon; /* of the batch: its position in the file (ics_step_cursor) */
-    uint64_t photons;      /* sum over the emissions */
-    uint64_t photon_limit; /* the batch is full with this number of photons, */
-    uint32_t step_limit;   /* or with this number of emissions */
+    bool has_profile;        /* an emission has a profile (stages/profile.h) */
+    uint64_t first_photon;   /* of the batch: its position in the file (ics_step_cursor) */
+    uint64_t photons;        /* sum over the emissions */
+    uint64_t photon_limit;   /* the batch is full with this number of photons, */
+    uint32_t step_limit;     /* or with this number of emissions */
+    uint32_t emission_limit; /* photons of an emission; 0: any */
 
     /* What a GPU returned, until the host makes hits of it. */
     ics_arrivals arrivals;
@@ -72,6 +75,10 @@ static inline ics_batch *ics_batch_of_job(ics_job *job)
  * limits->photons; in any case at most limits->most_photons. ICESTREAM_E_MEMORY. */
 int ics_batch_create(const ics_batch_limits *limits, uint64_t photons, ics_batch **out,
                      icestream_error *error);
+/* Chooses the photons per batch of steps with `photons` photons (UINT64_MAX: not known): the
+ * configured number; for 0 a number with which a small input has a batch for every thread. */
+uint64_t ics_batch_choose_photons(const ics_batch_limits *limits, uint64_t configured,
+                                  uint64_t photons);
 /* Empties a batch, gives it new limits and keeps its memory for steps. */
 void ics_batch_reset(ics_batch *batch, const ics_batch_limits *limits, uint64_t photons);
 /* Removes all results of a device, so that the batch can be computed again. */
@@ -79,6 +86,9 @@ void ics_batch_clear_results(ics_batch *batch);
 /* Sets the error of a batch that was not computed to a copy of `failure`, which no other thread
  * changes during this call. */
 void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure);
+/* Copies the error of a batch. What is wrong with its steps gets the name of their file or
+ * submission in front. Returns the status. */
+int ics_batch_error(const ics_batch *batch, const char *name, icestream_error *out);
 /* Accepts NULL. */
 void ics_batch_destroy(ics_batch *batch);
 
@@ -151,6 +161,9 @@ int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch
                             const ics_arrivals *arrivals, icestream_hit *hits, size_t *count,
                             icestream_account *account, icestream_error *error);
 
+/* Returns copies of the arrivals in the order of their photons in the batch, for the caller to
+ * free. Without items: they are in that order already, or few, or there is no memory for copies. */
+ics_arrivals ics_hit_sort_arrivals(const ics_batch *batch, const ics_arrivals *arrivals);
 /* Compares two hits for qsort in the order of hit files: (event_id, step_id, photon_id, string,
  * module), then t, then all bytes, so that only equal hits compare as equal. */
 int ics_hit_sort_order(const void *left, const void *right);

@@ -9,15 +9,16 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
                                const ice_arrival *arrival, icestream_hit *out,
                                icestream_error *error)
 {
-    if (arrival->emission >= batch->count || arrival->module >= models->detector->module_count) {
+    const uint32_t index = ice_arrival_module(arrival);
+    if (arrival->emission >= batch->count || index >= models->detector->module_count) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "internal error: an arrival names emission %u of %u, module %u of %zu",
-                             arrival->emission, batch->count, arrival->module,
+                             arrival->emission, batch->count, index,
                              models->detector->module_count);
     }
     const icestream_step *step = &batch->steps[arrival->emission];
     const ice_emission *emission = &batch->emissions[arrival->emission];
-    const ice_module *module = &models->detector->modules[arrival->module];
+    const ice_module *module = &models->detector->modules[index];
     double bias = ics_batch_light_bias(models->light, arrival->wavelength);
     double weight = ics_batch_weight(models, step, bias);
     if (!(bias > 0.0)) {
@@ -95,7 +96,10 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
                                          .hits = account->hits,
                                          .bounces = account->bounces};
     icestream_error error = {.status = ICESTREAM_OK};
-    if (make_hits(batch, models, arrivals, &error) == ICESTREAM_OK) {
+    ics_arrivals sorted = ics_hit_sort_arrivals(batch, arrivals);
+    const int status = make_hits(batch, models, sorted.items != NULL ? &sorted : arrivals, &error);
+    ics_graph_arrivals_free(&sorted);
+    if (status == ICESTREAM_OK) {
         ics_batch_account_check(&batch->account, batch->photons, batch->hit_count, &error);
     }
     ics_error_keep(&batch->error, &error);

@@ -234,7 +234,7 @@ const char *ics_device_text(const ics_device *device, char *buffer, size_t size)
     ics_device_facts facts;
     ics_device_facts_of(device, &facts);
     const char *maths = ics_metadata_maths_name(facts.maths);
-    char schedule[64] = "schedule measured on the first batch";
+    char schedule[64] = "schedule chosen on the first batch";
     if (facts.schedule != ICS_SCHEDULE_AUTO) {
         snprintf(schedule, sizeof schedule, "%s schedule", ics_graph_schedule_name(facts.schedule));
     }

@@ -28,8 +28,8 @@ typedef struct ics_device ics_device;
 /* Starts the device and its threads. `models.tables` must be tables->device. The tables, the models
  * and the strings of the options must outlive the device. Finished batches are posted to `finished`
  * from any thread; if finished.post is NULL, they wait for ics_device_take(). A GPU with schedule
- * AUTO measures schedules on its first batch. ICESTREAM_E_MEMORY, ICESTREAM_E_CONFIG (the device
- * cannot do what the options ask for), ICESTREAM_E_DEVICE, ICESTREAM_E_FAILED. */
+ * AUTO chooses its schedule when the first batch comes. ICESTREAM_E_MEMORY, ICESTREAM_E_CONFIG (the
+ * device cannot do what the options ask for), ICESTREAM_E_DEVICE, ICESTREAM_E_FAILED. */
 int ics_device_create(const ics_device_options *options, const ics_tables *tables,
                       ics_hit_models models, ics_post finished, ics_device **out,
                       icestream_error *error);

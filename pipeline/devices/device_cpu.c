@@ -2,8 +2,9 @@
 #include "base/clock.h"
 #include "kernels/fault.h"
 #include "pipeline/devices/device_backend.h"
+#include "pipeline/devices/device_cosine.h"
+#include "pipeline/devices/device_table.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,6 @@ enum {
      * pieces, so that all threads finish at about the same time. */
     BATCHES_PER_THREAD = 8
 };
-
-/* Relative error of effective scattering lengths that no warning names. */
-#define MEAN_COSINE_SLACK 0.01
 
 typedef struct cpu_device cpu_device;
 typedef struct cut_batch cut_batch;
@@ -41,8 +39,7 @@ struct cut_batch {
     uint32_t emission;    /* the next piece begins in this emission */
     uint32_t photon;      /* photons of that emission that are in pieces already */
     uint32_t jobs_left;
-    int result;            /* icestream_status of the first piece that failed */
-    ice_fault fault;       /* ICESTREAM_E_CONFIG: what a stage returned */
+    icestream_error why;   /* of the first piece that failed; status ICESTREAM_OK: none has */
     ics_arrivals arrivals; /* of all pieces so far */
     ice_account account;
     double seconds;
@@ -56,10 +53,12 @@ typedef struct compute_thread {
     ics_arrivals arrivals;
     ice_emission *emissions; /* [capacity], of a piece */
     uint32_t capacity;
+    ics_device_table_memory table;
 } compute_thread;
 
 struct cpu_device {
     ics_hit_models models;
+    ics_device_table *table; /* filled instead of recording hits; NULL: hits */
     ics_post finished;
     ics_workers *workers;
     uint32_t threads;
@@ -76,19 +75,37 @@ struct cpu_device {
 
 /* ---- whole batches --------------------------------------------------------------------------- */
 
-/* `fault`: what a stage returned, for ICESTREAM_E_CONFIG. */
-static void fail_batch(const cpu_device *cpu, ics_batch *batch, int result, ice_fault fault)
+/* Describes why ics_graph_run() failed. */
+static void explain(const compute_thread *thread, int result, uint32_t count, icestream_error *why)
 {
-    icestream_error why;
     if (result == ICESTREAM_E_INTERRUPTED) {
-        ics_error_set(&why, ICESTREAM_E_INTERRUPTED, "interrupted");
+        ics_error_set(why, ICESTREAM_E_INTERRUPTED, "interrupted");
     } else if (result == ICESTREAM_E_CONFIG) {
-        ics_fault_report(&fault, cpu->custom, &why);
+        const ice_fault fault = ics_graph_fault(thread->graph);
+        ics_fault_report(&fault, thread->cpu->custom, why);
     } else {
-        ics_error_set(&why, ICESTREAM_E_MEMORY, "out of memory while computing %u steps",
-                      batch->count);
+        ics_error_set(why, ICESTREAM_E_MEMORY, "out of memory while computing %u steps", count);
     }
-    ics_error_keep(&batch->error, &why);
+}
+
+/* Computes emissions to their end: arrivals go to thread->arrivals, or samples to the table.
+ * `steps`: of the emissions. `why` is filled after an error. */
+static int compute(compute_thread *thread, const icestream_step *steps,
+                   const ice_emission *emissions, uint32_t count, ice_account *account,
+                   icestream_error *why)
+{
+    const cpu_device *cpu = thread->cpu;
+    const ics_device_table_light light = {steps, emissions, count, cpu->models.light};
+    thread->arrivals.count = 0;
+    why->status = ICESTREAM_OK;
+    const int result =
+        cpu->table != NULL
+            ? ics_device_table_fill(cpu->table, thread->graph, &light, &thread->table, account, why)
+            : ics_graph_run(thread->graph, emissions, count, &thread->arrivals, account);
+    if (result != ICESTREAM_OK && why->status != result) {
+        explain(thread, result, count, why);
+    }
+    return result;
 }
 
 /* Posts a finished batch. A job does this itself, and the workers post nothing, because a job is
@@ -110,14 +127,13 @@ static void compute_batch(ics_job *job, void *thread_state)
     compute_thread *thread = thread_state;
     double start = ics_clock_seconds();
     ice_account account = {0};
-    thread->arrivals.count = 0;
-    int result =
-        ics_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
-    if (result == ICESTREAM_OK) {
+    icestream_error why;
+    if (compute(thread, batch->steps, batch->emissions, batch->count, &account, &why) ==
+        ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
-        fail_batch(thread->cpu, batch, result, ics_graph_fault(thread->graph));
+        ics_error_keep(&batch->error, &why);
     }
     batch->seconds = ics_clock_seconds() - start;
     post_batch(thread->cpu, batch);
@@ -151,10 +167,10 @@ static uint32_t cut_piece(cut_batch *cut, compute_thread *thread, uint32_t *firs
     uint64_t photons = 0;
     pthread_mutex_lock(&cut->lock);
     *first = cut->emission;
-    while (cut->result == ICESTREAM_OK && cut->emission < batch->count && photons < cut->piece &&
-           count < ICS_BATCH_STEPS) {
+    while (cut->why.status == ICESTREAM_OK && cut->emission < batch->count &&
+           photons < cut->piece && count < ICS_BATCH_STEPS) {
         if (!grow_piece(thread, count)) {
-            cut->result = ICESTREAM_E_MEMORY;
+            explain(thread, ICESTREAM_E_MEMORY, batch->count, &cut->why);
             count = 0;
             break;
         }
@@ -176,17 +192,20 @@ static uint32_t cut_piece(cut_batch *cut, compute_thread *thread, uint32_t *firs
 /* Adds the result of a piece to that of the batch. `first` converts indices of emissions in the
  * piece into indices in the batch. */
 static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t first,
-                      const ice_account *account, int result)
+                      const ice_account *account, icestream_error *why)
 {
+    int result = why->status;
     pthread_mutex_lock(&cut->lock);
     for (size_t i = 0; result == ICESTREAM_OK && i < thread->arrivals.count; ++i) {
         ice_arrival arrival = thread->arrivals.items[i];
         arrival.emission += first;
         result = ics_graph_arrivals_put(&cut->arrivals, &arrival);
+        if (result != ICESTREAM_OK) {
+            explain(thread, result, cut->batch->count, why);
+        }
     }
-    if (cut->result == ICESTREAM_OK) {
-        cut->result = result;
-        cut->fault = ics_graph_fault(thread->graph);
+    if (cut->why.status == ICESTREAM_OK) {
+        cut->why = *why;
     }
     ice_account *sum = &cut->account;
     sum->created += account->created;
@@ -204,11 +223,11 @@ static void finish_cut(cut_batch *cut, cpu_device *cpu)
 {
     ics_batch *batch = cut->batch;
     double start = ics_clock_seconds();
-    if (cut->result == ICESTREAM_OK) {
+    if (cut->why.status == ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &cpu->models, &cut->account, &cut->arrivals);
     } else {
-        fail_batch(cpu, batch, cut->result, cut->fault);
+        ics_error_keep(&batch->error, &cut->why);
     }
     ics_graph_arrivals_free(&cut->arrivals);
     batch->seconds = cut->seconds + ics_clock_seconds() - start;
@@ -226,10 +245,9 @@ static void compute_pieces(ics_job *job, void *thread_state)
     uint32_t first = 0;
     for (uint32_t count; (count = cut_piece(cut, thread, &first)) > 0;) {
         ice_account account = {0};
-        thread->arrivals.count = 0;
-        int result =
-            ics_graph_run(thread->graph, thread->emissions, count, &thread->arrivals, &account);
-        add_piece(cut, thread, first, &account, result);
+        icestream_error why;
+        (void)compute(thread, cut->batch->steps + first, thread->emissions, count, &account, &why);
+        add_piece(cut, thread, first, &account, &why);
     }
     pthread_mutex_lock(&cut->lock);
     cut->seconds += ics_clock_seconds() - start;
@@ -261,7 +279,7 @@ static void submit_pieces(cpu_device *cpu, ics_batch *batch, uint64_t piece)
     cut->piece = piece;
     cut->emission = cut->photon = 0;
     cut->jobs_left = jobs;
-    cut->result = ICESTREAM_OK;
+    cut->why.status = ICESTREAM_OK;
     cut->account = (ice_account){0};
     cut->seconds = 0.0;
     for (uint32_t i = 0; i < jobs; ++i) {
@@ -292,6 +310,7 @@ static void destroy(void *self)
         ics_graph_destroy(cpu->compute[i].graph);
         ics_graph_arrivals_free(&cpu->compute[i].arrivals);
         free(cpu->compute[i].emissions);
+        free(cpu->compute[i].table.origins);
     }
     destroy_cuts(cpu);
     pthread_mutex_destroy(&cpu->lock);
@@ -336,6 +355,7 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .pool = options->graph.pool,
                                .instruction_set = options->instruction_set,
                                .check = options->graph.check,
+                               .table = options->table != NULL ? &options->table->stage : NULL,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);
@@ -344,39 +364,6 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
         cpu->compute[i].cpu = cpu;
         cpu->states[i] = &cpu->compute[i];
     }
-    return ICESTREAM_OK;
-}
-
-/* Warns if a user's scatter stage has another mean cosine than the ice: the mean path between two
- * scatters follows from that of the ice (docs/stages.md). ICESTREAM_E_CONFIG: it is no cosine. */
-static int check_mean_cosine(const cpu_device *cpu, const ics_device_parts *parts,
-                             icestream_error *error)
-{
-    const ice_scatter_constants *ice = &parts->tables->device.scatter;
-    const char *header = cpu->custom[ICS_STAGE_SCATTER];
-    if (header == NULL || cpu->compute == NULL) {
-        return ICESTREAM_OK;
-    }
-    /* Scattering by molecules has the mean cosine 0. */
-    const double expected = (double)ice->g * (1.0 - (double)ice->molecules.fraction);
-    const double found = ics_graph_mean_cosine(cpu->compute[0].graph);
-    const double factor = (1.0 - expected) / (1.0 - found);
-    if (!(fabs(found) <= 1.0 + MEAN_COSINE_SLACK)) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.scatter: found a mean cosine of %.3g, expected a "
-                             "number from -1 to 1 (device.check: true names the first wrong value)",
-                             header, isnan(found) ? fabs(found) : found); /* NaN has a sign */
-    }
-    if (fabs(factor - 1.0) <= MEAN_COSINE_SLACK) {
-        return ICESTREAM_OK;
-    }
-    char line[1024];
-    snprintf(line, sizeof line,
-             "stages.scatter: %s has the mean cosine %.3g, and the ice has %.3g: effective "
-             "scattering lengths are multiplied by %.3g; expected mean_cosine: %.3g in the ice "
-             "file, or another function (docs/stages.md)",
-             header, found, expected, factor, found);
-    parts->note(parts->note_user, true, line);
     return ICESTREAM_OK;
 }
 
@@ -407,6 +394,7 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
     }
     pthread_mutex_init(&cpu->lock, NULL);
     cpu->models = parts->models;
+    cpu->table = parts->options->table;
     cpu->finished = parts->finished;
     cpu->threads = ics_workers_thread_count(parts->options->threads);
     cpu->compute = calloc(cpu->threads, sizeof *cpu->compute);
@@ -415,8 +403,8 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
     int status = cpu->compute != NULL && cpu->states != NULL
                      ? create_graphs(cpu, parts, error)
                      : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
-    if (status == ICESTREAM_OK) {
-        status = check_mean_cosine(cpu, parts, error);
+    if (status == ICESTREAM_OK && cpu->compute != NULL) {
+        status = ics_device_cosine_check(parts, cpu->compute[0].graph, error);
     }
     uint32_t jobs = credits;
     if (status == ICESTREAM_OK && work == ICS_CPU_PIECES) {

@@ -1,13 +1,25 @@
 #include "pipeline/devices/device_gpu_work.h"
 
+#include "base/clock.h"
+#include "base/error.h"
+#include "graphs/schedule.h"
 #include "pipeline/devices/device_choice.h"
 
 #include <string.h>
+
+/* Photons of an emission for schedules whose threads or warps work on one emission at a time: a
+ * step of 1e9 photons must not be the work of one thread. With this number 2^24 photons of a batch
+ * are 2^16 emissions, half of what a batch may have. */
+enum { EMISSION_PHOTONS = 256 };
+
+enum { REPORT_SIZE = sizeof(((ics_device_notes *)0)->choice) };
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
 static int make_gpu(ics_device_gpu_work *work, icestream_error *error)
 {
+    /* Another GPU, or a trial, may have found the settings for batches without profiles. */
+    work->settings.light_profiles |= work->has_profiles;
     int result = ics_gpu_create(&work->settings, work->parts->tables, &work->gpu, error);
     if (result != ICESTREAM_OK) {
         return result;
@@ -54,9 +66,15 @@ int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error)
 static int choose_and_make_gpu(ics_device_gpu_work *work, const ics_batch *batch,
                                icestream_error *error)
 {
-    char report[sizeof(((ics_device_notes *)0)->choice)] = "";
+    char report[REPORT_SIZE] = "";
+    work->settings.light_profiles |= work->has_profiles;
+    work->asked = work->settings;
     int result = ics_device_choice_make(work->parts->choices, &work->settings, work->parts->tables,
                                         batch, report, sizeof report, error);
+    if (result == ICESTREAM_OK &&
+        ics_device_choice_is_first(work->parts->choices, work->asked.ordinal)) {
+        result = ics_gpu_trials_create(&work->asked, work->parts->tables, &work->trials, error);
+    }
     if (result != ICESTREAM_OK) {
         return result;
     }
@@ -64,10 +82,103 @@ static int choose_and_make_gpu(ics_device_gpu_work *work, const ics_batch *batch
     return make_gpu(work, error);
 }
 
+/* ---- trials and changes of the schedule ------------------------------------------------------ */
+
+static ics_gpu_usage usage_of(const ics_device_gpu_work *work)
+{
+    ics_gpu_usage sum = work->before, now = {0};
+    if (work->gpu != NULL) {
+        ics_gpu_usage_of(work->gpu, &now);
+    }
+    sum.seconds += now.seconds;
+    sum.launches += now.launches;
+    sum.waves += now.waves;
+    sum.device_bytes = now.device_bytes;
+    sum.trial_seconds = work->trials != NULL ? ics_gpu_trials_seconds(work->trials) : 0;
+    for (size_t i = 0; i < sizeof sum.stage_seconds / sizeof *sum.stage_seconds; ++i) {
+        sum.stage_seconds[i] += now.stage_seconds[i];
+    }
+    return sum;
+}
+
+/* Replaces the GPU, which has no batch, by one with the settings in *work. What it has done stays
+ * in `before`. */
+static int remake_gpu(ics_device_gpu_work *work, icestream_error *error)
+{
+    work->before = usage_of(work);
+    ics_gpu_destroy(work->gpu);
+    work->gpu = NULL;
+    return make_gpu(work, error);
+}
+
+/* Whether a pause of the GPU is needed, for a trial or because another schedule should continue:
+ * the one in use does not suit steps such as those of this batch, or the first GPU of the kind has
+ * changed. */
+static bool needs_pause(ics_device_gpu_work *work, const ics_batch *batch)
+{
+    ics_gpu_options other = work->settings;
+    if (work->asked.schedule != ICS_SCHEDULE_AUTO || work->asked.batch_photons == 0) {
+        return false; /* a fixed schedule */
+    }
+    return !ics_gpu_suits(&work->settings, batch->emissions, batch->count) ||
+           ics_device_choice_differs(work->parts->choices, &other) ||
+           (work->trials != NULL && ics_gpu_trials_due(work->trials, usage_of(work).seconds,
+                                                       batch->emissions, batch->count));
+}
+
+/* Sets *best to the settings that shall compute this batch and those that follow: after a trial, if
+ * one is due. No batch is with the GPU. */
+static int find_settings(ics_device_gpu_work *work, const ics_batch *batch, ics_gpu_options *best,
+                         icestream_error *error)
+{
+    const ics_gpu_usage usage = usage_of(work);
+    char report[ICS_GPU_REPORT_SIZE] = "";
+    int result = ICESTREAM_OK;
+    if (work->trials != NULL &&
+        ics_gpu_trials_due(work->trials, usage.seconds, batch->emissions, batch->count)) {
+        ics_gpu_trials_spend(work->trials, ics_clock_seconds() - work->paused_at);
+        result = ics_gpu_trials_run(work->trials, batch->emissions, batch->count,
+                                    usage.device_bytes, best, report, error);
+    } else if (!ics_gpu_suits(&work->settings, batch->emissions, batch->count)) {
+        *best = work->asked;
+        best->light_profiles |= work->has_profiles;
+        result = ics_gpu_choose(best, work->parts->tables, batch->emissions, batch->count, report,
+                                sizeof report, error);
+    } else {
+        (void)ics_device_choice_differs(work->parts->choices, best);
+        return ICESTREAM_OK;
+    }
+    if (result == ICESTREAM_OK) {
+        work->parts->note(work->parts->note_user, false, report);
+        ics_device_choice_change(work->parts->choices, best);
+    }
+    return result;
+}
+
+/* Ends a pause: the GPU is empty, and `batch` comes next. */
+static int end_pause(ics_device_gpu_work *work, const ics_batch *batch, icestream_error *error)
+{
+    ics_gpu_options best = work->settings;
+    work->pauses = false;
+    const int result = find_settings(work, batch, &best, error);
+    if (result != ICESTREAM_OK || ics_device_choice_equal(&best, &work->settings)) {
+        return result;
+    }
+    const double start = ics_clock_seconds();
+    work->settings = best;
+    const int made = remake_gpu(work, error);
+    if (work->trials != NULL) {
+        ics_gpu_trials_spend(work->trials, ics_clock_seconds() - start);
+    }
+    return made;
+}
+
 void ics_device_gpu_work_end(ics_device_gpu_work *work)
 {
     ics_gpu_destroy(work->gpu);
     work->gpu = NULL;
+    ics_gpu_trials_destroy(work->trials);
+    work->trials = NULL;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -103,15 +214,30 @@ static int check_simulation(ics_device_gpu_work *work, icestream_error *error)
 
 bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work)
 {
-    return work->gpu == NULL || work->count < ics_gpu_credits(work->gpu);
+    return work->count == 0 || (work->gpu != NULL && !work->pauses && !work->holds_batch &&
+                                work->count < ics_gpu_credits(work->gpu));
+}
+
+int ics_device_gpu_work_release(ics_device_gpu_work *work, icestream_error *error)
+{
+    if (!work->holds_batch || work->count > 1) {
+        return ICESTREAM_OK;
+    }
+    work->holds_batch = false;
+    ICS_TRY(remake_gpu(work, error));
+    ics_batch *batch = work->batches[0];
+    return ics_gpu_submit(work->gpu, batch->emissions, batch->count, batch, error);
 }
 
 int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error)
 {
     int result = ICESTREAM_OK;
     work->batches[work->count++] = batch;
+    work->has_profiles |= batch->has_profile;
     if (work->gpu == NULL) {
         result = choose_and_make_gpu(work, batch, error);
+    } else if (work->pauses && work->count == 1) {
+        result = end_pause(work, batch, error);
     }
     if (result == ICESTREAM_OK) {
         result = check_simulation(work, error);
@@ -119,9 +245,18 @@ int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, ices
     if (result == ICESTREAM_OK) {
         result = check_size(work, batch, error);
     }
-    return result == ICESTREAM_OK
-               ? ics_gpu_submit(work->gpu, batch->emissions, batch->count, batch, error)
-               : result;
+    if (result == ICESTREAM_OK && work->has_profiles && !work->settings.light_profiles) {
+        work->holds_batch = true;
+        return ics_device_gpu_work_release(work, error);
+    }
+    if (result == ICESTREAM_OK) {
+        result = ics_gpu_submit(work->gpu, batch->emissions, batch->count, batch, error);
+    }
+    if (result == ICESTREAM_OK && !work->pauses && needs_pause(work, batch)) {
+        work->pauses = true;
+        work->paused_at = ics_clock_seconds();
+    }
+    return result;
 }
 
 ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work)
@@ -155,12 +290,13 @@ void ics_device_gpu_work_facts(ics_device_gpu_work *work, ics_device_facts *out)
     out->maths = settings->math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST;
     out->pool = made ? settings->pool : 0;
     out->gpu = *settings;
+    const ics_gpu_schedule *row = made ? ics_schedule_row(settings->schedule) : NULL;
     out->limits = (ics_batch_limits){.steps = settings->batch_emissions,
+                                     .emission_photons =
+                                         row == NULL || row->takes_steps ? EMISSION_PHOTONS : 0,
                                      .photons = settings->batch_photons,
                                      .most_photons = settings->batch_photons,
                                      .least_photons = settings->batch_photons,
                                      .shares = 1};
-    if (made) {
-        ics_gpu_usage_of(work->gpu, &out->usage);
-    }
+    out->usage = usage_of(work);
 }

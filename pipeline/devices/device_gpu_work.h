@@ -18,11 +18,22 @@ typedef struct ics_device_gpu_work {
     char name[256]; /* of the GPU */
     ics_gpu *gpu;   /* schedule AUTO: NULL until the first batch */
     uint32_t count;
+    bool has_profiles; /* a batch had a step with a profile */
+    /* One of `batches` waits until the GPU has computed all others, because the kernels cannot
+     * make its photons (graphs/gpu.h, light_profiles). Then the GPU is made again. */
+    bool holds_batch;
     uint32_t submitted; /* batches, counted only if a loss is simulated */
+
+    /* Schedule AUTO. */
+    ics_gpu_options asked;  /* as asked for, with the limits of batches */
+    ics_gpu_trials *trials; /* of the first GPU of a kind; NULL: this GPU makes none */
+    bool pauses;      /* the GPU gets no batch until it is empty: then the schedule may change */
+    double paused_at; /* time (s) */
+    ics_gpu_usage before; /* of the graphs that were in use before this one */
 } ics_device_gpu_work;
 
-/* Starts the GPU. With schedule AUTO, which needs a batch, it only checks what it can, and plans
- * how large batches may be. Returns an icestream_status. */
+/* Starts the GPU. With schedule AUTO, whose choice depends on the steps of a batch, it only checks
+ * what it can, and plans how large batches may be. Returns an icestream_status. */
 int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error);
 /* Ends the work with the GPU. No batch may be with it, unless it has failed. */
 void ics_device_gpu_work_end(ics_device_gpu_work *work);
@@ -30,8 +41,12 @@ void ics_device_gpu_work_end(ics_device_gpu_work *work);
 /* Whether the GPU can take another batch. */
 bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work);
 /* Gives the GPU a batch; the batch is in `batches` also after an error. With schedule AUTO the
- * first call measures schedules and starts the GPU. Returns an icestream_status. */
+ * first call chooses a schedule and starts the GPU, and a call after a pause may make a trial and
+ * change the schedule. Returns an icestream_status. */
 int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error);
+/* Gives the GPU the batch that was held, if all others are computed. Returns an icestream_status.
+ */
+int ics_device_gpu_work_release(ics_device_gpu_work *work, icestream_error *error);
 /* Returns a batch that the GPU has computed, with its arrivals; NULL if there is none now. */
 ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work);
 

@@ -57,6 +57,10 @@ static void add_name(char *names, size_t size, const ics_device_member *member,
 static void add_limits(ics_batch_limits *limits, const ics_batch_limits *other)
 {
     limits->steps = other->steps < limits->steps ? other->steps : limits->steps;
+    if (other->emission_photons != 0 &&
+        (limits->emission_photons == 0 || other->emission_photons < limits->emission_photons)) {
+        limits->emission_photons = other->emission_photons;
+    }
     limits->photons = other->photons < limits->photons ? other->photons : limits->photons;
     limits->most_photons =
         other->most_photons < limits->most_photons ? other->most_photons : limits->most_photons;
@@ -71,6 +75,7 @@ static void add_usage(ics_gpu_usage *sum, const ics_gpu_usage *usage)
     sum->launches += usage->launches;
     sum->waves += usage->waves;
     sum->device_bytes += usage->device_bytes;
+    sum->trial_seconds += usage->trial_seconds;
     for (size_t i = 0; i < sizeof sum->stage_seconds / sizeof sum->stage_seconds[0]; ++i) {
         sum->stage_seconds[i] += usage->stage_seconds[i];
     }

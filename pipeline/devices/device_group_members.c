@@ -1,5 +1,6 @@
 #include "pipeline/devices/device_group_members.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void ics_device_group_members_blame(ics_device_group *group, int status, const char *before,
@@ -11,35 +12,81 @@ void ics_device_group_members_blame(ics_device_group *group, int status, const c
     ics_error_keep(&group->failure, &failure);
 }
 
-/* Adds a member. If that fails, it is not counted. The caller does not hold the lock. */
-static int add_member(ics_device_group *group, const ics_device_maker *maker,
-                      icestream_error *error)
+/* A member that is being created. */
+typedef struct new_member {
+    ics_device_group *group;
+    const ics_device_maker *maker;
+    ics_device_member *member;
+    ics_device_options options;
+    ics_device_backend backend;
+    icestream_error error; /* its status: how the creation ended */
+    pthread_t thread;
+    bool has_thread;
+} new_member;
+
+/* Creates the backend of a member, on any thread. */
+static void *create_backend(void *user)
 {
-    ics_device_member *member = &group->members[group->count];
+    new_member *self = user;
+    ics_device_parts parts = self->group->parts;
+    parts.options = &self->options;
+    parts.finished = (ics_post){.post = self->group->finished, .user = self->member};
+    parts.lost = self->group->lost;
+    parts.lost_user = self->member;
+    const int status = self->maker->create(self->maker->user, &parts, &self->backend, &self->error);
+    self->error.status = status;
+    return NULL;
+}
+
+/* Prepares the member that gets this index in the group. */
+static void prepare_member(new_member *self, ics_device_group *group, uint32_t index,
+                           const ics_device_maker *maker)
+{
+    ics_device_member *member = &group->members[index];
     member->group = group;
     member->is_gpu = maker->is_gpu;
     member->ordinal = maker->ordinal;
     member->meter = (ics_device_meter){.assumed = maker->assumed, .warms_up = maker->is_gpu};
     memcpy(member->name, maker->name, sizeof member->name);
-    ics_device_options options = group->options;
-    options.graph.ordinal = maker->ordinal;
-    options.threads = maker->threads;
-    if (!maker->is_gpu && options.backend == ICS_BACKEND_CUDA) {
-        ics_device_options_for_cpu(&options);
+    self->group = group;
+    self->maker = maker;
+    self->member = member;
+    self->options = group->options;
+    self->options.graph.ordinal = maker->ordinal;
+    self->options.threads = maker->threads;
+    if (!maker->is_gpu && self->options.backend == ICS_BACKEND_CUDA) {
+        ics_device_options_for_cpu(&self->options);
     }
-    ics_device_parts parts = group->parts;
-    parts.options = &options;
-    parts.finished = (ics_post){.post = group->finished, .user = member};
-    parts.lost = group->lost;
-    parts.lost_user = member;
-    ics_device_backend backend = {0};
-    ICS_TRY(maker->create(maker->user, &parts, &backend, error));
+}
+
+/* The next member of the group is complete. The caller does not hold the lock. */
+static void count_member(ics_device_group *group, const new_member *self)
+{
     pthread_mutex_lock(&group->lock);
-    member->backend = backend;
+    self->member->backend = self->backend;
     group->count++;
     group->alive++;
     pthread_mutex_unlock(&group->lock);
-    return ICESTREAM_OK;
+}
+
+/* Adds a member. If that fails, it is not counted. The caller does not hold the lock. */
+static int add_member(ics_device_group *group, const ics_device_maker *maker,
+                      icestream_error *error)
+{
+    new_member *self = calloc(1, sizeof *self);
+    if (self == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+    }
+    prepare_member(self, group, group->count, maker);
+    create_backend(self);
+    const int status = self->error.status;
+    if (status == ICESTREAM_OK) {
+        count_member(group, self);
+    } else {
+        ics_error_copy(error, &self->error);
+    }
+    free(self);
+    return status;
 }
 
 /* Counts a member that cannot be created as lost. Returns false if the error does not concern this
@@ -93,20 +140,62 @@ int ics_device_group_members_add_cpu(ics_device_group *group, bool late, icestre
     return ICESTREAM_OK;
 }
 
+/* Creates all members. GPUs start at the same time, each on a thread, because every one waits for
+ * its driver. */
+static void create_all(new_member *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        all[i].has_thread = count > 1 && all[i].maker->is_gpu &&
+                            pthread_create(&all[i].thread, NULL, create_backend, &all[i]) == 0;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!all[i].has_thread) {
+            create_backend(&all[i]);
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (all[i].has_thread) {
+            pthread_join(all[i].thread, NULL);
+        }
+    }
+}
+
+/* Counts all members in their order. Returns the first error that does not concern its member
+ * alone, after all members are counted, so that they are destroyed with the group. */
+static int count_all(ics_device_group *group, const new_member *all, uint32_t count,
+                     icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (all[i].error.status == ICESTREAM_OK) {
+            count_member(group, &all[i]);
+            group->credits +=
+                all[i].maker->credits != 0 ? all[i].maker->credits : all[i].backend.credits;
+        } else if (status != ICESTREAM_OK || !leave_out(group, all[i].maker, &all[i].error)) {
+            pthread_mutex_lock(&group->lock);
+            group->members[group->count++].lost = true;
+            pthread_mutex_unlock(&group->lock);
+            status = status != ICESTREAM_OK ? status : ics_error_copy(error, &all[i].error);
+        }
+    }
+    return status;
+}
+
 int ics_device_group_members_create(ics_device_group *group, const ics_device_maker *makers,
                                     uint32_t count, icestream_error *error)
 {
-    for (uint32_t i = 0; i < count; ++i) {
-        icestream_error why = {.status = ICESTREAM_OK};
-        if (add_member(group, &makers[i], &why) == ICESTREAM_OK) {
-            const uint32_t own = group->members[group->count - 1].backend.credits;
-            group->credits += makers[i].credits != 0 ? makers[i].credits : own;
-        } else if (!leave_out(group, &makers[i], &why)) {
-            return ics_error_copy(error, &why);
-        }
+    new_member *all = calloc(count, sizeof *all);
+    if (all == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a group of devices");
     }
-    if (group->alive > 0) {
-        return ICESTREAM_OK;
+    for (uint32_t i = 0; i < count; ++i) {
+        prepare_member(&all[i], group, i, &makers[i]);
+    }
+    create_all(all, count);
+    const int status = count_all(group, all, count, error);
+    free(all);
+    if (status != ICESTREAM_OK || group->alive > 0) {
+        return status;
     }
     ICS_TRY(ics_device_group_members_add_cpu(group, false, error));
     group->credits = group->members[group->count - 1].backend.credits;

@@ -13,8 +13,8 @@
 /* Initialise it with zeros, `assumed` and `warms_up`. */
 typedef struct ics_device_meter {
     double assumed;        /* the rate until it is measured (photons/s) */
-    bool warms_up;         /* the first batch is not measured, because a GPU compiles kernels and
-                              measures schedules during its first batch */
+    bool warms_up;         /* the first batch is not measured, because a GPU compiles kernels
+                              during its first batch */
     uint64_t photons;      /* computed */
     uint64_t batches;      /* computed */
     uint64_t held_photons; /* with the device now */

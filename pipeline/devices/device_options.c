@@ -72,14 +72,19 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
                                .block = config->graph.block,
                                .refill = config->graph.refill,
                                .lanes = config->graph.lanes,
+                               .join = config->graph.join,
                                .hits = config->graph.hits,
                                .batch_photons = config->graph.batch,
                                .sort = config->graph.compact.sort,
                                .when = config->graph.compact.when,
                                .every = config->graph.compact.every,
                                .memory_limit = config->device.memory_limit,
+                               .light_profiles = ics_config_has_particles(config) &&
+                                                 config->particles.cascades == ICS_CASCADES_PROFILE,
                                .watchdog = config->device.watchdog,
                                .check = config->device.check,
+                               /* For tools that do not see into the body of a conditional node. */
+                               .host_loop = getenv("ICESTREAM_GPU_HOST_LOOP") != NULL,
                                .use_cache = true};
     for (int i = 0; i < ICS_STAGES; ++i) {
         options.custom[i] = config->stages.custom[i];

@@ -25,6 +25,8 @@ typedef struct ics_device_options {
     /* The options of graphs. A CPU uses schedule (AUTO: its own choice), variants, custom, and pool
      * (0: its own choice; per thread). `ordinal` is not used: see `gpus`. */
     ics_gpu_options graph;
+    /* The table that the device fills instead of recording hits; NULL: hits. Only a CPU can. */
+    struct ics_device_table *table;
     const atomic_bool *cancel; /* if true, batches end with ICESTREAM_E_INTERRUPTED; may be NULL */
     char reason[1024];         /* why this backend was chosen; "" if the user asked for it */
     bool warn;                 /* the reason is a warning */

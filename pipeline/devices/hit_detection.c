@@ -1,6 +1,5 @@
 /* The detect stage: decides on the host which hits are photo-electrons (physics.md 3.2, 8.5). */
 #include "base/error.h"
-#include "physics/detect/detect_pe.h"
 #include "pipeline/devices/batch.h"
 
 #include <inttypes.h>
@@ -8,19 +7,44 @@
 /* A probability may exceed 1 by this much, because of rounding (physics.md 8.5). */
 #define CERTAINTY_TOLERANCE 1e-4
 
+typedef struct detection_verdict {
+    bool detected;
+    int16_t pmt;   /* which PMT detects it */
+    float transit; /* ns, how long its signal takes through the PMT */
+} detection_verdict;
+
+/* Finds the PMT that detects an arrival, and the time of its transit. */
+static void find_pmt(const ics_hit_models *models, const ice_arrival *arrival,
+                     ice_identity identity, uint32_t block, detection_verdict *out)
+{
+    const ics_detection *detection = models->detection;
+    const float share = ice_uniform(ice_draw_of(models->tables, identity, block).b);
+    const int32_t pmt = detection->variant->pmt(&detection->tables, arrival, share);
+    out->pmt = (int16_t)pmt;
+    if (detection->tables.pmts != NULL) {
+        const ice_pmt_tables *pmts = detection->tables.pmts;
+        const ice_pmt_type *type = &pmts->types[pmts->modules[ice_arrival_module(arrival)].type];
+        const ice_pmt_window *window = &pmts->windows[type->first + (uint32_t)pmt];
+        out->transit =
+            ice_transit_time(models->tables, identity, block, window->delay, window->spread);
+    }
+}
+
 /* Decides whether the photon of one arrival is detected. */
 static int decide(const ics_hit_models *models, const ics_batch *batch, const ice_arrival *arrival,
-                  bool *detected, icestream_error *error)
+                  detection_verdict *out, icestream_error *error)
 {
     const ice_detection *tables = &models->detection->tables;
-    if (arrival->module >= tables->module_count) {
+    const uint32_t index = ice_arrival_module(arrival);
+    if (index >= tables->module_count) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
-                             "internal error: an arrival names module %u of %u", arrival->module,
+                             "internal error: an arrival names module %u of %u", index,
                              tables->module_count);
     }
     const icestream_step *step = &batch->steps[arrival->emission];
-    const ice_module *module = &models->detector->modules[arrival->module];
-    const double probability = (double)step->weight * (double)ice_detect_pe(tables, arrival);
+    const ice_module *module = &models->detector->modules[index];
+    const double probability =
+        (double)step->weight * (double)models->detection->variant->probability(tables, arrival);
     if (!(probability <= 1.0 + CERTAINTY_TOLERANCE)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "event %" PRIu64
@@ -34,7 +58,11 @@ static int decide(const ics_hit_models *models, const ics_batch *batch, const ic
         ice_identity_of(&batch->emissions[arrival->emission], arrival->photon_id);
     const float number = ice_detection_number(models->tables, identity, arrival->scatters,
                                               module->string, module->module);
-    *detected = (double)number < probability;
+    *out = (detection_verdict){.detected = (double)number < probability};
+    if (out->detected) {
+        find_pmt(models, arrival, identity,
+                 ice_detection_block(arrival->scatters, module->string, module->module), out);
+    }
     return ICESTREAM_OK;
 }
 
@@ -45,20 +73,21 @@ int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch
     const ics_hit_content content = models->detection->content;
     size_t kept = 0;
     for (size_t i = 0; i < *count; ++i) {
-        bool detected = false;
-        const int status = decide(models, batch, &arrivals->items[i], &detected, error);
+        detection_verdict verdict = {0}; /* gcc does not see that decide() fills it */
+        const int status = decide(models, batch, &arrivals->items[i], &verdict, error);
         if (status != ICESTREAM_OK) {
             return status;
         }
-        account->photo_electrons += detected;
-        if (content == ICS_CONTENT_PE && !detected) {
+        account->photo_electrons += verdict.detected;
+        if (content == ICS_CONTENT_PE && !verdict.detected) {
             account->undetected++;
             continue;
         }
         icestream_hit *hit = &hits[kept++];
         *hit = hits[i];
-        if (detected && content != ICS_CONTENT_PHOTONS) {
-            hit->pmt = 0;
+        if (verdict.detected && content != ICS_CONTENT_PHOTONS) {
+            hit->pmt = verdict.pmt;
+            hit->t += (double)verdict.transit;
         }
         if (content == ICS_CONTENT_PE) {
             hit->weight = (float)ics_batch_thinning(models->light,

@@ -1,7 +1,9 @@
 /* The order of hit files, and sorting into it.
  *
- * Many hits are sorted with a radix sort by keys that pack (event_id, step_id, photon_id) into 64
- * bits. After that only the hits of one photon are sorted by comparison.
+ * Arrivals are sorted by the position of their photons in the batch, a radix sort of few bits. The
+ * hits that are made of them are in the order of hit files then, if the steps of the batch ascend;
+ * only the hits of one photon are sorted by comparison. Other hits are sorted with a radix sort by
+ * keys that pack (event_id, step_id, photon_id) into 64 bits.
  */
 #include "pipeline/devices/batch.h"
 
@@ -27,9 +29,9 @@ int ics_hit_sort_order(const void *left_hit, const void *right_hit)
 
 enum {
     FEW = 64, /* up to this number of hits qsort() is faster than the radix sort */
-    DIGIT_BITS = 11,
-    DIGIT_VALUES = 1 << DIGIT_BITS,
-    DIGITS_MAX = (64 + DIGIT_BITS - 1) / DIGIT_BITS
+    DIGIT_BITS_MAX = 12,
+    DIGIT_VALUES = 1 << DIGIT_BITS_MAX,
+    DIGITS_MAX = (64 + DIGIT_BITS_MAX - 1) / DIGIT_BITS_MAX
 };
 
 typedef struct sort_entry {
@@ -59,22 +61,24 @@ static unsigned bits_of(key_range range)
 static sort_entry *sort_digits(sort_entry *from, sort_entry *to, size_t count, unsigned bits)
 {
     uint32_t starts[DIGITS_MAX][DIGIT_VALUES];
-    unsigned digits = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    const unsigned digits = (bits + DIGIT_BITS_MAX - 1) / DIGIT_BITS_MAX;
+    const unsigned width = digits > 0 ? (bits + digits - 1) / digits : 0;
+    const uint64_t mask = ((uint64_t)1 << width) - 1;
     memset(starts, 0, digits * sizeof starts[0]);
     for (size_t i = 0; i < count; ++i) {
         for (unsigned d = 0; d < digits; ++d) {
-            starts[d][from[i].key >> (d * DIGIT_BITS) & (DIGIT_VALUES - 1)]++;
+            starts[d][from[i].key >> (d * width) & mask]++;
         }
     }
     for (unsigned d = 0; d < digits; ++d) {
         uint32_t sum = 0;
-        for (size_t value = 0; value < DIGIT_VALUES; ++value) {
+        for (size_t value = 0; value <= mask; ++value) {
             uint32_t here = starts[d][value];
             starts[d][value] = sum;
             sum += here;
         }
         for (size_t i = 0; i < count; ++i) {
-            to[starts[d][from[i].key >> (d * DIGIT_BITS) & (DIGIT_VALUES - 1)]++] = from[i];
+            to[starts[d][from[i].key >> (d * width) & mask]++] = from[i];
         }
         sort_entry *done = to;
         to = from;
@@ -82,6 +86,71 @@ static sort_entry *sort_digits(sort_entry *from, sort_entry *to, size_t count, u
     }
     return from;
 }
+
+/* ---- arrivals -------------------------------------------------------------------------------- */
+
+/* Writes the positions of the photons in the batch as keys, and returns whether they ascend.
+ * `least` of *range is 0. An arrival of no emission of the batch, which is an error that is found
+ * later, gets the position 0. */
+static bool find_positions(const ics_batch *batch, const ics_arrivals *arrivals,
+                           const uint64_t *starts, sort_entry *entries, key_range *range)
+{
+    bool ascend = true;
+    *range = (key_range){0, 0};
+    for (size_t i = 0; i < arrivals->count; ++i) {
+        const ice_arrival *arrival = &arrivals->items[i];
+        const uint32_t emission = arrival->emission < batch->count ? arrival->emission : 0;
+        const uint32_t photon = arrival->photon_id - batch->emissions[emission].first_photon;
+        entries[i] = (sort_entry){.key = starts[emission] + photon, .hit = (uint32_t)i};
+        widen(range, entries[i].key);
+        ascend = ascend && (i == 0 || entries[i - 1].key <= entries[i].key);
+    }
+    return ascend;
+}
+
+/* Sorts copies of the arrivals into `out`. Returns whether that was needed. */
+static bool order_arrivals(const ics_batch *batch, const ics_arrivals *arrivals, uint64_t *starts,
+                           sort_entry *entries, ice_arrival *out)
+{
+    key_range range;
+    uint64_t photons = 0;
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        starts[i] = photons;
+        photons += batch->emissions[i].photons;
+    }
+    const size_t count = arrivals->count;
+    if (find_positions(batch, arrivals, starts, entries, &range)) {
+        return false;
+    }
+    const sort_entry *sorted = sort_digits(entries, entries + count, count, bits_of(range));
+    for (size_t i = 0; i < count; ++i) {
+        out[i] = arrivals->items[sorted[i].hit];
+    }
+    return true;
+}
+
+ics_arrivals ics_hit_sort_arrivals(const ics_batch *batch, const ics_arrivals *arrivals)
+{
+    const size_t count = arrivals->count;
+    if (count <= FEW || count > UINT32_MAX) {
+        return (ics_arrivals){0};
+    }
+    uint64_t *starts = malloc(batch->count * sizeof *starts);
+    sort_entry *entries = malloc(2 * count * sizeof *entries);
+    ice_arrival *copies = malloc(count * sizeof *copies);
+    ics_arrivals out = {0};
+    if (starts != NULL && entries != NULL && copies != NULL &&
+        order_arrivals(batch, arrivals, starts, entries, copies)) {
+        out = (ics_arrivals){.items = copies, .count = count, .capacity = count};
+    } else {
+        free(copies);
+    }
+    free(starts);
+    free(entries);
+    return out;
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
 
 /* Returns the hits' indices in the order of their keys, in one of two arrays of `count` entries. If
  * the three fields need more than 64 bits, sorts twice: by step and photon, then by event. */
@@ -144,6 +213,7 @@ static bool is_sorted(const icestream_hit *hits, size_t count)
 
 void ics_hit_sort(icestream_hit *hits, size_t count)
 {
+    sort_photons(hits, count);
     if (count < 2 || is_sorted(hits, count)) {
         return;
     }

@@ -56,6 +56,20 @@ static bool write_text(hid_t object, const char *name, const char *text)
 
 /* ---- export --------------------------------------------------------------------------------- */
 
+/* Creates a dataset, in chunks of `chunk` rows or, with 0, in one piece. It keeps no time, so the
+ * same table becomes the same bytes at any time of the day. */
+static hid_t create_dataset(hid_t file, const char *name, hid_t type, hid_t space, hsize_t chunk)
+{
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set = H5I_INVALID_HID;
+    if (H5Pset_obj_track_times(properties, false) >= 0 &&
+        (chunk == 0 || H5Pset_chunk(properties, 1, &chunk) >= 0)) {
+        set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    }
+    H5Pclose(properties);
+    return set;
+}
+
 /* Writes the checksum of the metadata, which the tail of a .npy file has, as an attribute. */
 static bool write_checksum(hid_t set, uint32_t checksum)
 {
@@ -74,9 +88,8 @@ static bool write_metadata(hid_t file, const json_t *metadata)
     char *text = ics_json_dump(metadata, JSON_COMPACT);
     hsize_t length = text != NULL ? strlen(text) : 0;
     hid_t space = H5Screate_simple(1, &length, NULL);
-    hid_t set = text != NULL ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT,
-                                          H5P_DEFAULT, H5P_DEFAULT)
-                             : H5I_INVALID_HID;
+    hid_t set =
+        text != NULL ? create_dataset(file, "metadata", H5T_STD_U8LE, space, 0) : H5I_INVALID_HID;
     bool written = set >= 0 &&
                    H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0 &&
                    write_checksum(set, ics_crc32c(0, text, (size_t)length));
@@ -100,15 +113,9 @@ static bool write_attributes(hid_t set, const ics_layout *schema)
 
 static hid_t create_set(hid_t file, const ics_layout *schema, hid_t type, uint64_t rows)
 {
-    hsize_t size = rows, unlimited = H5S_UNLIMITED, chunk = CHUNK;
+    hsize_t size = rows, unlimited = H5S_UNLIMITED;
     hid_t space = H5Screate_simple(1, &size, &unlimited);
-    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t set = H5I_INVALID_HID;
-    if (H5Pset_chunk(properties, 1, &chunk) >= 0) {
-        set =
-            H5Dcreate2(file, schema->short_name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    }
-    H5Pclose(properties);
+    hid_t set = create_dataset(file, schema->short_name, type, space, CHUNK);
     H5Sclose(space);
     return set;
 }

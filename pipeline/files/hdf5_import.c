@@ -1,5 +1,6 @@
 /* From HDF5 to .npy files. */
 #include "base/error.h"
+#include "base/json_read.h"
 #include "pipeline/files/contained.h"
 #include "pipeline/files/format/conversion.h"
 #include "pipeline/files/format/crc32c.h"
@@ -179,7 +180,7 @@ static int read_metadata(import_table *table, hid_t file, icestream_error *error
     hssize_t length = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     char *text = length > 0 && length <= ICS_METADATA_MAX ? malloc((size_t)length) : NULL;
     if (text != NULL && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
-        table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
+        table->metadata = ics_json_read(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
     }
     int status = ICESTREAM_OK;
     if (!json_is_object(table->metadata)) {

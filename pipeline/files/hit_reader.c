@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/terminal.h"
+#include "physics/model.h"
 #include "pipeline/files/format/table_reader.h"
 
 #include <inttypes.h>
@@ -108,7 +109,8 @@ static int check_hit(const icestream_hit *hit, const char *name, uint64_t row,
         {"wavelength", hit->wavelength,
          hit->wavelength >= WAVELENGTH_LOW && hit->wavelength <= WAVELENGTH_HIGH, "250 to 700 nm"},
         {"weight", hit->weight, hit->weight >= 0 && isfinite(hit->weight), "a finite value >= 0"},
-        {"pmt", hit->pmt, hit->pmt == -1 || hit->pmt == 0, "0 (a photo-electron) or -1 (a photon)"},
+        {"pmt", hit->pmt, hit->pmt >= -1 && hit->pmt < ICE_PMTS_MAX,
+         "-1 (a photon), or 0 to 1022 (the PMT of a photo-electron)"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         if (!checks[i].good) {

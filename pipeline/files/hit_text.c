@@ -1,14 +1,9 @@
 #include "pipeline/files/hit_text.h"
 
-#include "base/error.h"
-#include "pipeline/files/hit_reader.h"
-#include "pipeline/files/text_output.h"
+#include "pipeline/files/hit_lines.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-
-enum { BLOCK = 4096 }; /* hits at a time */
 
 static double polar_angle(double x, double y, double z)
 {
@@ -40,7 +35,7 @@ static int put_hits(ics_text_output *file, ics_hit_reader *reader, icestream_hit
     bool begun = false;
     int status = ics_text_output_put(file, error, "V 2000.1.2\nTBEGIN ? ? ?\n");
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
-        status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
+        status = ics_hit_reader_read(reader, hits, ICS_HIT_LINES_BLOCK, &got, error);
         for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
             if (!begun || hits[i].event_id != event) {
                 status = ics_text_output_put(file, error, "%sEM %" PRIu64 " 1 1970 1 0 0\n",
@@ -63,24 +58,5 @@ static int put_hits(ics_text_output *file, ics_hit_reader *reader, icestream_hit
 
 int ics_hit_text_export(const char *from, const char *to, bool force, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
-    ics_text_output *file = NULL;
-    icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (hits == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
-    }
-    int status = ics_hit_reader_open(from, true, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_text_output_create(to, force, &file, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = put_hits(file, reader, hits, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_text_output_commit(file, error);
-    }
-    ics_text_output_destroy(file);
-    ics_hit_reader_destroy(reader);
-    free(hits);
-    return status;
+    return ics_hit_lines_export(from, to, force, put_hits, error);
 }

@@ -1,6 +1,7 @@
 #include "pipeline/files/metadata.h"
 
 #include "base/error.h"
+#include "stages/random.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -38,7 +39,8 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
             failed |= json_object_set_new(object, digests[i].name, json_string(digests[i].text));
         }
     }
-    json_t *metadata = json_pack("{s:s, s:o}", "seed", seed, "digests", object);
+    json_t *metadata = json_pack("{s:s, s:i, s:o}", "seed", seed, "random_numbers",
+                                 ICE_RANDOM_VERSION, "digests", object);
     if (metadata == NULL || failed) {
         json_decref(metadata);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
@@ -178,6 +180,12 @@ ics_maths_used ics_metadata_maths(const json_t *metadata)
         maths -= 1;
     }
     return maths;
+}
+
+json_int_t ics_metadata_random_version(const json_t *metadata)
+{
+    const json_t *version = json_object_get(metadata, "random_numbers");
+    return json_is_integer(version) ? json_integer_value(version) : 1;
 }
 
 bool ics_metadata_account_closes(const icestream_account *account)

@@ -10,6 +10,8 @@
  *   rows                number of rows                                                (the writer)
  *   crc32c              {"block_bytes": 1048576, "values": [one per MiB of rows]}     (the writer)
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
+ *   random_numbers      which random numbers a seed means: ICE_RANDOM_VERSION of stages/random.h;
+ *                       absent: version 1
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
  *   inputs              hit files for many step files (sink.rotate): their SHA-256, an array
  *   account             hit files: seven counts of icestream_account, and photo_electrons if
@@ -49,8 +51,8 @@ typedef enum ics_maths_used {
 /* The word for it in files and messages, or NULL for ICS_MATHS_NONE. */
 const char *ics_metadata_maths_name(ics_maths_used maths);
 
-/* A new metadata object with seed and digests; the caller owns *out (json_decref).
- * ICESTREAM_E_MEMORY. */
+/* A new metadata object with seed, version of the random numbers and digests; the caller owns *out
+ * (json_decref). ICESTREAM_E_MEMORY. */
 int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestream_error *error);
 
 /* Stores the account. ICESTREAM_E_FAILED: it does not close, or a count is 2^63 or more.
@@ -73,6 +75,9 @@ int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_err
 int ics_metadata_set_light_mismatch(json_t *metadata, json_t *differences, icestream_error *error);
 /* Reads the maths. ICS_MATHS_NONE: absent, or an unknown word. */
 ics_maths_used ics_metadata_maths(const json_t *metadata);
+
+/* Reads the version of the random numbers, >= 1. */
+json_int_t ics_metadata_random_version(const json_t *metadata);
 
 /* Whether created = absorbed + detected + left + stopped. A sum that overflows does not close. */
 bool ics_metadata_account_closes(const icestream_account *account);

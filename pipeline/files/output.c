@@ -40,24 +40,6 @@ static int exists_error(const ics_output *output, icestream_error *error)
                                output->path);
 }
 
-/* Locks the .part. Other processes lock the .part of one writer only for a moment, to find out
- * whether it was left behind (ics_output_clean_folder). 0, or -1 with errno. */
-static int take_lock(const ics_output *output)
-{
-    enum { TRIES = 100, PAUSE_NS = 10000000 };
-    int result = -1;
-    for (unsigned tries = 0; tries < (output->shared ? TRIES : 1); ++tries) {
-        if (tries > 0) {
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
-        }
-        result = TEMP_FAILURE_RETRY(flock(output->descriptor, LOCK_EX | LOCK_NB));
-        if (result == 0 || errno != EWOULDBLOCK) {
-            break;
-        }
-    }
-    return result;
-}
-
 /* Locks the open .part. *there false: between opening and locking, another process has removed or
  * replaced the file. *named: the state of the file that has the name now. */
 static int lock_part(ics_output *output, struct stat *named, bool *there, icestream_error *error)
@@ -73,11 +55,14 @@ static int lock_part(ics_output *output, struct stat *named, bool *there, icestr
                              "to create a file",
                              output->part);
     }
-    if (take_lock(output) < 0) {
+    if (ics_disk_lock_open_file(output->descriptor) < 0) {
         if (errno == EWOULDBLOCK) {
-            return ics_error_set(
-                error, ICESTREAM_E_OUTPUT,
-                "%s: found another process writing it, expected to be the only one", output->path);
+            char holder[32];
+            return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                                 "%s: found another process writing it%s after a wait of %d s, "
+                                 "expected to be the only one",
+                                 output->path, ics_disk_lock_holder(output->descriptor, holder),
+                                 ICS_DISK_LOCK_WAIT);
         }
         return failed(output, "cannot lock its .part file", error);
     }
@@ -138,6 +123,20 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Opens NAME.part, as often as it loses its name meanwhile. */
+static int open_until_named(ics_output *output, icestream_error *error)
+{
+    for (bool again = true; again;) {
+        int status = open_part(output, &again, error);
+        if (!output->locked && output->descriptor >= 0) {
+            close(output->descriptor); /* another process's file: it stays */
+            output->descriptor = -1;
+        }
+        ICS_TRY(status);
+    }
+    return ICESTREAM_OK;
+}
+
 /* Makes the output one to standard output. */
 static int start_stream(ics_output *output, icestream_error *error)
 {
@@ -178,18 +177,7 @@ static int start(ics_output *output, icestream_error *error)
                                  output->path);
         }
     }
-    bool again = true;
-    while (again) {
-        int status = open_part(output, &again, error);
-        if (!output->locked && output->descriptor >= 0) {
-            close(output->descriptor); /* another process's file: it stays */
-            output->descriptor = -1;
-        }
-        if (status) {
-            return status;
-        }
-    }
-    return ICESTREAM_OK;
+    return open_until_named(output, error);
 }
 
 /* Makes an output without an open file. */
@@ -296,6 +284,37 @@ void ics_output_destroy(ics_output *output)
     free(output->part);
     free(output);
     errno = cause;
+}
+
+/* Opens the file of `descriptor` once more, for a separate lock, and gives it the name of the
+ * .part. Returns the new descriptor, or -1. */
+static int link_as_part(const ics_output *output, int descriptor)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    const int opened = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (opened >= 0 && (flock(opened, LOCK_EX | LOCK_NB) < 0 || unlink(output->part) < 0 ||
+                        linkat(AT_FDCWD, path, AT_FDCWD, output->part, AT_SYMLINK_FOLLOW) < 0)) {
+        close(opened);
+        return -1;
+    }
+    return opened;
+}
+
+int ics_output_adopt(ics_output *output, int file, bool *adopted, icestream_error *error)
+{
+    struct stat about;
+    const int linked =
+        output->part != NULL && fstat(file, &about) == 0 ? link_as_part(output, file) : -1;
+    *adopted = linked >= 0;
+    if (output->part == NULL) {
+        return ICESTREAM_OK;
+    }
+    close(output->descriptor);
+    output->descriptor = linked;
+    output->locked = linked >= 0;
+    output->size = output->pushed = linked >= 0 ? (uint64_t)about.st_size : 0;
+    return linked >= 0 ? ICESTREAM_OK : open_until_named(output, error);
 }
 
 int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, size_t size,

@@ -26,7 +26,9 @@ int ics_output_create(const char *path, bool force, ics_output **out, icestream_
 int ics_output_create_as(const char *path, const char *writer, bool force, ics_output **out,
                          icestream_error *error);
 /* Refuses a name whose ending is that of a format other than the one that is written: `ending`,
- * such as ".npy". Other endings are good. `what` is for the error. ICESTREAM_E_USAGE. */
+ * such as ".npy". Other endings are good. A command that writes several formats accepts their
+ * endings itself, and gives their list as `ending`, which the error shows. `what` is for the error.
+ * ICESTREAM_E_USAGE. */
 int ics_output_check_ending(const char *what, const char *path, const char *ending,
                             icestream_error *error);
 /* Closes the file; removes it if it was not committed. Accepts NULL. */
@@ -47,6 +49,9 @@ int ics_output_clean_folder(const char *folder, const char *pattern, icestream_e
  * ICESTREAM_E_MEMORY. */
 int ics_output_clean_writers(const char *path, icestream_error *error);
 
+/* Makes an open file that has no name (O_TMPFILE) the growing file of an output without bytes. The
+ * caller keeps its descriptor. *adopted false: the system cannot name the file. */
+int ics_output_adopt(ics_output *output, int file, bool *adopted, icestream_error *error);
 /* Appends all bytes. */
 int ics_output_write(ics_output *output, const void *bytes, size_t size, icestream_error *error);
 /* Overwrites bytes that were written before. */

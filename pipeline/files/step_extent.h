@@ -5,6 +5,8 @@
 
 #include "pipeline/icestream.h"
 
+enum { ICS_STEP_EXTENT_ROWS = 16384 }; /* steps of a file that are looked at, at most */
+
 typedef struct ics_step_extent {
     uint64_t steps;         /* steps with photons that were looked at; 0: the rest is not set */
     uint64_t weightless;    /* of these: steps of weight 0 */

@@ -8,9 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define PHOTONS_MAX (UINT64_C(1) << 62)
-
-enum { PIECE = 16384 }; /* steps read at a time into the memory of the reader: 1 MiB */
+/* Steps read at a time into the memory of the reader: 1 MiB. */
+enum { PIECE = ICS_STEP_EXTENT_ROWS };
 
 struct ics_step_reader {
     ics_table_reader *table;
@@ -126,13 +125,8 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
     }
     summary->rows += count;
     summary->photons += photons;
-    if (summary->photons >= PHOTONS_MAX) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: row %" PRIu64 ", field photons: found %" PRIu64
-                             " photons up to here, expected a total below 2^62",
-                             ics_table_reader_name(reader->table), summary->rows - 1,
-                             summary->photons);
-    }
+    ICS_TRY(ics_step_check_total(ics_table_reader_name(reader->table), summary->rows - 1,
+                                 summary->photons, error));
     return reader->collecting ? ics_key_runs_add(&reader->keys, steps, count, error) : ICESTREAM_OK;
 }
 
@@ -147,16 +141,6 @@ static int read_checked(ics_step_reader *reader, icestream_step *steps, size_t c
     }
     return ics_step_check(steps, *got, reader->spectrum_count, ics_table_reader_name(reader->table),
                           first, error);
-}
-
-static int duplicate_error(const ics_step_reader *reader, const ics_key_run *key, uint64_t row,
-                           uint64_t first_row, icestream_error *error)
-{
-    return ics_error_set(
-        error, ICESTREAM_E_INPUT,
-        "%s: row %" PRIu64 ", field step_id: found %" PRIu32 " again in event %" PRIu64
-        " (as in row %" PRIu64 "), expected it once per event",
-        ics_table_reader_name(reader->table), row, key->first, key->event_id, first_row);
 }
 
 /* Reads the file again to find the row in which a key appears for the second time. */
@@ -177,12 +161,16 @@ static int locate_duplicate(ics_step_reader *reader, const ics_key_run *key, ice
                 continue;
             }
             if (first_row != UINT64_MAX) {
-                return duplicate_error(reader, key, row + i, first_row, error);
+                return ics_step_check_duplicate(ics_table_reader_name(reader->table), step, row + i,
+                                                first_row, error);
             }
             first_row = row + i;
         }
     }
-    return status ? status : duplicate_error(reader, key, first_row, first_row, error);
+    const icestream_step gone = {.event_id = key->event_id, .step_id = key->first};
+    return status ? status
+                  : ics_step_check_duplicate(ics_table_reader_name(reader->table), &gone, first_row,
+                                             first_row, error);
 }
 
 /* One pass over the file in pieces. */

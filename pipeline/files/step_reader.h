@@ -23,7 +23,7 @@
 #ifndef ICS_FILES_STEP_READER_H
 #define ICS_FILES_STEP_READER_H
 
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/files/step_extent.h"
 #include "pipeline/icestream.h"
 

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER_BYTES = 1 << 20 };
+enum {
+    BUFFER_BYTES = 1 << 20,
+    DIRECT_BYTES = 1 << 17 /* rows of at least this size at a time are not copied */
+};
 
 struct ics_table_writer {
     ics_output *output;
@@ -28,6 +31,15 @@ int ics_table_writer_create(const char *path, const ics_layout *schema, bool for
     return ics_table_writer_create_as(path, NULL, schema, force, out, error);
 }
 
+/* The header says 0 rows until the rows are on the disk, so that the file of a killed writer is
+ * readable. */
+static int write_header(ics_table_writer *writer, icestream_error *error)
+{
+    unsigned char header[ICS_NPY_OWN_HEADER];
+    ics_npy_write_header(writer->schema, 0, header);
+    return ics_output_rewrite(writer->output, 0, header, sizeof header, error);
+}
+
 int ics_table_writer_create_as(const char *path, const char *name, const ics_layout *schema,
                                bool force, ics_table_writer **out, icestream_error *error)
 {
@@ -38,18 +50,25 @@ int ics_table_writer_create_as(const char *path, const char *name, const ics_lay
     }
     writer->schema = schema;
     int status = ics_output_create_as(path, name, force, &writer->output, error);
-    if (!status) {
-        /* The header says 0 rows until the rows are on the disk, so that the file of a killed
-         * writer is readable. */
-        unsigned char header[ICS_NPY_OWN_HEADER];
-        ics_npy_write_header(schema, 0, header);
-        status = ics_output_write(writer->output, header, sizeof header, error);
-    }
+    status = status ? status : write_header(writer, error);
     if (status) {
         ics_table_writer_destroy(writer);
         return status;
     }
     *out = writer;
+    return ICESTREAM_OK;
+}
+
+int ics_table_writer_adopt(ics_table_writer *writer, int file, uint64_t rows,
+                           ics_trailer_checksums *sums, bool *adopted, icestream_error *error)
+{
+    ICS_TRY(ics_output_adopt(writer->output, file, adopted, error));
+    ICS_TRY(write_header(writer, error));
+    if (*adopted) {
+        writer->rows = rows;
+        writer->sums = *sums;
+        *sums = (ics_trailer_checksums){0};
+    }
     return ICESTREAM_OK;
 }
 
@@ -72,25 +91,21 @@ int ics_table_writer_append(ics_table_writer *writer, const void *rows, size_t c
 {
     const unsigned char *next = rows;
     size_t left = count * writer->schema->row_bytes;
+    writer->rows += count;
+    if (left >= DIRECT_BYTES) {
+        ICS_TRY(flush(writer, error));
+        return put_bytes(writer, next, left, error);
+    }
     while (left > 0) {
         size_t piece = left < BUFFER_BYTES - writer->filled ? left : BUFFER_BYTES - writer->filled;
-        int status = ICESTREAM_OK;
-        if (piece == BUFFER_BYTES) {
-            status = put_bytes(writer, next, piece, error);
-        } else {
-            memcpy(writer->buffer + writer->filled, next, piece);
-            writer->filled += piece;
-            if (writer->filled == BUFFER_BYTES) {
-                status = flush(writer, error);
-            }
-        }
-        if (status) {
-            return status;
+        memcpy(writer->buffer + writer->filled, next, piece);
+        writer->filled += piece;
+        if (writer->filled == BUFFER_BYTES) {
+            ICS_TRY(flush(writer, error));
         }
         next += piece;
         left -= piece;
     }
-    writer->rows += count;
     return ICESTREAM_OK;
 }
 

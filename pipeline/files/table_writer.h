@@ -17,6 +17,7 @@
 #define ICS_FILES_TABLE_WRITER_H
 
 #include "pipeline/files/format/layout.h"
+#include "pipeline/files/format/trailer.h"
 #include "pipeline/icestream.h"
 
 #include <jansson.h>
@@ -31,6 +32,12 @@ int ics_table_writer_create(const char *path, const ics_layout *schema, bool for
 /* The same, with a .part for the writer with this name (ics_output_create_as); NULL: as above. */
 int ics_table_writer_create_as(const char *path, const char *name, const ics_layout *schema,
                                bool force, ics_table_writer **out, icestream_error *error);
+
+/* Makes an open file without a name, which has ICS_NPY_OWN_HEADER bytes and then `rows` rows, the
+ * file of a writer without rows (ics_output_adopt). The writer empties `sums`: the checksums of the
+ * rows without the last block. *adopted false: the system cannot do this; nothing has changed. */
+int ics_table_writer_adopt(ics_table_writer *writer, int file, uint64_t rows,
+                           ics_trailer_checksums *sums, bool *adopted, icestream_error *error);
 
 /* Appends `count` records (icestream_step, icestream_hit, ..., as the schema says). */
 int ics_table_writer_append(ics_table_writer *writer, const void *rows, size_t count,

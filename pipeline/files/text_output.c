@@ -70,6 +70,23 @@ int ics_text_output_put(ics_text_output *file, icestream_error *error, const cha
     return ICESTREAM_OK;
 }
 
+int ics_text_output_put_bytes(ics_text_output *file, const void *bytes, size_t size,
+                              icestream_error *error)
+{
+    for (const unsigned char *next = bytes; size > 0;) {
+        const size_t room = sizeof file->bytes - file->filled;
+        const size_t part = size < room ? size : room;
+        memcpy(file->bytes + file->filled, next, part);
+        file->filled += part;
+        next += part;
+        size -= part;
+        if (file->filled == sizeof file->bytes) {
+            ICS_TRY(flush(file, error));
+        }
+    }
+    return ICESTREAM_OK;
+}
+
 int ics_text_output_pass_on(ics_text_output *file, icestream_error *error)
 {
     return file->output == NULL ? flush(file, error) : ICESTREAM_OK;

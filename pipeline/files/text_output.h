@@ -19,6 +19,9 @@ void ics_text_output_destroy(ics_text_output *file);
  * too long. */
 int ics_text_output_put(ics_text_output *file, icestream_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Appends bytes that need not end with a line. ICESTREAM_E_OUTPUT. */
+int ics_text_output_put_bytes(ics_text_output *file, const void *bytes, size_t size,
+                              icestream_error *error);
 /* Writes the lines so far to standard output, so that its reader need not wait; does nothing to a
  * file. ICESTREAM_E_OUTPUT. */
 int ics_text_output_pass_on(ics_text_output *file, icestream_error *error);

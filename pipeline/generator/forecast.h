@@ -5,6 +5,10 @@
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_survey.h"
 
+/* Parts of light that are counted one by one before the first photon, which takes less than a
+ * second; ICS_SURVEY_PARTS would take several. */
+enum { ICS_FORECAST_PARTS = 1000000 };
+
 typedef struct ics_forecast {
     double steps, photons;
     bool known; /* false: the list of particles comes through a pipe, and both numbers are 0 */

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/models/light_record.h"
 

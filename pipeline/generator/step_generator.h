@@ -71,6 +71,11 @@ ics_particle_totals ics_step_generator_totals(const ics_step_generator *generato
  * when there are no more steps. */
 ics_particle_steps *ics_step_generator_particles(ics_step_generator *generator);
 
+/* Adds what is doubtful about particles that came through a pipe, which is known when there are no
+ * more steps. ICESTREAM_E_MEMORY. */
+int ics_step_generator_judge(ics_step_generator *generator, ics_warnings *out,
+                             icestream_error *error);
+
 /* Returns the record of what the light is made with (pipeline/models/light_record.h), which belongs
  * to the generator. */
 const json_t *ics_step_generator_light(const ics_step_generator *generator);

@@ -2,7 +2,6 @@
 #include "base/visible_text.h"
 #include "physics/light/light_cascade.h"
 #include "pipeline/models/detector/angular.h"
-#include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_scatter.h"
@@ -81,6 +80,41 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     }
 }
 
+/* Describes the types of modules, and the cables between them. */
+static void describe_types(const ice_detector *detector, FILE *out)
+{
+#define SHAPE_WORD(NAME, name, yaml, sizes, text) yaml,
+    static const char *const shapes[] = {ICE_SHAPES(SHAPE_WORD)};
+    size_t tilted = 0;
+    char name[NAME];
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        const ice_module_type *type = &detector->types[i];
+        size_t count = 0;
+        for (size_t k = 0; k < detector->module_count; ++k) {
+            count += detector->modules[k].type == i;
+        }
+        fprintf(out,
+                "  type     %s: %zu modules, %s%s, radius %.6g m, half height %.6g m, %zu PMTs\n",
+                ics_visible_text(type->name, false, name, sizeof name), count, shapes[type->shape],
+                type->open_ends ? " without ends" : "", type->radius, type->half_height,
+                type->pmt_count);
+        if (type->shape == ICE_SHAPE_MESH) {
+            fprintf(out, "           %zu triangles, at most %.6g m from the centre\n",
+                    type->mesh.triangle_count, type->reach);
+        }
+    }
+    for (size_t k = 0; k < detector->module_count; ++k) {
+        tilted += detector->modules[k].orientation > 0;
+    }
+    if (tilted > 0) {
+        fprintf(out, "  turned   %zu modules are not upright\n", tilted);
+    }
+    if (detector->cable_count > 0) {
+        fprintf(out, "  cables   %zu between modules of strings, radius %.6g m\n",
+                detector->cable_count, detector->cables[0].radius);
+    }
+}
+
 static void describe_detector(const ice_detector *detector, const char *from, FILE *out)
 {
     ics_range x = ics_range_empty, y = ics_range_empty, z = ics_range_empty;
@@ -102,12 +136,10 @@ static void describe_detector(const ice_detector *detector, const char *from, FI
             detector->keep_hit_photons ? ", photons continue after a hit" : "");
     fprintf(out, "  box      x %.2f .. %.2f, y %.2f .. %.2f, z %.2f .. %.2f m\n", x.low, x.high,
             y.low, y.high, z.low, z.high);
-    double closest;
-    if (ics_module_grid_closest(detector->modules, detector->module_count, 2 * detector->radius,
-                                &closest) == ICESTREAM_OK &&
-        isfinite(closest)) {
-        fprintf(out, "  nearest  %.6g m between the two closest centres\n", closest);
+    if (isfinite(detector->closest)) {
+        fprintf(out, "  nearest  %.6g m between the two closest centres\n", detector->closest);
     }
+    describe_types(detector, out);
 }
 
 static void describe_detection(const ice_detector *detector, const ics_detection *detection,
@@ -126,11 +158,15 @@ static void describe_detection(const ice_detector *detector, const ics_detection
         off += module->is_off;
     }
     fprintf(out, "  detect   photo-electrons; hit files contain %s\n",
-            detection->content == ICS_CONTENT_PE ? "only these"
-            : detection->content == ICS_CONTENT_PHOTONS
-                ? "all photons, without a mark"
+            detection->content == ICS_CONTENT_PE        ? "only these"
+            : detection->content == ICS_CONTENT_PHOTONS ? "all photons, without a mark"
+            : detection->tables.pmts != NULL
+                ? "all photons; photo-electrons have the number of their PMT"
                 : "all photons; photo-electrons have pmt 0");
-    if (angular->has_edge) {
+    if (detection->tables.pmts != NULL) {
+        fprintf(out, "  PMTs     %s, largest value %.6g\n", detection->variant->name,
+                angular->maximum);
+    } else if (angular->has_edge) {
         fprintf(out, "  angles   light that arrives beyond a cosine of %.6g, mean %.6g\n",
                 angular->edge, ics_angular_mean(angular));
     } else {

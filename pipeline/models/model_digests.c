@@ -78,7 +78,9 @@ static void add_names(ics_digest *digest, const ice_detector *detector)
     }
 }
 
-_Static_assert(sizeof(ice_detection) == 5 * sizeof(void *) + 8 * sizeof(float),
+/* Of the tables, the numbers before the pointer to those of PMTs. These stand in the memory. */
+enum { DETECTION_NUMBERS = offsetof(ice_detection, pmts) };
+_Static_assert(DETECTION_NUMBERS == 5 * sizeof(void *) + 8 * sizeof(float),
                "every byte of ice_detection is a member: padding has no certain value");
 
 static void add_detection(ics_digest *digest, const ics_detection *detection)
@@ -86,7 +88,7 @@ static void add_detection(ics_digest *digest, const ics_detection *detection)
     ice_detection tables = detection->tables;
     tables.sensors = NULL;
     tables.wavelengths = tables.bias = tables.curves = tables.coefficients = NULL;
-    add_words(digest, &tables, sizeof tables);
+    add_words(digest, &tables, DETECTION_NUMBERS);
     add_words(digest, detection->memory, detection->bytes);
     ics_digest_add_number(digest, detection->content);
 }

@@ -62,8 +62,8 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
                                   &models->light, error);
     }
     if (status == ICESTREAM_OK && ics_sensors_detecting(config)) {
-        status = ics_detection_create(models->detector, models->light, ics_config_content(config),
-                                      &models->detection, error);
+        status = ics_detection_create(models->detector, models->light, config->stages.detect,
+                                      ics_config_content(config), &models->detection, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_model_digests_make(models, error);

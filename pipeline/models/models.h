@@ -4,7 +4,7 @@
 
 #include "physics/model.h"
 #include "pipeline/config/config.h"
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/models/detector/detection.h"
 #include "pipeline/models/warnings.h"
 

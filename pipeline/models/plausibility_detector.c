@@ -1,6 +1,5 @@
 /* Values of the detector that are legal and most likely mistakes. */
 #include "pipeline/models/detector/detector_layout.h"
-#include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/models/plausibility_parts.h"
@@ -112,10 +111,8 @@ static int check_strings(const ics_inspection *self)
 static int check_distances(const ics_inspection *self)
 {
     const double most = 500; /* m: modules share hardly any light at this distance */
-    double closest;
+    const double closest = self->detector->closest;
     char place[ICS_PLAUSIBILITY_PLACE];
-    ICS_TRY(ics_module_grid_closest(self->detector->modules, self->detector->module_count,
-                                    2 * self->detector->radius, &closest));
     if (self->detector->module_count < 2 || closest <= most) {
         return ICESTREAM_OK;
     }
@@ -146,14 +143,9 @@ static int check_oversize(const ics_inspection *self)
 {
     const ice_detector *detector = self->detector;
     const double width = 2 * detector->radius * detector->oversize;
-    double closest;
+    const double closest = detector->closest;
     char place[ICS_PLAUSIBILITY_PLACE];
-    if (detector->oversize <= 1) {
-        return ICESTREAM_OK;
-    }
-    ICS_TRY(ics_module_grid_closest(detector->modules, detector->module_count, 2 * detector->radius,
-                                    &closest));
-    if (closest >= width) {
+    if (detector->oversize <= 1 || closest >= width) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(

@@ -6,7 +6,8 @@
 #include "pipeline/particles/light_setup.h"
 #include "pipeline/particles/particle_source.h"
 
-/* How the steps of a part differ from each other. */
+/* How the steps of a part differ from each other. With a profile the photons of one step differ in
+ * this way. */
 typedef enum ics_part_form {
     ICS_PART_TRACK,   /* no difference: on the cone of a straight track */
     ICS_PART_CASCADE, /* depth on the axis, direction of the emitter around it */
@@ -21,6 +22,7 @@ typedef struct ics_light_part {
     ics_part_form form;
     uint64_t photons;
     uint32_t per_step;         /* largest number of photons in a step */
+    bool has_profile;          /* its steps have a profile (files.md 3.4) */
     double x, y, z, t;         /* start, m, ns */
     ice_axis axis;             /* direction of travel, of the beam */
     double length;             /* TRACK, CLOUD: m */
@@ -34,6 +36,8 @@ typedef struct ics_light_part {
     bool has_glass;   /* BEAM: the light comes from an LED inside that sphere, in the way of ppc */
     double elevation; /* CANDLE, rad */
     ice_pulse pulse;
+    ice_pulse_shape pulse_shape;
+    double pulse_length; /* width of the LED (0 to 127), or duration of a rectangle (ns) */
 } ics_light_part;
 
 /* Which part of a particle comes next. ics_light_parts_begin() fills it. */

@@ -23,6 +23,13 @@ static void take(ics_light_parts *parts, ics_light_part *part, double mean)
     part->photons = ice_stream_poisson(&stream, mean);
 }
 
+/* Makes one step of a part, whose photons differ (particles.cascades: profile). */
+static void use_profile(const ics_light_parts *parts, ics_light_part *part)
+{
+    part->has_profile = parts->setup->cascades_are_profiles;
+    part->per_step = part->has_profile ? UINT32_MAX : parts->setup->photons_per_step;
+}
+
 /* ---- cascades -------------------------------------------------------------------------------- */
 
 static void take_cascade(ics_light_parts *parts, ics_light_part *part, ice_cascade kind,
@@ -32,6 +39,7 @@ static void take_cascade(ics_light_parts *parts, ics_light_part *part, ice_casca
     ice_stream stream = numbers(parts, ICE_PURPOSE_NUMBER, parts->part);
     const double track = ice_cascade_track(&setup->convention, kind, energy, &stream);
     part->form = ICS_PART_CASCADE;
+    use_profile(parts, part);
     part->depth = ice_cascade_profile_of(&setup->convention, kind, energy);
     part->photons = ice_stream_poisson(&stream, track * setup->per_metre);
 }
@@ -234,6 +242,7 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
         draw_losses(parts);
         move(parts, 0, part);
         part->form = ICS_PART_CLOUD;
+        use_profile(parts, part);
         part->length = parts->piece;
         take(parts, part,
              parts->piece * setup->per_metre * ice_muon_extra(&setup->convention, parts->energy));

@@ -48,6 +48,7 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
         .spectrum_count = light->count,
         .photons_per_step = config->particles.photons_per_step,
         .photons_per_direction = config->particles.photons_per_direction,
+        .cascades_are_profiles = config->particles.cascades == ICS_CASCADES_PROFILE,
         .losses = config->particles.losses,
         .stopping = config->particles.stopping,
         .has_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC,

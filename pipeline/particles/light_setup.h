@@ -21,7 +21,9 @@ typedef struct ics_light_setup {
      * muon, relative to beta = 1. The create stage drops those whose wavelength is below the
      * threshold; what is left is the light of the muon. */
     double slow[ICS_SLOW_PIECES];
-    uint32_t photons_per_step, photons_per_direction;
+    uint32_t photons_per_step;
+    uint32_t photons_per_direction; /* 0: pulses are steps with a profile */
+    bool cascades_are_profiles;
     ics_losses losses;
     bool stopping;
     bool has_ppc;        /* particles.conventions: ppc */

@@ -24,16 +24,21 @@ static void set_pulse(ics_light_parts *parts)
     if (!ics_particle_has(particle, ICS_PARTICLE_PULSE)) {
         pulse = ics_particle_has(particle, ICS_PARTICLE_WIDTH) ? ICS_PULSE_LED : ICS_PULSE_INSTANT;
     }
+    ics_light_part *model = &parts->model;
     if (pulse == ICS_PULSE_LED) {
-        parts->model.pulse = ice_led_pulse(value(particle, ICS_PARTICLE_WIDTH));
+        model->pulse_shape = ICE_PULSE_LED;
+        model->pulse_length = value(particle, ICS_PARTICLE_WIDTH);
+        model->pulse = ice_led_pulse(model->pulse_length);
     } else if (pulse == ICS_PULSE_RECTANGLE) {
-        parts->model.pulse.plateau = ics_particle_has(particle, ICS_PARTICLE_DURATION)
-                                         ? value(particle, ICS_PARTICLE_DURATION)
-                                         : 70;
-    } else {
-        parts->model.per_step = parts->model.form == ICS_PART_POINT
-                                    ? parts->setup->photons_per_step
-                                    : parts->setup->photons_per_direction;
+        model->pulse_shape = ICE_PULSE_RECTANGLE;
+        model->pulse_length = ics_particle_has(particle, ICS_PARTICLE_DURATION)
+                                  ? value(particle, ICS_PARTICLE_DURATION)
+                                  : 70;
+        model->pulse.plateau = model->pulse_length;
+    } else if (model->form == ICS_PART_POINT) {
+        /* Its photons differ in nothing that a step has. */
+        model->per_step = parts->setup->photons_per_step;
+        model->has_profile = false;
     }
 }
 
@@ -134,7 +139,8 @@ bool ics_light_source_begin(ics_light_parts *parts, ics_particle_class kind,
     if (kind == ICS_PARTICLE_RAY) {
         return true;
     }
-    model->per_step = setup->photons_per_direction;
+    model->has_profile = setup->photons_per_direction == 0;
+    model->per_step = model->has_profile ? UINT32_MAX : setup->photons_per_direction;
     if (kind == ICS_PARTICLE_CANDLE) {
         const ice_candle candle = ice_candle_of(ics_particle_candle_of(particle));
         model->x = candle.x;
@@ -154,7 +160,9 @@ double ics_light_source_mean(const ics_light_parts *parts)
                                : ice_led_output(value(particle, ICS_PARTICLE_BRIGHTNESS),
                                                 value(particle, ICS_PARTICLE_WIDTH));
     const ics_light_part *model = &parts->model;
-    const double leaves =
-        model->has_glass ? ice_led_ppc_share(model->led, model->axis, model->radius) : 1.0;
+    /* Photons of a profile are made, and the glass stops them then. */
+    const double leaves = model->has_glass && !model->has_profile
+                              ? ice_led_ppc_share(model->led, model->axis, model->radius)
+                              : 1.0;
     return photons * leaves * parts->setup->kept[model->spectrum];
 }

@@ -4,13 +4,13 @@
 #include "pipeline/models/models.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_events.h"
+#include "pipeline/particles/particle_step.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define EMITTER_LENGTH 0.001 /* length of a step of a cascade, m */
-#define POSITION_MOST  1e4   /* m, files.md 3.1 */
+#define POSITION_MOST 1e4 /* m, files.md 3.1 */
 
 struct ics_particle_steps {
     ics_models *models;   /* owned, or NULL */
@@ -109,156 +109,7 @@ const ics_particle_source *ics_particle_steps_source(const ics_particle_steps *s
     return ics_particle_events_source(steps->events);
 }
 
-/* ---- one step -------------------------------------------------------------------------------- */
-
-typedef struct start {
-    double x, y, z, t;
-    ice_axis axis;
-} start;
-
-/* Moves a step along the axis of the part, at the speed of the particle. */
-static void advance(start *at, ice_axis axis, double distance)
-{
-    at->x += distance * axis.x;
-    at->y += distance * axis.y;
-    at->z += distance * axis.z;
-    at->t += distance / ICE_LIGHT_SPEED;
-}
-
-static ice_axis beam_direction(const ics_light_part *part, ice_stream *stream)
-{
-    double x = 0, polar, azimuth;
-    switch (part->beam) {
-    case ICS_BEAM_CLSIM:
-        if (!ice_led_smear(part->spectrum, part->led == ICE_LED_TILTED, &polar, &azimuth)) {
-            return part->axis;
-        }
-        return ice_axis_smear(part->axis, polar, azimuth, stream);
-    case ICS_BEAM_EXACT:
-        return part->axis;
-    case ICS_BEAM_GAUSS:
-        x = ice_beam_gauss(part->beam_width, ice_stream_uniform(stream));
-        break;
-    case ICS_BEAM_LAB:
-        x = ice_beam_led(part->led, stream);
-        break;
-    case ICS_BEAM_LINEAR:
-        x = ice_beam_linear(ice_stream_uniform(stream));
-        break;
-    case ICS_BEAM_ISOTROPIC:
-        x = ice_beam_isotropic(ice_stream_uniform(stream));
-        break;
-    }
-    return ice_axis_turn(part->axis, x, 2 * ICE_PI * ice_stream_uniform(stream));
-}
-
-/* Starts light of an LED where it leaves the module. Light that the belt or the lower half stops is
- * drawn again: ics_light_parts_next() has subtracted its photons. */
-static void leave_glass(const ics_light_part *part, ice_stream *stream, start *at)
-{
-    const ice_axis led = ice_led_ppc_position(part->axis);
-    double way, passes;
-    do {
-        at->axis = beam_direction(part, stream);
-        way = ice_led_way_out(led, at->axis, part->radius);
-        passes = ice_led_ppc_passes(led.z + way * at->axis.z);
-    } while (ice_stream_uniform(stream) >= passes);
-    at->x += led.x;
-    at->y += led.y;
-    at->z += led.z;
-    advance(at, at->axis, way);
-}
-
-/* Sets what differs between the steps of a part. */
-static start draw_start(const ics_light_part *part, ice_stream *stream)
-{
-    start at = {part->x, part->y, part->z, part->t, part->axis};
-    double turn;
-    switch (part->form) {
-    case ICS_PART_TRACK:
-    case ICS_PART_RAY:
-        return at;
-    case ICS_PART_CASCADE:
-        if (part->depth.scale > 0) {
-            advance(&at, part->axis,
-                    part->depth.scale * ice_stream_gamma(stream, part->depth.shape));
-        }
-        at.axis = ice_emitter_direction(part->axis, stream);
-        return at;
-    case ICS_PART_CLOUD:
-        advance(&at, part->axis, part->length * ice_stream_uniform(stream));
-        at.axis = ice_emitter_direction(part->axis, stream);
-        return at;
-    case ICS_PART_BEAM:
-        if (part->has_glass) {
-            leave_glass(part, stream, &at);
-        } else {
-            at.axis = beam_direction(part, stream);
-            advance(&at, at.axis, part->radius);
-        }
-        break;
-    case ICS_PART_CANDLE:
-        turn = 2 * ICE_PI * ice_stream_uniform(stream);
-        at.axis = (ice_axis){cos(part->elevation) * cos(turn), cos(part->elevation) * sin(turn),
-                             sin(part->elevation)};
-        break;
-    case ICS_PART_POINT:
-        break;
-    }
-    at.t += ice_pulse_time(&part->pulse, stream);
-    return at;
-}
-
-static uint8_t kind_of(ics_part_form form)
-{
-    switch (form) {
-    case ICS_PART_TRACK:
-        return ICESTREAM_KIND_TRACK;
-    case ICS_PART_CASCADE:
-    case ICS_PART_CLOUD:
-        return ICESTREAM_KIND_CASCADE;
-    case ICS_PART_BEAM:
-        return ICESTREAM_KIND_FLASHER;
-    default:
-        return ICESTREAM_KIND_POINT;
-    }
-}
-
-/* The number of photons of a ray is given and never thinned. */
-static uint16_t flags_of(ics_part_form form)
-{
-    return form == ICS_PART_POINT ? ICESTREAM_STEP_ISOTROPIC
-           : form == ICS_PART_RAY ? ICESTREAM_STEP_NOT_THINNED
-                                  : 0;
-}
-
-static icestream_step make_step(uint64_t seed, const ics_step_span *span, uint32_t step_id,
-                                uint32_t photons)
-{
-    const ics_light_part *part = &span->part;
-    ice_stream stream = ice_stream_of(seed, span->event, span->particle, ICE_PURPOSE_STEP, step_id);
-    const start at = draw_start(part, &stream);
-    const bool is_cascade = part->form == ICS_PART_CASCADE || part->form == ICS_PART_CLOUD;
-    return (icestream_step){.x = (float)at.x,
-                            .y = (float)at.y,
-                            .z = (float)at.z,
-                            .t = (float)at.t,
-                            .dx = (float)at.axis.x,
-                            .dy = (float)at.axis.y,
-                            .dz = (float)at.axis.z,
-                            .length = (float)(part->form == ICS_PART_TRACK ? part->length
-                                              : is_cascade                 ? EMITTER_LENGTH
-                                                                           : 0),
-                            .beta = (float)part->beta,
-                            .weight = 1,
-                            .photons = photons,
-                            .source_id = span->particle,
-                            .event_id = span->event,
-                            .step_id = step_id,
-                            .kind = kind_of(part->form),
-                            .spectrum = (uint8_t)part->spectrum,
-                            .flags = flags_of(part->form)};
-}
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static bool is_inside(const icestream_step *step)
 {
@@ -283,7 +134,8 @@ int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span
     uint64_t left = span->photons;
     for (uint32_t i = 0; i < span->count; ++i) {
         const uint32_t photons = left < span->part.per_step ? (uint32_t)left : span->part.per_step;
-        out[i] = make_step(seed, span, span->first_step + i, photons);
+        const ics_step_identity identity = {span->event, span->particle, span->first_step + i};
+        out[i] = ics_particle_step_make(&span->part, seed, identity, photons);
         if (!is_inside(&out[i])) {
             return fault_at(steps, span->position, "found light further away than 10000 m", error);
         }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* getopt_long returns this number plus the index of a long option; a letter is below it. */
 enum { FIRST_LONG = 256 };
@@ -214,15 +215,28 @@ static int read_values(const ics_command *command, ics_arguments *out)
     return exit_status;
 }
 
+static bool has_settings(const ics_command *command)
+{
+    for (size_t i = 0; i < command->option_count; ++i) {
+        if (command->options[i].type == ICS_OPTION_SET) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int check_operands(const ics_command *command, const ics_arguments *given)
 {
     if (given->operand_count < command->operands_min) {
         return ics_command_line_fault(command, NULL, "", "expected %s", command->operands);
     }
-    if (given->operand_count > command->operands_max) {
-        const char *text = given->operands[command->operands_max];
+    for (int i = 0; i < given->operand_count; ++i) {
+        const char *text = given->operands[i];
         const size_t name = strcspn(text, "=");
-        if (text[name] == '=' && (name == 0 || memchr(text, '.', name) != NULL)) {
+        const bool is_more = i >= command->operands_max || (i > 0 && has_settings(command));
+        const bool is_key = strspn(text, "abcdefghijklmnopqrstuvwxyz_.") >= name;
+        if (is_more && is_key && text[name] == '=' && access(text, F_OK) != 0 &&
+            (name == 0 || memchr(text, '.', name) != NULL)) {
             return ics_command_line_fault(
                 command, NULL, "",
                 name == 0 ? "unexpected argument %s; --set KEY=VALUE has no blanks around ="
@@ -230,9 +244,11 @@ static int check_operands(const ics_command *command, const ics_arguments *given
                             "KEY=VALUE",
                 text);
         }
-        return ics_command_line_fault(command, NULL, "", "unexpected argument %s", text);
     }
-    return 0;
+    return given->operand_count > command->operands_max
+               ? ics_command_line_fault(command, NULL, "", "unexpected argument %s",
+                                        given->operands[command->operands_max])
+               : 0;
 }
 
 /* ---- the whole line -------------------------------------------------------------------------- */

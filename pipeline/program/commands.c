@@ -8,15 +8,22 @@
     X(run)                                                                                         \
     X(validate)                                                                                    \
     X(info)                                                                                        \
+    X(put)                                                                                         \
+    X(send)                                                                                        \
     X(status)                                                                                      \
+    X(top)                                                                                         \
+    X(report)                                                                                      \
     X(import)                                                                                      \
     X(generate)                                                                                    \
+    X(split)                                                                                       \
     X(compare)                                                                                     \
     X(trace)                                                                                       \
     X(stages)                                                                                      \
     X(keys)                                                                                        \
+    X(tabulate)                                                                                    \
     X(geometry)                                                                                    \
     X(convert)                                                                                     \
+    X(table)                                                                                       \
     X(plan)                                                                                        \
     X(bench)
 

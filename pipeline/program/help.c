@@ -1,44 +1,15 @@
 #include "pipeline/program/help.h"
 
 #include "pipeline/program/commands.h"
+#include "pipeline/program/exit_statuses.h"
 
 #include <string.h>
 
 enum { HELP_COLUMN = 29, HELP_WIDTH = 100 }; /* characters */
 
-typedef struct status_row {
-    int exit_status;
-    const char *text;
-} status_row;
-
-static const status_row statuses[] = {
-#define X(name, value, exit_status, text) {exit_status, text},
-    ICESTREAM_STATUS_LIST(X)
-#undef X
-};
-
-enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
-
-/* One line per exit status, with the texts of all results that end with it. */
-static void print_exit_statuses(void)
+static void print_exit_status(int exit_status, const char *text)
 {
-    puts("\nexit statuses:");
-    for (size_t i = 0; i < STATUS_COUNT; ++i) {
-        size_t first = 0;
-        while (statuses[first].exit_status != statuses[i].exit_status) {
-            ++first;
-        }
-        if (first < i) {
-            continue; /* printed with the first one */
-        }
-        printf("  %3d  %s", statuses[i].exit_status, statuses[i].text);
-        for (size_t k = i + 1; k < STATUS_COUNT; ++k) {
-            if (statuses[k].exit_status == statuses[i].exit_status) {
-                printf("; %s", statuses[k].text);
-            }
-        }
-        putchar('\n');
-    }
+    printf("  %3d  %s\n", exit_status, text);
 }
 
 void ics_help_print(void)
@@ -50,10 +21,11 @@ void ics_help_print(void)
         printf("  %-9s %-17s %s\n", ics_commands[i]->name, ics_commands[i]->operands,
                ics_commands[i]->summary);
     }
-    puts("\nicestream help COMMAND describes a command; icestream help --bash prints a completion "
-         "for "
-         "bash;\nicestream version prints the version.");
-    print_exit_statuses();
+    puts("\nicestream help COMMAND describes a command; icestream help --bash, --zsh or --fish "
+         "prints a\ncompletion for a shell; icestream version [--verbose] prints the version, and "
+         "what icestream was\nbuilt with.");
+    puts("\nexit statuses:");
+    ics_exit_statuses_visit(print_exit_status);
 }
 
 /* Prints words from `column` on, and breaks lines between words. Returns the column after them. */
@@ -112,38 +84,4 @@ void ics_help_print_command(const ics_command *command)
         print_option(&command->options[i]);
     }
     print_option(&help);
-}
-
-/* ---- completion -------------------------------------------------------------------------------
- */
-
-static void print_command_names(void)
-{
-    for (size_t i = 0; i < ics_commands_count; ++i) {
-        printf("%s ", ics_commands[i]->name);
-    }
-}
-
-void ics_help_print_completion(void)
-{
-    fputs("# Completion for bash: source <(icestream help --bash)\n_icestream()\n{\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
-          "    if ((COMP_CWORD == 1)); then\n        words='",
-          stdout);
-    print_command_names();
-    fputs("help version'\n    elif [[ $before == -s || $before == --set ]]; then\n"
-          "        words=$(icestream keys | sed -n '2,$s/ .*/=/p')\n        compopt -o nospace "
-          "2>/dev/null\n    elif [[ ${COMP_WORDS[1]} == help ]]; then\n        words='",
-          stdout);
-    print_command_names();
-    puts("'\n    elif [[ $word == -* ]]; then\n        case ${COMP_WORDS[1]} in");
-    for (size_t i = 0; i < ics_commands_count; ++i) {
-        printf("        %s) words='", ics_commands[i]->name);
-        for (size_t k = 0; k < ics_commands[i]->option_count; ++k) {
-            printf("--%s ", ics_commands[i]->options[k].name);
-        }
-        puts("--help' ;;");
-    }
-    puts("        esac\n    fi\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n"
-         "}\ncomplete -o default -F _icestream icestream");
 }

@@ -10,7 +10,4 @@ void ics_help_print(void);
 /* Prints the usage of a command and its options with their defaults. */
 void ics_help_print_command(const ics_command *command);
 
-/* Prints a script that lets bash complete commands, their options, and keys after --set. */
-void ics_help_print_completion(void);
-
 #endif

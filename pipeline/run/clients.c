@@ -77,11 +77,10 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
     }
     *at = message->next;
     json_t *line = answer(message, unit);
-    if (line != NULL && run->clients.listener != NULL) {
-        ics_listener_answer(run->clients.listener, message->client, line);
-    }
     if (run->clients.listener != NULL) {
-        ics_listener_release(run->clients.listener, message->client);
+        const bool has_hits = unit->result != ICS_RESULT_QUARANTINED;
+        ics_listener_finish(run->clients.listener, message->client, line,
+                            has_hits ? unit->output : NULL);
     }
     json_decref(line);
     free(message);
@@ -148,6 +147,7 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                                           .folder = run->clients.folder,
                                           .clients = config->source.clients,
                                           .credits = CREDITS,
+                                          .hits = config->sink.rotate == 0,
                                           .message_limit = config->source.message_limit,
                                           .next_seconds = config->source.client_idle};
     const ics_listener_events events = {.message = on_message, .report = on_report, .user = run};

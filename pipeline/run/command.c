@@ -1,16 +1,16 @@
 #include "pipeline/run/command.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/url.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the end of a program -------------------------------------------------------------------- */
 
@@ -25,6 +25,7 @@ static void release(ics_run_state *run, ics_run_program *program, ics_unit_event
         ics_run_life_event(run, unit, event);
     }
     free(program->output);
+    free(program->url);
     free(program);
 }
 
@@ -52,19 +53,47 @@ static void give_up(ics_run_state *run, ics_run_program *program, const icestrea
                              .attempt = program->retry.tries + 1};
     const bool ends_run = run->options->fail_fast || ics_run_is_cancelled(run);
     ics_run_log_event(run, &event);
+    if (run->commands.why.status == ICESTREAM_OK) {
+        ics_error_copy(&run->commands.why, error);
+    }
     release(run, program, ends_run ? ICS_ON_GIVEN_UP : ICS_ON_COMMAND_FAILED);
     if (ends_run) {
         ics_run_fail(run, error);
     }
 }
 
+/* The first program of the configuration for hit files from `step` on; ICS_PROGRAM_FETCH: there is
+ * none. */
+static ics_user_program next_step(const ics_run_state *run, ics_user_program step)
+{
+    while (step < ICS_PROGRAM_FETCH && ics_config_program(run->config, step).count == 0 &&
+           !(step == ICS_PROGRAM_SHIP && ics_config_ships(run->config))) {
+        step++;
+    }
+    return step;
+}
+
+static ics_user_program first_step(const ics_run_state *run)
+{
+    return next_step(run, ICS_PROGRAM_SHIP);
+}
+
 /* The claims of the units stay until the program has succeeded: only then a step file is moved or
  * deleted. A run that waits for files tries as long as it lasts. */
-static void handle_failure(ics_run_state *run, ics_run_program *program)
+static void handle_failure(ics_run_state *run, ics_run_program *program, const icestream_error *why)
 {
     icestream_error error = {.status = ICESTREAM_OK};
-    ics_error_set_cause(&error, ICESTREAM_E_OUTPUT, EAGAIN, "sink.command: %s %s: %s",
-                        run->config->sink.command[0], program->output, program->failure);
+    const ics_user_words given = ics_config_program(run->config, program->step);
+    if (given.count > 0) {
+        ics_error_set_cause(&error, ICESTREAM_E_OUTPUT, EAGAIN, "%s: %s %s: %s", given.key,
+                            given.words[0], program->output, why->text);
+    } else {
+        ics_error_set_cause(&error, why->status, why->cause, "sink.url: %s: %s", program->output,
+                            why->text);
+    }
+    if (program->step == ICS_PROGRAM_VERIFY) { /* what was shipped is not whole */
+        program->step = first_step(run);
+    }
     switch (ics_run_retry_after(run, &program->retry, ICS_RETRY_COMMAND, program->output,
                                 run->intake.watching, &error)) {
     case ICS_RUN_RETRY_LATER: {
@@ -84,13 +113,40 @@ static void handle_failure(ics_run_state *run, ics_run_program *program)
     }
 }
 
-static void on_close(uv_handle_t *handle)
+/* Writes that the hit file is where it was shipped to, once no further program checks it. */
+static void note_shipped(ics_run_state *run, const ics_run_program *program)
 {
-    ics_run_program *program = handle->data;
+    char shown[ICS_URL_MOST + 1];
+    const bool is_last = program->step == ICS_PROGRAM_VERIFY ||
+                         (program->step == ICS_PROGRAM_SHIP && run->config->sink.verify_count == 0);
+    if (is_last && ics_config_ships(run->config)) {
+        const ics_event event = {.kind = ICS_EVENT_SHIPPED,
+                                 .file = STAILQ_FIRST(&program->units)->name,
+                                 .output = program->output,
+                                 .url = program->url != NULL ? ics_url_shown(program->url, shown)
+                                                             : NULL,
+                                 .seconds = ics_clock_seconds() - program->began,
+                                 .attempt = program->retry.tries + 1};
+        ics_run_log_event(run, &event);
+    }
+}
+
+/* Goes on behind a program or a transfer that has ended. */
+static void follow(void *user, const ics_errand_end *end)
+{
+    ics_run_program *program = user;
     ics_run_state *run = program->run;
+    const bool succeeded = end->error->status == ICESTREAM_OK;
     run->commands.running--;
-    program->running = false;
-    if (program->failure[0] == '\0') {
+    program->errand = NULL;
+    if (succeeded) {
+        note_shipped(run, program);
+        program->step = next_step(run, program->step + 1);
+        if (program->step < ICS_PROGRAM_FETCH && !run->commands.stopped) {
+            return; /* the next turn starts it */
+        }
+    }
+    if (succeeded && program->step == ICS_PROGRAM_FETCH) {
         if (run->common.volume != NULL) {
             remember(run, program->output);
         }
@@ -98,73 +154,56 @@ static void on_close(uv_handle_t *handle)
     } else if (run->commands.stopped) { /* the program was asked to end */
         release(run, program, ICS_ON_GIVEN_UP);
     } else {
-        handle_failure(run, program);
+        handle_failure(run, program, end->error);
     }
-}
-
-static void on_exit_of(uv_process_t *process, int64_t status, int number)
-{
-    ics_run_program *program = process->data;
-    if (number != 0) {
-        snprintf(program->failure, sizeof program->failure, "ended by signal %d", number);
-    } else if (status != 0) {
-        snprintf(program->failure, sizeof program->failure, "exit status %d", (int)status);
-    }
-    uv_close((uv_handle_t *)process, on_close);
 }
 
 /* ---- its start ------------------------------------------------------------------------------- */
 
-/* The standard output of the program goes to our standard error, because our standard output may
- * carry data. */
-static int spawn(ics_run_program *program)
-{
-    ics_run_state *run = program->run;
-    size_t count = run->config->sink.command_count;
-    char **arguments = calloc(count + 2, sizeof *arguments);
-    if (arguments == NULL) {
-        return UV_ENOMEM;
-    }
-    memcpy(arguments, run->config->sink.command, count * sizeof *arguments);
-    arguments[count] = program->output;
-    uv_stdio_container_t streams[3] = {{.flags = UV_IGNORE},
-                                       {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}},
-                                       {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}}};
-    const uv_process_options_t options = {.exit_cb = on_exit_of,
-                                          .file = run->commands.path,
-                                          .args = arguments,
-                                          .stdio_count = 3,
-                                          .stdio = streams};
-    int failure = uv_spawn(&run->loop.uv, &program->process, &options);
-    free(arguments);
-    return failure;
-}
-
 static void start(ics_run_state *run, ics_run_program *program)
 {
     ics_run_retry_begin(run, &program->retry);
-    program->running = true;
-    program->failure[0] = '\0';
-    program->process.data = program;
+    program->began = program->step == first_step(run) ? ics_clock_seconds() : program->began;
     run->commands.running++;
-    int failure = spawn(program);
-    if (failure != 0) {
-        snprintf(program->failure, sizeof program->failure, "cannot be started: %s",
-                 uv_strerror(failure));
-        uv_close((uv_handle_t *)&program->process, on_close);
+    const ics_errand_order order = {
+        .call = {.file = run->programs[program->step],
+                 .words = ics_config_program(run->config, program->step),
+                 .appends = program->step == ICS_PROGRAM_COMMAND,
+                 .path = program->output,
+                 .url = program->url},
+        .ships = true,
+        .request = {.url = program->url, .path = program->output, .replaces = run->options->force},
+        .then = follow,
+        .user = program};
+    program->errand = ics_errand_start(&run->loop.uv, &order);
+    if (program->errand == NULL) {
+        icestream_error error = {.status = ICESTREAM_OK};
+        const ics_errand_end end = {.error = &error};
+        ics_error_set_cause(&error, ICESTREAM_E_OUTPUT, EAGAIN, "out of memory");
+        follow(program, &end);
     }
 }
 
 /* ---- units that wait ------------------------------------------------------------------------- */
 
-/* Whether sink.command runs for the output of the unit. The hits of a skipped file that nobody
+/* Whether programs run for the output of the unit. The hits of a skipped file that nobody
  * claimed were there before this run, and an earlier run may have started the program for them. */
 static bool has_command(const ics_run_state *run, const ics_unit *unit)
 {
     bool fresh = unit->result == ICS_RESULT_DONE || unit->claim.name != NULL;
-    return run->config->sink.command_count > 0 && unit->output != NULL &&
+    return ics_config_delivers(run->config) && unit->output != NULL &&
            (fresh || unit->command_pending) &&
            json_object_get(run->commands.succeeded, unit->output) == NULL;
+}
+
+/* Sets where the hit file is and where it goes to. False: out of memory. */
+static bool name_ends(const ics_run_state *run, ics_run_program *program, const char *output)
+{
+    const char *pattern = run->config->sink.url, *slash = strrchr(output, '/');
+    program->output = strdup(output);
+    program->url =
+        pattern != NULL ? ics_url_fill(pattern, slash != NULL ? slash + 1 : output) : NULL;
+    return program->output != NULL && (pattern == NULL || program->url != NULL);
 }
 
 /* The program for a hit file, which is added if it is missing. The units of a volume come one after
@@ -183,12 +222,14 @@ static ics_run_program *program_for(ics_run_state *run, const char *output)
         }
     }
     program = calloc(1, sizeof *program);
-    if (program != NULL && (program->output = strdup(output)) == NULL) {
+    if (program != NULL && !name_ends(run, program, output)) {
+        free(program->output);
         free(program);
         program = NULL;
     }
     if (program != NULL) {
         program->run = run;
+        program->step = first_step(run);
         STAILQ_INIT(&program->units);
         STAILQ_INSERT_TAIL(&commands->programs, program, link);
         commands->newest = program;
@@ -221,8 +262,8 @@ static void stop_programs(ics_run_commands *commands)
     ics_run_program *program;
     STAILQ_FOREACH(program, &commands->programs, link)
     {
-        if (program->running && !uv_is_closing((uv_handle_t *)&program->process)) {
-            uv_process_kill(&program->process, SIGTERM);
+        if (program->errand != NULL) {
+            ics_errand_stop(program->errand);
         }
     }
 }
@@ -250,7 +291,7 @@ static void offer(ics_run_state *run)
     ics_run_program *next;
     for (ics_run_program *at = STAILQ_FIRST(&commands->programs); at != NULL; at = next) {
         next = STAILQ_NEXT(at, link);
-        if (!at->running) {
+        if (at->errand == NULL) {
             offer_program(run, at);
         }
     }
@@ -282,8 +323,8 @@ void ics_run_command_destroy(ics_run_state *run)
 {
     for (ics_run_program *at; (at = ICS_QUEUE_TAKE(&run->commands.programs, link)) != NULL;) {
         free(at->output);
+        free(at->url);
         free(at);
     }
-    free(run->commands.path);
     json_decref(run->commands.succeeded);
 }

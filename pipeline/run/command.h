@@ -1,7 +1,9 @@
-/* sink.command: a program of the user for every finished hit file, started without a shell.
+/* sink.ship, sink.verify and sink.command: programs of the user for every finished hit file,
+ * started without a shell, one after the other.
  *
- * The program must succeed (exit status 0) before the claim of a unit is ended, so a worker that
- * finds the claim expired starts the program again. A program that fails is tried again after
+ * They must succeed (exit status 0) before the claim of a unit is ended, so a worker that finds the
+ * claim expired starts them again. If sink.verify fails, the hit file is shipped again. A program
+ * that fails is tried again after
  * growing delays: as long as the run lasts if the run waits for files, and otherwise a few times.
  * Then the claim is kept until the run ends and is given back, and the run ends with an error. */
 #ifndef ICS_RUN_COMMAND_H

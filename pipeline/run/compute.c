@@ -7,27 +7,19 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
-/* A batch found bad input. Its error lacks the name of the file, which is added here. */
-static void refuse(ics_run_state *run, ics_unit *unit, const icestream_error *error)
-{
-    char named[sizeof error->text];
-    snprintf(named, sizeof named, "%s: %.4000s", unit->name, error->text);
-    ics_run_life_refuse(run, unit, unit->input->stream ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
-                        named);
-}
-
 /* Finishes a batch whose hits are stored or not needed: handles its error, and keeps its memory for
  * the next batch. */
 static void return_batch(ics_run_state *run, ics_batch *batch)
 {
     ics_unit *unit = batch->owner;
     icestream_error error;
-    ics_error_copy_kept(&error, &batch->error);
+    ics_batch_error(batch, unit->name, &error);
     if (error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&error) &&
         !run->options->fail_fast) {
         ics_run_room_wanted(run, unit, &error); /* the hits are still in memory */
     } else if (error.status == ICESTREAM_E_INPUT) {
-        refuse(run, unit, &error);
+        ics_run_life_refuse(run, unit, unit->input->stream ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
+                            error.text);
     } else if (error.status != ICESTREAM_OK) {
         ics_run_fail(run, &error);
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
@@ -63,6 +55,7 @@ static void compute_done(ics_job *job)
     }
     ics_batch_account_add(&unit->account, &batch->account);
     ics_batch_account_add(&run->batches.account, &batch->account);
+    ics_light_levels_add(&run->batches.light, batch);
     unit->maths |= batch->maths;
     unit->seconds += batch->seconds;
     run->batches.seconds += batch->seconds;

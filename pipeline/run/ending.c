@@ -41,7 +41,8 @@ static void end_claim_done(ics_job *job)
 static bool needs_job(const ics_unit *unit)
 {
     return unit->claim.name != NULL || unit->result == ICS_RESULT_QUARANTINED ||
-           unit->result == ICS_RESULT_SKIPPED || unit->command_pending;
+           unit->result == ICS_RESULT_SKIPPED || unit->command_pending ||
+           unit->input->url != NULL; /* the fetched step file is removed */
 }
 
 /* The next unit whose end needs a job; the others end here. NULL: there is none. */

@@ -4,6 +4,7 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
+#include "pipeline/queue/queue_claims.h"
 #include "pipeline/run/ahead.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/ending.h"
@@ -27,8 +28,7 @@ enum {
      * crash. */
     ATTEMPTS = 100,
     BEATS = 4, /* heartbeats in a lease */
-    /* The pause after a look is this many times as long as the look: a folder may have 1e5 files.
-     */
+    /* The pause after a look is this many times as long as the look: of 1e5 files, perhaps. */
     LOOK_SHARE = 4
 };
 
@@ -39,24 +39,12 @@ enum {
 static void note(void *user, const char *line)
 {
     ics_run_state *run = user;
-    pthread_mutex_lock(&run->intake.notes_lock);
-    size_t used = strlen(run->intake.notes);
-    snprintf(run->intake.notes + used, sizeof run->intake.notes - used, "%s\n", line);
-    pthread_mutex_unlock(&run->intake.notes_lock);
+    ics_kept_lines_add(&run->intake.notes, line);
 }
 
-static void log_notes(ics_run_state *run)
+static void warn(void *user, const char *line)
 {
-    char notes[sizeof run->intake.notes];
-    pthread_mutex_lock(&run->intake.notes_lock);
-    memcpy(notes, run->intake.notes, sizeof notes);
-    run->intake.notes[0] = '\0';
-    pthread_mutex_unlock(&run->intake.notes_lock);
-    char *rest = NULL;
-    for (char *line = strtok_r(notes, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", line);
-    }
+    ics_run_log_text(user, ICS_EVENT_WARNING, "%s", line);
 }
 
 static ics_run_state *run_of_claim_job(ics_job *job)
@@ -107,8 +95,7 @@ static void append_claim(ics_run_state *run, ics_claim *claim)
     ics_run_life_append(run, unit);
 }
 
-/* A look failed: files cannot be claimed at the moment. A watched folder may be away for a while.
- */
+/* A look failed: files cannot be claimed now. A watched folder may be away for a while. */
 static void look_later(ics_run_state *run, const icestream_error *error)
 {
     ics_run_intake *intake = &run->intake;
@@ -127,7 +114,7 @@ static void claim_done(ics_job *job)
 {
     ics_run_state *run = run_of_claim_job(job);
     ics_run_intake *intake = &run->intake;
-    log_notes(run);
+    ics_kept_lines_each(&intake->notes, warn, run);
     for (size_t i = 0; i < intake->claimed_count; ++i) {
         append_claim(run, &intake->claimed[i]);
     }
@@ -302,7 +289,7 @@ static bool has_results(void *user, const char *name)
     if (run->common.to_stdout || run->common.volume != NULL) {
         return true;
     }
-    char *output = ics_inputs_output(run->config->sink.directory, name);
+    char *output = ics_inputs_output(run->config, name);
     bool there = output == NULL || access(output, F_OK) == 0;
     free(output);
     return there;
@@ -329,7 +316,7 @@ static void on_watch_report(void *user, const icestream_error *what)
 
 static int open_watch(ics_run_state *run, icestream_error *error)
 {
-    const ics_watch_options options = {.folder = run->common.intake_folder,
+    const ics_watch_options options = {.folder = run->config->source.directory,
                                        .pattern = run->config->source.pattern,
                                        .scan = run->config->source.scan};
     const ics_watch_events events = {.look = on_look, .report = on_watch_report, .user = run};
@@ -342,7 +329,6 @@ static int open_claims(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const char *folder = run->common.intake_folder;
-    pthread_mutex_init(&run->intake.notes_lock, NULL);
     if (config->source.spool != NULL) {
         run->intake.spool = strdup(config->source.spool);
     } else if (asprintf(&run->intake.spool, "%s/.icestream", folder) < 0) {
@@ -359,6 +345,7 @@ static int open_claims(ics_run_state *run, icestream_error *error)
                                         .quarantine = run->common.quarantine,
                                         .lease = config->source.lease,
                                         .attempts = ATTEMPTS,
+                                        .by_name = ics_run_clients_folder(run) != NULL,
                                         .forget = run->options->force,
                                         .has_results = has_results,
                                         .is_output = is_output,
@@ -368,17 +355,32 @@ static int open_claims(ics_run_state *run, icestream_error *error)
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.directory", error);
 }
 
+static int open_queue(ics_run_state *run, icestream_error *error)
+{
+    ics_queue_claims_options options = ics_queue_claims_options_of(run->config, note, run);
+    options.worker = run->worker;
+    options.folder = run->fetches.folder.path;
+    options.configuration = run->common.origin.configuration;
+    return ics_queue_claims_create(&options, &run->claims, error);
+}
+
 int ics_run_intake_open(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const char *received = ics_run_clients_folder(run);
-    run->common.intake_folder =
-        config->source.directory != NULL ? config->source.directory : received;
+    run->common.intake_folder = config->source.directory != NULL ? config->source.directory
+                                : config->source.queue != NULL   ? config->source.queue
+                                                                 : received;
     if (run->common.intake_folder == NULL) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_run_own_outputs_find(run, error));
-    ICS_TRY(open_claims(run, error));
+    ics_kept_lines_begin(&run->intake.notes);
+    if (config->source.queue != NULL) {
+        ICS_TRY(open_queue(run, error));
+    } else {
+        ICS_TRY(ics_run_own_outputs_find(run, error));
+        ICS_TRY(open_claims(run, error));
+    }
     uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed by close_handles */
     run->intake.heartbeat.data = run;
     if (!run->common.to_stdout) {

@@ -15,8 +15,7 @@ size_t ics_run_unfinished(const ics_run_state *run)
     return run->units.made - run->units.finished;
 }
 
-/* The number of files and messages. The last unit of a stream is no message: the stream has ended.
- */
+/* The number of files and messages. The last unit of a stream is no message, but its end. */
 static size_t all_files(const ics_run_state *run)
 {
     return run->units.made - run->units.results[ICS_RESULT_ABSENT];
@@ -92,11 +91,12 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
         ics_error_add(error, status, "%zu of %zu files quarantined", quarantined, total);
     }
     if (undelivered > 0) {
-        ics_error_add(error, status, "sink.command failed for the hits of %zu of %zu files; %s",
-                      undelivered, total,
+        ics_error_add(error, status, "%s", run->commands.why.text);
+        ics_error_add(error, status, "%s failed for the hits of %zu of %zu files; %s",
+                      ics_config_delivery(run->config), undelivered, total,
                       run->units.forgets ? "the step files wait in the folder again, and the next "
-                                           "run starts the program again"
-                                         : "--resume starts the program again");
+                                           "run tries it again"
+                                         : "--resume tries it again");
     }
     return status;
 }

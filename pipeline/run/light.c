@@ -32,7 +32,8 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
                              "--keep-steps: found -, which is standard output, expected the name "
                              "of a file (icestream generate -o - writes steps there)");
     }
-    *out = asked[0] != '\0' ? strdup(asked) : ics_inputs_generated_path(run->config, ".steps.npy");
+    *out = asked[0] != '\0' ? strdup(asked)
+                            : ics_inputs_generated_path(run->config, "{stem}.steps.npy");
     return *out != NULL ? ICESTREAM_OK
                         : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
 }
@@ -67,12 +68,6 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
                              ics_config_place(config, "particles.file", where, sizeof where));
     }
     return ICESTREAM_OK;
-}
-
-int ics_run_light_judge(ics_run_state *run, icestream_error *error)
-{
-    return ics_config_generates(run->config) ? ics_forecast_judge(run->config, run->models, error)
-                                             : ICESTREAM_OK;
 }
 
 void ics_run_light_warn(ics_run_state *run, const ics_unit *unit)

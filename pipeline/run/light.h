@@ -8,9 +8,6 @@
  * used because a source is given. ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG: what steps that the run
  * makes cannot do; ICESTREAM_E_OUTPUT: that file exists; ICESTREAM_E_MEMORY. */
 int ics_run_light_plan(ics_run_state *run, icestream_error *error);
-/* When the models are loaded: adds what is doubtful about the light to their warnings.
- * ICESTREAM_E_MEMORY. */
-int ics_run_light_judge(ics_run_state *run, icestream_error *error);
 /* Says what the run makes steps of, how many there will be, and what is doubtful about them. The
  * unit was checked. */
 void ics_run_light_log(ics_run_state *run, const ics_unit *unit);

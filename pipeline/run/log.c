@@ -32,6 +32,8 @@ static void free_line(journal_line *line)
     free((char *)line->event.output);
     free((char *)line->event.reason);
     free((char *)line->event.device);
+    free((char *)line->event.url);
+    json_decref(line->event.more);
     free(line);
 }
 
@@ -69,7 +71,9 @@ static char *copy_text(const char *text)
 
 void ics_run_log_event(ics_run_state *run, const ics_event *event)
 {
-    ics_events_report(&run->log.events, event);
+    if (event->kind != ICS_EVENT_SAMPLE) { /* the log has `progress` */
+        ics_events_report(&run->log.events, event);
+    }
     journal_line *line = NULL;
     if (run->common.journal == NULL || run->jobs.io == NULL || run->log.ended ||
         !ics_event_in_journal(event->kind) || is_behind(run) ||
@@ -81,6 +85,8 @@ void ics_run_log_event(ics_run_state *run, const ics_event *event)
     line->event.output = copy_text(event->output);
     line->event.reason = copy_text(event->reason);
     line->event.device = copy_text(event->device);
+    line->event.url = copy_text(event->url);
+    line->event.more = json_incref(event->more);
     send_line(run, line, write_line);
 }
 

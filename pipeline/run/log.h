@@ -5,7 +5,7 @@
 #include "pipeline/run/state.h"
 
 /* Writes an event to the log, and to the journal if ics_event_in_journal() is true for its kind.
- * The texts are copied. */
+ * The texts are copied; `more` gets another owner. */
 void ics_run_log_event(ics_run_state *run, const ics_event *event);
 /* Writes a message or a warning to the log. */
 void ics_run_log_text(ics_run_state *run, ics_event_kind kind, const char *format, ...)

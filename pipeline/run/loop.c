@@ -28,7 +28,7 @@
 
 #include <signal.h>
 
-enum { METRICS_PERIOD = 5000 /* ms */ };
+enum { METRICS_PERIOD = 1000 /* ms */ };
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
@@ -150,6 +150,7 @@ static void on_tick(uv_timer_t *handle)
 static void on_metrics_time(uv_timer_t *handle)
 {
     ics_run_progress_publish(handle->data);
+    ics_run_progress_sample(handle->data, false);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

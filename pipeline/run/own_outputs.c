@@ -20,6 +20,11 @@ char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, con
     return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
 }
 
+bool ics_run_has_records(const icestream_config *config)
+{
+    return config->sink.records && strcmp(config->sink.directory, "-") != 0;
+}
+
 /* Checks one name. `option` gave it; NULL: the key did. */
 static int check_record(const ics_run_state *run, ics_record record, const char *path,
                         const char *key, const char *option, icestream_error *error)
@@ -44,7 +49,7 @@ int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const icestream_run_options *options = run->options;
-    const bool folder = strcmp(config->sink.directory, "-") != 0;
+    const bool folder = ics_run_has_records(config);
     const bool has_journal = folder || config->sink.journal != NULL;
     const bool has_summary =
         options->summary_path != NULL ? strcmp(options->summary_path, "-") != 0 : folder;
@@ -85,7 +90,7 @@ int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error)
     const char *const usual[] = {"run.journal", "summary.json", NULL};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < ICS_RECORDS && status == ICESTREAM_OK; ++i) {
-        if (named[i] == NULL && (usual[i] == NULL || run->common.to_stdout)) {
+        if (named[i] == NULL && (usual[i] == NULL || !ics_run_has_records(config))) {
             continue;
         }
         char *path = ics_run_name_in_sink(run, named[i], usual[i]);

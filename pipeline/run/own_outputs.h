@@ -16,4 +16,8 @@ int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error);
 /* Finds out which outputs of the run are in the folder of the step files. ICESTREAM_E_MEMORY. */
 int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error);
 
+/* Whether the run has a journal, a summary and a quarantine in sink.directory. What a key or an
+ * option names is written in any case. */
+bool ics_run_has_records(const icestream_config *config);
+
 #endif

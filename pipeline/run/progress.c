@@ -1,33 +1,26 @@
 #include "pipeline/run/progress.h"
 
+#include "base/clock.h"
 #include "base/container.h"
+#include "pipeline/devices/device_metrics.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/telemetry/metrics_sample.h"
 
 #include <string.h>
 
-/* Makes a short name that only one device has: "cuda:0", "cpu". */
-static void name_member(const ics_device_member_facts *facts, char *id, size_t size)
-{
-    if (facts->is_gpu) {
-        snprintf(id, size, "cuda:%d", facts->ordinal);
-    } else {
-        snprintf(id, size, "cpu");
-    }
-}
-
 static size_t list_devices(const ics_run_state *run,
                            ics_progress_device devices[ICS_PROGRESS_DEVICES],
-                           char ids[ICS_PROGRESS_DEVICES][16])
+                           char ids[ICS_PROGRESS_DEVICES][ICS_DEVICE_ID])
 {
     ics_device_member_facts facts;
     size_t count = 0;
     while (count < ICS_PROGRESS_DEVICES &&
            ics_device_member_facts_of(run->device, (uint32_t)count, &facts)) {
-        name_member(&facts, ids[count], sizeof ids[count]);
+        ics_device_member_id(&facts, ids[count]);
         devices[count] = (ics_progress_device){
             .name = ids[count], .photons = facts.photons, .alive = facts.alive};
         count++;
@@ -35,11 +28,24 @@ static size_t list_devices(const ics_run_state *run,
     return count;
 }
 
+/* An estimate of the photons of all files; 0: unknown. */
+static double expect_photons(const ics_run_state *run)
+{
+    if (run->inputs.count > 0 && run->inputs.items[0].generated) {
+        return (double)run->photons_checked; /* an estimate of all */
+    }
+    return run->streaming || run->bytes_checked == 0
+               ? 0.0
+               : (double)run->photons_checked * (double)run->bytes_total /
+                     (double)run->bytes_checked;
+}
+
 void ics_run_progress_show(ics_run_state *run)
 {
     ics_progress_device devices[ICS_PROGRESS_DEVICES];
-    char ids[ICS_PROGRESS_DEVICES][16];
+    char ids[ICS_PROGRESS_DEVICES][ICS_DEVICE_ID];
     ics_progress_state state = {.photons = run->batches.account.created,
+                                .photons_total = expect_photons(run),
                                 .hits = run->batches.account.hits,
                                 .files = run->units.finished,
                                 .files_total = run->streaming ? 0 : run->files_total,
@@ -51,45 +57,22 @@ void ics_run_progress_show(ics_run_state *run)
                                 .device_count = list_devices(run, devices, ids),
                                 .paused = ics_run_room_pause_reason(run),
                                 .stopping = ics_run_is_stopping(run)};
-    if (run->inputs.count > 0 && run->inputs.items[0].generated) {
-        state.photons_total = (double)run->photons_checked; /* an estimate of all */
-    } else if (!run->streaming && run->bytes_checked > 0) {
-        state.photons_total =
-            (double)run->photons_checked * (double)run->bytes_total / (double)run->bytes_checked;
-    }
     ics_events_progress(&run->log.events, &state);
     ics_service_notify_progress(&run->loop.service, &state);
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-static void add_queue(ics_metrics *metrics, const char *name, uint64_t used, uint64_t limit)
-{
-    ics_metrics_queue *queue = &metrics->queues[metrics->queue_count++];
-    snprintf(queue->name, sizeof queue->name, "%s", name);
-    queue->used = used;
-    queue->limit = limit;
-}
-
-static void add_devices(const ics_run_state *run, ics_metrics *metrics)
-{
-    ics_device_member_facts facts;
-    for (uint32_t i = 0; metrics->device_count < ICS_METRICS_DEVICES &&
-                         ics_device_member_facts_of(run->device, i, &facts);
-         ++i) {
-        ics_metrics_device *device = &metrics->devices[metrics->device_count++];
-        name_member(&facts, device->id, sizeof device->id);
-        snprintf(device->name, sizeof device->name, "%.127s", facts.name);
-        device->photons = facts.photons;
-        device->seconds_busy = facts.seconds;
-        device->alive = facts.alive;
-    }
-}
-
 static void measure(const ics_run_state *run, ics_metrics *metrics)
 {
     *metrics = (ics_metrics){.start_time = run->start_time,
                              .paused = ics_run_room_is_paused(run),
+                             .stopping = ics_run_is_stopping(run),
+                             .photons_expected = (uint64_t)expect_photons(run),
+                             .absorbed = run->batches.account.absorbed,
+                             .detected = run->batches.account.detected,
+                             .left = run->batches.account.left,
+                             .stopped = run->batches.account.stopped,
                              .photons = run->batches.account.created,
                              .hits = run->batches.account.hits,
                              .bounces = run->batches.account.bounces,
@@ -101,11 +84,16 @@ static void measure(const ics_run_state *run, ics_metrics *metrics)
                              .files_skipped = run->units.results[ICS_RESULT_SKIPPED],
                              .files_quarantined = run->units.results[ICS_RESULT_QUARANTINED],
                              .files_failed = run->units.results[ICS_RESULT_LOST],
-                             .files_claimed = run->units.open};
+                             .files_claimed = run->units.open,
+                             .files_waiting = run->measures.files_waiting,
+                             .files_expected = run->streaming ? 0 : run->files_total,
+                             .warnings = run->log.events.warnings};
     ics_metrics_set_latency(metrics, &run->units.latency);
-    add_queue(metrics, "batches", run->jobs.batches_queued, ics_device_credits(run->device));
-    add_queue(metrics, "units", run->units.open, run->units.open_limit);
-    add_devices(run, metrics);
+    /* All batches that may exist at a time (setup.c). */
+    ics_metrics_add_queue(metrics, "batches", run->jobs.batches_queued,
+                          run->units.open_limit - run->shape.readers);
+    ics_metrics_add_queue(metrics, "units", run->units.open, run->units.open_limit);
+    ics_device_measure(run->device, metrics);
 }
 
 static ics_run_state *run_of_metrics_job(ics_job *job)
@@ -123,9 +111,6 @@ static void send_metrics(ics_job *job, void *thread_state)
         ics_claims_stat(run->common.claims, &counts, &run->measures.error) == ICESTREAM_OK) {
         run->measures.metrics.files_waiting = counts.waiting;
     }
-    if (run->measures.listener != NULL) {
-        ics_metrics_listener_publish(run->measures.listener, &run->measures.metrics);
-    }
     if (run->metrics_file.path != NULL) {
         snprintf(run->measures.metrics.worker, sizeof run->measures.metrics.worker, "%s",
                  run->metrics_file.is_other ? run->worker : "");
@@ -133,21 +118,10 @@ static void send_metrics(ics_job *job, void *thread_state)
     }
 }
 
-void ics_run_progress_publish_last(ics_run_state *run)
-{
-    if (run->metrics_file.path == NULL) {
-        return; /* nobody asks the listener after the end */
-    }
-    measure(run, &run->measures.metrics);
-    send_metrics(&run->measures.job, NULL);
-    if (run->measures.error.status != ICESTREAM_OK) {
-        ics_run_log_text(run, ICS_EVENT_WARNING, "metrics: %s", run->measures.error.text);
-    }
-}
-
 static void metrics_done(ics_job *job)
 {
     ics_run_state *run = run_of_metrics_job(job);
+    run->measures.files_waiting = run->measures.metrics.files_waiting;
     if (run->measures.error.status != ICESTREAM_OK) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "metrics: %s", run->measures.error.text);
     }
@@ -155,10 +129,53 @@ static void metrics_done(ics_job *job)
 
 void ics_run_progress_publish(ics_run_state *run)
 {
-    if ((run->metrics_file.path == NULL && run->measures.listener == NULL) ||
-        run->measures.job.out || run->log.ended) {
+    enum { FILE_PERIOD = 5 }; /* calls */
+    ics_run_measures *measures = &run->measures;
+    if ((run->metrics_file.path == NULL && measures->listener == NULL) || run->log.ended) {
         return;
     }
-    measure(run, &run->measures.metrics);
-    ics_run_send_job(run, run->jobs.io, &run->measures.job, NULL, send_metrics, metrics_done);
+    if (measures->listener != NULL) {
+        ics_metrics now;
+        measure(run, &now);
+        ics_metrics_listener_publish(measures->listener, &now);
+    }
+    if (measures->calls++ % FILE_PERIOD == 0 && !measures->job.out) {
+        measure(run, &measures->metrics);
+        ics_run_send_job(run, run->jobs.io, &measures->job, NULL, send_metrics, metrics_done);
+    }
+}
+
+void ics_run_progress_sample(ics_run_state *run, bool last)
+{
+    const double seconds = ics_clock_seconds() - run->log.events.progress.start;
+    ics_metrics now;
+    ics_event event;
+    if (run->common.journal == NULL ||
+        !(last || ics_metrics_sample_is_due(&run->measures.sampled, seconds))) {
+        return;
+    }
+    measure(run, &now);
+    ics_metrics_sample(&now, seconds, &event);
+    if (last) {
+        json_object_set_new(event.more, "light", ics_light_levels_json(&run->batches.light));
+        ics_run_journal_append(run->common.journal, &event);
+    } else {
+        ics_run_log_event(run, &event);
+    }
+    json_decref(event.more);
+}
+
+void ics_run_progress_publish_last(ics_run_state *run, int exit_status)
+{
+    ics_metrics *last = &run->measures.metrics;
+    measure(run, last);
+    if (run->metrics_file.path != NULL || run->measures.listener != NULL) {
+        send_metrics(&run->measures.job, NULL);
+        metrics_done(&run->measures.job);
+    }
+    last->ended = true;
+    last->exit_status = exit_status;
+    if (run->measures.listener != NULL) {
+        ics_metrics_listener_end(run->measures.listener, last);
+    }
 }

@@ -4,6 +4,7 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/doubts.h"
+#include "pipeline/run/fetch.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/light.h"
@@ -11,7 +12,6 @@
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
-#include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 
 /* A program that writes a step file under its final name may not have finished. The file gets one
@@ -134,12 +134,28 @@ static void check_done(ics_job *job)
     }
 }
 
-static void check_unit(ics_run_state *run, ics_unit *unit)
+static void send_check(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_life_event(run, unit, ICS_ON_CHECK_BEGUN);
     if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out,
                           ics_unit_check, check_done)) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+    }
+}
+
+static void check_fetched(ics_run_state *run, ics_unit *unit)
+{
+    if (unit->work->read_error.status != ICESTREAM_OK) {
+        handle_read_error(run, unit);
+    } else {
+        send_check(run, unit);
+    }
+}
+
+static void check_unit(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_life_event(run, unit, ICS_ON_CHECK_BEGUN);
+    if (!ics_run_fetch_begin(run, unit, check_fetched)) {
+        send_check(run, unit);
     }
 }
 
@@ -229,8 +245,7 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
     if (!unit->was_looked_at) {
         unit->was_looked_at = true;
-        ics_run_doubts_look_at_speeds(run, unit);
-        ics_run_seen_look(run, unit);
+        ics_run_doubts_look_at_all(run, unit);
         if (unit->input->generated && unit->input->late) {
             ics_run_light_warn(run, unit);
         }
@@ -262,7 +277,7 @@ static void fill_done(ics_job *job)
     }
     if (work->read_error.status != ICESTREAM_OK) {
         handle_read_error(run, unit);
-    } else if (work->at_end) {
+    } else if (work->feed.at_end) {
         if (!work->skips) {
             look_at_whole(run, unit);
         }
@@ -288,8 +303,7 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     }
 }
 
-/* Makes batches of the first units that are not read to their ends, as long as there are credits.
- */
+/* Makes batches of the first units that are not read to their ends, while there are credits. */
 static void offer_fill(ics_run_state *run)
 {
     if (ics_run_is_stopping(run) || ics_run_room_is_paused(run)) {

@@ -116,7 +116,7 @@ static int judge_messages(const ics_run_state *run, const ics_input *input, cons
 {
     bool there = true;
     for (uint64_t i = 0; there; ++i) {
-        char *path = ics_inputs_message_output(run->config->sink.directory, input, i);
+        char *path = ics_inputs_message_output(run->config, input, i);
         const int status = path != NULL
                                ? ics_hit_check_collect(path, settings, count, &there, found, error)
                                : ics_error_set(error, ICESTREAM_E_MEMORY,
@@ -133,7 +133,8 @@ static int find_other_settings(const ics_run_state *run, size_t *count, icestrea
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const ics_input *input = &run->inputs.items[i];
-        const bool messages = input->stream && run->config->sink.rotate == 0;
+        const bool messages =
+            input->stream && input->output == NULL && run->config->sink.rotate == 0;
         json_t *settings = NULL;
         icestream_error later = {.status = ICESTREAM_OK};
         bool there = false;

@@ -7,6 +7,8 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
+#include <errno.h>
+
 enum { TRIES = 6, CROWD = 256 };
 
 static void set_needs_room(ics_run_state *run, ics_retry *retry, bool needs_room)
@@ -31,7 +33,7 @@ ics_run_retry_answer ics_run_retry_after(ics_run_state *run, ics_retry *retry, i
                                          const icestream_error *error)
 {
     bool no_room = ics_error_no_room(error);
-    bool endless = no_room || lasting;
+    bool endless = no_room || lasting || error->cause == ENOTCONN; /* no source.queue */
     set_needs_room(run, retry, false);
     if (run->options->fail_fast || run->stop.fatal.status != ICESTREAM_OK ||
         !(endless || ics_error_may_pass(error)) || (!endless && retry->tries >= TRIES)) {

@@ -41,6 +41,10 @@ static void announce(ics_run_state *run)
         ics_run_log_text(run, ICS_EVENT_MESSAGE, "the CPU does not use keys for a GPU: %s",
                          run->device_options.unused);
     }
+    if (run->measures.listener != NULL) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "live page of this run: %s",
+                         ics_metrics_listener_url(run->measures.listener, text));
+    }
     ics_run_log_device(run);
 }
 
@@ -67,10 +71,11 @@ static void report(ics_run_state *run)
     char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "";
     const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
     const size_t left = ics_run_command_count_failed(run);
+    const char *delivery = ics_config_delivery(run->config);
     if (undelivered > 0) {
-        snprintf(commands, sizeof commands, ", %zu with a failed sink.command", undelivered);
+        snprintf(commands, sizeof commands, ", %zu with a failed %s", undelivered, delivery);
     } else if (left > 0) {
-        snprintf(commands, sizeof commands, " (for %zu only sink.command has not succeeded)", left);
+        snprintf(commands, sizeof commands, " (for %zu only %s has not succeeded)", left, delivery);
     }
     report_assumption(run);
     if (run->batches.taken_over.created > 0) {
@@ -162,8 +167,9 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
             /* A run whose only fault is the summary is an output error. */
             status = ics_error_add(result, late.status, "%s", late.text);
         }
+        ics_run_progress_sample(run, true);
         ics_run_log_stop(run, result);
-        ics_run_progress_publish_last(run);
+        ics_run_progress_publish_last(run, ics_run_exit_status(run, result->status));
     }
     ics_run_teardown(run);
     free(run);

@@ -3,14 +3,14 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/terminal.h"
-#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/models/light_record.h"
-#include "pipeline/models/plausibility.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
+#include "pipeline/run/fetch.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/light.h"
@@ -22,12 +22,11 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
 #include "pipeline/run/save.h"
-#include "pipeline/run/seen.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
+#include "pipeline/session/world.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -36,10 +35,9 @@
 
 enum {
     BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
-    IO_MORE = 512, /* jobs of the I/O thread in addition to one for each open unit: lines of the
-                      journal, claims of units in a volume */
-    MAKERS_PER_GPU = 4, /* threads that make steps */
-    GPUS_SERVED = 4,    /* GPUs that get their own threads; further ones share these */
+    IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
+                        journal, claims of units in a volume */
+    GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
@@ -47,9 +45,10 @@ enum {
  * sealed before more hits are written into it. At the end of the run the last part is called first:
  * hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
-    &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part, &ics_run_rotate_part,
-    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,  &ics_run_save_part,
+    &ics_run_life_part,   &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
+    &ics_run_fetch_part,  &ics_run_fill_part,    &ics_run_check_part,   &ics_run_compute_part,
+    &ics_run_rotate_part, &ics_run_write_part,   &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_save_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -117,7 +116,7 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
 }
 
 /* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
- * where the configuration names them. */
+ * where the configuration names them, and with sink.records: false the journal does. */
 static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
@@ -126,7 +125,7 @@ static int open_records(ics_run_state *run, icestream_error *error)
         run->quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
         run->common.quarantine = run->quarantine;
     }
-    if (!folder && config->sink.journal == NULL) {
+    if (!ics_run_has_records(config) && config->sink.journal == NULL) {
         return ICESTREAM_OK;
     }
     char *path = ics_run_name_in_sink(run, config->sink.journal, "run.journal");
@@ -172,28 +171,9 @@ static int create_units(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Returns the speed below which no wavelength of Cherenkov light is emitted, a little less because
- * the kernels compute with floats. */
-static float find_least_beta(const ics_models *models)
-{
-    const ice_spectrum *light = &models->light->spectra[0];
-    double index = 1;
-    for (size_t i = 0; i < light->count; ++i) {
-        index = fmax(index, ics_ice_phase_index(models->medium, light->wavelength[i]));
-    }
-    return (float)((1 - 1e-5) / index);
-}
-
 static int load_world(ics_run_state *run, icestream_error *error)
 {
-    int status = ics_models_create(run->config, &run->models, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    if (ics_plausibility_check(run->config, run->models) != ICESTREAM_OK) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
-    ICS_TRY(ics_run_light_judge(run, error));
+    ICS_TRY(ics_world_load_models(run->config, &run->models, error));
     const ics_models *models = run->models;
     ics_run_doubts_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
@@ -201,21 +181,14 @@ static int load_world(ics_run_state *run, icestream_error *error)
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.models = models;
-    run->common.least_beta = find_least_beta(models);
+    run->common.least_beta = run->doubts.inputs.least_beta;
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
-    status = ics_origin_create(run->config, models, &run->common.origin, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_origin_create(run->config, models, &run->common.origin, error));
     ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
     ICS_TRY(ics_origin_settings(run->config, models, &run->common.settings, error));
     run->common.origin.settings = run->common.settings;
-    const ics_table_options options = {.seed = run->config->run.seed,
-                                       .bounce_limit = run->config->run.bounce_limit,
-                                       .reach_cull = run->config->graph.reach_cull};
-    return ics_tables_create(models->medium, models->detector, models->light, &options,
-                             &run->tables, error);
+    return ics_world_create_tables(run->config, models, &run->tables, error);
 }
 
 /* With a CPU as the device, one thread checks the next file while another one cuts this file into
@@ -242,17 +215,6 @@ static ics_run_shape choose_shape(const ics_run_state *run)
     return shape;
 }
 
-/* One thread makes steps a thousand times faster than it simulates their photons. GPUs need several
- * of them. */
-static uint32_t choose_makers(const ics_device_facts *facts)
-{
-    if (!facts->is_gpu) {
-        return 1;
-    }
-    const uint32_t wanted = MAKERS_PER_GPU * facts->gpus, most = ics_workers_thread_count(0);
-    return wanted < most ? wanted : most;
-}
-
 static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -275,28 +237,26 @@ static int start_workers(ics_run_state *run, icestream_error *error)
         return status;
     }
     const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->loop.mailbox};
-    const ics_hit_models hit_models = {.tables = &run->tables->device,
-                                       .detector = run->models->detector,
-                                       .light = run->models->light,
-                                       .detection = run->models->detection};
+    const ics_world world = {.models = run->models, .tables = run->tables};
     run->device_options.cancel = &run->common.cancel;
-    status = ics_device_create(&run->device_options, run->tables, hit_models, to_loop, &run->device,
-                               error);
+    ics_device_wake_end(run->wake);
+    run->wake = NULL;
+    status = ics_device_create(&run->device_options, run->tables, ics_world_hit_models(&world),
+                               to_loop, &run->device, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
-    run->common.makers = choose_makers(&facts);
+    run->common.makers = ics_world_makers(&facts);
     run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =
         ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
     run->units.open_limit = run->batches.credits + run->shape.readers;
-    /* With small files every batch may belong to another open unit. The queues have room for all.
-     */
+    /* With small files every batch may belong to another open unit. Queues have room for all. */
     status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
                                 &run->jobs.readers, error);
     if (status == ICESTREAM_OK) {
@@ -304,6 +264,19 @@ static int start_workers(ics_run_state *run, icestream_error *error)
                                     &run->jobs.io, error);
     }
     return status == ICESTREAM_OK ? start_writers(run, to_loop, error) : status;
+}
+
+static int open_listener(ics_run_state *run, icestream_error *error)
+{
+    const ics_metrics_listener_options options = {
+        .address = run->config->metrics.listen,
+        .token_file = run->config->metrics.token,
+        .about = {.worker = run->worker, .configuration = run->config->path}};
+    if (options.address != NULL &&
+        ics_metrics_listener_create(&options, &run->measures.listener, error) != ICESTREAM_OK) {
+        return ics_config_blame(run->config, "metrics.listen", error);
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
@@ -325,8 +298,12 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     run->loop.part_count = sizeof parts / sizeof *parts;
 
     ICS_TRY(ics_run_own_outputs_check(run, error));
+    ICS_TRY(ics_config_table_refuse(run->config, "run", error));
     ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
-    ICS_TRY(ics_config_find_command(run->config, &run->commands.path, error));
+    run->wake = ics_device_wake_begin(&run->device_options);
+    for (ics_user_program program = 0; program < ICS_PROGRAMS; ++program) {
+        ICS_TRY(ics_config_find_program(run->config, program, &run->programs[program], error));
+    }
     ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
     ICS_TRY(load_world(run, error));
     ICS_TRY(check_streams(run, error));
@@ -338,6 +315,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     if (!run->options->force && run->config->sink.checkpoint > 0.0) {
         ICS_TRY(ics_run_check_checkpoints(run, error));
     }
+    ICS_TRY(ics_run_fetch_open(run, error));
     ICS_TRY(create_units(run, error));
     ICS_TRY(open_records(run, error));
     ICS_TRY(open_reports(run, error));
@@ -345,13 +323,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_run_rotate_open(run, error));
     ICS_TRY(ics_run_clients_open(run, error));
     ICS_TRY(ics_run_intake_open(run, error));
-    if (run->config->metrics.listen != NULL) {
-        const int status = ics_metrics_listener_create(run->config->metrics.listen,
-                                                       &run->measures.listener, error);
-        if (status != ICESTREAM_OK) {
-            return ics_config_blame(run->config, "metrics.listen", error);
-        }
-    }
+    ICS_TRY(open_listener(run, error));
     return run->options->resume && !run->common.to_stdout ? ics_run_check_maths(run, error)
                                                           : ICESTREAM_OK;
 }
@@ -373,6 +345,7 @@ void ics_run_teardown(ics_run_state *run)
     }
     ics_workers_destroy(run->jobs.io);
     ics_metrics_listener_destroy(run->measures.listener);
+    ics_device_wake_end(run->wake);
     ics_device_destroy(run->device);
     for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->batches.spare, link)) != NULL;) {
         ics_batch_destroy(ics_batch_of_job(job));
@@ -386,9 +359,9 @@ void ics_run_teardown(ics_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
-    ics_run_seen_destroy(run);
     ics_run_rotate_destroy(run);
     ics_run_command_destroy(run);
+    ics_run_fetch_destroy(run);
     ics_run_intake_destroy(run);
     ics_run_clients_destroy(run);
     close_report(run, &run->summary_file);
@@ -399,10 +372,13 @@ void ics_run_teardown(ics_run_state *run)
     }
     free(run->quarantine);
     free(run->kept_steps);
+    for (ics_user_program program = 0; program < ICS_PROGRAMS; ++program) {
+        free(run->programs[program]);
+    }
     json_decref(run->common.light);
     json_decref(run->common.settings);
     ics_tables_destroy(run->tables);
-    ics_warnings_free(&run->doubts.warnings);
+    ics_run_doubts_destroy(run);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

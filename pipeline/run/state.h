@@ -24,11 +24,11 @@
  *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
- *   seen       warns of events that two inputs have
+ *   fetch      fetches step files whose names are URLs                          (part)
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
  *   write      writes hits to a file, a message or the volume                   (part)
- *   command    runs sink.command                                                (part)
+ *   command    ships hit files, and runs sink.verify and sink.command           (part)
  *   progress   reports progress and metrics
  *   turn       calls the parts of the loop in turn
  *   loop       waits for jobs, signals and timers, and turns
@@ -43,16 +43,21 @@
 #define ICS_RUN_STATE_H
 
 #include "pipeline/devices/device.h"
-#include "pipeline/models/light/light_region.h"
+#include "pipeline/devices/device_wake.h"
+#include "pipeline/devices/light_levels.h"
 #include "pipeline/models/models.h"
+#include "pipeline/session/input_doubts.h"
+#include "pipeline/source/fetch_folder.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
 #include "pipeline/telemetry/events.h"
+#include "pipeline/telemetry/kept_lines.h"
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/telemetry/output_names.h"
 #include "pipeline/telemetry/report_file.h"
 #include "pipeline/telemetry/service_notify.h"
+#include "pipeline/transfer/errand.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
 
@@ -62,7 +67,7 @@ enum {
     ICS_RUN_WRITERS = 16, /* at most */
     ICS_RUN_CLAIMS = 64,  /* files claimed by one job, at most */
     ICS_RUN_ENDINGS = 64, /* claims that are being ended, at most */
-    ICS_RUN_COMMANDS = 4, /* sink.command: programs that run, at most */
+    ICS_RUN_COMMANDS = 4, /* programs for hit files that run, at most */
     ICS_RUN_WORKER = 160, /* bytes of the name of a worker */
     ICS_RUN_SIGNALS = 4
 };
@@ -136,17 +141,6 @@ typedef struct ics_run_room {
     char reason[1024];
 } ics_run_room;
 
-typedef struct ics_run_seen_input ics_run_seen_input;
-
-/* Owned by seen.c: the events of the inputs before. */
-typedef struct ics_run_seen {
-    ics_run_seen_input *inputs; /* a ring; NULL: none yet */
-    size_t count;               /* of inputs */
-    size_t next;                /* index in the ring for the next input */
-    size_t spans;               /* of all inputs */
-    bool has_warned;            /* two inputs with the same events were found */
-} ics_run_seen;
-
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
@@ -218,8 +212,7 @@ typedef struct ics_run_intake {
     double claim_seconds; /* duration of the last look (s) */
     icestream_error claim_error, beat_error;
 
-    pthread_mutex_t notes_lock;
-    char notes[4096]; /* lines of the claims that are not in the log yet */
+    ics_kept_lines notes; /* of the claims, for the log */
 } ics_run_intake;
 
 /* Memory of batches. Owned by read.c, which fills them, and compute.c. */
@@ -230,6 +223,7 @@ typedef struct ics_run_batches {
     ics_job_queue spare;          /* empty batches, kept for their memory */
     icestream_account account;    /* of all batches that came back */
     icestream_account taken_over; /* from checkpoints; counted by save.c */
+    ics_light_levels light;       /* of all batches that came back */
     double seconds;               /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
@@ -247,16 +241,18 @@ typedef struct ics_run_rotation {
     ics_job commit_job;
 } ics_run_rotation;
 
-/* A program of sink.command, which runs or will run for one hit file. */
+/* Shipping, sink.verify and sink.command, which run or will run one after the other for one hit
+ * file. */
 typedef struct ics_run_program {
     STAILQ_ENTRY(ics_run_program) link;
     ics_run_state *run;
     char *output;         /* path of the hit file */
     ics_unit_queue units; /* those whose hits are in the hit file */
     ics_retry retry;
-    bool running;
-    char failure[128]; /* why the program failed the last time; "": it did not */
-    uv_process_t process;
+    ics_user_program step; /* the one that runs, or is next */
+    double began;          /* ics_clock_seconds() when shipping began (s) */
+    char *url;             /* where the hit file is shipped to; NULL: nowhere */
+    ics_errand *errand;    /* what runs; NULL: nothing does */
 } ics_run_program;
 
 /* Owned by command.c. */
@@ -264,11 +260,20 @@ typedef struct ics_run_commands {
     STAILQ_HEAD(, ics_run_program) programs;
     ics_run_program *newest; /* the one that was added last; NULL: it has ended */
     uint32_t running;
-    size_t left;       /* units that the run left because their program has not succeeded */
-    char *path;        /* of the program; NULL: there is no sink.command */
-    bool stopped;      /* the programs were asked to end */
-    json_t *succeeded; /* {path: true} of each volume for which sink.command has succeeded */
+    size_t left;         /* units that the run left because their program has not succeeded */
+    bool stopped;        /* the programs were asked to end */
+    icestream_error why; /* why shipping or a program failed for good, the first time */
+    json_t *succeeded;   /* {path: true} of each volume for which sink.command has succeeded */
 } ics_run_commands;
+
+typedef struct ics_run_fetch ics_run_fetch;
+
+/* Owned by fetch.c. */
+typedef struct ics_run_fetches {
+    LIST_HEAD(, ics_run_fetch) list; /* programs that run */
+    ics_fetch_folder folder;
+    bool stopped; /* the programs were asked to end */
+} ics_run_fetches;
 
 /* A unit whose claim is being ended. */
 typedef struct ics_run_ending {
@@ -288,6 +293,9 @@ typedef struct ics_run_endings {
 /* Owned by progress.c. */
 typedef struct ics_run_measures {
     ics_metrics_listener *listener;
+    uint64_t calls;         /* of ics_run_progress_publish() */
+    double sampled;         /* s after the beginning of the run, of the last sample */
+    uint64_t files_waiting; /* when the I/O thread last counted them */
     ics_job job;
     /* These belong to the I/O thread while the job is out. */
     ics_metrics metrics;
@@ -296,10 +304,7 @@ typedef struct ics_run_measures {
 
 /* Owned by doubts.c. */
 typedef struct ics_run_doubts {
-    ics_light_limits limits;
-    ics_light_box box; /* the light of all inputs so far, as far as it is known */
-    bool warned_position, warned_weight, warned_length,
-        warned_time;       /* each is said once in a run */
+    ics_input_doubts inputs;
     size_t slow_files;     /* step files with steps that make no light */
     ics_warnings warnings; /* what was said while the run lasted */
 } ics_run_doubts;
@@ -331,14 +336,16 @@ struct ics_run_state {
     ics_models *models;
     ics_tables *tables;
     ics_device_options device_options;
+    ics_device_wake *wake; /* while the GPUs become ready, during the set-up */
     ics_device *device;
     ics_unit_common common;
     ics_claims claims;
     ics_run_journal journal;
     char worker[ICS_RUN_WORKER];
-    char writer[9];   /* common.writer */
-    char *quarantine; /* common.quarantine */
-    char *kept_steps; /* common.keep_steps */
+    char writer[9];               /* common.writer */
+    char *quarantine;             /* common.quarantine */
+    char *kept_steps;             /* common.keep_steps */
+    char *programs[ICS_PROGRAMS]; /* paths of the programs that the configuration names, or NULL */
     ics_report_file summary_file, metrics_file;
     bool streaming; /* the number of inputs is not known */
     size_t files_total;
@@ -355,7 +362,6 @@ struct ics_run_state {
     ics_run_log log;
     ics_run_room room;
     ics_run_retries retries;
-    ics_run_seen seen;
     ics_run_clients clients;
     ics_run_units units;
     ics_run_ahead ahead;
@@ -364,6 +370,7 @@ struct ics_run_state {
     ics_run_batches batches;
     ics_run_rotation rotation;
     ics_run_commands commands;
+    ics_run_fetches fetches;
     ics_run_endings endings;
     ics_run_measures measures;
     ics_run_doubts doubts;

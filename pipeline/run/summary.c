@@ -9,6 +9,7 @@
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/own_outputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,17 +123,17 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
         return json_null();
     }
     return json_pack(
-        "{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o?, s:I, s:I, s:I}", "index",
-        options->ordinal, "math", options->math == ICS_MATH_PORTABLE ? "portable" : "fast", "lanes",
-        (json_int_t)options->lanes, "block", (json_int_t)options->block, "blocks_per_processor",
-        (json_int_t)options->blocks_per_processor, "bounces_per_wave",
-        (json_int_t)options->bounces_per_wave, "refill", (json_int_t)options->refill, "hits",
-        (json_int_t)options->hits, "batch_steps", (json_int_t)options->batch_emissions,
-        "batch_photons", (json_int_t)options->batch_photons, "kernel_seconds", usage->seconds,
-        "kernel_ns_per_photon",
+        "{s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:f, s:o?, s:I, s:I, s:I, s:f}",
+        "index", options->ordinal, "math", options->math == ICS_MATH_PORTABLE ? "portable" : "fast",
+        "lanes", (json_int_t)options->lanes, "block", (json_int_t)options->block,
+        "blocks_per_processor", (json_int_t)options->blocks_per_processor, "bounces_per_wave",
+        (json_int_t)options->bounces_per_wave, "join", (int)options->join, "refill",
+        (json_int_t)options->refill, "hits", (json_int_t)options->hits, "batch_steps",
+        (json_int_t)options->batch_emissions, "batch_photons", (json_int_t)options->batch_photons,
+        "kernel_seconds", usage->seconds, "kernel_ns_per_photon",
         facts->is_gpu && photons > 0.0 ? json_real(1e9 * usage->seconds / photons) : NULL,
         "launches", (json_int_t)usage->launches, "waves", (json_int_t)usage->waves, "device_bytes",
-        (json_int_t)usage->device_bytes);
+        (json_int_t)usage->device_bytes, "trial_seconds", usage->trial_seconds);
 }
 
 /* The work of each device. */
@@ -285,7 +286,7 @@ static void report_name(ics_run_state *run, const ics_report_file *file, const c
 /* If hits go to standard output there is no folder for a summary, unless a path is given. */
 static bool has_summary(const ics_run_state *run)
 {
-    return run->options->summary_path != NULL || !run->common.to_stdout;
+    return run->options->summary_path != NULL || ics_run_has_records(run->config);
 }
 
 static int open_summary(ics_run_state *run, const char *path, icestream_error *error)

@@ -115,11 +115,11 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 /* ---- life ----------------------------------------------------------------------------------- */
 
 static int prepare(const char *address, const char *token_file, ics_listen_address *where,
-                   ics_listen_token *token, icestream_error *error)
+                   ics_access_token *token, icestream_error *error)
 {
     ICS_TRY(ics_listen_address_parse(address, token_file != NULL, where, error));
     if (token_file != NULL) {
-        return ics_listen_token_read(token_file, token, error);
+        return ics_access_token_read("source.token", token_file, token, error);
     }
     if (!where->loopback) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
@@ -134,7 +134,7 @@ static int prepare(const char *address, const char *token_file, ics_listen_addre
 int ics_listener_check(const char *address, const char *token_file, icestream_error *error)
 {
     ics_listen_address where;
-    ics_listen_token token;
+    ics_access_token token;
     return prepare(address, token_file, &where, &token, error);
 }
 
@@ -171,6 +171,7 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     listener->next_time =
         options->next_seconds > 0 ? (uint64_t)(1000 * options->next_seconds) : 600000;
     listener->has_token = options->token_file != NULL;
+    listener->offers_hits = options->hits;
     listener->folder = strdup(options->folder);
     if (listener->folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
@@ -275,8 +276,22 @@ void ics_listener_release(ics_listener *listener, uint64_t number)
 {
     ics_client *client = find(listener, number);
     if (client != NULL && client->unreleased > 0) {
-        client->unreleased--;
+        ics_listener_shares_release(client);
         ics_listener_client_advance(client);
+    }
+}
+
+void ics_listener_finish(ics_listener *listener, uint64_t number, json_t *answer, const char *hits)
+{
+    ics_client *client = find(listener, number);
+    if (client == NULL) {
+        return;
+    }
+    if (!client->hits || hits == NULL || client->closing || client->mute) {
+        ics_listener_answer(listener, number, answer);
+        ics_listener_release(listener, number);
+    } else if (!ics_listener_client_offer_hits(client, answer, hits)) {
+        ics_listener_client_drop(client, "out of memory for its hits");
     }
 }
 

@@ -26,6 +26,7 @@ typedef struct ics_listener_options {
     uint32_t clients;   /* >= 1, at a time */
     uint32_t credits;   /* >= 1, messages of a client that are received and not released */
     uint64_t message_limit; /* bytes of one message */
+    bool hits;              /* every message has its own hit file, which clients may ask for */
     /* A client is dropped after this time (s) without a byte inside a message; 0: 60. */
     uint32_t idle_seconds;
     double next_seconds; /* and after this time (s) without a message, if it waits for no answer; 0:
@@ -34,7 +35,8 @@ typedef struct ics_listener_options {
 
 /* A message that is complete and on the disk. Its file belongs to the caller from now on. */
 typedef struct ics_listener_message {
-    const char *path; /* FOLDER/message-....steps.npy; the order of names is the order of arrival */
+    const char *path; /* FOLDER/message-....steps.npy; the order of names gives clients
+                         fair shares of photons */
     uint64_t client;  /* never used twice in a process */
     uint64_t number;  /* of the client's messages, from 0 */
     uint64_t bytes;
@@ -86,6 +88,12 @@ bool ics_listener_answer(ics_listener *listener, uint64_t client, const json_t *
  * before: a client that has closed its side is dropped when its last message is released. Does
  * nothing if the client has gone. */
 void ics_listener_release(ics_listener *listener, uint64_t client);
+
+/* Answers a message and releases it. If the client asked for hits and `hits` is not NULL, the path
+ * of a complete hit file, the file follows the answer, and the message is released when the system
+ * has taken its last byte: a client that does not read can have no more than its `credits`
+ * messages under way. Does nothing if the client has gone. */
+void ics_listener_finish(ics_listener *listener, uint64_t client, json_t *answer, const char *hits);
 
 /* Accepts no more clients and messages. Incomplete messages are refused; complete ones may still be
  * delivered. Clients stay connected for the answers to messages that are not released yet. */

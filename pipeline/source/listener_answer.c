@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-void ics_listener_client_flush(ics_client *client)
+/* Sends waiting lines. */
+static void flush_lines(ics_client *client)
 {
     size_t sent = 0;
     while (sent < client->answers_size && !client->mute) {
@@ -27,6 +28,19 @@ void ics_listener_client_flush(ics_client *client)
     if (client->answers_size > 0) {
         memmove(client->answers, client->answers + sent, client->answers_size);
     }
+}
+
+void ics_listener_client_flush(ics_client *client)
+{
+    if (ics_listener_client_send_begun(client)) { /* lines stand between hit files */
+        flush_lines(client);
+        ics_listener_client_send_hits(client);
+    }
+}
+
+bool ics_listener_client_owes(const ics_client *client)
+{
+    return client->answers_size > 0 || client->hits_first != NULL;
 }
 
 /* Queues a line. Returns false if the client had to be dropped. */
@@ -100,6 +114,10 @@ void ics_listener_client_refuse(ics_client *client, bool numbered, const char *r
     json_t *answer = numbered ? json_pack("{s:I, s:s, s:s}", "message", (json_int_t)client->message,
                                           "state", "refused", "reason", text)
                               : json_pack("{s:s, s:s}", "state", "refused", "reason", text);
+    if (client->passes && answer != NULL) { /* the same message may succeed later */
+        json_object_set_new(answer, "again", json_true());
+    }
+    client->passes = false;
     client->listener->counts.refused++;
     ics_listener_client_report(client, answer);
     json_decref(answer);
@@ -108,5 +126,24 @@ void ics_listener_client_refuse(ics_client *client, bool numbered, const char *r
                             numbered ? client->message : 0, text);
     } else {
         report_stranger(client, text);
+    }
+}
+
+void ics_listener_client_deliver(ics_client *client, const char *path)
+{
+    ics_listener *listener = client->listener;
+    const ics_listener_message message = {.path = path,
+                                          .client = client->number,
+                                          .number = client->message,
+                                          .bytes = ics_message_frame_bytes(client->frame)};
+    ics_listener_shares_add(client, client->job.tag, client->job.cost);
+    listener->counts.received++;
+    listener->counts.bytes += message.bytes;
+    json_t *answer = json_pack("{s:I, s:s, s:s}", "message", (json_int_t)message.number, "state",
+                               "received", "file", strrchr(path, '/') + 1);
+    ics_listener_client_report(client, answer);
+    json_decref(answer);
+    if (!listener->closing) {
+        listener->events.message(listener->events.user, &message);
     }
 }

@@ -62,11 +62,13 @@ static void join(ics_client *client)
 {
     ics_listener *listener = client->listener;
     char text[256];
+    client->line_size = 0; /* a line that asks for hits may follow */
     uv_timer_stop(&client->timer);
     if (listener->counts.clients >= listener->clients_limit) {
         snprintf(text, sizeof text,
                  "%" PRIu32 " clients are connected, as many as source.clients allows",
                  listener->counts.clients);
+        client->passes = true;
         ics_listener_client_refuse(client, false, text);
         leave(client, text);
         return;
@@ -96,7 +98,7 @@ static void take_token(ics_client *client)
     size_t size = client->line_size - complete;
     size -= size > 0 && client->line[size - 1] == '\r';
     if (complete && size > start && memcmp(client->line, word, start) == 0 &&
-        ics_listen_token_matches(&client->listener->token, client->line + start, size - start)) {
+        ics_access_token_matches(&client->listener->token, client->line + start, size - start)) {
         join(client);
         return;
     }
@@ -122,8 +124,14 @@ static void refuse_message(ics_client *client, const char *reason)
 static void take_messages(ics_client *client)
 {
     ics_listener_job *job = &client->job;
+    const char *fault = ics_listener_client_greet(client);
     *job = (ics_listener_job){.begins = false};
-    while (client->chunk_at < client->chunk_size && !job->ends && !is_held(client)) {
+    if (fault != NULL) {
+        ics_listener_client_refuse(client, false, fault);
+        leave(client, fault);
+    }
+    while (client->greeted && client->chunk_at < client->chunk_size && !job->ends &&
+           !is_held(client)) {
         ics_message_span span;
         icestream_error error = {.status = ICESTREAM_OK};
         int status = ics_message_frame_take(client->frame, client->chunk + client->chunk_at,
@@ -197,7 +205,7 @@ static void receive(ics_client *client)
 static void send_last_answers(ics_client *client)
 {
     ics_listener_client_flush(client);
-    if (client->answers_size == 0 && !client->shut) {
+    if (!ics_listener_client_owes(client) && !client->shut) {
         client->shut = true;
         client->mute |= shutdown(client->descriptor, SHUT_WR) != 0;
     }
@@ -220,6 +228,7 @@ static void end_input(ics_client *client, const char *reason)
                       client->number, ics_message_frame_number(client->frame),
                       ics_message_frame_missing(client->frame));
     } else if (!stranger && !ics_message_frame_between(client->frame)) {
+        client->passes = true; /* the listener is stopping */
         ics_error_set(&error, ICESTREAM_E_INPUT, "%s", reason);
     }
     if (ends && !client->discarding) { /* the end shows that the message has no trailer */
@@ -232,7 +241,8 @@ static void end_input(ics_client *client, const char *reason)
             ics_listener_client_refuse(client, true, error.text);
         }
         leave(client, error.text);
-    } else if (stranger || client->mute || (client->unreleased == 0 && client->answers_size == 0)) {
+    } else if (stranger || client->mute ||
+               (client->unreleased == 0 && !ics_listener_client_owes(client))) {
         ics_listener_client_drop(client, reason);
     } else if (client->ended) {
         ics_listener_client_count_out(client); /* it only waits for answers */
@@ -260,7 +270,7 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void watch_time(ics_client *client, bool reading)
 {
     const bool between = ics_message_frame_between(client->frame);
-    const bool open_answers = client->unreleased > 0 || client->answers_size > 0;
+    const bool open_answers = client->unreleased > 0 || ics_listener_client_owes(client);
     const ics_client_wait waits = reading && !between        ? ICS_CLIENT_WAIT_REST
                                   : reading && !open_answers ? ICS_CLIENT_WAIT_NEXT
                                                              : ICS_CLIENT_WAIT_NONE;
@@ -293,7 +303,8 @@ static void watch(ics_client *client)
                     (!client->listener->stopping && !(sending && is_held(client))));
     /* A client that has closed its side may still read answers. The system reports the end of the
      * connection only to a poll for something: urgent data, which are never sent. */
-    int events = (reading ? UV_READABLE : 0) | (client->answers_size > 0 ? UV_WRITABLE : 0) |
+    int events = (reading ? UV_READABLE : 0) |
+                 (ics_listener_client_owes(client) ? UV_WRITABLE : 0) |
                  (client->ended && !client->mute ? UV_PRIORITIZED : 0);
     if (events != client->polled) {
         client->polled = events;
@@ -350,25 +361,6 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static void deliver(ics_client *client, const char *path)
-{
-    ics_listener *listener = client->listener;
-    const ics_listener_message message = {.path = path,
-                                          .client = client->number,
-                                          .number = client->message,
-                                          .bytes = ics_message_frame_bytes(client->frame)};
-    client->unreleased++;
-    listener->counts.received++;
-    listener->counts.bytes += message.bytes;
-    json_t *answer = json_pack("{s:I, s:s, s:s}", "message", (json_int_t)message.number, "state",
-                               "received", "file", strrchr(path, '/') + 1);
-    ics_listener_client_report(client, answer);
-    json_decref(answer);
-    if (!listener->closing) {
-        listener->events.message(listener->events.user, &message);
-    }
-}
-
 static void on_stored(ics_client *client)
 {
     ics_listener_job *job = &client->job;
@@ -376,9 +368,10 @@ static void on_stored(ics_client *client)
     job->path = NULL;
     if (job->error.status != ICESTREAM_OK) {
         client->discarding = !job->ends;
+        client->passes = true;
         ics_listener_client_refuse(client, true, job->error.text);
     } else if (path != NULL) {
-        deliver(client, path);
+        ics_listener_client_deliver(client, path);
     }
     free(path);
     if (client->closing) {
@@ -401,10 +394,12 @@ static ics_client *make_client(ics_listener *listener, int descriptor, icestream
     client->descriptor = descriptor;
     client->number = ++listener->last_client;
     client->stored = on_stored;
+    client->impatient = ics_listener_client_on_patience;
     client->chunk = malloc(ICS_CLIENT_CHUNK);
+    client->tags = calloc(listener->credits, sizeof *client->tags);
     snprintf(name, sizeof name, "client %" PRIu64, client->number);
     int status =
-        client->chunk != NULL
+        client->chunk != NULL && client->tags != NULL
             ? ics_message_frame_create(name, listener->message_limit, &client->frame, error)
             : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
     int failure = 0;
@@ -418,12 +413,14 @@ static ics_client *make_client(ics_listener *listener, int descriptor, icestream
     if (status != ICESTREAM_OK) {
         ics_message_frame_destroy(client->frame);
         free(client->chunk);
+        free(client->tags);
         free(client);
         return NULL;
     }
     uv_timer_init(listener->loop, &client->timer);
-    client->poll.data = client->timer.data = client;
-    client->open_handles = 2;
+    uv_timer_init(listener->loop, &client->patience);
+    client->poll.data = client->timer.data = client->patience.data = client;
+    client->open_handles = 3;
     return client;
 }
 

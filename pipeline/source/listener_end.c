@@ -6,7 +6,7 @@
 
 void ics_listener_client_release(ics_client *client)
 {
-    if (client->open_handles > 0 || client->busy) {
+    if (client->open_handles > 0 || client->busy || client->hits_working > 0) {
         return;
     }
     if (client->incoming != NULL) {
@@ -16,6 +16,8 @@ void ics_listener_client_release(ics_client *client)
     ics_listener_forget(client);
     ics_message_frame_destroy(client->frame);
     free(client->chunk);
+    ics_listener_client_forget_hits(client);
+    free(client->tags);
     free(client->answers);
     free(client->left);
     free(client);
@@ -49,10 +51,16 @@ void ics_listener_client_drop(ics_client *client, const char *reason)
     ics_listener_client_begin_leaving(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
+    uv_close((uv_handle_t *)&client->patience, on_closed);
     close(client->descriptor);
     ics_listener_client_abandon(client);
     if (client->joined) {
         ics_listener_report(client->listener, ICS_LISTENER_LEFT, client->number, 0,
                             client->left != NULL ? client->left : reason);
     }
+}
+
+void ics_listener_client_on_patience(uv_timer_t *timer)
+{
+    ics_listener_client_drop(timer->data, "does not read its hits");
 }

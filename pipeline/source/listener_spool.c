@@ -24,6 +24,7 @@ static int store(ics_client *client, ics_listener_job *job)
         ics_incoming_file *whole = client->incoming;
         client->incoming = NULL;
         ICS_TRY(ics_incoming_file_commit(whole, job->path, error));
+        job->cost = ics_listener_shares_cost(job->path);
     }
     return ICESTREAM_OK;
 }
@@ -53,8 +54,10 @@ void ics_listener_client_spool(ics_client *client)
     ics_listener *listener = client->listener;
     job->error.status = ICESTREAM_OK;
     job->path = NULL;
-    if (job->ends && asprintf(&job->path, "%s/%s-%08" PRIu64 ".steps.npy", listener->folder,
-                              listener->prefix, listener->sequence++) < 0) {
+    job->tag = ics_listener_shares_tag(client);
+    if (job->ends &&
+        asprintf(&job->path, "%s/%s-%016" PRIx64 "-%08" PRIu64 ".steps.npy", listener->folder,
+                 listener->prefix, job->tag, listener->sequence++) < 0) {
         job->path = NULL;
         ics_error_set(&job->error, ICESTREAM_E_MEMORY, "out of memory");
         job->abandons = true;

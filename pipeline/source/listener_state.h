@@ -2,28 +2,30 @@
  *
  * Everything belongs to the loop's thread, except that a spool job and client->incoming belong to a
  * worker thread while client->busy is true. The files use each other in this order, from the
- * lowest: listener_state.c, listener_spool.c, listener_end.c, listener_answer.c, listener_client.c,
- * listener.c.
+ * lowest: listener_state.c, listener_shares.c, listener_hits.c, listener_spool.c, listener_end.c,
+ * listener_answer.c, listener_client.c, listener_offer.c, listener.c.
  */
 #ifndef ICS_SOURCE_LISTENER_STATE_H
 #define ICS_SOURCE_LISTENER_STATE_H
 
+#include "pipeline/files/access_token.h"
 #include "pipeline/source/incoming_file.h"
 #include "pipeline/source/listen_address.h"
-#include "pipeline/source/listen_token.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/message_frame.h"
 
 enum {
     ICS_CLIENT_CHUNK = 128 << 10,                /* bytes received at a time */
     ICS_CLIENT_ANSWERS = 64 << 10,               /* bytes that may wait for a client to read them */
-    ICS_CLIENT_LINE = ICS_LISTEN_TOKEN_MAX + 16, /* bytes of the longest first line */
+    ICS_CLIENT_LINE = ICS_ACCESS_TOKEN_MAX + 16, /* bytes of the longest first line */
     ICS_CLIENT_STRANGERS = 64, /* connections at a time beyond source.clients: clients that have not
                                   sent the token yet, or that are leaving */
     ICS_CLIENT_TOKEN_TIME = 10000, /* ms in which the first line must come */
     ICS_CLIENT_LINGER = 2000,      /* ms in which a leaving client may still read its answers */
-    ICS_CLIENT_PROGRESS = 1024     /* bytes of a message after which a client has its full time
-                                      again; a byte now and then does not keep half a message alive */
+    ICS_CLIENT_TURN =
+        1 << 20, /* bytes of hits that one client gets before others have their turn */
+    ICS_CLIENT_PROGRESS = 1024 /* bytes of a message after which a client has its full time
+                                  again; a byte now and then does not keep half a message alive */
 };
 
 typedef enum ics_client_phase {
@@ -40,6 +42,8 @@ typedef struct ics_listener_job {
     bool begins, ends; /* this part begins the message; ends it */
     bool abandons;     /* instead, the file of the message is removed */
     char *path;        /* if `ends`: the final name of the message's file */
+    uint64_t tag;      /* its virtual start */
+    uint64_t cost;     /* of the message */
     icestream_error error;
 } ics_listener_job;
 
@@ -51,6 +55,24 @@ typedef enum ics_client_wait {
 } ics_client_wait;
 
 typedef struct ics_client ics_client;
+
+/* A hit file on its way to a client that asked for hits. A worker thread opens it and computes its
+ * digest; then it belongs to the loop's thread. */
+typedef struct ics_client_hits ics_client_hits;
+struct ics_client_hits {
+    ics_client_hits *next;
+    ics_client *client;
+    uv_work_t request;
+    char *path;
+    json_t *answer; /* the answer `done` */
+    char *line;     /* the same with size and digest, as text */
+    size_t line_size, line_sent;
+    int descriptor;
+    uint64_t size, sent;
+    char digest[ICS_DIGEST_TEXT];
+    icestream_error error;
+};
+
 struct ics_client {
     ics_client *next;
     ics_listener *listener;
@@ -79,13 +101,23 @@ struct ics_client {
     size_t chunk_size, chunk_at;
 
     ics_message_frame *frame;
-    uint64_t message;            /* number of the message that is being received */
-    bool discarding;             /* the rest of the message is ignored: it was refused */
-    uint32_t unreleased;         /* messages that the caller has not released */
+    uint64_t message;    /* number of the message that is being received */
+    bool greeted;        /* the line that asks for hits has come, or a message instead of it */
+    bool hits;           /* the client wants the hit files of its messages */
+    bool passes;         /* the next refusal is for a reason that passes */
+    bool discarding;     /* the rest of the message is ignored: it was refused */
+    uint32_t unreleased; /* messages that the caller has not released */
+    uint64_t *tags;      /* [credits], [0, unreleased) is used: their virtual starts */
+    uint64_t next_tag;   /* virtual start of the next message, if the client hurries */
     ics_incoming_file *incoming; /* the file of the message */
     bool busy;                   /* a job runs on a worker thread */
     ics_listener_job job;
     void (*stored)(ics_client *client); /* called on the loop's thread when a job has run */
+
+    ics_client_hits *hits_first;          /* files that are ready to be sent, in this order */
+    uint32_t hits_working;                /* files that worker threads are reading */
+    uv_timer_t patience;                  /* a client that reads nothing of its hits is dropped */
+    void (*impatient)(uv_timer_t *timer); /* called then */
 
     char *answers; /* what could not be sent yet */
     size_t answers_size;
@@ -96,7 +128,8 @@ struct ics_listener {
     uv_loop_t *loop;
     ics_listener_events events;
     bool has_token;
-    ics_listen_token token;
+    bool offers_hits;
+    ics_access_token token;
     char *folder;
     char prefix[64]; /* of the names of this listener's files */
     uint32_t clients_limit, credits;
@@ -115,6 +148,7 @@ struct ics_listener {
     uint32_t clients_open; /* in the list, including leaving clients */
     uint64_t last_client;
     uint64_t sequence; /* number of the next file */
+    uint64_t served;   /* the largest virtual start of a message that was released */
     ics_listener_counts counts;
     uint64_t strangers_reported; /* ms, when a client without the token was last reported */
     uint64_t strangers;          /* such clients that were not reported since */
@@ -142,6 +176,17 @@ void ics_listener_client_spool(ics_client *client);
 /* Starts a job that removes the file of an incomplete message, if there is one and no job runs. */
 void ics_listener_client_abandon(ics_client *client);
 
+/* ---- listener_shares.c: whose message is computed next */
+
+/* The virtual start of the message that the client has just completed. */
+uint64_t ics_listener_shares_tag(const ics_client *client);
+/* Notes a message that is stored, and one that is released (the oldest one of the client). */
+void ics_listener_shares_add(ics_client *client, uint64_t tag, uint64_t cost);
+void ics_listener_shares_release(ics_client *client);
+/* What a message costs: its photons and its steps, and 1. Reads the file; a file that is no step
+ * file costs its size, because nobody computes it. Any thread. */
+uint64_t ics_listener_shares_cost(const char *path);
+
 /* ---- listener_end.c */
 
 /* Closes the connection at once. The client is freed later. */
@@ -153,6 +198,9 @@ void ics_listener_client_begin_leaving(ics_client *client);
 /* Frees a dropped client when no handle is open and no job runs. */
 void ics_listener_client_release(ics_client *client);
 
+/* Drops a client that reads nothing of its hits. */
+void ics_listener_client_on_patience(uv_timer_t *timer);
+
 /* ---- listener_answer.c */
 
 /* Queues a line and sends as much as possible. Returns false if the client cannot be reached. */
@@ -162,6 +210,25 @@ void ics_listener_client_flush(ics_client *client);
 /* Answers and reports that the current message (`numbered`) or the client itself was refused. */
 void ics_listener_client_refuse(ics_client *client, bool numbered, const char *reason);
 
+/* Hands a stored message to the caller, after the answer `received`. */
+void ics_listener_client_deliver(ics_client *client, const char *path);
+/* Whether answers or hits wait to be sent. */
+bool ics_listener_client_owes(const ics_client *client);
+
+/* ---- listener_hits.c */
+
+/* Takes the line HITS from the chunk, if the client begins with it. Returns why it is refused, or
+ * NULL. client->greeted: messages may follow. */
+const char *ics_listener_client_greet(ics_client *client);
+/* Closes the file and frees everything. */
+void ics_listener_hits_destroy(ics_client_hits *hits);
+/* Sends the rest of a hit file that was begun. Returns whether lines may be sent now. */
+bool ics_listener_client_send_begun(ics_client *client);
+/* Begins and sends hit files if no line waits. */
+void ics_listener_client_send_hits(ics_client *client);
+/* Frees what waits. */
+void ics_listener_client_forget_hits(ics_client *client);
+
 /* ---- listener_client.c */
 
 /* Takes over a connection; closes it on errors. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
@@ -169,5 +236,11 @@ int ics_listener_client_create(ics_listener *listener, int descriptor, icestream
 /* Does everything that can be done now. Call it after any change. It may drop the client, but the
  * client is freed only by the loop, after the caller has returned. */
 void ics_listener_client_advance(ics_client *client);
+
+/* ---- listener_offer.c */
+
+/* Starts to read a hit file on a worker thread; it is sent later, and then the message is released.
+ * Takes a reference of `answer`. Returns false without memory. */
+bool ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path);
 
 #endif

@@ -199,6 +199,10 @@ static void check_folder(ics_watch *watch)
     if (watch->asking || watch->closing) {
         return;
     }
+    if (watch->folder == NULL) {
+        look_soon(watch);
+        return;
+    }
     watch->request.data = watch;
     int failure = uv_fs_stat(watch->loop, &watch->request, watch->folder, on_folder);
     watch->asking = failure == 0;
@@ -216,6 +220,9 @@ static void on_scan(uv_timer_t *timer)
 
 static bool copy_texts(ics_watch *watch, const ics_watch_options *options)
 {
+    if (options->folder == NULL) {
+        return true;
+    }
     watch->folder = strdup(options->folder);
     watch->pattern = options->pattern != NULL ? strdup(options->pattern) : NULL;
     if (watch->folder == NULL || (options->pattern != NULL && watch->pattern == NULL)) {
@@ -240,7 +247,7 @@ int ics_watch_create(uv_loop_t *loop, const ics_watch_options *options,
             free_watch(watch);
         }
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for watching %s",
-                             options->folder);
+                             options->folder != NULL ? options->folder : "a queue");
     }
     watch->loop = loop;
     watch->events = *events;

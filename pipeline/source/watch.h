@@ -15,7 +15,8 @@
 typedef struct ics_watch ics_watch;
 
 typedef struct ics_watch_options {
-    const char *folder;  /* may be missing, now or later */
+    const char *folder;  /* may be missing, now or later; NULL: there is none, and `look` is called
+                            at each scan */
     const char *pattern; /* of the names to watch (fnmatch); NULL: all */
     double scan;         /* s, >= 0.001, between scans */
 } ics_watch_options;

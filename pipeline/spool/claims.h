@@ -1,8 +1,9 @@
-/* Claims: workers share the step files of one folder, and every file is processed by one of them.
- * If a worker is killed, other workers take over its files.
+/* Claims: workers share the step files of one folder, or the tickets of one queue, and every file
+ * is processed by one of them. If a worker is killed, other workers take over its files.
  *
- * A claim is a file that was renamed into the worker's folder. Only atomic renames, links, mkdir
- * and stat decide which worker holds a file, on a local disk or on a network file system.
+ * There are two backends: a folder (this room, ics_claims_create) and a queue (pipeline/queue). In
+ * a folder a claim is a file that was renamed into the worker's folder. Only atomic renames, links,
+ * mkdir and stat decide which worker holds a file, on a local disk or on a network file system.
  * docs/spool.md describes the layout and what happens after a crash.
  *
  * Every function may be called from any thread, and may wait for the file system and for other
@@ -30,6 +31,12 @@ typedef struct ics_claim {
     uint32_t attempt; /* 1: no worker has begun the file before */
     char *refusal; /* why the file must not be processed, for ics_claims_fail(); NULL: it may be */
     uint64_t ticket; /* number of the claim in this process */
+    /* Only of a queue. */
+    char *url; /* the owner of the claim fetches the file from there to `path`; NULL: it is there */
+    char sha256[65]; /* of the input; "": unknown */
+    /* What the owner of the claim made of it, which it sets before ics_claims_done(). They belong
+     * to the owner. NULL: unknown. */
+    const char *output, *output_digest;
 } ics_claim;
 
 /* Frees the texts. The file stays claimed by this worker if the claim was not ended. */
@@ -55,6 +62,7 @@ typedef struct ics_claims_options {
     const char *quarantine; /* where bad files go; NULL: quarantine in `directory` */
     double lease;      /* > 0: a worker without a heartbeat for this time (s) loses its claims */
     uint32_t attempts; /* a file that was begun this many times is refused; 0: no limit */
+    bool by_name;      /* files are claimed in the order of their names, not of their arrival */
     bool forget;       /* removes the marks of files that are done and were kept */
     /* Returns whether the results of a marked file exist. If they were removed, the file is new
      * work. It must return true already before ics_claims_done() is called. It is called by the
@@ -69,9 +77,25 @@ typedef struct ics_claims_options {
     void *user; /* for the three functions */
 } ics_claims_options;
 
+/* What a backend of claims does: the functions below, for its own `self`. */
+typedef struct ics_claims_backend {
+    void (*destroy)(void *self);
+    int (*take)(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error);
+    int (*extend)(void *self, size_t *lost, icestream_error *error);
+    bool (*holds)(void *self, const ics_claim *claim);
+    int (*look_again)(void *self, const ics_claim *claim, double *age, icestream_error *error);
+    int (*done)(void *self, const ics_claim *claim, ics_after after, bool *held,
+                icestream_error *error);
+    int (*fail)(void *self, const ics_claim *claim, const char *reason, bool *held,
+                icestream_error *error);
+    int (*give_back)(void *self, const ics_claim *claim, bool *held, icestream_error *error);
+    int (*stat)(void *self, ics_claims_counts *out, icestream_error *error);
+} ics_claims_backend;
+
 /* The claims of one worker. */
 typedef struct ics_claims {
-    struct ics_folder *self; /* private; NULL: there are no claims */
+    const ics_claims_backend *backend; /* private */
+    void *self;                        /* private; NULL: there are no claims */
 } ics_claims;
 
 /* Reserves the worker's name and begins its lease. The options need not outlive the call, except
@@ -85,7 +109,8 @@ int ics_claims_create(const ics_claims_options *options, ics_claims *out, icestr
 void ics_claims_destroy(ics_claims *claims);
 
 /* Moves a finished file into the shared folder as `name` (NULL: its own name), so that it is work
- * for all workers. Cause EEXIST: a file with that name waits there; it is not replaced. */
+ * for all workers. Only of a folder. Cause EEXIST: a file with that name waits there; it is not
+ * replaced. */
 int ics_claims_put(const ics_claims *claims, const char *path, const char *name,
                    icestream_error *error);
 

@@ -56,7 +56,7 @@ static int claim_file(const char *from, const char *to)
 static int claim_file_home(ics_claim_request *request, const ics_claimable *what, const char *to)
 {
     int result = claim_file(what->from.text, to);
-    if (result < 0 && errno == ENOENT) {
+    for (unsigned tries = 0; result < 0 && errno == ENOENT && tries < ICS_FOLDER_TRIES; ++tries) {
         if (ics_folder_beat(request->folder, request->error) != ICESTREAM_OK) {
             return -1;
         }

@@ -254,6 +254,9 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
         errno = cause;
         return ics_spool_error(error, folder->directory, "cannot be searched for step files", NULL);
     }
+    for (size_t i = 0; folder->by_name && i < out->count; ++i) {
+        out->items[i].arrived_ns = 0;
+    }
     if (out->count > 1) {
         qsort(out->items, out->count, sizeof *out->items, compare_candidates);
     }

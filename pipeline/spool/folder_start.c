@@ -193,6 +193,7 @@ int ics_folder_create(const ics_claims_options *options, ics_folder **out, icest
     folder->lease = options->lease;
     folder->attempts = options->attempts;
     folder->has_results = options->has_results;
+    folder->by_name = options->by_name;
     folder->is_output = options->is_output;
     folder->note = options->note;
     folder->user = options->user;

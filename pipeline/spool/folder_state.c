@@ -125,8 +125,7 @@ static int write_lease_again(ics_folder *folder, icestream_error *error)
         folder->unchanged.known = false;
         folder->looked_ns = INT64_MIN;
     }
-    return ics_lease_write(folder->home.text, folder->lease) == 0 &&
-                   ics_lease_beat(folder->home.text, &folder->now_ns) == 0
+    return ics_lease_write(folder->home.text, folder->lease) == 0
                ? ICESTREAM_OK
                : ics_spool_error(error, folder->home.text, "cannot renew this worker's lease",
                                  NULL);
@@ -134,13 +133,16 @@ static int write_lease_again(ics_folder *folder, icestream_error *error)
 
 int ics_folder_beat(ics_folder *folder, icestream_error *error)
 {
-    if (ics_lease_beat(folder->home.text, &folder->now_ns) == 0) {
-        return ICESTREAM_OK;
+    for (unsigned tries = 0; tries < ICS_FOLDER_TRIES; ++tries) {
+        if (ics_lease_beat(folder->home.text, &folder->now_ns) == 0) {
+            return ICESTREAM_OK;
+        }
+        if (errno != ENOENT && errno != ESTALE) {
+            break;
+        }
+        ICS_TRY(write_lease_again(folder, error));
     }
-    return errno == ENOENT || errno == ESTALE
-               ? write_lease_again(folder, error)
-               : ics_spool_error(error, folder->home.text, "cannot renew this worker's lease",
-                                 NULL);
+    return ics_spool_error(error, folder->home.text, "cannot renew this worker's lease", NULL);
 }
 
 ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name)

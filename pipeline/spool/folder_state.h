@@ -21,6 +21,11 @@
 
 enum { ICS_NOTES_MAX = 256 };
 
+/* Other workers take a worker for dead that was stopped for longer than its lease, and remove its
+ * folder or its own files in it. That may happen again and again while the worker begins to work
+ * again: its operations are tried this often. */
+enum { ICS_FOLDER_TRIES = 100 };
+
 /* ns. If a worker that was alive has lost its lease, its folder has no owner when it was not
  * changed for this time, which is longer than the steps of any file system's clock (2 s). */
 #define ICS_YOUNG_FOLDER INT64_C(2500000000)
@@ -70,6 +75,7 @@ typedef struct ics_folder {
     ics_path spool, claimed, home, done, marks_folder, lock_path, near;
     double lease; /* s */
     uint32_t attempts;
+    bool by_name; /* candidates are taken in the order of their names */
     bool (*has_results)(void *user, const char *name);
     bool (*is_output)(void *user, const char *name);
     void (*note)(void *user, const char *line);

@@ -101,7 +101,14 @@ static int compare_with_claim(const ics_folder *folder, const ics_held_claim *he
  * file back. */
 static int keep(ics_folder *folder, const ics_held_claim *held, bool *there, icestream_error *error)
 {
-    if (ics_marks_set(folder->marks, held->name, held->identity) != 0) {
+    int result = ics_marks_set(folder->marks, held->name, held->identity);
+    for (unsigned tries = 0; result != 0 && errno == ENOENT && tries < ICS_FOLDER_TRIES &&
+                             ics_spool_path_exists(held->file.text);
+         ++tries) {
+        ICS_TRY(ics_folder_beat(folder, error));
+        result = ics_marks_set(folder->marks, held->name, held->identity);
+    }
+    if (result != 0) {
         int cause = errno;
         *there = ics_spool_path_exists(held->file.text);
         errno = cause;
@@ -112,23 +119,22 @@ static int keep(ics_folder *folder, const ics_held_claim *held, bool *there, ice
     return ics_folder_put_back(folder, held->file.text, held->name, true, there, error);
 }
 
-static int sync_folder(const char *path, icestream_error *error)
+static int cannot_sync(const char *path, icestream_error *error)
 {
-    return ics_disk_sync_folder(path) == 0
-               ? ICESTREAM_OK
-               : ics_spool_error(error, path, "cannot be written to the disk", NULL);
+    return ics_spool_error(error, path, "cannot be written to the disk", NULL);
 }
 
 /* The last step of an end: syncs the folder that received the file, then the worker's folder, and
  * forgets the claim. After an error only this step is repeated. */
 static int finish_end(ics_folder *folder, ics_held_claim *held, icestream_error *error)
 {
-    if (*held->to.text != 0) {
-        ICS_TRY(sync_folder(held->to.text, error));
+    if (*held->to.text != 0 && ics_disk_sync_folder(held->to.text) != 0) {
+        return cannot_sync(held->to.text, error);
     }
-    /* If other workers have removed this worker's folder as expired, nothing is left to sync. */
-    if (ics_spool_path_exists(folder->home.text)) {
-        ICS_TRY(sync_folder(folder->home.text, error));
+    /* If other workers have removed this worker's folder as expired, even while it is synced,
+     * nothing is left to sync. */
+    if (ics_disk_sync_folder(folder->home.text) != 0 && errno != ENOENT && errno != ESTALE) {
+        return cannot_sync(folder->home.text, error);
     }
     drop(folder, held);
     return ICESTREAM_OK;

@@ -1,6 +1,7 @@
 #include "pipeline/spool/lease.h"
 
 #include "base/disk.h"
+#include "base/json_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +82,7 @@ static void read_text(const char *text, ics_lease_state *out)
     const char *host = NULL, *space = "";
     double seconds = 0.0;
     json_int_t pid = 0, begun = 0;
-    json_t *about = json_loads(text, 0, NULL);
+    json_t *about = ics_json_read_text(text, 0, NULL);
     /* Leases of older versions have neither space nor start. */
     if (json_unpack(about, "{s:s, s:I, s:F, s?s, s?I}", "host", &host, "pid", &pid, "lease_s",
                     &seconds, "space", &space, "start", &begun) == 0 &&

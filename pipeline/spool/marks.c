@@ -1,5 +1,7 @@
 #include "pipeline/spool/marks.h"
 
+#include "base/json_read.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -147,7 +149,7 @@ void ics_marks_forget(ics_marks *marks)
 static bool read_mark(const char *text, ics_identity *out)
 {
     json_int_t bytes = 0, inode = 0, modified = 0;
-    json_t *about = json_loads(text, 0, NULL);
+    json_t *about = ics_json_read_text(text, 0, NULL);
     bool good = json_unpack(about, "{s:I, s:I, s:I}", "bytes", &bytes, "inode", &inode,
                             "modified_ns", &modified) == 0;
     json_decref(about);

@@ -70,6 +70,29 @@ bool ics_event_time_of_text(const char *text, double *time)
     return true;
 }
 
+const char *ics_event_seconds_text(double seconds, char text[ICS_EVENT_AGE])
+{
+    if (seconds < 90.0) {
+        snprintf(text, ICS_EVENT_AGE, "%.3g s", seconds);
+    } else if (seconds < 5400.0) {
+        snprintf(text, ICS_EVENT_AGE, "%.0f min", seconds / 60.0);
+    } else if (seconds < 172800.0) {
+        snprintf(text, ICS_EVENT_AGE, "%.1f h", seconds / 3600.0);
+    } else {
+        snprintf(text, ICS_EVENT_AGE, "%.0f days", seconds / 86400.0);
+    }
+    return text;
+}
+
+const char *ics_event_age_text(const char *now, const char *time, char text[ICS_EVENT_AGE])
+{
+    double then = 0.0, here = 0.0;
+    if (!ics_event_time_of_text(time, &then) || !ics_event_time_of_text(now, &here)) {
+        return "-";
+    }
+    return ics_event_seconds_text(here > then ? floor(here - then) : 0.0, text);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 enum { TEXTS = 16, HOST = 256 };
@@ -122,6 +145,7 @@ static size_t collect_texts(const ics_event *event, process_texts *process, even
         {"output", event->output, 0},
         {"input_digest", event->input_digest, 0},
         {"output_digest", event->output_digest, 0},
+        {"url", event->url, 0},
         {"device", event->device, 0},
         {"signal", signal ? signal_text(event->signal, process->signal) : NULL, 0},
         {"reason", event->reason, 0},

@@ -7,10 +7,11 @@
  *   event, json_text         one event as a line of JSON
  *   journal, run_journal     the file run.journal; run_journal is for all threads of a run
  *   events, progress         the log on standard error, and the status line
- *   latency, metrics         percentiles, and numbers for Prometheus; metrics_listener serves them
- *   report_file              the name of a file that no other run writes at the same time
- *   service_notify           systemd
- *   journal_reader, journal_summary, sink_folder    read journals and folders for `status`
+ *   latency, metrics         percentiles, and numbers for Prometheus
+ *   metrics_listener         serves them by HTTP (metrics_http, metrics_address), with a page for
+ * people: live_page has its files, live_history the numbers report_file              the name of a
+ * file that no other run writes at the same time service_notify           systemd journal_reader,
+ * journal_summary, sink_folder    read journals and folders for `status`
  */
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H
@@ -46,10 +47,14 @@ enum {
     X(GIVEN_BACK, "given_back", 0, true)                                                           \
     X(FAILED, "failed", ICS_EVENT_ATTEMPT, true)                                                   \
     X(COMMAND_FAILED, "command_failed", ICS_EVENT_ATTEMPT, true)                                   \
+    X(FETCHED, "fetched", ICS_EVENT_INPUT_BYTES | ICS_EVENT_SECONDS | ICS_EVENT_ATTEMPT, true)     \
+    X(SHIPPED, "shipped", ICS_EVENT_SECONDS | ICS_EVENT_ATTEMPT, true)                             \
     X(RETRIED, "retried", ICS_EVENT_ATTEMPT | ICS_EVENT_SECONDS, true)                             \
     X(PAUSED, "paused", 0, true)                                                                   \
     X(RESUMED, "resumed", ICS_EVENT_SECONDS, true)                                                 \
     X(DEVICE_LOST, "device_lost", 0, true)                                                         \
+    X(SAMPLE, "sample", ICS_EVENT_FILES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS,  \
+      true)                                                                                        \
     X(SIGNAL, "signal", 0, true)                                                                   \
     X(STOP, "stop",                                                                                \
       ICS_EVENT_FILES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS |                   \
@@ -67,6 +72,8 @@ typedef enum ics_event_kind {
         ICS_EVENT_KINDS
 } ics_event_kind;
 
+struct json_t;
+
 /* An event. All texts belong to the caller; NULL: there is none. Numbers that the kind does not
  * have are ignored. */
 typedef struct ics_event {
@@ -76,25 +83,26 @@ typedef struct ics_event {
         *output; /* done, skipped: the hit file; quarantined, hits_quarantined: the new path */
     const char *input_digest;  /* SHA-256 of the step file, hexadecimal */
     const char *output_digest; /* of the hit file */
+    const char *url;           /* shipped: where to, without secrets */
     const char *device;
     const char *reason;        /* for people; the text of a message or warning */
     const char *configuration; /* start: file of the configuration */
     const char *source, *spool, *sink, *quarantine; /* start: folders */
     uint64_t input_bytes, output_bytes;
     uint64_t photons, hits;
-    uint64_t files; /* start: number found so far; stop: number finished */
+    uint64_t files; /* start: number found so far; sample, stop: number finished */
     double seconds; /* done: from arrival to commit; retried: until the next try; resumed: length of
-                       the pause; stop: length of the run */
-    uint32_t attempt; /* from 1 */
-    int signal;       /* signal: its number */
-    int exit_status;  /* stop: of the process */
+                       the pause; fetched, shipped: length of the transfer; sample, stop: since the
+                       run began */
+    uint32_t attempt;    /* from 1 */
+    int signal;          /* signal: its number */
+    int exit_status;     /* stop: of the process */
+    struct json_t *more; /* sample: further fields of the journal's line; NULL: none */
 } ics_event;
 
 /* Bytes of the longest line with its newline. A line of this length with one byte before it is
  * written in one piece if several processes append to one file. */
 enum { ICS_EVENT_LINE = PIPE_BUF - 1 };
-
-struct json_t;
 
 /* Writes an event as a line with its newline and the present time. Texts that do not fit are cut
  * and marked, the reason first. `more`: further fields, which stay the caller's; NULL: none. Any
@@ -113,4 +121,11 @@ enum { ICS_EVENT_TIME = 32 };
 const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME]);
 /* Reads such a text. Returns false if it has another form. */
 bool ics_event_time_of_text(const char *text, double *time);
+
+enum { ICS_EVENT_AGE = 32 };
+/* Writes a duration (s) for people: "3.2 s", "5 min", "7.2 h", "3 days". Returns `text`. */
+const char *ics_event_seconds_text(double seconds, char text[ICS_EVENT_AGE]);
+/* Writes in whole seconds how long `time` was before `now`; both are times of
+ * ics_event_time_text(). Returns `text`, or "-" if one of them is no such time. */
+const char *ics_event_age_text(const char *now, const char *time, char text[ICS_EVENT_AGE]);
 #endif

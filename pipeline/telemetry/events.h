@@ -8,6 +8,7 @@
 #define ICS_TELEMETRY_EVENTS_H
 
 #include "pipeline/telemetry/event.h"
+#include "pipeline/telemetry/metrics.h"
 #include "pipeline/telemetry/progress.h"
 
 typedef enum ics_log_format { ICS_LOG_TEXT, ICS_LOG_JSON } ics_log_format;
@@ -18,6 +19,7 @@ typedef struct ics_events {
     bool quiet;         /* only warnings and lost devices are logged */
     bool quiet_files;   /* also if quiet: files that are refused or that fail */
     ics_progress progress;
+    ics_metrics_warnings warnings; /* for the metrics, also if they are not logged */
 } ics_events;
 
 /* `out`: where the log goes, not closed here; NULL: there is no log. */

@@ -159,7 +159,7 @@ int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_e
     if (!ics_event_in_journal(event->kind)) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_event_line(event, journal->worker, NULL, text + 1, &length, error));
+    ICS_TRY(ics_event_line(event, journal->worker, event->more, text + 1, &length, error));
     bool sync = journal->sync && is_completion(event->kind);
     int copy = -1;
     pthread_mutex_lock(&journal->mutex);

@@ -1,6 +1,7 @@
 #include "pipeline/telemetry/journal_reader.h"
 
 #include "base/error.h"
+#include "base/json_read.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -151,10 +152,9 @@ static bool take_fields(ics_journal_reader *reader, ics_journal_record *record)
 /* Reads a line as JSON. NULL: it is not JSON. */
 static int load(ics_journal_reader *reader, const char *text, size_t length, icestream_error *error)
 {
-    json_error_t about;
     json_decref(reader->line);
-    reader->line = json_loadb(text, length, 0, &about);
-    return reader->line == NULL && json_error_code(&about) == json_error_out_of_memory
+    reader->line = ics_json_read(text, length, 0, NULL);
+    return reader->line == NULL && errno == ENOMEM
                ? ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->path)
                : ICESTREAM_OK;
 }

@@ -121,6 +121,12 @@ static void count_event(ics_journal_counts *counts, const ics_journal_record *re
     case ICS_EVENT_COMMAND_FAILED:
         counts->command_failed++;
         break;
+    case ICS_EVENT_FETCHED:
+        counts->fetched++;
+        break;
+    case ICS_EVENT_SHIPPED:
+        counts->shipped++;
+        break;
     case ICS_EVENT_DONE:
         counts->done++;
         counts->photons += ics_journal_whole(record, "photons");
@@ -267,6 +273,9 @@ static bool add(ics_journal_summary *summary, const ics_journal_record *record)
         summary->first = record->time;
     }
     summary->last = fmax(summary->last, record->time);
+    if (record->kind == ICS_EVENT_SAMPLE) {
+        return true; /* it says nothing of files, and `done` has its photons */
+    }
     count_event(&summary->counts, record);
     bool good = follow_worker(summary, record) && follow_file(summary, record) &&
                 keep_trouble(summary, record);
@@ -312,15 +321,27 @@ const ics_journal_trouble *ics_journal_trouble_at(const ics_journal_summary *sum
     return &summary->troubles[(summary->trouble_count - 1 - index) % ICS_JOURNAL_TROUBLES];
 }
 
+void ics_journal_recent_photons(const ics_journal_summary *summary, double now,
+                                uint64_t photons[ICS_JOURNAL_BINS])
+{
+    const long long newest = (long long)(now / BIN_SECONDS);
+    memset(photons, 0, ICS_JOURNAL_BINS * sizeof *photons);
+    for (size_t i = 0; i < ICS_JOURNAL_BINS; ++i) {
+        const long long age = newest - summary->bins[i].index;
+        if (age >= 0 && age < ICS_JOURNAL_BINS) {
+            photons[ICS_JOURNAL_BINS - 1 - age] = summary->bins[i].photons;
+        }
+    }
+}
+
 double ics_journal_recent_rate(const ics_journal_summary *summary, double now)
 {
-    uint64_t photons = 0;
-    long long newest = (long long)(now / BIN_SECONDS);
+    uint64_t parts[ICS_JOURNAL_BINS], photons = 0;
+    ics_journal_recent_photons(summary, now, parts);
     for (size_t i = 0; i < ICS_JOURNAL_BINS; ++i) {
-        long long age = newest - summary->bins[i].index;
-        photons += age >= 0 && age < ICS_JOURNAL_BINS ? summary->bins[i].photons : 0;
+        photons += parts[i];
     }
-    /* The newest bin is not complete. */
+    const long long newest = (long long)(now / BIN_SECONDS);
     double since = fmax(summary->first, (double)(newest - ICS_JOURNAL_BINS + 1) * BIN_SECONDS);
     return now > since ? (double)photons / (now - since) : 0.0;
 }

@@ -7,7 +7,7 @@
 
 /* Numbers of events, not of files: a file that was claimed twice counts twice. */
 typedef struct ics_journal_counts {
-    uint64_t claimed, done, skipped, quarantined, failed, retried, command_failed;
+    uint64_t claimed, done, skipped, quarantined, failed, retried, command_failed, fetched, shipped;
     uint64_t photons, hits; /* of the events `done` */
 } ics_journal_counts;
 
@@ -77,6 +77,10 @@ const ics_journal_trouble *ics_journal_trouble_at(const ics_journal_summary *sum
 /* Photons per second of files that were done in the ICS_JOURNAL_RECENT seconds before `now` (s
  * since 1970), or since the first event if that is less. */
 double ics_journal_recent_rate(const ics_journal_summary *summary, double now);
+/* The photons of files that were done in the ICS_JOURNAL_RECENT seconds before `now`, in equal
+ * parts of that time, the oldest first. The last part is not complete. */
+void ics_journal_recent_photons(const ics_journal_summary *summary, double now,
+                                uint64_t photons[ICS_JOURNAL_BINS]);
 /* Photons per second between the first and the last event. */
 double ics_journal_rate(const ics_journal_summary *summary);
 

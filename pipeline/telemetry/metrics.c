@@ -1,6 +1,8 @@
 #include "pipeline/telemetry/metrics.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/files/output.h"
 #include "pipeline/telemetry/latency.h"
 
@@ -17,6 +19,22 @@ void ics_metrics_set_latency(ics_metrics *metrics, const ics_latency *latency)
     metrics->latency.p90 = ics_latency_quantile(latency, 0.9);
     metrics->latency.p99 = ics_latency_quantile(latency, 0.99);
     metrics->latency.max = latency->max;
+}
+
+void ics_metrics_add_queue(ics_metrics *metrics, const char *name, uint64_t used, uint64_t limit)
+{
+    if (metrics->queue_count < ICS_METRICS_QUEUES) {
+        ics_metrics_queue *queue = &metrics->queues[metrics->queue_count++];
+        *queue = (ics_metrics_queue){.used = used, .limit = limit};
+        snprintf(queue->name, sizeof queue->name, "%s", name);
+    }
+}
+
+void ics_metrics_warn(ics_metrics_warnings *warnings, const char *text)
+{
+    const size_t at = warnings->total++ % ICS_METRICS_WARNINGS;
+    warnings->last[at].time = ics_clock_unix();
+    ics_visible_text(text, false, warnings->last[at].text, sizeof warnings->last[at].text);
 }
 
 /* ---- the text format ------------------------------------------------------------------------- */
@@ -82,6 +100,24 @@ static void put_process(FILE *out, const ics_metrics *metrics)
               metrics->bytes_written);
     put_whole(out, "retries_total", "counter", "File operations that were tried again.",
               metrics->retries);
+    put_whole(out, "warnings_total", "counter", "Warnings, and files and devices that failed.",
+              metrics->warnings.total);
+}
+
+static void put_account(FILE *out, const ics_metrics *metrics)
+{
+    const struct {
+        const char *end;
+        uint64_t count;
+    } ends[] = {{"absorbed", metrics->absorbed},
+                {"detected", metrics->detected},
+                {"left", metrics->left},
+                {"stopped", metrics->stopped}};
+    put_family(out, "photon_ends_total", "counter", "Photons by how they ended.");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
+        fprintf(out, "icestream_photon_ends_total{end=\"%s\"} %" PRIu64 "\n", ends[i].end,
+                ends[i].count);
+    }
 }
 
 static void put_files(FILE *out, const ics_metrics *metrics)
@@ -180,6 +216,7 @@ static void put_queues(FILE *out, const ics_metrics *metrics)
 static void put_all(FILE *out, const ics_metrics *metrics)
 {
     put_process(out, metrics);
+    put_account(out, metrics);
     put_files(out, metrics);
     put_latency(out, metrics);
     put_devices(out, metrics);

@@ -1,16 +1,15 @@
 #include "pipeline/telemetry/metrics_listener.h"
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/host_port.h"
+#include "pipeline/telemetry/live_page.h"
+#include "pipeline/telemetry/metrics_address.h"
+#include "pipeline/telemetry/metrics_http.h"
 
-#include <arpa/inet.h>
-#include <microhttpd.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 
@@ -22,108 +21,62 @@ enum {
     STACK_BYTES = 1 << 20 /* of the library's thread */
 };
 
-/* A connection; used only on the library's thread. */
+/* How long (s) the end of a run waits for the pages that show it: those that asked for the status
+ * in the last WATCH_TIME (s). */
+#define END_PATIENCE 2.0
+#define WATCH_TIME   3.0
+
+/* A connection. */
 typedef struct open_connection {
     TAILQ_ENTRY(open_connection) link;
     int descriptor;
     bool is_shut;
+    double watched; /* ics_clock_seconds() when it asked for the status (s); 0: never, or it has got
+                       the last one */
+    struct MHD_Connection *waiting; /* suspended until the next snapshot; NULL: it is not */
 } open_connection;
+
+/* What the page shows. */
+typedef struct snapshot {
+    bool published;
+    ics_metrics metrics;
+    ics_live_history history;
+} snapshot;
 
 struct ics_metrics_listener {
     struct MHD_Daemon *daemon;
     uint16_t port;
+    char host[256]; /* as URLs have it */
+    ics_live_about about;
+    bool has_token;
+    ics_access_token token;
+    pthread_mutex_t mutex; /* for the members below */
+    pthread_cond_t fewer;  /* a connection that watched is closed, or has the last status */
     TAILQ_HEAD(, open_connection) connections; /* the oldest first */
     unsigned connection_count;                 /* of those that are not shut */
-    pthread_mutex_t mutex;                     /* for the members below */
-    bool published;
-    ics_metrics metrics;
+    bool closing;                              /* no request waits any more */
+    snapshot now;
     bool starting;     /* a message of the library is now an error of _create */
     char message[256]; /* the first such message */
 };
 
-/* ---- addresses ------------------------------------------------------------------------------- */
-
-typedef union listen_address {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-} listen_address;
-
-static int wrong_address(const char *address, const char *expected, icestream_error *error)
+static int prepare(const ics_metrics_listener_options *options, ics_metrics_address *address,
+                   ics_access_token *token, icestream_error *error)
 {
-    return ics_error_set(error, ICESTREAM_E_CONFIG, "metrics.listen: found '%.200s', expected %s",
-                         address, expected);
+    const bool has_token = options->token_file != NULL;
+    ICS_TRY(ics_metrics_address_parse(options->address, has_token, address, error));
+    return has_token ? ics_access_token_read("metrics.token", options->token_file, token, error)
+                     : ICESTREAM_OK;
 }
 
-static int parse_address(const char *text, listen_address *out, icestream_error *error)
+int ics_metrics_listener_check(const ics_metrics_listener_options *options, icestream_error *error)
 {
-    static const char hosts[] =
-        "HOST:PORT with HOST 127.0.0.1, localhost or [::1] (metrics are not served to other "
-        "machines)";
-    ics_host_port parsed;
-    memset(out, 0, sizeof *out);
-    switch (ics_host_port_parse(text, &parsed)) {
-    case ICS_HOST_PORT_BAD_HOST:
-        return wrong_address(text, hosts, error);
-    case ICS_HOST_PORT_BAD_PORT:
-        return wrong_address(text, "HOST:PORT with PORT 0 .. 65535", error);
-    case ICS_HOST_PORT_GOOD:
-        break;
-    }
-    if (strcmp(parsed.host, "::1") == 0) {
-        out->v6.sin6_family = AF_INET6;
-        out->v6.sin6_port = htons(parsed.port);
-        out->v6.sin6_addr = in6addr_loopback;
-    } else if (!parsed.is_bracketed &&
-               (strcmp(parsed.host, "127.0.0.1") == 0 || strcmp(parsed.host, "localhost") == 0)) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons(parsed.port);
-        out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    } else {
-        return wrong_address(text, hosts, error);
-    }
-    return ICESTREAM_OK;
+    ics_metrics_address address;
+    ics_access_token token;
+    return prepare(options, &address, &token, error);
 }
 
-int ics_metrics_address_check(const char *address, icestream_error *error)
-{
-    listen_address parsed;
-    return parse_address(address, &parsed, error);
-}
-
-/* ---- answers (on the library's thread) ------------------------------------------------------- */
-
-static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status,
-                                   const char *text)
-{
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-    if (response == NULL) {
-        return MHD_NO; /* closes the connection */
-    }
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
-    if (status == MHD_HTTP_METHOD_NOT_ALLOWED) {
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, MHD_HTTP_METHOD_GET);
-    }
-    enum MHD_Result queued = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
-    return queued;
-}
-
-static enum MHD_Result answer_metrics(struct MHD_Connection *connection, char *text, size_t size)
-{
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
-    if (response == NULL) {
-        free(text);
-        return MHD_NO;
-    }
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                            "text/plain; version=0.0.4; charset=utf-8");
-    enum MHD_Result queued = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
-    return queued;
-}
+/* ---- connections (on the library's thread) --------------------------------------------------- */
 
 /* Shuts down the oldest connection if there are too many, so that connections which send nothing,
  * or a byte now and then, cannot keep the next one from being served. */
@@ -140,6 +93,21 @@ static void keep_room(ics_metrics_listener *listener)
     }
 }
 
+static void add_connection(ics_metrics_listener *listener, int descriptor, void **context)
+{
+    open_connection *entry = calloc(1, sizeof *entry);
+    if (entry == NULL) {
+        return; /* the limit of all connections still holds */
+    }
+    entry->descriptor = descriptor;
+    *context = entry;
+    pthread_mutex_lock(&listener->mutex);
+    TAILQ_INSERT_TAIL(&listener->connections, entry, link);
+    listener->connection_count++;
+    keep_room(listener);
+    pthread_mutex_unlock(&listener->mutex);
+}
+
 /* The library calls this when a connection begins and when it ends. */
 static void note_connection(void *user, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode code)
@@ -147,46 +115,131 @@ static void note_connection(void *user, struct MHD_Connection *connection, void 
     ics_metrics_listener *listener = user;
     open_connection *entry = *context;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED && entry != NULL) {
+        pthread_mutex_lock(&listener->mutex);
         TAILQ_REMOVE(&listener->connections, entry, link);
         listener->connection_count -= !entry->is_shut;
+        pthread_cond_signal(&listener->fewer);
+        pthread_mutex_unlock(&listener->mutex);
         free(entry);
         *context = NULL;
         return;
     }
     const union MHD_ConnectionInfo *about =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (code != MHD_CONNECTION_NOTIFY_STARTED || about == NULL ||
-        (entry = calloc(1, sizeof *entry)) == NULL) {
-        return; /* the limit of all connections still holds */
+    if (code == MHD_CONNECTION_NOTIFY_STARTED && about != NULL) {
+        add_connection(listener, about->connect_fd, context);
     }
-    entry->descriptor = about->connect_fd;
-    *context = entry;
-    TAILQ_INSERT_TAIL(&listener->connections, entry, link);
-    listener->connection_count++;
-    keep_room(listener);
 }
 
-/* Whether the request names this machine by localhost or by an address. A page in a browser can
- * reach this port under another name, if the owner of that name lets it point here; it must not
- * read the metrics. */
-static bool is_host_ours(struct MHD_Connection *connection)
+static open_connection *entry_of(struct MHD_Connection *connection)
 {
-    const char *host =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-    char name[INET6_ADDRSTRLEN + 1];
-    struct in6_addr address;
-    if (host == NULL) {
-        return true; /* HTTP 1.0: no browser */
+    const union MHD_ConnectionInfo *about =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return about != NULL ? about->socket_context : NULL;
+}
+
+/* A request that carries this mark is answered with the last status. */
+static char last_status;
+
+/* The library calls this when an answer is sent, or cannot be sent. */
+static void note_answer(void *user, struct MHD_Connection *connection, void **request,
+                        enum MHD_RequestTerminationCode code)
+{
+    ics_metrics_listener *listener = user;
+    open_connection *entry = entry_of(connection);
+    (void)code;
+    if (entry != NULL && *request == &last_status) {
+        pthread_mutex_lock(&listener->mutex);
+        entry->watched = 0.0;
+        pthread_cond_signal(&listener->fewer);
+        pthread_mutex_unlock(&listener->mutex);
     }
-    const bool brackets = host[0] == '[';
-    const size_t length = strcspn(host + brackets, brackets ? "]" : ":");
-    if (length >= sizeof name) {
+}
+
+/* ---- answers (on the library's thread) ------------------------------------------------------- */
+
+static enum MHD_Result no_memory(struct MHD_Connection *connection)
+{
+    return ics_metrics_http_answer_line(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                                        "out of memory\n");
+}
+
+/* Copies what is served now; the caller frees it. NULL: out of memory. */
+static snapshot *copy_now(ics_metrics_listener *listener)
+{
+    snapshot *copy = malloc(sizeof *copy);
+    if (copy != NULL) {
+        pthread_mutex_lock(&listener->mutex);
+        *copy = listener->now;
+        pthread_mutex_unlock(&listener->mutex);
+    }
+    return copy;
+}
+
+static enum MHD_Result answer_metrics(ics_metrics_listener *listener,
+                                      struct MHD_Connection *connection)
+{
+    snapshot *now = copy_now(listener);
+    char *text = NULL;
+    size_t size = 0;
+    if (now == NULL) {
+        return no_memory(connection);
+    }
+    const bool published = now->published;
+    int status = published ? ics_metrics_text(&now->metrics, &text, &size, NULL) : ICESTREAM_OK;
+    free(now);
+    if (!published) {
+        return ics_metrics_http_answer_line(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                            "the run is just starting\n");
+    }
+    return status == ICESTREAM_OK
+               ? ics_metrics_http_answer_made(
+                     connection, "text/plain; version=0.0.4; charset=utf-8", text, size)
+               : no_memory(connection);
+}
+
+/* Suspends the request if the client has the present snapshot already, which it says by ?after= and
+ * the number of that snapshot. The next one, or the end, resumes the request; so a page learns of
+ * the end before the listener is gone. Returns whether the request waits. */
+static bool must_wait(ics_metrics_listener *listener, struct MHD_Connection *connection)
+{
+    const char *after = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "after");
+    open_connection *entry = entry_of(connection);
+    if (entry == NULL) {
         return false;
     }
-    memcpy(name, host + brackets, length);
-    name[length] = '\0';
-    return brackets ? inet_pton(AF_INET6, name, &address) == 1
-                    : strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1;
+    pthread_mutex_lock(&listener->mutex);
+    const bool waits = after != NULL && !listener->closing && !listener->now.metrics.ended &&
+                       listener->now.history.snapshots == strtoull(after, NULL, 10);
+    entry->watched = ics_clock_seconds();
+    if (waits) {
+        entry->waiting = connection;
+        MHD_suspend_connection(connection);
+    }
+    pthread_mutex_unlock(&listener->mutex);
+    return waits;
+}
+
+static enum MHD_Result answer_status(ics_metrics_listener *listener,
+                                     struct MHD_Connection *connection, void **request)
+{
+    char *text = NULL;
+    if (must_wait(listener, connection)) {
+        return MHD_YES;
+    }
+    snapshot *now = copy_now(listener);
+    if (now == NULL) {
+        return no_memory(connection);
+    }
+    if (now->metrics.ended) {
+        *request = &last_status;
+    }
+    int status = ics_live_history_text(&now->history, now->published ? &now->metrics : NULL,
+                                       &listener->about, &text, NULL);
+    free(now);
+    return status == ICESTREAM_OK
+               ? ics_metrics_http_answer_made(connection, "application/json", text, strlen(text))
+               : no_memory(connection);
 }
 
 /* Answers one request.
@@ -196,17 +249,26 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
                               size_t *upload_size, void **request)
 {
     ics_metrics_listener *listener = user;
+    const bool is_metrics = strcmp(url, "/metrics") == 0,
+               is_status = strcmp(url, "/status.json") == 0;
+    const char *type = NULL, *page = ics_live_page_find(url, &type);
     (void)version;
     (void)upload;
-    if (!is_host_ours(connection)) {
-        return answer_text(connection, MHD_HTTP_FORBIDDEN,
-                           "only for the hosts localhost and addresses\n");
+    if (listener->has_token && !ics_metrics_http_has_token(connection, &listener->token)) {
+        return ics_metrics_http_ask_token(connection);
     }
-    if (strcmp(url, "/metrics") != 0) {
-        return answer_text(connection, MHD_HTTP_NOT_FOUND, "only /metrics is served\n");
+    /* With a token the name does not matter: a browser sends it to the name only that it is for. */
+    if (!listener->has_token && !ics_metrics_http_is_host_ours(connection)) {
+        return ics_metrics_http_answer_line(connection, MHD_HTTP_FORBIDDEN,
+                                            "only for the hosts localhost and addresses\n");
+    }
+    if (!is_metrics && !is_status && page == NULL) {
+        return ics_metrics_http_answer_line(connection, MHD_HTTP_NOT_FOUND,
+                                            "only /, /status.json and /metrics are served\n");
     }
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
-        return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is allowed\n");
+        return ics_metrics_http_answer_line(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                                            "only GET is allowed\n");
     }
     /* The first call comes after the headers. A body is read and ignored, because an answer before
      * its end would close the connection. */
@@ -215,24 +277,9 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         *upload_size = 0;
         return MHD_YES;
     }
-    ics_metrics *metrics = malloc(sizeof *metrics);
-    if (metrics == NULL) {
-        return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
-    }
-    pthread_mutex_lock(&listener->mutex);
-    bool published = listener->published;
-    *metrics = listener->metrics;
-    pthread_mutex_unlock(&listener->mutex);
-    char *text = NULL;
-    size_t size = 0;
-    int status = published ? ics_metrics_text(metrics, &text, &size, NULL) : ICESTREAM_OK;
-    free(metrics);
-    if (!published) {
-        return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the run is just starting\n");
-    }
-    return status == ICESTREAM_OK
-               ? answer_metrics(connection, text, size)
-               : answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+    return page != NULL ? ics_metrics_http_answer(connection, MHD_HTTP_OK, type, page)
+           : is_status  ? answer_status(listener, connection, request)
+                        : answer_metrics(listener, connection);
 }
 
 /* ---- the listener ---------------------------------------------------------------------------- */
@@ -252,10 +299,11 @@ static void take_message(void *user, const char *format, va_list arguments)
     pthread_mutex_unlock(&listener->mutex);
 }
 
-static int start(ics_metrics_listener *listener, const char *text, const listen_address *address,
-                 icestream_error *error)
+static int start(ics_metrics_listener *listener, const char *text,
+                 const ics_metrics_address *address, icestream_error *error)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
+                     MHD_ALLOW_SUSPEND_RESUME |
                      (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
     /* The library takes the port from the address, and uses this number only in its messages. */
     uint16_t port =
@@ -266,8 +314,8 @@ static int start(ics_metrics_listener *listener, const char *text, const listen_
         listener, MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CLIENT_SECONDS,
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
-        note_connection, listener, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY,
-        MHD_OPTION_END);
+        note_connection, listener, MHD_OPTION_NOTIFY_COMPLETED, note_answer, listener,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY, MHD_OPTION_END);
     pthread_mutex_lock(&listener->mutex);
     listener->starting = false;
     pthread_mutex_unlock(&listener->mutex);
@@ -283,19 +331,30 @@ static int start(ics_metrics_listener *listener, const char *text, const listen_
     return ICESTREAM_OK;
 }
 
-int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
-                                icestream_error *error)
+int ics_metrics_listener_create(const ics_metrics_listener_options *options,
+                                ics_metrics_listener **out, icestream_error *error)
 {
     *out = NULL;
-    listen_address parsed;
-    ICS_TRY(parse_address(address, &parsed, error));
+    ics_metrics_address parsed;
+    ics_access_token token = {.digest = ""};
+    ICS_TRY(prepare(options, &parsed, &token, error));
     ics_metrics_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
     }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic); /* this and the rest cannot fail on Linux */
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&listener->fewer, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&listener->mutex, NULL);
     TAILQ_INIT(&listener->connections);
-    pthread_mutex_init(&listener->mutex, NULL); /* cannot fail on Linux */
-    int status = start(listener, address, &parsed, error);
+    ics_metrics_address_host(options->address, listener->host, sizeof listener->host);
+    listener->about = options->about;
+    listener->has_token = options->token_file != NULL;
+    listener->token = token;
+    ics_live_history_begin(&listener->now.history);
+    int status = start(listener, options->address, &parsed, error);
     if (status != ICESTREAM_OK) {
         ics_metrics_listener_destroy(listener);
         return status;
@@ -304,14 +363,41 @@ int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
     return ICESTREAM_OK;
 }
 
+/* Lets the requests that wait go on. A suspended connection stays valid until it is resumed, and
+ * only the thread that publishes resumes it. The library's own locks are not taken inside ours. */
+static void resume_all(ics_metrics_listener *listener)
+{
+    struct MHD_Connection *waiting[CLIENTS];
+    size_t count = 0;
+    open_connection *entry;
+    pthread_mutex_lock(&listener->mutex);
+    TAILQ_FOREACH(entry, &listener->connections, link)
+    {
+        if (entry->waiting != NULL && count < CLIENTS) {
+            waiting[count++] = entry->waiting;
+            entry->waiting = NULL;
+            entry->watched = ics_clock_seconds(); /* it was there, however long it has waited */
+        }
+    }
+    pthread_mutex_unlock(&listener->mutex);
+    for (size_t i = 0; i < count; ++i) {
+        MHD_resume_connection(waiting[i]);
+    }
+}
+
 void ics_metrics_listener_destroy(ics_metrics_listener *listener)
 {
     if (listener == NULL) {
         return;
     }
     if (listener->daemon != NULL) {
+        pthread_mutex_lock(&listener->mutex);
+        listener->closing = true;
+        pthread_mutex_unlock(&listener->mutex);
+        resume_all(listener);
         MHD_stop_daemon(listener->daemon);
     }
+    pthread_cond_destroy(&listener->fewer);
     pthread_mutex_destroy(&listener->mutex);
     free(listener);
 }
@@ -319,9 +405,42 @@ void ics_metrics_listener_destroy(ics_metrics_listener *listener)
 void ics_metrics_listener_publish(ics_metrics_listener *listener, const ics_metrics *metrics)
 {
     pthread_mutex_lock(&listener->mutex);
-    listener->metrics = *metrics;
-    listener->published = true;
+    listener->now.metrics = *metrics;
+    listener->now.published = true;
+    ics_live_history_add(&listener->now.history, metrics, ics_clock_seconds());
     pthread_mutex_unlock(&listener->mutex);
+    resume_all(listener);
+}
+
+static bool is_watched(const ics_metrics_listener *listener)
+{
+    const double since = ics_clock_seconds() - WATCH_TIME;
+    const open_connection *entry;
+    TAILQ_FOREACH(entry, &listener->connections, link)
+    {
+        if (entry->watched > since && !entry->is_shut) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ics_metrics_listener_end(ics_metrics_listener *listener, const ics_metrics *metrics)
+{
+    const struct timespec deadline = ics_clock_deadline(END_PATIENCE);
+    ics_metrics_listener_publish(listener, metrics);
+    pthread_mutex_lock(&listener->mutex);
+    while (is_watched(listener) &&
+           pthread_cond_timedwait(&listener->fewer, &listener->mutex, &deadline) == 0) {
+    }
+    pthread_mutex_unlock(&listener->mutex);
+}
+
+const char *ics_metrics_listener_url(const ics_metrics_listener *listener,
+                                     char url[ICS_METRICS_URL])
+{
+    snprintf(url, ICS_METRICS_URL, "http://%s:%u/", listener->host, listener->port);
+    return url;
 }
 
 uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener)

@@ -103,6 +103,20 @@ struct ics_command {
         .help = "write tables as Markdown", .initial = "plain text", .choices = {"md"},            \
     }
 
+/* The login of commands that ask the broker of a queue. */
+#define ICS_OPTION_ROW_QUEUE_PASSWORD                                                              \
+    {                                                                                              \
+        .name = "password", .type = ICS_OPTION_TEXT, .value = "FILE",                              \
+        .help = "file with the password of the queue",                                             \
+        .initial = "the environment variable ICESTREAM_QUEUE_PASSWORD"                             \
+    }
+#define ICS_OPTION_ROW_QUEUE_CA                                                                    \
+    {                                                                                              \
+        .name = "ca", .type = ICS_OPTION_TEXT, .value = "FILE",                                    \
+        .help = "certificates (PEM) that may sign that of the broker",                             \
+        .initial = "those of the system"                                                           \
+    }
+
 /* Loads the configuration at `path` (NULL: every key has its default) and applies, in this order,
  * `first`, the options that set a key, and --set. Errors as icestream_config_load. On success the
  * caller owns *out. */

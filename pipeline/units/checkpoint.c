@@ -1,4 +1,5 @@
 /* Opening and writing a checkpoint. checkpoint_read.c reads its records. */
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "pipeline/files/format/crc32c.h"
@@ -14,35 +15,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-int ics_checkpoint_failed(const ics_checkpoint *checkpoint, const char *what,
-                          icestream_error *error)
-{
-    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno, "%s: %s: %s", checkpoint->path,
-                               what, strerror(errno));
-}
-
-int ics_checkpoint_read(const ics_checkpoint *checkpoint, uint64_t offset, void *bytes, size_t size,
-                        icestream_error *error)
-{
-    char *next = bytes;
-    while (size > 0) {
-        ssize_t got = TEMP_FAILURE_RETRY(pread(checkpoint->file, next, size, (off_t)offset));
-        if (got < 0) {
-            return ics_checkpoint_failed(checkpoint, "cannot be read", error);
-        }
-        if (got == 0) {
-            return ics_error_set(error, ICESTREAM_E_INPUT,
-                                 "%s: found the end of the file after %" PRIu64
-                                 " bytes, expected %zu more",
-                                 checkpoint->path, offset, size);
-        }
-        next += got;
-        size -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return ICESTREAM_OK;
-}
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -62,12 +34,28 @@ bool ics_checkpoint_is_ours(const ics_checkpoint *checkpoint)
     return checkpoint->ours;
 }
 
+/* Whether the open file still has its name: another process may have removed the file before. */
+static bool has_name(const ics_checkpoint *checkpoint)
+{
+    struct stat opened, named;
+    return fstat(checkpoint->file, &opened) == 0 && stat(checkpoint->path, &named) == 0 &&
+           opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+void ics_checkpoint_await_lock(ics_checkpoint *checkpoint, char holder[32])
+{
+    if (!checkpoint->ours) {
+        checkpoint->ours = ics_disk_lock_open_file(checkpoint->file) == 0 && has_name(checkpoint);
+    }
+    (void)ics_disk_lock_holder(checkpoint->file, holder);
+}
+
 /* Opens the file and tries to lock it. *there false: there is no such file. */
 static int open_file(ics_checkpoint *checkpoint, int flags, bool *there, icestream_error *error)
 {
     struct stat opened;
-    checkpoint->file = TEMP_FAILURE_RETRY(open(
-        checkpoint->path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
+    flags |= O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    checkpoint->file = TEMP_FAILURE_RETRY(open(checkpoint->path, flags, 0666));
     *there = checkpoint->file >= 0 || errno != ENOENT;
     if (!*there) {
         return ICESTREAM_OK;
@@ -85,15 +73,6 @@ static int open_file(ics_checkpoint *checkpoint, int flags, bool *there, icestre
         return ics_checkpoint_failed(checkpoint, "cannot be locked", error);
     }
     return ICESTREAM_OK;
-}
-
-/* Whether the open file still has its name: another process may have removed the file before this
- * process had the lock. */
-static bool has_name(const ics_checkpoint *checkpoint)
-{
-    struct stat opened, named;
-    return fstat(checkpoint->file, &opened) == 0 && stat(checkpoint->path, &named) == 0 &&
-           opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 static int make(const char *path, int flags, ics_checkpoint **out, bool *there,
@@ -185,33 +164,6 @@ static int compare_origin(const ics_checkpoint *checkpoint, json_t *found, const
     }
     return differs ? ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", checkpoint->path, difference)
                    : ICESTREAM_OK;
-}
-
-int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestream_error *error)
-{
-    ics_checkpoint_header header;
-    ICS_TRY(ics_checkpoint_read(checkpoint, 0, &header, sizeof header, error));
-    if (memcmp(header.magic, ICS_CHECKPOINT_MAGIC, sizeof header.magic) != 0 ||
-        header.length > ICS_CHECKPOINT_ORIGIN) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: found another beginning, expected that of a checkpoint (%s)",
-                             checkpoint->path, ICS_CHECKPOINT_MAGIC);
-    }
-    char *text = malloc(header.length + 1);
-    if (text == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", checkpoint->path);
-    }
-    int status = ics_checkpoint_read(checkpoint, sizeof header, text, header.length, error);
-    if (status == ICESTREAM_OK && ics_crc32c(0, text, header.length) != header.crc32c) {
-        status = ics_error_set(error, ICESTREAM_E_INPUT,
-                               "%s: found a header that does not have its checksum, expected the "
-                               "header that was written",
-                               checkpoint->path);
-    }
-    *out = status == ICESTREAM_OK ? json_loadb(text, header.length, 0, NULL) : NULL;
-    free(text);
-    checkpoint->records = checkpoint->end = sizeof header + header.length;
-    return status;
 }
 
 static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)

@@ -14,9 +14,9 @@
 #ifndef ICS_UNITS_CHECKPOINT_H
 #define ICS_UNITS_CHECKPOINT_H
 
+#include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/photon_intervals.h"
-#include "pipeline/units/collector.h"
 
 #include <jansson.h>
 
@@ -52,6 +52,9 @@ int ics_checkpoint_create(const char *path, const json_t *origin, ics_checkpoint
                           icestream_error *error);
 /* Whether this process has the lock. Only then may the functions below be called. */
 bool ics_checkpoint_is_ours(const ics_checkpoint *checkpoint);
+/* If another process holds the lock, waits for it at most ICS_DISK_LOCK_WAIT s, because a process
+ * that was killed may be about to end. Then writes which process holds it: " (process 123)". */
+void ics_checkpoint_await_lock(ics_checkpoint *checkpoint, char holder[32]);
 /* Appends a record with `count` hits, sorted by ics_hit_sort_order. After an error the file ends
  * with the record before. */
 int ics_checkpoint_append(ics_checkpoint *checkpoint, const ics_checkpoint_part *part,

@@ -2,7 +2,10 @@
 
 #include "base/blocked.h"
 #include "base/error.h"
+#include "base/url.h"
+#include "pipeline/config/hit_name.h"
 #include "pipeline/generator/light_digest.h"
+#include "pipeline/transfer/transfer.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -36,11 +39,8 @@ __attribute__((format(printf, 2, 3))) static void fault(planner *plan, const cha
                   ics_config_place(plan->config, "source.files", place, sizeof place), text);
 }
 
-static const char hits_ending[] = ".hits.npy";
-
-/* DIRECTORY/NAME with the ending, with one slash between them also where the directory ends in
- * slashes. */
-static char *join_path(const char *directory, const char *name, int name_length, const char *ending)
+/* DIRECTORY/NAME with one slash between them also where the directory ends in slashes. */
+static char *join_path(const char *directory, const char *name)
 {
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/') {
@@ -48,19 +48,29 @@ static char *join_path(const char *directory, const char *name, int name_length,
     }
     bool root = length == 1 && directory[0] == '/';
     char *path = NULL;
-    int written = asprintf(&path, "%.*s%s%.*s%s", (int)length, directory, root ? "" : "/",
-                           name_length, name, ending);
+    int written = asprintf(&path, "%.*s%s%s", (int)length, directory, root ? "" : "/", name);
     return written >= 0 ? path : NULL;
 }
 
-char *ics_inputs_message_output(const char *directory, const ics_input *stream, uint64_t number)
+/* The path of a file in sink.directory, whose name is made of a stem. */
+static char *name_output(const icestream_config *config, const char *pattern, const char *stem,
+                         size_t length)
+{
+    char *name = ics_hit_name_make(pattern, stem, length);
+    char *path = name != NULL ? join_path(config->sink.directory, name) : NULL;
+    free(name);
+    return path;
+}
+
+char *ics_inputs_message_output(const icestream_config *config, const ics_input *stream,
+                                uint64_t number)
 {
     const char *slash = stream->path != NULL ? strrchr(stream->path, '/') : NULL;
     const char *base = slash != NULL ? slash + 1 : stream->path != NULL ? stream->path : "stdin";
     char *name = NULL, *path = NULL;
     int length = asprintf(&name, "%s-%06" PRIu64, base, number);
     if (length >= 0) {
-        path = join_path(directory, name, length, hits_ending);
+        path = name_output(config, config->sink.name, name, (size_t)length);
         free(name);
     }
     return path;
@@ -79,17 +89,16 @@ static size_t length_without(const char *name, const char *const *endings, size_
     return length;
 }
 
-char *ics_inputs_output(const char *directory, const char *path)
+char *ics_inputs_output(const icestream_config *config, const char *path)
 {
     static const char *const endings[] = {".steps.npy", ".npy"};
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    return join_path(directory, name,
-                     (int)length_without(name, endings, sizeof endings / sizeof *endings),
-                     hits_ending);
+    return name_output(config, config->sink.name, name,
+                       length_without(name, endings, sizeof endings / sizeof *endings));
 }
 
-char *ics_inputs_generated_path(const icestream_config *config, const char *ending)
+char *ics_inputs_generated_path(const icestream_config *config, const char *pattern)
 {
     static const char *const endings[] = {".f2k.txt", ".f2k", ".csv", ".yaml", ".yml"};
     const char *path = ics_config_has_particles(config) && config->particles.file != NULL
@@ -99,14 +108,14 @@ char *ics_inputs_generated_path(const icestream_config *config, const char *endi
                        : strcmp(path, "-") == 0     ? "stdin"
                        : strrchr(path, '/') != NULL ? strrchr(path, '/') + 1
                                                     : path;
-    return join_path(config->sink.directory, name,
-                     (int)length_without(name, endings, sizeof endings / sizeof *endings), ending);
+    return name_output(config, pattern, name,
+                       length_without(name, endings, sizeof endings / sizeof *endings));
 }
 
 static int append_input(planner *plan, const char *path, bool stream, uint64_t bytes)
 {
     ics_inputs *inputs = &plan->inputs;
-    const char *directory = plan->config->sink.directory;
+    const icestream_config *config = plan->config;
     /* The capacity doubles when the count is a power of two. */
     if ((inputs->count & (inputs->count - 1)) == 0) {
         size_t capacity = inputs->count == 0 ? 1 : inputs->count * 2;
@@ -119,16 +128,18 @@ static int append_input(planner *plan, const char *path, bool stream, uint64_t b
     ics_input *input = &inputs->items[inputs->count];
     *input = (ics_input){.stream = stream, .bytes = bytes};
     inputs->count++;
-    if (path == NULL) {
-        return ICESTREAM_OK;
+    /* The messages of a stream have different outputs, unless sink.name is the same for all. */
+    const bool is_single = !stream || !ics_hit_name_has_stem(config->sink.name);
+    const bool has_output =
+        strcmp(config->sink.directory, "-") != 0 && is_single && config->sink.rotate == 0;
+    input->path = path != NULL ? strdup(path) : NULL;
+    if (has_output) {
+        input->output =
+            stream ? ics_inputs_message_output(config, input, 0) : ics_inputs_output(config, path);
     }
-    input->path = strdup(path);
-    bool to_files = strcmp(directory, "-") != 0 && !stream && plan->config->sink.rotate == 0;
-    if (to_files) {
-        input->output = ics_inputs_output(directory, path);
-    }
-    return input->path != NULL && (!to_files || input->output != NULL) ? ICESTREAM_OK
-                                                                       : out_of_memory(plan);
+    return (path == NULL || input->path != NULL) && (!has_output || input->output != NULL)
+               ? ICESTREAM_OK
+               : out_of_memory(plan);
 }
 
 /* Adds the input that stands for the steps that the run makes. */
@@ -148,13 +159,53 @@ static int append_generated(planner *plan)
     if (strcmp(config->sink.directory, "-") == 0 || config->sink.rotate != 0) {
         return ICESTREAM_OK;
     }
-    input->output = ics_inputs_generated_path(config, hits_ending);
+    free(input->output);
+    input->output = ics_inputs_generated_path(config, config->sink.name);
     return input->output != NULL ? ICESTREAM_OK : out_of_memory(plan);
 }
 
 static int compare_texts(const void *left, const void *right)
 {
     return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Appends a file that the run fetches. */
+static int append_url(planner *plan, const char *url)
+{
+    const icestream_config *config = plan->config;
+    char name[NAME_MAX + 1], shown[ICS_URL_MOST + 1];
+    const char *why = ics_url_fault(url);
+    if (why != NULL) { /* the text of a URL that is none may have any character */
+        fault(plan, "found a URL that is none, %s", why);
+        return ICESTREAM_OK;
+    }
+    why = ics_url_name(url, name);
+    if (why == NULL && config->source.fetch_count == 0 && !ics_url_is_moved(url)) {
+        why = "expected source.fetch, the program that fetches it, or " ICS_URL_MOVED;
+    }
+    for (size_t i = 0; why == NULL && i < config->source.fetch_count; ++i) {
+        if (ics_url_may_be_secret(url) && strstr(config->source.fetch[i], "{url}") != NULL) {
+            why = "which has a user or a query that may be a secret, and everybody can read the "
+                  "command line that source.fetch makes with {url}; expected a program that reads "
+                  "the URL from the variable ICESTREAM_URL";
+        }
+    }
+    if (why != NULL) {
+        fault(plan, "found %.2000s, %s", ics_url_shown(url, shown), why);
+        return ICESTREAM_OK;
+    }
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (config->source.fetch_count == 0 && ics_transfer_check(url, &error) != ICESTREAM_OK) {
+        fault(plan, "%s", error.text);
+        return ICESTREAM_OK;
+    }
+    const int status = append_input(plan, name, false, 0);
+    if (status != ICESTREAM_OK || plan->inputs.items == NULL) {
+        return status;
+    }
+    ics_input *input = &plan->inputs.items[plan->inputs.count - 1];
+    input->url = strdup(url);
+    return input->url != NULL ? ICESTREAM_OK : out_of_memory(plan);
 }
 
 /* Appends the inputs of one entry of source.files. The entry is a pattern only if no file has
@@ -164,6 +215,9 @@ static int expand_pattern(planner *plan, const char *pattern)
     struct stat about;
     if (strcmp(pattern, "-") == 0) {
         return append_input(plan, NULL, true, 0);
+    }
+    if (ics_url_is(pattern)) {
+        return append_url(plan, pattern);
     }
     if (stat(pattern, &about) == 0) {
         bool pipe = S_ISFIFO(about.st_mode);
@@ -230,7 +284,8 @@ static int check_files(planner *plan)
         const ics_input *input = &inputs->items[i / 2];
         const char *path = i % 2 == 0 ? input->path : input->output;
         struct stat about;
-        if (path != NULL && stat(path, &about) == 0) {
+        const bool is_here = path != NULL && (i % 2 == 1 || input->url == NULL);
+        if (is_here && stat(path, &about) == 0) {
             known[count++] = (known_file){
                 .device = about.st_dev, .number = about.st_ino, .path = path, .output = i % 2 == 1};
         }
@@ -273,13 +328,40 @@ static int check_outputs(planner *plan)
     qsort(sorted, count, sizeof *sorted, compare_outputs);
     for (size_t i = 1; i < count; ++i) {
         const ics_input *first = &sorted[i - 1], *second = &sorted[i];
-        if (strcmp(first->output, second->output) == 0 && strcmp(first->path, second->path) != 0) {
-            fault(plan, "%s and %s would both be written to %s", first->path, second->path,
-                  first->output);
+        const char *one = first->path != NULL ? first->path : "-";
+        const char *other = second->path != NULL ? second->path : "-";
+        const bool fetched = first->url != NULL || second->url != NULL;
+        if (strcmp(first->output, second->output) == 0 && (fetched || strcmp(one, other) != 0)) {
+            fault(plan, "%s and %s would both be written to %s%s", one, other, first->output,
+                  ics_hit_name_has_stem(plan->config->sink.name)
+                      ? ""
+                      : ", expected one step file, or {stem} in the name of the hit files "
+                        "(sink.name), which stands for the name of the step file");
         }
     }
     free(sorted);
     return ICESTREAM_OK;
+}
+
+/* Whether this machine can ship to sink.url. */
+static int check_target(planner *plan)
+{
+    const icestream_config *config = plan->config;
+    icestream_error why = {.status = ICESTREAM_OK};
+    char place[1024];
+    if (config->sink.url == NULL || config->sink.ship_count > 0) {
+        return ICESTREAM_OK;
+    }
+    char *url = ics_url_fill(config->sink.url, "name");
+    if (url == NULL) {
+        return out_of_memory(plan);
+    }
+    const int status = ics_transfer_check(url, &why);
+    free(url);
+    return status == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_add(plan->error, status, "%s: error: sink.url: %s",
+                               ics_config_place(config, "sink.url", place, sizeof place), why.text);
 }
 
 int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_error *error)
@@ -298,7 +380,8 @@ int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_e
         status = check_files(&plan);
     }
     if (status == ICESTREAM_OK) {
-        check_outputs(&plan); /* also puts its failure into `found` */
+        check_outputs(&plan); /* both put their failures into `found`, too */
+        check_target(&plan);
     }
     if (found.status != ICESTREAM_OK) {
         ics_inputs_free(&plan.inputs);
@@ -312,6 +395,7 @@ void ics_inputs_free(ics_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; ++i) {
         free(inputs->items[i].path);
+        free(inputs->items[i].url);
         free(inputs->items[i].output);
     }
     free(inputs->items);

@@ -13,9 +13,12 @@ typedef struct ics_input {
     /* Generated of particles that come through a pipe: they can be read once, and the digest is
      * known at the end. */
     bool late;
-    /* NULL: standard input. Generated: the list of particles, or the run file; NULL: neither. */
+    char *url; /* the file is fetched from there; NULL: it is not */
+    /* NULL: standard input. Of a URL the name, and in a run the path that its file will have.
+     * Generated: the list of particles, or the run file; NULL: neither. */
     char *path;
-    /* Path of the hit file. NULL: standard output, a volume, or one file per message. */
+    /* Path of the hit file. NULL: standard output, a volume, or one file per message. A stream has
+     * one if sink.name has no {stem}: then it may have one message only. */
     char *output;
     /* Size of the file, 0 for a stream or generated steps; for estimates only. */
     uint64_t bytes;
@@ -28,20 +31,24 @@ typedef struct ics_inputs {
 
 /* Expands patterns and names outputs. ICESTREAM_E_CONFIG, with all problems in one text: a missing
  * file, a pattern that matches nothing, a file that is named twice (also under two names), two
- * files with the same output, an output that is an input. ICESTREAM_E_MEMORY. */
+ * files with the same output, an output that is an input; a URL from or to which this machine
+ * cannot move files. ICESTREAM_E_MEMORY. */
 int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_error *error);
 void ics_inputs_free(ics_inputs *inputs);
 
-/* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy. The ending is
- * appended to any other name. NULL: out of memory. The caller frees it. */
-char *ics_inputs_output(const char *directory, const char *path);
-/* A file for generated steps, DIRECTORY/NAME with the ending ".hits.npy" or ".steps.npy". NAME is
- * particles for .../particles.f2k, or for the run file .../particles.yaml; stdin for particles from
- * standard input, generated without a run file. NULL: out of memory. The caller frees it. */
-char *ics_inputs_generated_path(const icestream_config *config, const char *ending);
-/* The hit file for message `number` (from 0) of a stream: DIRECTORY/stdin-000000.hits.npy, or
- * DIRECTORY/PIPE-000000.hits.npy for a named pipe at .../PIPE. NULL: out of memory. The caller
+/* The hit file for a step file, in sink.directory with the name sink.name. The stem of a.steps.npy
+ * and of a.npy is a, and that of any other name is the name. NULL: out of memory. The caller frees
+ * it. */
+char *ics_inputs_output(const icestream_config *config, const char *path);
+/* A file for generated steps in sink.directory, whose name is the pattern (config/hit_name.h). The
+ * stem is particles for .../particles.f2k, or for the run file .../particles.yaml; stdin for
+ * particles from standard input, generated without a run file. NULL: out of memory. The caller
  * frees it. */
-char *ics_inputs_message_output(const char *directory, const ics_input *stream, uint64_t number);
+char *ics_inputs_generated_path(const icestream_config *config, const char *pattern);
+/* The hit file for message `number` (from 0) of a stream, as of a step file. The stem is
+ * stdin-000000, or PIPE-000000 for a named pipe at .../PIPE. NULL: out of memory. The caller frees
+ * it. */
+char *ics_inputs_message_output(const icestream_config *config, const ics_input *stream,
+                                uint64_t number);
 
 #endif

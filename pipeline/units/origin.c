@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/files/metadata.h"
+#include "stages/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ static int write_settings(const icestream_config *config, const ics_models *mode
                           icestream_error *error)
 {
     fprintf(out, "icestream: %s\n", ICESTREAM_VERSION);
+    fprintf(out, "random numbers: version %d\n", ICE_RANDOM_VERSION);
     ics_config_print_hit_settings(config, out);
     fprintf(out, "light: %s\n", models->light_digest);
     return write_headers(config, out, error);

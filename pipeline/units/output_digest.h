@@ -2,7 +2,7 @@
 #ifndef ICS_UNITS_OUTPUT_DIGEST_H
 #define ICS_UNITS_OUTPUT_DIGEST_H
 
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 
 /* Writes the SHA-256 of a file that was just written. After an error the text is empty, and the
  * file is complete all the same. Any thread; waits for the disk. ICESTREAM_E_OUTPUT: the file

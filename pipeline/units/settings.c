@@ -1,6 +1,7 @@
 #include "pipeline/units/settings.h"
 
 #include "base/error.h"
+#include "pipeline/files/metadata.h"
 #include "pipeline/generator/light_settings.h"
 
 #include <string.h>
@@ -35,6 +36,27 @@ static const json_t *part_of(const json_t *metadata, const char *part)
     return json_object_get(json_object_get(metadata, "settings"), part);
 }
 
+/* A file of an older icestream has other photons with the same settings. */
+static void compare_random_numbers(comparison *at)
+{
+    const json_int_t found = ics_metadata_random_version(at->found);
+    const json_int_t expected = ics_metadata_random_version(at->expected);
+    char left[80], right[80];
+    if (found != expected) {
+        snprintf(left, sizeof left, "version %" JSON_INTEGER_FORMAT, found);
+        snprintf(right, sizeof right, "version %" JSON_INTEGER_FORMAT " (made by another version)",
+                 expected);
+        add(at, "random numbers", left, right);
+    }
+}
+
+/* Whether a key has a better explanation than the two texts: the light is one of the models, and
+ * random numbers have a version. */
+static bool is_explained_elsewhere(const char *key)
+{
+    return strcmp(key, "light") == 0 || strcmp(key, "random numbers") == 0;
+}
+
 /* Compares one part of the settings, "values" or "models". */
 static void compare_part(comparison *at, const char *part)
 {
@@ -45,14 +67,13 @@ static void compare_part(comparison *at, const char *part)
     json_object_foreach((json_t *)(uintptr_t)expected, key, value)
     {
         const json_t *other = json_object_get(found, key);
-        /* The light is one of the models: its keys explain it better than its digest. */
-        if (!json_equal(other, value) && strcmp(key, "light") != 0) {
+        if (!json_equal(other, value) && !is_explained_elsewhere(key)) {
             add(at, key, text_of(other), text_of(value));
         }
     }
     json_object_foreach((json_t *)(uintptr_t)found, key, value)
     {
-        if (json_object_get(expected, key) == NULL && strcmp(key, "light") != 0) {
+        if (json_object_get(expected, key) == NULL && !is_explained_elsewhere(key)) {
             add(at, key, text_of(value), "nothing");
         }
     }
@@ -120,6 +141,7 @@ static int compare_light(comparison *at, icestream_error *error)
 static int compare_all(comparison *at, icestream_error *error)
 {
     const bool lists = json_is_object(json_object_get(at->found, "settings"));
+    compare_random_numbers(at);
     if (lists) {
         compare_part(at, "values");
     } else if (!is_same(json_object_get(at->found, "seed"),

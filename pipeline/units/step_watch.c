@@ -12,7 +12,7 @@ void ics_step_watch_look(ics_step_watch *watch, float least_beta, const icestrea
     for (size_t i = 0; i < count; ++i) {
         const icestream_step *step = &steps[i];
         if (step->beta < least_beta && step->spectrum == 0 && step->photons > 0 &&
-            !(step->flags & ICESTREAM_STEP_ISOTROPIC)) {
+            !(step->flags & ~ICESTREAM_STEP_NOT_THINNED)) {
             watch->first_slow = watch->slow_steps == 0 ? watch->rows + i : watch->first_slow;
             ++watch->slow_steps;
         }

@@ -4,6 +4,8 @@
 
 #include "base/container.h"
 #include "base/error.h"
+#include "base/url.h"
+#include "pipeline/config/hit_name.h"
 #include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
 #include "pipeline/units/damaged_hits.h"
@@ -30,17 +32,18 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
         unit->input = input;
         unit->message = message;
         const bool no_file = input->generated && !input->late;
-        const char *name = input->path != NULL ? input->path
-                           : no_file           ? "generated steps"
-                                               : "standard input";
+        char shown[ICS_URL_MOST + 1];
+        const char *name = input->url != NULL    ? ics_url_shown(input->url, shown)
+                           : input->path != NULL ? input->path
+                           : no_file             ? "generated steps"
+                                                 : "standard input";
         if (!input->stream) {
             unit->name = strdup(name);
         } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
             unit->name = NULL;
         }
         if (has_outputs(common)) {
-            const char *directory = common->config->sink.directory;
-            unit->output = input->stream ? ics_inputs_message_output(directory, input, message)
+            unit->output = input->stream ? ics_inputs_message_output(common->config, input, message)
                                          : strdup(input->output);
         }
     }
@@ -63,11 +66,10 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
     unit->common = common;
     unit->claim = *claim;
     unit->arrived = claim->arrived;
-    unit->own_input = (ics_input){.path = claim->path, .bytes = claim->bytes};
+    unit->own_input = (ics_input){.path = claim->path, .url = claim->url, .bytes = claim->bytes};
     unit->input = &unit->own_input;
     unit->name = strdup(name);
-    unit->output =
-        has_outputs(common) ? ics_inputs_output(common->config->sink.directory, claim->name) : NULL;
+    unit->output = has_outputs(common) ? ics_inputs_output(common->config, claim->name) : NULL;
     if (unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
         ics_unit_destroy(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
@@ -101,9 +103,8 @@ int ics_unit_open(ics_unit *unit, icestream_error *error)
     unit->work = calloc(1, sizeof *unit->work);
     if (unit->work != NULL) {
         unit->work->pipe = -1;
-        unit->work->rows = calloc(ICS_UNIT_ROWS, sizeof *unit->work->rows);
     }
-    if (unit->work == NULL || unit->work->rows == NULL) {
+    if (unit->work == NULL || ics_step_feed_begin(&unit->work->feed) != ICESTREAM_OK) {
         ics_unit_close(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading %s", unit->name);
     }
@@ -119,8 +120,7 @@ void ics_unit_close_reader(ics_unit *unit)
         close(unit->work->pipe);
         unit->work->pipe = -1;
     }
-    free(unit->work->rows);
-    unit->work->rows = NULL;
+    ics_step_feed_end(&unit->work->feed);
     ics_batch_destroy(unit->work->batch);
     unit->work->batch = NULL;
 }
@@ -157,10 +157,17 @@ static ics_unit *unit_of_reader_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
+/* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
+ * Hits of another step file under this name are most likely somebody's results. */
+static bool is_named_alone(const ics_unit *unit)
+{
+    return unit->common->volume == NULL && !ics_hit_name_has_stem(unit->common->config->sink.name);
+}
+
 /* Decides what becomes of an existing output that does not match. An output that is not sound goes
  * to the quarantine, and is made again. With --resume an output that was made from another step
- * file is made again; hits of other settings, or of other particles of a run that makes its steps,
- * are replaced only with --force. */
+ * file is made again, if it has the name of its step file; hits of other settings, or of other
+ * particles of a run that makes its steps, are replaced only with --force. */
 static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream_error *why,
                         icestream_error *error)
 {
@@ -171,8 +178,9 @@ static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream
     if (verdict == ICS_HITS_UNSOUND && !options->force) {
         return ics_unit_quarantine_hits(unit, why->text, error);
     }
-    unit->work->in_the_way =
-        !options->resume || (verdict == ICS_HITS_OTHER_SETTINGS && !options->force);
+    unit->work->in_the_way = !options->resume ||
+                             (verdict == ICS_HITS_OTHER_SETTINGS && !options->force) ||
+                             (is_named_alone(unit) && !options->force);
     free(unit->work->unlike);
     unit->work->unlike = strdup(why->text);
     return unit->work->unlike != NULL
@@ -258,17 +266,16 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
 }
 
 /* A step file without light is the mark of a producer that failed. */
-static int refuse_empty(const ics_unit *unit, icestream_error *error)
+int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
+                         uint64_t photons, icestream_error *error)
 {
-    const ics_step_summary *summary = &unit->summary;
-    if (summary->photons > 0 || unit->common->config->source.empty == ICS_EMPTY_ACCEPT) {
+    if (photons > 0 || config->source.empty == ICS_EMPTY_ACCEPT) {
         return ICESTREAM_OK;
     }
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "%s: found %s%" PRIu64 " step%s, expected at least one photon "
                          "(source.empty: accept makes an empty hit file)",
-                         unit->name, summary->rows == 0 ? "" : "no photon in ", summary->rows,
-                         summary->rows == 1 ? "" : "s");
+                         name, rows == 0 ? "" : "no photon in ", rows, rows == 1 ? "" : "s");
 }
 
 /* Opens the file and reads it to its end. */
@@ -289,7 +296,18 @@ static int read_whole(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
         ics_unit_judge_age(unit, status);
     }
-    return status != ICESTREAM_OK ? status : refuse_empty(unit, error);
+    if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0' &&
+        strcmp(unit->claim.sha256, unit->summary.digest) != 0) {
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT,
+            "%s: found a step file with the SHA-256 %s, expected %s, which is that "
+            "of its ticket",
+            unit->name, unit->summary.digest, unit->claim.sha256);
+    }
+    return status != ICESTREAM_OK
+               ? status
+               : ics_unit_judge_empty(common->config, unit->name, unit->summary.rows,
+                                      unit->summary.photons, error);
 }
 
 static int check_file(ics_unit *unit, icestream_error *error)
@@ -304,11 +322,14 @@ static int check_file(ics_unit *unit, icestream_error *error)
         status = look_for_output(unit, error);
     }
     if (status == ICESTREAM_OK && unit->work->in_the_way) {
-        ics_error_set(error, ICESTREAM_E_INPUT,
+        /* A claimed step file leaves the folder with the reason; a named one is not at fault. */
+        unit->work->blocked = is_named_alone(unit);
+        const int kind = unit->work->blocked ? ICESTREAM_E_OUTPUT : ICESTREAM_E_INPUT;
+        ics_error_set(error, kind,
                       "%s: found hits of another input or of other settings in %s, "
                       "expected none (--force overwrites)",
                       unit->name, unit->output);
-        status = ics_error_add(error, ICESTREAM_E_INPUT, "%s", unit->work->unlike);
+        status = ics_error_add(error, kind, "%s", unit->work->unlike);
     }
     if (status == ICESTREAM_OK && !unit->input->late) {
         status = ics_unit_look_for_volume(unit, error);
@@ -332,6 +353,14 @@ static int find_message(ics_unit *unit, icestream_error *error)
     if (status == ICESTREAM_OK) {
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
     }
+    if (status == ICESTREAM_OK && unit->work->found && unit->message > 0 && is_named_alone(unit) &&
+        unit->output != NULL) {
+        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
+                               "%s: found a second message, expected one, because the name of the "
+                               "hit file, %s, has no {stem} (sink.name), which would stand for "
+                               "the number of the message",
+                               unit->name, unit->output);
+    }
     if (status == ICESTREAM_OK && unit->work->found) {
         status = ics_unit_check_light(unit, error);
     }
@@ -345,7 +374,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
     unit->work->blocked = false;
-    ics_step_watch_begin(&unit->work->watch);
+    ics_step_watch_begin(&unit->work->feed.watch);
     if (!unit->input->stream) {
         check_file(unit, error);
         ics_unit_look_for_command(unit);

@@ -1,4 +1,5 @@
-/* A unit of a run: one step file, or one message of a stream, from reading to its hit file.
+/* A unit of a run: one step file, or one message of a stream, from reading to its hit file. Its
+ * hits are in a collector (pipeline/collect).
  *
  * The loop owns every unit. While a thread has a job of a unit, the thread may use the members that
  * belong to the job, which are named below, and the loop does not use them. No lock is needed.
@@ -9,9 +10,9 @@
  *                unit_generated.c makes its steps where the run makes them, unit_saving.c keeps
  *                its hits while it is computed, unit_output.c writes them, unit_claim.c ends
  *                its claim
+ *   step_feed    from rows of steps to batches; step_watch and event_spans notice what is odd
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
- *   collector    the hits of a unit, in memory and in a temporary file; hit_pieces merges them
  *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
  *                the file, checkpoint_read.c reads it, checkpoint_about describes it for people;
  *                photon_intervals: the photons of that part
@@ -25,6 +26,7 @@
 #define ICS_UNITS_UNIT_H
 
 #include "base/queue.h"
+#include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -33,18 +35,15 @@
 #include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
 #include "pipeline/units/checkpoint.h"
-#include "pipeline/units/collector.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
 #include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
-#include "pipeline/units/step_watch.h"
+#include "pipeline/units/step_feed.h"
 #include "pipeline/units/unit_rules.h"
 
 #include <sys/stat.h>
-
-enum { ICS_UNIT_ROWS = 4096 }; /* steps that are read at a time: 256 KiB */
 
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
  * and those that have their own locks. */
@@ -93,8 +92,7 @@ typedef struct ics_unit_saving {
 typedef struct ics_unit_work {
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
-    ics_step_watch watch; /* complete when at_end */
-    int pipe;             /* descriptor of the named pipe that is read; -1: none */
+    int pipe; /* descriptor of the named pipe that is read; -1: none */
     /* Of steps that the run makes: what is known and what is doubtful of them beforehand, the list
      * of particles as it was then, what makes them, the file that keeps them, and a digest of the
      * steps if the particles come through a pipe. The last three are NULL if they are not used. */
@@ -104,14 +102,12 @@ typedef struct ics_unit_work {
     ics_step_generator *generator;
     ics_table_writer *copy;
     ics_digest *rows_digest;
-    icestream_step *rows; /* memory for steps; the cursor points into it */
-    ics_step_cursor cursor;
+    ics_step_feed feed;
     ics_batch_limits limits; /* for the next batch */
     /* Before the job: memory for the next batch, or NULL. After it: the batch; NULL: no steps. */
     ics_batch *batch;
     char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
-    bool at_end;     /* all steps are in batches */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
@@ -181,6 +177,11 @@ struct ics_unit {
      * reader or the writer. */
     bool command_pending;
 };
+
+/* Refuses steps without any photon, unless source.empty accepts them. `name`: of the steps, for the
+ * message. ICESTREAM_E_INPUT. */
+int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
+                         uint64_t photons, icestream_error *error);
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
 int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
@@ -252,9 +253,9 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
  * goes to the quarantine, any other is ICESTREAM_E_OUTPUT. The errors of ics_collector_add and
  * ics_quarantine_move; ICESTREAM_E_INTERRUPTED. */
 int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error);
-/* On a reader's thread: moves work->cursor over photons that were taken over, and sets its barrier
+/* On a reader's thread: moves the cursor over photons that were taken over, and sets its barrier
  * where the next ones begin. */
-void ics_unit_pass_over_finished(ics_unit_work *work);
+void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor);
 /* The four functions for the writer's thread. No failure of a checkpoint is an error: the unit gets
  * a notice, and its checkpoint gets nothing more.
  * Appends the hits of a batch to the checkpoint, if it is begun. Call it before the collector gets

@@ -2,10 +2,14 @@
  * about the unit. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/url.h"
 #include "pipeline/units/command_pending.h"
 #include "pipeline/units/unit.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { YOUNG_SECONDS = 1 }; /* a bad file that changed later than this may still be written */
 
@@ -34,7 +38,7 @@ void ics_unit_judge_age(ics_unit *unit, int status)
 void ics_unit_look_for_command(ics_unit *unit)
 {
     const ics_unit_work *work = unit->work;
-    if (work->matches && unit->common->config->sink.command_count > 0) {
+    if (work->matches && ics_config_delivers(unit->common->config)) {
         unit->command_pending =
             ics_command_pending_has(work->found_in != NULL ? work->found_in : unit->output);
     }
@@ -63,6 +67,30 @@ void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char 
     ics_run_journal_append(unit->common->journal, &event);
 }
 
+/* The results of a queue say where the hits are, and what their SHA-256 is. */
+static int end_done(ics_unit *unit, bool *held, icestream_error *error)
+{
+    ics_unit_common *common = unit->common;
+    const icestream_config *config = common->config;
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    char shown[ICS_URL_MOST + 1], *url = NULL;
+    unit->claim.output = unit->output;
+    unit->claim.output_digest = unit->output_digest;
+    if (config->source.queue != NULL && unit->output != NULL) {
+        const char *slash = strrchr(unit->output, '/');
+        url = config->sink.url != NULL
+                  ? ics_url_fill(config->sink.url, slash != NULL ? slash + 1 : unit->output)
+                  : NULL;
+        unit->claim.output = url != NULL ? ics_url_shown(url, shown) : unit->output;
+        if (unit->output_digest[0] == '\0') { /* the hit file was there already */
+            ics_output_digest_of(unit->output, unit->output_digest, &ignored);
+        }
+    }
+    const int status = ics_claims_done(common->claims, &unit->claim, common->after, held, error);
+    free(url);
+    return status;
+}
+
 static int end_claim(ics_unit *unit, bool *held, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
@@ -70,7 +98,7 @@ static int end_claim(ics_unit *unit, bool *held, icestream_error *error)
     switch (unit->result) {
     case ICS_RESULT_DONE:
     case ICS_RESULT_SKIPPED:
-        return ics_claims_done(common->claims, &unit->claim, common->after, held, error);
+        return end_done(unit, held, error);
     case ICS_RESULT_QUARANTINED:
         return ics_claims_fail(common->claims, &unit->claim, reason, held, error);
     default:
@@ -86,6 +114,9 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error)
         ICS_TRY(ics_command_pending_remove(unit->output, error));
     }
     int status = unit->claim.name != NULL ? end_claim(unit, held, error) : ICESTREAM_OK;
+    if (status == ICESTREAM_OK && unit->input->url != NULL) {
+        unlink(unit->input->path); /* the fetched copy; what is left goes with its folder */
+    }
     bool ended = status == ICESTREAM_OK && *held;
     if (ended && unit->result == ICS_RESULT_SKIPPED) {
         ics_unit_append_line(unit, ICS_EVENT_SKIPPED, unit->output);

@@ -3,30 +3,11 @@
 #include "base/error.h"
 #include "pipeline/units/unit_generated.h"
 
-/* A small file is cut into smaller batches, so that every thread gets one. */
 static uint64_t choose_batch_photons(const ics_unit *unit)
 {
-    const ics_batch_limits *limits = &unit->work->limits;
-    if (unit->common->config->graph.batch != 0) {
-        return unit->common->config->graph.batch;
-    }
-    uint64_t share = unit->summary.photons / limits->shares;
     const bool unknown = unit->input->stream || unit->input->late;
-    if (unknown || share > limits->photons) {
-        return limits->photons;
-    }
-    return share > limits->least_photons ? share : limits->least_photons;
-}
-
-/* All steps are read. */
-static int end_input(ics_unit *unit, icestream_error *error)
-{
-    if (unit->input->stream) {
-        ics_step_reader_summary(unit->work->reader, &unit->summary);
-        ICS_TRY(ics_unit_check_late_light(unit, error));
-    }
-    unit->work->at_end = true;
-    return ICESTREAM_OK;
+    return ics_batch_choose_photons(&unit->work->limits, unit->common->config->graph.batch,
+                                    unknown ? UINT64_MAX : unit->summary.photons);
 }
 
 /* Of a message that was refused, the rest must be read, so that the next message is found. */
@@ -34,58 +15,41 @@ static void skip_rest(ics_unit *unit, icestream_error *error)
 {
     ics_batch_destroy(unit->work->batch);
     unit->work->batch = NULL;
-    unit->work->at_end = ics_step_reader_skip(unit->work->reader, error) == ICESTREAM_OK;
+    unit->work->feed.at_end = ics_step_reader_skip(unit->work->reader, error) == ICESTREAM_OK;
 }
 
-static int fill_batch(ics_unit *unit, icestream_error *error)
+static int read_steps(void *user, icestream_step *steps, size_t capacity, size_t *got,
+                      icestream_error *error)
 {
-    bool full = false;
-    while (!full) {
-        ics_unit_pass_over_finished(unit->work);
-        int status = ics_batch_fill(unit->work->batch, &unit->work->cursor, &full, error);
-        if (status != ICESTREAM_OK || full) {
-            return status;
-        }
-        size_t got = 0;
-        status = unit->input->generated
-                     ? ics_unit_generated_read(unit, unit->work->rows, ICS_UNIT_ROWS, &got, error)
-                     : ics_step_reader_read(unit->work->reader, unit->work->rows, ICS_UNIT_ROWS,
-                                            &got, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
-        unit->work->cursor = (ics_step_cursor){
-            .steps = unit->work->rows, .count = got, .position = unit->work->cursor.position};
-        ics_step_watch_look(&unit->work->watch, unit->common->least_beta, unit->work->rows, got);
-        if (got == 0) {
-            return end_input(unit, error);
-        }
+    ics_unit *unit = user;
+    ics_step_reader *reader = unit->work->reader;
+    if (unit->input->generated) {
+        return ics_unit_generated_read(unit, steps, capacity, got, error);
     }
-    return ICESTREAM_OK;
+    ICS_TRY(ics_step_reader_read(reader, steps, capacity, got, error));
+    if (*got > 0 || !unit->input->stream) {
+        return ICESTREAM_OK;
+    }
+    ics_step_reader_summary(reader, &unit->summary);
+    return ics_unit_check_late_light(unit, error);
+}
+
+static void pass_over(void *user, ics_step_cursor *cursor)
+{
+    ics_unit_pass_over_finished(((const ics_unit *)user)->work, cursor);
 }
 
 void ics_unit_fill(ics_job *job, void *thread_state)
 {
     (void)thread_state;
     ics_unit *unit = ICS_CONTAINER_OF(job, ics_unit, reader_job);
-    icestream_error *error = &unit->work->read_error;
-    error->status = ICESTREAM_OK;
-    int status = ICESTREAM_OK;
-    if (unit->work->skips) {
-        skip_rest(unit, error);
+    ics_unit_work *work = unit->work;
+    const ics_step_input input = {.read = read_steps, .pass_over = pass_over, .user = unit};
+    work->read_error.status = ICESTREAM_OK;
+    if (work->skips) {
+        skip_rest(unit, &work->read_error);
         return;
     }
-    if (unit->work->batch == NULL) {
-        status = ics_batch_create(&unit->work->limits, choose_batch_photons(unit),
-                                  &unit->work->batch, error);
-    } else {
-        ics_batch_reset(unit->work->batch, &unit->work->limits, choose_batch_photons(unit));
-    }
-    if (status == ICESTREAM_OK) {
-        status = fill_batch(unit, error);
-    }
-    if (status != ICESTREAM_OK || unit->work->batch->count == 0) {
-        ics_batch_destroy(unit->work->batch);
-        unit->work->batch = NULL;
-    }
+    ics_step_feed_fill(&work->feed, &input, &work->limits, choose_batch_photons(unit),
+                       unit->common->least_beta, &work->batch, &work->read_error);
 }

@@ -8,10 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Parts of light that are counted one by one before the first photon, which takes less than a
- * second; ICS_SURVEY_PARTS would take several. */
-enum { PARTS = 1000000 };
-
 /* What is wrong with a list of particles is a bad input of the run. */
 static int as_input(int status, icestream_error *error)
 {
@@ -38,8 +34,8 @@ int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
     ics_forecast *forecast = &work->forecast;
     work->list = list_of(common->config);
     ics_warnings_free(&work->doubts);
-    int status =
-        ics_forecast_make(common->config, common->models, PARTS, &work->doubts, forecast, error);
+    int status = ics_forecast_make(common->config, common->models, ICS_FORECAST_PARTS,
+                                   &work->doubts, forecast, error);
     if (status == ICESTREAM_OK) {
         json_decref(unit->light_settings);
         status = ics_light_settings_make(common->config, &unit->light_settings, error);
@@ -142,24 +138,6 @@ static int check_list(const ics_unit *unit, icestream_error *error)
                                 unit->name);
 }
 
-/* What is doubtful about particles that came through a pipe is known at their end only. */
-static int judge_list(const ics_unit *unit, icestream_error *error)
-{
-    ics_unit_work *work = unit->work;
-    ics_particle_steps *particles = ics_step_generator_particles(work->generator);
-    if (particles == NULL) {
-        return ICESTREAM_OK;
-    }
-    const ics_light_totals *light = ics_particle_steps_light(particles);
-    const ics_particle_source *source = ics_particle_steps_source(particles);
-    ics_warnings_free(&work->doubts);
-    return ics_light_totals_warn(light, source, &work->doubts) == ICESTREAM_OK &&
-                   ics_list_doubts_warn(&light->list, source, &work->doubts) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY,
-                               "%s: out of memory for warnings about particles", unit->name);
-}
-
 static int end(ics_unit *unit, icestream_error *error)
 {
     const ics_particle_totals totals = ics_step_generator_totals(unit->work->generator);
@@ -168,7 +146,8 @@ static int end(ics_unit *unit, icestream_error *error)
     ICS_TRY(check_list(unit, error));
     if (unit->input->late) {
         ICS_TRY(digest_rows(unit, error));
-        ICS_TRY(judge_list(unit, error));
+        ics_warnings_free(&unit->work->doubts);
+        ICS_TRY(ics_step_generator_judge(unit->work->generator, &unit->work->doubts, error));
     }
     return commit_copy(unit, error);
 }

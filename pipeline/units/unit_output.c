@@ -35,7 +35,10 @@ void ics_unit_store(ics_job *job, void *thread_state)
     icestream_error error = {.status = ICESTREAM_OK};
     if (ics_unit_open_collector(unit, &error) == ICESTREAM_OK) {
         ics_unit_save_batch(unit, batch);
-        ics_collector_add(unit->work->collector, batch->hits, batch->hit_count, &error);
+        const ics_photon_interval photons = {batch->first_photon,
+                                             batch->first_photon + batch->photons};
+        ics_collector_add_batch(unit->work->collector, batch->hits, batch->hit_count, photons,
+                                &error);
         batch->hits = NULL;
         ics_unit_give_way(unit, &error);
     }
@@ -113,8 +116,26 @@ static bool may_replace(const ics_unit *unit)
     return options->force || (options->resume && !unit->input->stream);
 }
 
-/* Merges the hits into the .part file of the output, and gives it its final name unless the claim
- * is lost. */
+/* Gives the writer all hits: at once, if they are in the order of rows already, else merged. */
+static int put_hits(const ics_unit *unit, ics_table_writer *writer, icestream_error *error)
+{
+    ics_collector *collector = unit->work->collector;
+    ics_collected_rows rows;
+    bool taken = false, adopted = false;
+    ICS_TRY(ics_collector_take_rows(collector, &rows, &taken, error));
+    if (taken) {
+        int status =
+            ics_table_writer_adopt(writer, rows.file, rows.count, &rows.sums, &adopted, error);
+        ics_trailer_checksums_free(&rows.sums);
+        ICS_TRY(status);
+    }
+    return adopted ? ICESTREAM_OK
+                   : ics_collector_merge(collector, append_to_file, writer, &unit->common->cancel,
+                                         error);
+}
+
+/* Puts the hits into the .part file of the output, and gives it its final name unless the claim is
+ * lost. */
 static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
@@ -125,13 +146,12 @@ static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *
         ics_table_writer_create_as(unit->output, unit->claim.name != NULL ? common->writer : NULL,
                                    ics_layout_hits(), replace, &writer, error);
     if (status == ICESTREAM_OK) {
-        status = ics_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
-                                     error);
+        status = put_hits(unit, writer, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_unit_look_for_claim(unit, error);
     }
-    if (status == ICESTREAM_OK && !unit->work->lost && common->config->sink.command_count > 0) {
+    if (status == ICESTREAM_OK && !unit->work->lost && ics_config_delivers(common->config)) {
         status = ics_command_pending_set(unit->output, error);
         unit->command_pending = status == ICESTREAM_OK;
     }
@@ -243,7 +263,8 @@ static void measure_output(ics_unit *unit)
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
         unit->output_bytes = (uint64_t)about.st_size;
         icestream_error error = {.status = ICESTREAM_OK};
-        if (ics_output_digest_of(unit->output, unit->output_digest, &error) != ICESTREAM_OK) {
+        if (unit->common->config->sink.digest &&
+            ics_output_digest_of(unit->output, unit->output_digest, &error) != ICESTREAM_OK) {
             ics_unit_leave_notice(unit, "%s; the journal has no output_digest", error.text);
         }
     }
@@ -280,15 +301,17 @@ void ics_unit_write(ics_job *job, void *thread_state)
     }
 }
 
-/* A file that is not claimed stays where it is. Only the reason goes to the quarantine. A list of
- * particles has no reason there, because the error of the run has it. */
+/* A file that is not claimed stays where it is. Only the reason goes to the quarantine, if the run
+ * keeps records. A list of particles has no reason there, because the error of the run has it. */
 static int note_reason(const ics_unit *unit, icestream_error *error)
 {
     const ics_quarantine quarantine = {.folder = unit->common->quarantine};
     const char *path = unit->input->stream || unit->input->generated ? NULL : unit->input->path;
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *name = slash != NULL ? slash + 1 : path;
-    if (unit->claim.name != NULL || name == NULL || quarantine.folder == NULL ||
+    const icestream_config *config = unit->common->config;
+    const bool keeps = config->sink.records || config->sink.quarantine != NULL;
+    if (unit->claim.name != NULL || name == NULL || quarantine.folder == NULL || !keeps ||
         unit->refusal == NULL) {
         return ICESTREAM_OK;
     }

@@ -4,6 +4,7 @@
  * No checkpoint is needed for a result. If one cannot be read or written, the unit leaves a notice
  * for the log and is computed without it. */
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "pipeline/spool/quarantine.h"
@@ -25,7 +26,11 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
     }
     ics_unit_common *common = unit->common;
     const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
-    return ics_collector_create(&common->budget, directory, &unit->work->collector, error);
+    ICS_TRY(ics_collector_create(&common->budget, directory, &unit->work->collector, error));
+    if (!common->to_stdout && common->volume == NULL) {
+        ics_collector_allow_early_rows(unit->work->collector);
+    }
+    return ICESTREAM_OK;
 }
 
 /* ---- notices --------------------------------------------------------------------------------- */
@@ -123,6 +128,8 @@ static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
     if (saving->file == NULL) {
         return ICESTREAM_OK;
     }
+    char holder[32];
+    ics_checkpoint_await_lock(saving->file, holder);
     const uint64_t photons = unit->input->generated ? PHOTONS_MOST : unit->summary.photons;
     ICS_TRY(ics_checkpoint_survey(saving->file, photons, &unit->common->stop, &work->taken_over,
                                   &cut, error));
@@ -130,8 +137,10 @@ static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
     if (!ics_checkpoint_is_ours(saving->file)) {
         saving->ended = true;
         ics_unit_leave_notice(
-            unit, "%s: found another process using it: this run reads it and adds nothing to it",
-            unit->checkpoint);
+            unit,
+            "%s: found another process using it%s after a wait of %d s: this run reads it and adds "
+            "nothing to it",
+            unit->checkpoint, holder, ICS_DISK_LOCK_WAIT);
     } else if (cut > 0) {
         ics_unit_leave_notice(
             unit, "%s: found %llu bytes of an incomplete record at its end and cut them off",
@@ -230,9 +239,8 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
     return status;
 }
 
-void ics_unit_pass_over_finished(ics_unit_work *work)
+void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor)
 {
-    ics_step_cursor *cursor = &work->cursor;
     ics_photon_interval finished;
     cursor->barrier = 0;
     while (ics_photon_intervals_find(&work->taken_over.photons, cursor->position, &finished)) {

@@ -163,7 +163,7 @@ static int choose_name(ics_volume *volume, icestream_error *error)
     while (volume->path == NULL) {
         char name[64];
         snprintf(name, sizeof name, "run-%s-%06" PRIu64, volume->common->writer, volume->number);
-        volume->path = ics_inputs_output(volume->common->config->sink.directory, name);
+        volume->path = ics_inputs_output(volume->common->config, name);
         if (volume->path == NULL) {
             return ics_error_set(error, ICESTREAM_E_MEMORY,
                                  "out of memory for the name of a volume");
@@ -201,7 +201,7 @@ static int write_table(commit *at, icestream_error *error)
     if (status == ICESTREAM_OK) {
         status = look_again(at, error);
     }
-    if (status == ICESTREAM_OK && !at->any_lost && volume->common->config->sink.command_count > 0) {
+    if (status == ICESTREAM_OK && !at->any_lost && ics_config_delivers(volume->common->config)) {
         status = ics_command_pending_set(volume->path, error);
     }
     if (status == ICESTREAM_OK && !at->any_lost) {
@@ -260,15 +260,16 @@ static void finish(commit *at, ics_volume_result *result)
     ics_volume *volume = at->volume;
     struct stat about;
     if (!at->any_lost) {
-        char digest[ICS_DIGEST_TEXT];
+        char digest[ICS_DIGEST_TEXT] = "";
         icestream_error error = {.status = ICESTREAM_OK};
-        if (ics_output_digest_of(volume->path, digest, &error) != ICESTREAM_OK && at->count > 0) {
+        if (volume->common->config->sink.digest &&
+            ics_output_digest_of(volume->path, digest, &error) != ICESTREAM_OK && at->count > 0) {
             ics_unit_leave_notice(at->units[0], "%s; the journal has no output_digest", error.text);
         }
         for (size_t i = 0; i < at->count; ++i) {
             memcpy(at->units[i]->output_digest, digest, sizeof digest);
             ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);
-            at->units[i]->command_pending = volume->common->config->sink.command_count > 0;
+            at->units[i]->command_pending = ics_config_delivers(volume->common->config);
             ics_unit_remove_checkpoint(at->units[i]);
         }
         result->bytes = stat(volume->path, &about) == 0 ? (uint64_t)about.st_size : 0;

@@ -242,7 +242,7 @@ def sink_cases():
     for name, key, says in (
         ("an address that others reach", "source.listen=0.0.0.0:4711", "which other machines can reach"),
         ("no address", "source.listen=here", "expected unix:PATH or HOST:PORT"),
-        ("numbers for others", "metrics.listen=0.0.0.0:9464", "not served to other machines"),
+        ("numbers for others", "metrics.listen=0.0.0.0:9464", "without metrics.token, metrics are not served to other machines"),
     ):
         case("clients", name, "validate -s " + key, 2, ["--set " + key.split("=")[0], says], {})
     case(

@@ -87,7 +87,7 @@ def detection_cases():
     configuration(
         "a stage of another name",
         "stages: {detect: electrons}",
-        ["run.yaml:1:18: error: stages.detect: found 'electrons', expected none or pe"],
+        ["run.yaml:1:18: error: stages.detect: found 'electrons', expected one of none, pe, pmt-plane, pmt-place"],
     )
     bright = step(x=4.0, z=2.0, photons=20000, flags=1, spectrum=3, weight=1e4)
     case(

@@ -133,7 +133,7 @@ def run_cases():
         "-s run.bounce_limit=1",
         [
             "run.bounce_limit: found 1, and photons of this ice scatter 33.4 times on average",
-            "warning: run.bounce_limit (1) stopped 94.1 % of the photons, whose hits are missing",
+            "warning: run.bounce_limit (1) stopped 94.6 % of the photons, whose hits are missing",
         ],
         steps=npy(step(photons=1000)),
     )

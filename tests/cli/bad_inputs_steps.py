@@ -180,7 +180,66 @@ def step_cases():
     field_case(
         "unknown spectrum", "spectrum: found 7, expected a spectrum of the run, 0 to 6", spectrum=7
     )
-    field_case("unknown flags", "flags: found 256, expected 0 to 3", flags=256)
+    field_case("unknown flags", "flags: found 1024, expected bits of 1 (isotropic)", flags=1024)
+    field_case(
+        "a surface without a beam", "flags: found 256, expected a pulse, surface or glass", flags=256
+    )
+    # Profiles: 4 cascade, 8 cloud, 12 gauss, 16 lab, 28 clsim, 44 exact; 64 LED, 128 rectangle.
+    field_case("profile 13", "flags: found 52, expected bits of 1 (isotropic)", flags=52)
+    field_case("pulse 3", "flags: found 204, expected a pulse of 0", flags=204, spectrum=3)
+    field_case("a profile of isotropic light", "found 13, expected 1 (isotropic) only", flags=13)
+    field_case(
+        "a pulse of a cascade", "found 68, expected no pulse", flags=68, length=0.6, beta=5
+    )
+    field_case(
+        "a cascade of an LED", "spectrum: found 3, expected 0", flags=4, beta=5, spectrum=3
+    )
+    field_case("depths of 11 m", "length: found 11, expected a scale", flags=4, length=11, beta=5)
+    field_case("depths of shape 0.0625", "beta: found 0.0625", flags=4, length=0.6, beta=0.0625)
+    field_case("a slow cloud", "beta: found 0.5, expected 1", flags=8, beta=0.5)
+    field_case("a beam of Cherenkov light", "spectrum: found 0, expected 1 or more", flags=44)
+    field_case(
+        "clsim's beam of a laser", "spectrum: found 6, expected an LED", flags=28, spectrum=6
+    )
+    field_case(
+        "a beam of 10 rad",
+        "beta: found 10, expected a sigma from 1e-5 to 3.1415927 rad",
+        flags=12,
+        spectrum=3,
+        beta=10,
+        length=0,
+    )
+    field_case(
+        "a width of an exact beam", "beta: found 0.125, expected 1", flags=44, spectrum=3, beta=0.125
+    )
+    field_case(
+        "an LED of width 128",
+        "length: found 128, expected the width of an LED",
+        flags=12 + 64,
+        spectrum=3,
+        beta=0.2,
+        length=128,
+    )
+    field_case(
+        "a duration of 2 s",
+        "length: found 2e+09, expected a duration from 0 to 1e9 ns",
+        flags=44 + 128,
+        spectrum=3,
+        length=2e9,
+    )
+    field_case(
+        "a length of an instant beam",
+        "length: found 3, expected 0",
+        flags=44,
+        spectrum=3,
+        length=3,
+    )
+    field_case(
+        "glass and surface", "found 784, expected one of", flags=16 + 256 + 512, spectrum=3
+    )
+    field_case(
+        "glass around a Gaussian beam", "found 524, expected glass", flags=12 + 512, spectrum=3
+    )
     steps(
         "a step id twice",
         npy(step(), step(step_id=1), step()),

@@ -7,12 +7,16 @@ I=$ICESTREAM
 
 "$I" generate -s workload.steps=9 -o a.steps.npy 2>/dev/null
 "$I" run -q -s 'source.files=[a.steps.npy]'
+AXES='[{name: r, from: 0, to: 100, bins: 10}]'
+"$I" tabulate -s workload.steps=9 -s stages.tabulate=spherical -s "table.axes=$AXES" -o a.table.npy 2>/dev/null
 printf 'source: {files: [a.steps.npy]}\ndevice: {backend: cpu}\n' >run.yaml
 lines=(
     "run -q run.yaml -s sink.directory=-"
     "validate run.yaml"
     "info a.steps.npy hits/a.hits.npy"
     "status hits"
+    "top hits"
+    "report hits -o -"
     "generate -s workload.steps=9 -o -"
     "compare run.yaml --schedules wavefront,monolithic"
     "trace run.yaml --hits hits/a.hits.npy -o -"
@@ -22,9 +26,19 @@ lines=(
     "geometry"
     "convert hits/a.hits.npy -"
     "plan run.yaml"
+    "split run.yaml a.steps.npy --parts 2 -f -o part{part}.steps.npy"
+    "put --help"
+    "send --help"
+    "tabulate -f run.yaml -s stages.tabulate=spherical -o -"
+    "table info a.table.npy"
     "bench -s workload.steps=2 --repeats 1 --schedules wavefront"
     "help"
     "help --bash"
+    "help --zsh"
+    "help --fish"
+    "help --scdoc run"
+    "convert --format csv hits/a.hits.npy -"
+    "convert --format vtp run.yaml -"
 )
 for line in "${lines[@]}"; do
     {

@@ -30,7 +30,7 @@ is_there claimed/a.hits.npy.command
 journal_has claimed command_failed
 says claimed/summary.json '"exit_status": 74'
 expect 0 "$ICESTREAM" status claimed
-says out "sink.command has not succeeded for 1" "command_failed:"
+says out "shipping or sink.command has not succeeded for 1" "command_failed:"
 expect 0 run_with 'echo "$1" >>called' -s source.directory=in -s source.after=delete -s sink.directory=claimed
 says err "0 files done, 1 skipped"
 says called claimed/a.hits.npy
@@ -88,7 +88,7 @@ is_there watched/c.hits.npy.command
 says watched.err "0 files done, 0 skipped, 0 quarantined, 1 left (for 1 only sink.command has not succeeded)"
 journal_has watched given_back
 expect 0 "$ICESTREAM" status watched
-says out "sink.command has not succeeded for 1, which are not done" "1 claimed, 1 computed" "0 in work"
+says out "shipping or sink.command has not succeeded for 1, which are not done" "1 claimed, 1 computed" "0 in work"
 
 # The program is looked for before anything is computed: from the folder of the file that names it, in PATH, or absolute.
 mkdir -p conf/bin elsewhere folder

@@ -48,11 +48,11 @@ says err "hits.h5: found an HDF5 file" "'icestream convert' makes .npy of .h5"
 # Endings of other formats.
 expect 2 "$I" generate -s workload.steps=1 -o st.csv
 says err "--output: found st.csv, the ending of another format, expected a name that ends in .npy"
-expect 2 "$I" geometry -o m.npy
-says err "--output: found m.npy" "ends in .csv"
+expect 2 "$I" geometry -o m.h5
+says err "--output: found m.h5" "ends in .csv, .npy, .obj or .vtp"
 expect 2 "$I" trace --photon 0:0:0 --steps s.steps.npy -o t.h5
 says err "--output: found t.h5" "ends in .npy"
-for file in st.csv m.npy t.h5; do
+for file in st.csv m.h5 t.h5; do
     is_missing $file
 done
 

@@ -65,7 +65,7 @@ expect 0 "$ICESTREAM" import ppc whole -o whole.yaml
 is_empty err
 says whole.yaml "  acceptance: auto" "  angular_acceptance: auto"
 expect 0 "$ICESTREAM" validate whole.yaml
-says out "not simulated yet: str-f2k" "not simulated yet: om.dirs" "not simulated yet: om.wv_1"
+says out "not simulated yet: str-f2k" "not simulated yet: om.wv_1"
 grep -q "built-in curve" out && fail "the curves are there"
 sed -i 's/ 86 1$/ 85 1/' whole/geo-f2k
 printf '1 %d 1.1\n' 1 {71..85} >whole/eff-f2k

@@ -78,4 +78,15 @@ status=0
 wait $process || status=$?
 kill $sleeper
 [ $status -eq 130 ] || fail "waiting for input: exit status $status instead of 130"
+
+# So can a run that waits for the writer of a named pipe.
+mkfifo unopened.csv
+rm err
+"$ICESTREAM" run -s particles.file=unopened.csv -s sink.directory=unopened >out 2>err &
+process=$!
+await grep -qs "device: " err
+kill -INT $process
+status=0
+wait $process || status=$?
+[ $status -eq 130 ] || fail "waiting for a writer: exit status $status instead of 130"
 finish

@@ -55,7 +55,7 @@ import json
 def events(path):
     found = [json.loads(line) for line in open(path, encoding="utf-8")]
     found = [{key: event[key] for key in event if key not in ("time", "seconds")} for event in found]
-    return [event for event in found if event["event"] not in ("message", "warning", "progress", "error")]
+    return [event for event in found if event["event"] not in ("message", "warning", "progress", "sample", "error")]
 log, journal = events("compared.err"), events("compared/run.journal")
 assert {event["event"] for event in journal} >= {"start", "claimed", "done", "stop"}, journal
 key = lambda event: json.dumps(event, sort_keys=True)

@@ -115,7 +115,7 @@ says err "--architecture: found 'sm_90', expected a whole number"
 
 # The resources that a run needs, and its speed.
 expect 0 "$ICESTREAM" plan --set device.backend=cpu --set device.threads=2
-says out "2 threads" "wavefront, waves of 1024 photon slots of 128 bytes"
+says out "2 threads" "wavefront, waves of 1024 photon slots of 116 bytes"
 is_empty err
 expect 0 "$ICESTREAM" bench --set device.backend=cpu --schedules monolithic --workload uniform \
     --counts shuffled --oversize 2 --steps 4 --photons 10 --repeats 1 --table md

@@ -158,7 +158,8 @@ START_TEST(keys_of_a_gpu)
     icestream_config *c =
         load("device: {backend: cuda, index: 63, math: portable, memory_limit: 4 GB,\n"
              "  fallback: cpu, watchdog: 3600}\n"
-             "graph: {lanes: 4, block: 1024, refill: 32, hits: 268435456,\n"
+             "graph: {schedule: wavefront, lanes: 4, block: 1024, join: [scatter, propagate],\n"
+             "  refill: 32, hits: 268435456,\n"
              "  compact: {method: partition, sort: cell, when: every-8}}\n");
     ck_assert_uint_eq(c->device.index_count, 1);
     ck_assert_uint_eq(c->device.index[0], 63);
@@ -168,17 +169,24 @@ START_TEST(keys_of_a_gpu)
     ck_assert_double_eq(c->device.watchdog, 3600);
     ck_assert_uint_eq(c->graph.lanes, 4);
     ck_assert_uint_eq(c->graph.block, 1024);
+    ck_assert(c->graph.join);
     ck_assert_uint_eq(c->graph.refill, 32);
     ck_assert_uint_eq(c->graph.hits, 268435456);
     ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_CELL);
     ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_EVERY);
     ck_assert_uint_eq(c->graph.compact.every, 8);
     /* Portable maths and a fallback are valid on a CPU, too. */
-    static const char *const keys[] = {"device.index",       "device.memory_limit",
-                                       "device.watchdog",    "graph.lanes",
-                                       "graph.block",        "graph.refill",
-                                       "graph.hits",         "graph.compact.sort",
-                                       "graph.compact.when", NULL};
+    static const char *const keys[] = {"device.index",
+                                       "device.memory_limit",
+                                       "device.watchdog",
+                                       "graph.lanes",
+                                       "graph.block",
+                                       "graph.join",
+                                       "graph.refill",
+                                       "graph.hits",
+                                       "graph.compact.sort",
+                                       "graph.compact.when",
+                                       NULL};
     for (size_t k = 0; k < COUNT(keys); ++k) {
         if (keys[k] != NULL) {
             ck_assert_str_eq(ics_config_gpu_key(c, k), keys[k]);

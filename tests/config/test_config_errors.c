@@ -23,10 +23,11 @@ static const struct {
     const char *text, *expected;
 } wrong[] = {
     /* structure */
-    {"[run]", "r.yaml:1:1: error: found a list of 1, expected a mapping with keys of run, source, "
-              "sink, metrics, device, ice, detector, light, stages, graph, workload, particles"},
+    {"[run]",
+     "r.yaml:1:1: error: found a list of 1, expected a mapping with keys of run, source, "
+     "sink, metrics, device, ice, detector, light, stages, table, graph, workload, particles"},
     {"seed", "r.yaml:1:1: error: found 'seed', expected a mapping with keys of run, source, sink, "
-             "metrics, device, ice, detector, light, stages, graph, workload, particles"},
+             "metrics, device, ice, detector, light, stages, table, graph, workload, particles"},
     {"run: 5", "r.yaml:1:6: error: run: found '5', expected a mapping with keys of seed, "
                "bounce_limit"},
     {"run: {seed: 1, seed: 1}",
@@ -40,15 +41,15 @@ static const struct {
     {"run: {zzzzzz: 1}",
      "r.yaml:1:7: error: unknown key 'run.zzzzzz', expected one of seed, bounce_limit"},
     {"stages: {version: 1}", "r.yaml:1:10: error: unknown key 'stages.version', expected one of "
-                             "create, propagate, collide, scatter, compact, detect"},
+                             "create, propagate, collide, scatter, compact, detect, tabulate"},
     {"run.seed: 1", "r.yaml:1:1: error: unknown key 'run.seed', write its parts inside each "
                     "other, as in run: {seed: ...}"},
     {"\"\": 1",
      "r.yaml:1:1: error: unknown key '', expected one of run, source, sink, metrics, device, "
-     "ice, detector, light, stages, graph, workload, particles"},
+     "ice, detector, light, stages, table, graph, workload, particles"},
     {"a: &a {seed: 1}\nrun:\n  <<: *a",
      "r.yaml:1:1: error: unknown key 'a', expected one of run, source, sink, metrics, device, ice, "
-     "detector, light, stages, graph, workload, particles\n"
+     "detector, light, stages, table, graph, workload, particles\n"
      "r.yaml:3:3: error: merge keys (<<) are not supported, write the keys out"},
     /* numbers */
     {"run: {seed: -1}", "r.yaml:1:13: error: run.seed: found '-1', expected a whole number from 0 "
@@ -108,6 +109,14 @@ static const struct {
                             "32 from 32 to 1024, or auto"},
     {"graph: {block: 0}", "r.yaml:1:16: error: graph.block: found '0', expected a multiple of 32 "
                           "from 32 to 1024, or auto"},
+    {"graph: {schedule: wavefront, join: [propagate, scatter]}",
+     "r.yaml:1:36: error: graph.join: found a list of 2, expected [scatter, propagate], or []"},
+    {"graph: {schedule: wavefront, join: scatter}",
+     "r.yaml:1:36: error: graph.join: found 'scatter', expected [scatter, propagate], or []"},
+    {"graph: {schedule: fused, join: [scatter, propagate]}",
+     "r.yaml:1:32: error: graph.join: is for graph.schedule: wavefront, and the schedule is fused"},
+    {"graph: {join: [scatter, propagate]}",
+     "r.yaml:1:15: error: graph.join: is for graph.schedule: wavefront, and the schedule is auto"},
     {"graph: {refill: 33}", "r.yaml:1:17: error: graph.refill: found '33', expected a whole number "
                             "from 1 to 32, or auto"},
     {"graph: {hits: 63}",
@@ -163,7 +172,7 @@ static const struct {
                                 "auto, cpu, cuda, cuda+cpu, gpu; did you mean 'gpu'?"},
     {"graph: {schedule: wavefornt}",
      "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
-     "fused, monolithic, job-queue, thread-per-step; did you mean 'wavefront'?"},
+     "fused, monolithic, job-queue, thread-per-step, warp-wavefront; did you mean 'wavefront'?"},
     {"ice: {model: {}}", "r.yaml:1:14: error: ice.model: found a mapping, expected "
                          "south-pole-like or uniform"},
     {"workload: {counts: shuffle}", "r.yaml:1:20: error: workload.counts: found 'shuffle', "
@@ -175,14 +184,14 @@ static const struct {
                                   "a list of paths or patterns"},
     {"source: {files: {a: b}}", "r.yaml:1:17: error: source.files: found a mapping, expected a "
                                 "list of paths or patterns"},
-    {"source: {watch: true}", "r.yaml:1:17: error: source.watch: is for source.directory, which is "
-                              "not given"},
+    {"source: {watch: true}", "r.yaml:1:17: error: source.watch: is for source.directory or "
+                              "source.queue, and neither is given"},
     {"source: {files: [a], after: move}", "r.yaml:1:29: error: source.after: is for "
                                           "source.directory, which is not given"},
-    {"source: {scan: 1}", "r.yaml:1:16: error: source.scan: is for source.directory or "
-                          "source.listen, and neither is given"},
-    {"source: {lease: 5}", "r.yaml:1:17: error: source.lease: is for source.directory or "
-                           "source.listen, and neither is given"},
+    {"source: {scan: 1}", "r.yaml:1:16: error: source.scan: is for source.directory, "
+                          "source.listen or source.queue, and none of them is given"},
+    {"source: {lease: 5}", "r.yaml:1:17: error: source.lease: is for source.directory, "
+                           "source.listen or source.queue, and none of them is given"},
     {"sink: {directory: ~/hits}", "r.yaml:1:19: error: sink.directory: found '~/hits', expected "
                                   "the whole path (~ is for shells; ./~/hits is a file of this "
                                   "name)"},
@@ -333,9 +342,10 @@ static const struct {
     {"schedule=fused",
      "--set schedule=fused: error: unknown key 'schedule', did you mean 'graph.schedule'?"},
     {"ran.seed=1", "--set ran.seed=1: error: unknown key 'ran.seed', did you mean 'run.seed'?"},
-    {"graph=fused", "--set graph=fused: error: 'graph' is a section, expected a key in it: "
-                    "schedule, pool, bounces_per_wave, batch, reach_cull, lanes, block, refill, "
-                    "hits, compact"},
+    {"graph=fused",
+     "--set graph=fused: error: 'graph' is a section, expected a key in it: "
+     "schedule, pool, bounces_per_wave, batch, reach_cull, lanes, block, join, refill, "
+     "hits, compact"},
     {"graph.compact=always", "--set graph.compact=always: error: 'graph.compact' is a section, "
                              "expected a key in it: method, sort, when"},
     {"stages.scatter={source: [x]}", "--set stages.scatter={source: [x]}: error: source: found a "
@@ -367,7 +377,8 @@ START_TEST(all_errors_of_file_and_overrides_together)
                  "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
                  "18446744073709551615\n"
                  "r.yaml:2:7: error: sink: found a list of 1, expected a mapping with keys of "
-                 "directory, hits, rotate, checkpoint, quarantine, journal, command\n"
+                 "directory, name, records, hits, rotate, checkpoint, quarantine, journal, digest, "
+                 "command, ship, verify, url\n"
                  "--set run.sed=1: error: unknown key 'run.sed', did you mean 'run.seed'?\n"
                  "--set graph.pool=1: error: graph.pool: found '1', expected a whole number from "
                  "16 to 268435456, or auto");

@@ -35,7 +35,8 @@ START_TEST(printed_configuration_reads_back)
         "stages: {scatter: sl, collide: cell-grid, propagate: layer-walk}\n"
         "device: {backend: cuda, threads: 3, instruction_set: avx512}",
         "device: {memory_limit: 1.5 GiB, math: portable, index: 2, fallback: cpu, watchdog: 1.5}\n"
-        "graph: {lanes: 3, block: 96, refill: 7, hits: 64, compact: {sort: depth, when: every-8}}\n"
+        "graph: {schedule: wavefront, join: [scatter, propagate], lanes: 3, block: 96, refill: 7,\n"
+        "  hits: 64, compact: {sort: depth, when: every-8}}\n"
         "stages: {scatter: {source: \"a b.h\"}, create: {source: /c.h}}",
         "device: {backend: cuda+cpu, math: portable, index: [3, 0]}",
         "device: {index: all}",
@@ -135,6 +136,8 @@ START_TEST(printed_text_is_as_expected)
                                         "  voltages: auto",
                                         "  cable_radius: 0.023",
                                         "  cable_length: endless",
+                                        "  string_cables: none",
+                                        "  string_cable_azimuth: 0",
                                         "light:",
                                         "  acceptance: auto",
                                         "  high_efficiency: auto",

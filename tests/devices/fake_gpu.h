@@ -23,14 +23,15 @@ enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4, FAKE_GPUS = 8 };
 /* What the fake GPUs do, and counters of what was done with them. */
 static struct {
     int count;
-    int create_result, choose_result;
+    int create_result, choose_result, trial_result;
+    int trial_after;                 /* batches after which a trial is due; 0: never */
     int submit_fault, advance_fault; /* number of good calls of a GPU before the first that fails */
     int fault;                       /* the status of the call that fails */
     int faulty;                      /* the GPU whose calls fail; -1: all GPUs */
     bool stuck;                      /* no batch is ever finished */
     uint32_t batch_emissions, batch_photons;
 
-    atomic_int created, destroyed, chosen, submitted, taken;
+    atomic_int created, destroyed, chosen, submitted, taken, trials;
     atomic_int taken_of[FAKE_GPUS];
     atomic_int failed; /* calls that failed */
     atomic_int wrong;  /* calls that graphs/gpu.h does not allow */
@@ -269,6 +270,8 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
     for (uint32_t i = 0; i < count; ++i) {
         photons += emissions[i].photons;
         atomic_fetch_add(&fake.wrong, emissions[i].photons == 0);
+        atomic_fetch_add(&fake.wrong, (emissions[i].flags & ICE_EMISSION_PROFILE) != 0 &&
+                                          !gpu->options.light_profiles);
     }
     bool allowed = count > 0 && count <= gpu->options.batch_emissions &&
                    photons <= gpu->options.batch_photons && gpu->out < FAKE_CREDITS;
@@ -363,6 +366,83 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
     snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");
     options->schedule = ICS_SCHEDULE_MONOLITHIC;
     return ICESTREAM_OK;
+}
+
+void ics_gpu_wake(int ordinal)
+{
+    atomic_fetch_add(&fake.wrong, ordinal < 0 || ordinal >= fake.count);
+}
+
+/* ---- trials: the first is due after fake.trial_after batches, and fused is faster then ----------
+ */
+
+bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
+{
+    (void)options;
+    (void)emissions;
+    (void)count;
+    return true;
+}
+
+struct ics_gpu_trials {
+    ics_gpu_options given;
+    double seconds;
+    bool done;
+};
+
+int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
+                          ics_gpu_trials **out, icestream_error *error)
+{
+    (void)tables;
+    (void)error;
+    *out = calloc(1, sizeof **out);
+    ck_assert_ptr_nonnull(*out);
+    (*out)->given = *options;
+    atomic_fetch_add(&fake.wrong, options->schedule != ICS_SCHEDULE_AUTO);
+    return ICESTREAM_OK;
+}
+
+void ics_gpu_trials_destroy(ics_gpu_trials *trials)
+{
+    free(trials);
+}
+
+bool ics_gpu_trials_due(ics_gpu_trials *trials, double computed, const ice_emission *emissions,
+                        uint32_t count)
+{
+    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0 || computed < 0);
+    return fake.trial_after > 0 && !trials->done &&
+           atomic_load(&fake.submitted) >= fake.trial_after;
+}
+
+int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, uint32_t count,
+                       uint64_t bytes_in_use, ics_gpu_options *options,
+                       char report[ICS_GPU_REPORT_SIZE], icestream_error *error)
+{
+    /* No graph computes during a trial. */
+    atomic_fetch_add(&fake.wrong, atomic_load(&fake.taken) != atomic_load(&fake.submitted));
+    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0 || bytes_in_use == 0);
+    atomic_fetch_add(&fake.trials, 1);
+    if (fake.trial_result != ICESTREAM_OK) {
+        return fail_with(error, fake.trial_result, "cudaMemcpyAsync: a launch failure");
+    }
+    trials->done = true;
+    trials->seconds += 0.25;
+    *options = trials->given;
+    options->schedule = ICS_SCHEDULE_FUSED;
+    snprintf(report, ICS_GPU_REPORT_SIZE, "fused: 0.3 ns per photon in a trial\n");
+    return ICESTREAM_OK;
+}
+
+void ics_gpu_trials_spend(ics_gpu_trials *trials, double seconds)
+{
+    atomic_fetch_add(&fake.wrong, !(seconds >= 0));
+    (void)trials;
+}
+
+double ics_gpu_trials_seconds(const ics_gpu_trials *trials)
+{
+    return trials->seconds;
 }
 
 #endif

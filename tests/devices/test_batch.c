@@ -325,6 +325,18 @@ START_TEST(test_batches_keep_to_limits)
     ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(batch->count, 3);
     ck_assert_uint_eq(batch->photons, 21);
+    /* A huge step becomes emissions that continue each other. */
+    const icestream_step huge = step_of(5, UINT32_MAX);
+    const ics_batch_limits parts = {
+        .steps = 30, .emission_photons = 50, .photons = 1020, .most_photons = 2000};
+    cursor = (ics_step_cursor){.steps = &huge, .count = 1, .first_photon = UINT32_MAX - 1090};
+    ics_batch_reset(batch, &parts, 0);
+    ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, NULL), ICESTREAM_OK);
+    ck_assert_uint_eq(batch->count, 21);
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        ck_assert_uint_eq(batch->emissions[i].first_photon, UINT32_MAX - 1090 + 50 * i);
+        ck_assert_uint_eq(batch->emissions[i].photons, i < 20 ? 50 : 20);
+    }
     ics_batch_destroy(batch);
 }
 END_TEST

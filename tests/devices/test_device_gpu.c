@@ -83,7 +83,45 @@ START_TEST(test_batches_respect_the_limits_of_the_gpu)
 }
 END_TEST
 
-START_TEST(test_auto_measures_on_the_first_batch)
+/* A trial begins when the GPU is empty, and the run continues with the schedule that was faster.
+ * The hits do not change, and the summary counts the work of both graphs. */
+START_TEST(test_a_trial_changes_the_schedule)
+{
+    reset_fake();
+    fake.trial_after = 7;
+    json_t *summary = check_against_cpu("graph.pool=16", "device.backend=auto", NULL);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    ck_assert_int_eq(atomic_load(&fake.trials), 1);
+    ck_assert_int_eq(atomic_load(&fake.chosen), 1);
+    ck_assert_int_eq(atomic_load(&fake.created), 2);
+    ck_assert_int_eq(atomic_load(&fake.destroyed), 2);
+    ck_assert_int_eq(atomic_load(&fake.submitted), 10 + 5 + 4 + 6);
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "fused");
+    const json_t *choice = device_of(summary, "choice");
+    ck_assert_uint_eq(json_array_size(choice), 3);
+    ck_assert_str_eq(json_string_value(json_array_get(choice, 2)),
+                     "fused: 0.3 ns per photon in a trial");
+    const json_t *gpu = device_of(summary, "gpu");
+    ck_assert_double_eq_tol(json_real_value(json_object_get(gpu, "kernel_seconds")), 1, 1e-12);
+    ck_assert_double_eq_tol(json_real_value(json_object_get(gpu, "trial_seconds")), 0.25, 1e-12);
+    json_decref(summary);
+}
+END_TEST
+
+/* A GPU that fails in a trial is lost, and its batches start again elsewhere. */
+START_TEST(test_a_trial_fails)
+{
+    reset_fake();
+    fake.trial_after = 3;
+    fake.trial_result = ICESTREAM_E_FAILED;
+    json_t *summary = check_against_cpu("device.backend=auto", "device.fallback=cpu", NULL);
+    ck_assert_int_eq(atomic_load(&fake.trials), 1);
+    ck_assert(warned(summary, "GPU 0 is given up"));
+    json_decref(summary);
+}
+END_TEST
+
+START_TEST(test_auto_chooses_on_the_first_batch)
 {
     reset_fake();
     json_t *summary = check_against_cpu("graph.pool=16", "device.backend=auto", NULL);
@@ -105,7 +143,7 @@ START_TEST(test_the_log_names_the_device)
     reset_fake();
     run_folder place = open_place();
     char *text = run_folder_log(&place, (const char *[]){"graph.pool=16", NULL});
-    ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule measured "
+    ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule chosen "
                                        "on the first batch (device.backend auto: 1 GPU found)\n"));
     ck_assert_ptr_nonnull(strstr(text, "warning: GPU 0: a pool of 16 is small\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nauto: fused 0.5 ns per photon\nauto: monolithic 0.4\n"));
@@ -320,6 +358,37 @@ START_TEST(test_a_device_computes_steps)
 }
 END_TEST
 
+/* Kernels that make photons of profiles are slower, so that a GPU has them only after a batch
+ * needed them. Then it is made again, once all batches that it has are computed. */
+START_TEST(test_a_profile_makes_the_gpu_again)
+{
+    reset_fake();
+    const char *const schedule = _i == 0 ? "graph.schedule=fused" : "graph.schedule=auto";
+    device_world here = open_world(schedule, "graph.lanes=2");
+    icestream_error error = {0};
+    ics_device *device = open_device(&here);
+    icestream_step steps[3] = {run_folder_bright(1, 21000), run_folder_bright(2, 9000),
+                               run_folder_bright(3, 4000)};
+    steps[1].flags = ICESTREAM_STEP_PROFILE(ICESTREAM_PROFILE_EXACT);
+    steps[1].dz = 1;
+    steps[1].spectrum = 3;
+    ics_device_hits computed;
+    ck_assert_int_eq(ics_device_run_steps(device, steps, 3, 1000000, &computed, &error),
+                     ICESTREAM_OK);
+    ck_assert_uint_eq(computed.account.created, 34000);
+    ck_assert_int_eq(atomic_load(&fake.created), 2);
+    ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
+    ck_assert(facts.gpu.light_profiles);
+    ck_assert_double_eq_tol(facts.usage.seconds, 1.0, 1e-12); /* half a second of each */
+    free(computed.hits);
+    ics_device_destroy(device);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    close_device_world(&here);
+}
+END_TEST
+
 START_TEST(test_cancelled_batches_are_returned)
 {
     reset_fake();
@@ -364,7 +433,9 @@ ICS_TEST_MAIN("device_gpu")
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_hits_are_those_of_the_cpu);
     tcase_add_test(tests, test_batches_respect_the_limits_of_the_gpu);
-    tcase_add_test(tests, test_auto_measures_on_the_first_batch);
+    tcase_add_test(tests, test_auto_chooses_on_the_first_batch);
+    tcase_add_test(tests, test_a_trial_changes_the_schedule);
+    tcase_add_test(tests, test_a_trial_fails);
     tcase_add_test(tests, test_the_log_names_the_device);
     tcase_add_loop_test(tests, test_the_cpu_continues, 0, FAILURES);
     tcase_add_loop_test(tests, test_without_fallback_the_run_ends, 0, FAILURES);
@@ -372,6 +443,7 @@ ICS_TEST_MAIN("device_gpu")
     tcase_add_test(tests, test_settings_that_no_gpu_accepts_end_the_run);
     tcase_add_test(tests, test_no_gpu);
     tcase_add_test(tests, test_a_device_computes_steps);
+    tcase_add_loop_test(tests, test_a_profile_makes_the_gpu_again, 0, 2);
     tcase_add_test(tests, test_cancelled_batches_are_returned);
     suite_add_tcase(suite, tests);
 }

@@ -187,8 +187,8 @@ START_TEST(test_all_gpus_fail)
 }
 END_TEST
 
-/* GPUs of one kind use the schedule that was measured on one of them. */
-START_TEST(test_auto_measures_once)
+/* GPUs of one kind use the schedule that was chosen on one of them. */
+START_TEST(test_auto_chooses_once)
 {
     reset_fake();
     fake.count = 3;
@@ -199,7 +199,7 @@ START_TEST(test_auto_measures_once)
     ck_assert_int_eq(atomic_load(&fake.chosen), 1);
     bool shared = false;
     for (size_t i = 0; i < json_array_size(choice); ++i) {
-        shared |= strstr(json_string_value(json_array_get(choice, i)), ": monolithic, as measured "
+        shared |= strstr(json_string_value(json_array_get(choice, i)), ": monolithic, as chosen "
                                                                        "on GPU ") != NULL;
     }
     ck_assert(shared);
@@ -279,7 +279,7 @@ ICS_TEST_MAIN("several_gpus")
     tcase_add_test(tests, test_runs_on_gpus_and_the_cpu);
     tcase_add_loop_test(tests, test_one_gpu_fails, 0, FAILURES);
     tcase_add_loop_test(tests, test_all_gpus_fail, 0, FAILURES);
-    tcase_add_test(tests, test_auto_measures_once);
+    tcase_add_test(tests, test_auto_chooses_once);
     tcase_add_test(tests, test_a_loss_is_simulated);
     tcase_add_test(tests, test_gpus_that_do_not_exist);
     tcase_add_test(tests, test_the_log_names_all_devices);

@@ -107,6 +107,29 @@ START_TEST(units_and_metadata_are_in_the_hdf5_file)
 }
 END_TEST
 
+/* Files that hold the time at which they were made would differ whenever a clock had ticked between
+ * them. */
+START_TEST(the_hdf5_file_holds_no_time)
+{
+    scratch place = scratch_create();
+    char from[SCRATCH_PATH], to[SCRATCH_PATH];
+    icestream_error error = {.text = ""};
+    write_table(scratch_path(&place, "a.npy", from), ics_layout_hits(), 5, NULL);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.h5", to), false, &error), 0);
+    hid_t file = H5Fopen(to, H5F_ACC_RDONLY, H5P_DEFAULT);
+    ck_assert(file >= 0);
+    static const char *const objects[] = {"/", "hits", "metadata"};
+    for (size_t i = 0; i < 3; ++i) {
+        H5O_info_t about;
+        ck_assert(H5Oget_info_by_name(file, objects[i], &about, H5P_DEFAULT) >= 0);
+        ck_assert_msg(about.ctime == 0 && about.mtime == 0, "%s was made at %lld", objects[i],
+                      (long long)about.ctime);
+    }
+    H5Fclose(file);
+    scratch_remove(&place);
+}
+END_TEST
+
 /* An HDF5 file of another program: big-endian, wider types, another order, one more column. */
 START_TEST(foreign_tables_are_converted)
 {
@@ -363,6 +386,7 @@ ICS_TEST_MAIN("convert")
     tcase_add_test(convert, there_and_back_gives_the_same_bytes);
     tcase_add_test(convert, existing_targets_are_kept_without_force);
     tcase_add_test(convert, units_and_metadata_are_in_the_hdf5_file);
+    tcase_add_test(convert, the_hdf5_file_holds_no_time);
     tcase_add_test(convert, foreign_tables_are_converted);
     tcase_add_loop_test(convert, unfit_hdf5_files_are_refused, 0, FAULTS);
     tcase_add_test(convert, rows_that_are_not_there);

@@ -1,8 +1,8 @@
 /* Promise: checksums, digests, tails and metadata of our files have the bytes of files.md 2 and 3,
  * and each damage is explained. To join: a new fault of the metadata is a row of `metadata_texts`.
  */
-#include "pipeline/files/digest.h"
 #include "pipeline/files/format/crc32c.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/files/format/trailer.h"
 #include "tests/support/test_main.h"
 

@@ -1,5 +1,6 @@
 /* Fuzzes geometries. Input: '0' and a geo-f2k file, or '1' and CSV. Every accepted module must be
  * finite and in range. Good inputs are in corpus/geometry. */
+#include "pipeline/models/detector/module_closest.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -31,7 +32,7 @@ static void check_distances(const ics_module_list *list)
         apart[kept++] = modules[i];
     }
     double closest;
-    require(ics_module_grid_closest(apart, kept, least, &closest) == ICESTREAM_OK);
+    require(ics_module_closest(apart, kept, &closest) == ICESTREAM_OK);
     require(kept < 2 ? isinf(closest) : isfinite(closest));
     require(closest >= least);
     ics_module_grid_destroy(grid);
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ics_module_list list;
     icestream_error error = {0};
     int status = data[0] == '0' ? ics_module_list_geo(&text, &list, &error)
-                                : ics_module_list_csv(&text, &list, &error);
+                                : ics_module_list_csv(&text, NULL, &list, &error);
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     require(status == ICESTREAM_OK || list.count == 0);
     for (size_t i = 0; i < list.count; ++i) {

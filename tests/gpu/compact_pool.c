@@ -40,6 +40,7 @@ static uint32_t bits_of(float value)
 static compact_slots compact_slots_create(uint32_t capacity)
 {
     compact_slots pool = {.capacity = capacity,
+                          .random = host_memory(capacity * sizeof(ice_random)),
                           .recorded = host_memory(capacity * sizeof(uint32_t))};
     for (int k = 0; k < COMPACT_COLUMNS; ++k) {
         pool.columns[k] = host_memory(capacity * COMPACT_WORD * sizeof(uint32_t));
@@ -52,6 +53,7 @@ void compact_slots_destroy(compact_slots *pool)
     for (int k = 0; k < COMPACT_COLUMNS; ++k) {
         free(pool->columns[k]);
     }
+    free(pool->random);
     free(pool->recorded);
 }
 
@@ -77,6 +79,7 @@ compact_slots compact_random_slots(uint32_t capacity, uint32_t used, double shar
             pool.columns[0][i * COMPACT_WORD + axis] =
                 bits_of((float)test_between(&state, -600, 600));
         }
+        pool.random[i].state = test_word(&state);
         pool.columns[2][i * COMPACT_WORD + 2] = i; /* photon_id: where it came from */
         const uint32_t recorded = (uint32_t)test_word(&state);
         const bool lives = i < used && test_uniform(&state) < share;
@@ -92,6 +95,7 @@ static ics_compact_pool device_columns(uint32_t capacity)
     return (ics_compact_pool){.position = compact_device_memory(capacity * 16),
                               .direction = compact_device_memory(capacity * 16),
                               .identity = compact_device_memory(capacity * 16),
+                              .random = compact_device_memory(capacity * sizeof(ice_random)),
                               .recorded = compact_device_memory(capacity * 4),
                               .capacity = capacity};
 }
@@ -111,6 +115,7 @@ static void free_columns(const ics_compact_pool *pool)
     COMPACT_CHECK(cudaFree(pool->position));
     COMPACT_CHECK(cudaFree(pool->direction));
     COMPACT_CHECK(cudaFree(pool->identity));
+    COMPACT_CHECK(cudaFree(pool->random));
     COMPACT_CHECK(cudaFree(pool->recorded));
 }
 
@@ -132,6 +137,9 @@ static void copy_pool(const compact_device_pool *there, const compact_slots *poo
                                  back ? columns[k] : (void *)pool->columns[k], pool->capacity * 16,
                                  kind));
     }
+    COMPACT_CHECK(cudaMemcpy(back ? pool->random : there->pool.random,
+                             back ? there->pool.random : pool->random,
+                             pool->capacity * sizeof(ice_random), kind));
     COMPACT_CHECK(cudaMemcpy(back ? pool->recorded : there->pool.recorded,
                              back ? there->pool.recorded : pool->recorded, pool->capacity * 4,
                              kind));
@@ -201,6 +209,7 @@ void compact_expect(const compact_slots *before, const compact_slots *after)
             ck_assert_mem_eq(&after->columns[k][i * COMPACT_WORD],
                              &before->columns[k][from * COMPACT_WORD], 16);
         }
+        ck_assert_uint_eq(after->random[i].state, before->random[from].state);
         ck_assert_uint_eq(after->recorded[i], before->recorded[from]);
     }
     free(seen);

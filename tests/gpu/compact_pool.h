@@ -22,6 +22,7 @@ typedef struct compact_slots {
     uint32_t capacity, used, alive;
     /* [capacity][COMPACT_WORD] each: position, direction, identity */
     uint32_t *columns[COMPACT_COLUMNS];
+    ice_random *random; /* [capacity] */
     uint32_t *recorded; /* [capacity] */
 } compact_slots;
 

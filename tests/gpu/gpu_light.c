@@ -1,5 +1,6 @@
 #include "tests/gpu/gpu_light.h"
 
+#include "tests/support/shape_world.h"
 #include "tests/support/test_scale.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ const char *gpu_place_name(gpu_place place)
 {
     static const char *const names[GPU_PLACES] = {"plain",     "going on", "uniform", "bounded",
                                                   "limited",   "unculled", "dense",   "bent, 1-D",
-                                                  "bent, 2-D", "water"};
+                                                  "bent, 2-D", "water",    "shapes"};
     return names[place];
 }
 
@@ -97,6 +98,9 @@ stage_world gpu_place_create(gpu_place place)
     world.options.seed = 9000000001u + place;
     if (place == GPU_PLACE_DENSE) {
         stage_world_set_detector(&world, dense_detector());
+    }
+    if (place == GPU_PLACE_SHAPES) {
+        shape_world_fill(world.detector, 5.0);
     }
     if (place == GPU_PLACE_LIMITED) {
         world.options.bounce_limit = 3;

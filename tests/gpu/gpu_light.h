@@ -20,6 +20,7 @@ typedef enum gpu_place {
     GPU_PLACE_BENT_LINE, /* 1-D tilt and all other features of ice */
     GPU_PLACE_BENT_MAP,  /* 2-D tilt, absorption by direction, birefringence */
     GPU_PLACE_WATER,     /* optics by wavelength */
+    GPU_PLACE_SHAPES,    /* modules of every shape, with orientations, and cables */
     GPU_PLACES
 } gpu_place;
 const char *gpu_place_name(gpu_place place);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The kernels of the shipped configurations compile for sm_80 and sm_90. A machine on which they are
 # installed needs no NVRTC, also for a later GPU such as sm_121. The test needs no GPU. Without NVRTC it is
-# skipped (77).
+# skipped (77). An installation has PTX of sm_80, too. This test leaves it out, because the compiler makes it on
+# the way to the cubin of sm_80.
 #
 #   kernels.sh PREFILL ICESTREAM CONFIG.yaml ...
 set -euo pipefail
@@ -11,7 +12,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/kernels"
 
-if ! "$prefill" --architectures 80,90 --ptx 80,90 "$folder/kernels" "$@" 2>&1 | tee "$folder/log"; then
+if ! "$prefill" --architectures 80,90 --ptx 90 "$folder/kernels" "$@" 2>&1 | tee "$folder/log"; then
     if grep -q "NVRTC cannot be loaded" "$folder/log"; then
         echo "skipped: no NVRTC"
         exit 77

@@ -12,8 +12,9 @@
 
 enum { PHOTONS = 40000, LEAST = 2000 };
 
-/* The schedules for which a setting has a meaning. The rows of graphs/schedule.c decide. */
-typedef enum applies { ALL, LOOPS, LONG_VISITS, REFILLS } applies;
+/* The schedules for which a setting has a meaning. The rows of graphs/schedule.c decide. A schedule
+ * whose blocks must be smaller than a setting asks is left out, too. */
+typedef enum applies { ALL, LOOPS, LONG_VISITS, REFILLS, JOINS } applies;
 
 typedef struct schedule_setting {
     const char *name;
@@ -48,6 +49,7 @@ static const schedule_setting settings[] = {
      .options = {.lanes = 2, .pool = 1u << 14, .hits = 64},
      .batch_photons = 500},
     {.name = "blocks of 64 threads", .schedules = ALL, .options = {.block = 64}},
+    {.name = "blocks of 320 threads", .schedules = ALL, .options = {.block = 320}},
     {.name = "blocks of 512 threads", .schedules = ALL, .options = {.block = 512}},
     {.name = "4 blocks per processor",
      .schedules = ALL,
@@ -58,6 +60,15 @@ static const schedule_setting settings[] = {
     {.name = "refill every idle lane", .schedules = REFILLS, .options = {.refill = 1}},
     {.name = "refill 7 idle lanes", .schedules = REFILLS, .options = {.refill = 7}},
     {.name = "refill empty warps", .schedules = REFILLS, .options = {.refill = 32}},
+    {.name = "scatter and propagate joined", .schedules = JOINS, .options = {.join = true}},
+    {.name = "scatter and propagate joined, 64 hits, a stream, compact always",
+     .schedules = JOINS,
+     .options =
+         {.join = true, .when = ICS_COMPACT_ALWAYS, .hits = 64, .lanes = 2, .pool = 1u << 14},
+     .batch_photons = 500},
+    {.name = "scatter and propagate joined, stages timed",
+     .schedules = JOINS,
+     .options = {.join = true, .profile = true}},
     {.name = "stages timed", .schedules = LOOPS, .options = {.profile = true}},
     {.name = "stages timed, 64 hits",
      .schedules = LOOPS,
@@ -140,11 +151,16 @@ static void clean_up(void)
     stage_world_destroy(&world);
 }
 
-static bool applies_to(applies which, ics_schedule schedule)
+static bool applies_to(const schedule_setting *setting, ics_schedule schedule)
 {
     const ics_gpu_schedule *row = ics_schedule_row(schedule);
+    const applies which = setting->schedules;
+    if (setting->options.block > ics_schedule_block_max(row)) {
+        return false;
+    }
     return which == ALL || (which == LOOPS && row->loops) ||
-           (which == LONG_VISITS && row->long_visits) || (which == REFILLS && row->has_refill);
+           (which == LONG_VISITS && row->long_visits) || (which == REFILLS && row->has_refill) ||
+           (which == JOINS && ics_schedule_can_join(row));
 }
 
 static ics_gpu_options options_of(const schedule_setting *setting, ics_schedule schedule,
@@ -176,7 +192,7 @@ START_TEST(settings_do_not_matter)
                            .batch_emissions = setting->batch_emissions,
                            .in_flight = setting->in_flight};
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
-        if (!applies_to(setting->schedules, gpu_schedules[i])) {
+        if (!applies_to(setting, gpu_schedules[i])) {
             continue;
         }
         for (int k = 0; k < 2; ++k) {

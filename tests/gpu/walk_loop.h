@@ -12,17 +12,17 @@ __device__ void walk(const walk_job &job, uint32_t photon_id, typename View::out
     ice_photon photon = ice_create(job.variants.create, &job.tables, &job.emission, 0, photon_id);
     View::start(job, photon, out);
     const ice_optics optics = ice_optics_at(&job.tables, photon.wavelength);
-    const ice_identity identity = ice_identity_of(&job.emission, photon_id);
+    ice_random random = ice_random_of(&job.tables, ice_identity_of(&job.emission, photon_id));
     uint32_t fate = ICE_ALIVE;
     while (fate == ICE_ALIVE && photon.path < job.path_limit &&
            photon.scatters < job.scatter_limit) {
         ice_bounce bounce;
-        if (!ice_start_bounce(job.variants.propagate, &job.tables, identity, optics, &photon,
+        if (!ice_start_bounce(job.variants.propagate, &job.tables, random, optics, &photon,
                               &bounce)) {
             break;
         }
         View::segment(job, photon, bounce, out);
-        ice_end_bounce(job.variants.scatter, &job.tables, &bounce, &photon, &fate);
+        ice_end_bounce(job.variants.scatter, &job.tables, &bounce, &photon, &random, &fate);
     }
 }
 

@@ -58,7 +58,7 @@ static inline stage_world graph_world(bool keep)
         NULL, "detector.oversize=5", "ice.absorb_above=350", "ice.absorb_below=-400",
         "detector.excluded=[[43, 20]]",
         keep ? "detector.keep_hit_photons=true" : "detector.keep_hit_photons=false", NULL);
-    world.options.bounce_limit = 300;
+    world.options.bounce_limit = 200;
     stage_world_tables(&world);
     return world;
 }

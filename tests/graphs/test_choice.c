@@ -147,16 +147,74 @@ START_TEST(choices_are_remembered)
     ck_assert_int_eq(ics_choice_path(&request, path, sizeof path), -1); /* caches are off */
     options.use_cache = true;
     ck_assert_int_eq(ics_choice_path(&request, path, sizeof path), 0);
-    ck_assert_int_eq(ics_choice_read(path), -1);
-    ics_choice_write(path, 3);
-    ck_assert_int_eq(ics_choice_read(path), 3);
-    ics_choice_write(path, 0);
-    ck_assert_int_eq(ics_choice_read(path), 0);
-    scratch_write(path, "candidate 99\n", 13);
-    ck_assert_int_eq(ics_choice_read(path), -1);
-    scratch_write(path, "nothing\n", 8);
-    ck_assert_int_eq(ics_choice_read(path), -1);
+    ics_choice_results found = {{0}};
+    ck_assert_int_eq(ics_choice_read(path, &found), -1);
+    ics_choice_write(path, &(ics_choice_results){{[3] = 0.5, [1] = ICS_CHOICE_IMPOSSIBLE}});
+    /* Another process adds a result. */
+    ics_choice_write(path, &(ics_choice_results){{[0] = 1.25, [3] = 0.75}});
+    ck_assert_int_eq(ics_choice_read(path, &found), 0);
+    ck_assert_double_eq(found.nanoseconds[0], 1.25);
+    ck_assert_double_eq(found.nanoseconds[1], ICS_CHOICE_IMPOSSIBLE);
+    ck_assert_double_eq(found.nanoseconds[2], 0);
+    ck_assert_double_eq(found.nanoseconds[3], 0.75);
+    static const char damaged[] = "candidate 99 1 ns\ncandidate 1 -5 ns\ncandidate 2 nan ns\n"
+                                  "candidate 0\nnothing\ncandidate 3 0.25 ns\ncandidate 0 1 ns";
+    scratch_write(path, damaged, sizeof damaged - 1);
+    found = (ics_choice_results){{0}};
+    ck_assert_int_eq(ics_choice_read(path, &found), 0);
+    for (int i = 0; i < ICS_CHOICE_CANDIDATES_MAX; ++i) {
+        ck_assert_double_eq(found.nanoseconds[i], i == 3 ? 0.25 : 0);
+    }
     scratch_remove(&place);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* The number of the first candidate of a schedule. */
+static int candidate_of(const ics_choice_request *request, ics_schedule schedule)
+{
+    ics_gpu_options one;
+    for (size_t i = 0; ics_choice_candidate(request, i, &one); ++i) {
+        if (one.schedule == schedule) {
+            return (int)i;
+        }
+    }
+    ck_abort_msg("schedule %d is no candidate", schedule);
+    return -1;
+}
+
+/* A thousand steps of 1e7 photons reach a GPU as batches of two or three steps, of which job-queue
+ * would give each to one warp. It took 153 ns per photon instead of 0.35. */
+START_TEST(numbers_of_steps_rule_out_candidates)
+{
+    enum { STEPS = 1 << 14 };
+    static ice_emission many[STEPS];
+    const ice_emission few[] = {{.photons = 10000000}, {.photons = 6777216}};
+    for (int i = 0; i < STEPS; ++i) {
+        many[i].photons = 1000;
+    }
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    const ics_gpu_options options = {.variants = world_variants()};
+    const ics_choice_request request = request_for(&options, &world);
+    const int queue = candidate_of(&request, ICS_SCHEDULE_JOB_QUEUE);
+    const int first = candidate_of(&request, ICS_SCHEDULE_MONOLITHIC);
+    ics_choice_results results = {{0}};
+    ck_assert_int_eq(ics_choice_best(&request, &results, many, STEPS), first);
+    ck_assert_int_eq(ics_choice_next(&request, &results, many, STEPS), first);
+    for (int i = 0; i < ICS_CHOICE_CANDIDATES_MAX; ++i) {
+        results.nanoseconds[i] = i == queue ? 0.3 : 0.5 + 0.1 * abs(i - first);
+    }
+    ck_assert_int_eq(ics_choice_best(&request, &results, many, STEPS), queue);
+    ck_assert_int_eq(ics_choice_best(&request, &results, few, COUNT(few)), first);
+    ck_assert_int_eq(ics_choice_next(&request, &results, many, STEPS), -1);
+    results.nanoseconds[queue] = 0;
+    ck_assert_int_eq(ics_choice_next(&request, &results, many, STEPS), queue);
+    ck_assert_int_eq(ics_choice_next(&request, &results, few, COUNT(few)), -1);
+    results.nanoseconds[first] = ICS_CHOICE_IMPOSSIBLE;
+    ck_assert_int_ne(ics_choice_best(&request, &results, few, COUNT(few)), first);
+    many[0].photons = 10000000;
+    ck_assert_int_eq(ics_choice_next(&request, &results, many, STEPS), -1);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -168,5 +226,6 @@ ICS_TEST_MAIN("choice")
     tcase_add_test(tests, device_and_world_change_the_key);
     tcase_add_test(tests, equal_measurements_share_a_choice);
     tcase_add_test(tests, choices_are_remembered);
+    tcase_add_test(tests, numbers_of_steps_rule_out_candidates);
     suite_add_tcase(suite, tests);
 }

@@ -6,6 +6,7 @@
  * every_variant_gives_the_same_in_both_schedules. */
 #include "graphs/graph.h"
 #include "tests/graphs/graph_world.h"
+#include "tests/support/shape_world.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
@@ -137,6 +138,33 @@ START_TEST(features_agree)
 }
 END_TEST
 
+/* The same with modules of every shape, orientations and cables. */
+START_TEST(shapes_agree)
+{
+    stage_world world = graph_world(_i != 0);
+    shape_world_fill(world.detector, world.detector->oversize);
+    stage_world_tables(&world);
+    ice_emission emissions[GRAPH_STEPS];
+    graph_make_steps(emissions);
+    ice_variants variants = world_variants();
+    world_result expected = world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0,
+                                      emissions, GRAPH_STEPS);
+    graph_expect_closed(&expected.account, graph_photons(emissions, GRAPH_STEPS));
+    ck_assert_uint_gt(expected.arrivals.count, 20);
+    static const ice_variant searches[] = {ICE_collide_string_grid, ICE_collide_cell_grid,
+                                           ICE_collide_brute_force};
+    for (size_t k = 0; k < 3; ++k) {
+        variants.collide = searches[k];
+        world_result result = world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 170,
+                                        emissions, GRAPH_STEPS);
+        graph_expect_same(&result, &expected, "shapes");
+        world_result_free(&result);
+    }
+    world_result_free(&expected);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 /* A feature changes the arrivals. A feature without strength changes no bit of them. */
 START_TEST(features_of_no_strength)
 {
@@ -244,6 +272,7 @@ ICS_TEST_MAIN("graph")
     tcase_set_timeout(all, 600);
     tcase_add_test(all, schedules_instruction_sets_and_pools_agree);
     tcase_add_loop_test(all, features_agree, 0, FEATURES);
+    tcase_add_loop_test(all, shapes_agree, 0, 2);
     tcase_add_loop_test(all, features_of_no_strength, 0, FEATURES);
     tcase_add_test(all, module_grids_agree);
     tcase_add_test(all, every_variant_gives_the_same_in_both_schedules);

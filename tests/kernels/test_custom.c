@@ -19,6 +19,14 @@
 
 /* ---- the shipped example --------------------------------------------------------------------- */
 
+/* Returns a state after which the word of the scattering angle makes this number of (0, 1]. The
+ * carry of a state whose number is 0 is the whole next state, and so its word. */
+static uint64_t state_before(float u)
+{
+    const uint32_t word = ((uint32_t)lrintf(u * 0x1p24f) - 1u) << 8;
+    return (uint64_t)word << 32;
+}
+
 /* Computes the cosines that the loaded scatter stage makes of random numbers. The photons fly along
  * z and do not move, so that the cosine is dz afterwards. */
 static void scatter_along_z(const ics_cpu_kernels *kernels, const ice_tables *tables,
@@ -30,13 +38,15 @@ static void scatter_along_z(const ics_cpu_kernels *kernels, const ice_tables *ta
         ics_wave wave = {.capacity = SLOTS, .count = count - begin < SLOTS ? count - begin : SLOTS};
         size_t column = 0;
         memset(memory, 0, sizeof memory);
-#define X(type, name) wave.name = (type *)memory[column++];
+#define X(type, name)                                                                              \
+    wave.name = (type *)(void *)memory[column];                                                    \
+    column += sizeof(type) / 4;
         ICS_WAVE_COLUMNS(X)
         ICS_WAVE_SCRATCH(X)
 #undef X
         for (uint32_t i = 0; i < wave.count; ++i) {
             wave.dz[i] = 1.0f;
-            wave.angle[i] = u[begin + i];
+            wave.random[i] = state_before(u[begin + i]);
         }
         kernels->scatter(ICE_scatter_custom, tables, &wave);
         memcpy(cosine + begin, wave.dz, wave.count * sizeof *cosine);

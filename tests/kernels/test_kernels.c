@@ -6,6 +6,8 @@
  * How to join: a new schedule joins with its line in graphs/options.h, its row in
  * graphs/schedule.c, and a file emulated/WORD.c that names its kernels. */
 #include "tests/kernels/emulated/grid.h"
+#include "tests/kernels/emulated/light.h"
+#include "tests/support/shape_world.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
@@ -34,8 +36,8 @@ static ice_emission emissions[EMISSIONS];
 static world_result expected;
 
 /* Makes the world, the light and the expected arrivals. The layers are flat without `features`
- * (ICE_HAS_...). */
-static void prepare_with(uint32_t features)
+ * (ICE_HAS_...). With `has_shapes` there are modules of every shape, orientations and cables. */
+static void prepare_with(uint32_t features, bool has_shapes)
 {
     world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
                                     NULL);
@@ -49,22 +51,12 @@ static void prepare_with(uint32_t features)
     medium->absorb_above = 600.0;
     world_medium_add(medium, features);
     stage_world_set_medium(&world, medium);
+    if (has_shapes) {
+        shape_world_fill(world.detector, 40.0);
+    }
     world.options.bounce_limit = 30;
     grid_tables = stage_world_tables(&world);
-    for (uint32_t i = 0; i < EMISSIONS; ++i) {
-        const ice_module *near = &world.detector->modules[(size_t)i * 280];
-        emissions[i] = (ice_emission){.x = (float)near->x + 2.0f,
-                                      .y = (float)near->y,
-                                      .z = (float)near->z + 1.0f,
-                                      .dz = 1.0f,
-                                      .beta = 1.0f,
-                                      .event_low = i / 7,
-                                      .event_high = i % 3,
-                                      .step_id = i,
-                                      .first_photon = i,
-                                      .photons = 1 + i * 37 % 50,
-                                      .flags = i % 2 ? ICE_EMISSION_ISOTROPIC : 0};
-    }
+    grid_light(&world, emissions, EMISSIONS);
     const ice_variants variants = world_variants();
     expected =
         world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
@@ -73,18 +65,24 @@ static void prepare_with(uint32_t features)
 
 static void prepare(void)
 {
-    prepare_with(0);
+    prepare_with(0, false);
+}
+
+static void prepare_shapes(void)
+{
+    prepare_with(0, true);
 }
 
 static void prepare_line(void)
 {
     prepare_with(ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY |
-                 ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES);
+                     ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES,
+                 false);
 }
 
 static void prepare_map(void)
 {
-    prepare_with(ICE_HAS_TILT_MAP | ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE);
+    prepare_with(ICE_HAS_TILT_MAP | ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE, false);
 }
 
 static void clean_up(void)
@@ -99,6 +97,7 @@ typedef struct setting {
     ics_schedule schedule;
     uint32_t hits, batch, chains;
     bool stream; /* photons stay in the pool between launches while more batches will come */
+    bool join;   /* scatter and propagate are one kernel */
 } setting;
 
 typedef struct lane {
@@ -138,7 +137,10 @@ static void make_lane(lane *self, const setting *with)
     memory->position = filled(slots * sizeof(ics_word), 0x7f);
     memory->direction = filled(slots * sizeof(ics_word), 0x7f);
     memory->identity = filled(slots * sizeof(ics_word), 0xff);
-    memory->segment = filled(slots * sizeof(ics_word), 0x7f);
+    memory->random = filled(slots * sizeof(ice_random), 0x7f);
+    memory->extract = filled(slots * sizeof(ics_pair), 0xff);
+    memory->segment = filled(slots * sizeof(ics_pair), 0xff);
+    memory->height = filled(slots * sizeof(float), 0x7f);
     memory->recorded = filled(slots * sizeof(uint32_t), 0);
     memory->candidates = filled(slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
@@ -158,9 +160,10 @@ static void free_lane(lane *self)
 {
     ics_lane_memory *memory = &self->memory;
     void *const pieces[] = {
-        memory->position,  memory->direction,  memory->identity, memory->segment, memory->recorded,
-        memory->vacant,    memory->candidates, memory->cursors,  memory->offsets, memory->starts,
-        memory->emissions, memory->leftovers,  self->launch.hits};
+        memory->position, memory->direction, memory->identity,   memory->segment,
+        memory->recorded, memory->vacant,    memory->candidates, memory->cursors,
+        memory->offsets,  memory->starts,    memory->emissions,  memory->leftovers,
+        memory->random,   memory->extract,   memory->height,     self->launch.hits};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }
@@ -206,14 +209,16 @@ static void add_batch(lane *self, const setting *with)
 /* ---- a launch -------------------------------------------------------------------------------- */
 
 /* Runs a kernel of the schedule with a grid for `slots` slots. */
-static void run_kernel(lane *self, ics_schedule schedule, uint32_t kernel, ics_chain chain,
+static void run_kernel(lane *self, const setting *with, uint32_t kernel, ics_chain chain,
                        uint32_t slots)
 {
     grid_arguments arguments = {grid_tables, &self->memory, chain};
+    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
+    const grid_schedule *grid = schedules[with->schedule];
     const uint32_t stretch =
-        GRID_BLOCK * ics_schedule_row(schedule)->kernels[kernel].slots_per_thread;
-    grid_run((slots + stretch - 1) / stretch, GRID_BLOCK, schedules[schedule]->threads[kernel],
-             &arguments);
+        GRID_BLOCK * ics_schedule_kernels(row, with->join)[kernel].slots_per_thread;
+    grid_run((slots + stretch - 1) / stretch, GRID_BLOCK,
+             (with->join ? grid->joined : grid->threads)[kernel], &arguments);
 }
 
 static void add_up(lane *self)
@@ -229,15 +234,16 @@ static void add_up(lane *self)
 static void run_loop(lane *self, const setting *with)
 {
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
+    const ics_schedule_kernel *kernels = ics_schedule_kernels(row, with->join);
     const ics_launch_progress *progress = &self->progress;
     do {
         ics_chain chain = {.slots = self->memory.capacity / with->chains};
         for (uint32_t c = 0; c < with->chains; ++c) {
             chain.first = c * chain.slots;
             for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
-                for (uint32_t k = 0; row->kernels[k].name != NULL; ++k) {
-                    if (chain.wave == 0 || !row->kernels[k].once_per_trip) {
-                        run_kernel(self, with->schedule, k, chain, chain.slots);
+                for (uint32_t k = 0; kernels[k].name != NULL; ++k) {
+                    if (ics_schedule_has_kernel(row, &kernels[k], chain.wave)) {
+                        run_kernel(self, with, k, chain, chain.slots);
                     }
                 }
             }
@@ -316,7 +322,7 @@ static bool launch_once(lane *self, const setting *with)
     if (ics_schedule_row(with->schedule)->loops) {
         run_loop(self, with);
     } else {
-        run_kernel(self, with->schedule, 0, (ics_chain){0}, THREADS);
+        run_kernel(self, with, 0, (ics_chain){0}, THREADS);
     }
     add_up(self);
     for (uint32_t i = 0; i < self->memory.capacity / 32; ++i) {
@@ -341,9 +347,9 @@ static uint32_t compare(const setting *with)
         ck_assert_uint_lt(self.launches, 100000);
     }
     char name[120];
-    snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s",
-             ics_graph_schedule_name(with->schedule), with->hits, with->batch, with->chains,
-             with->stream ? ", a stream" : "");
+    snprintf(name, sizeof name, "%s%s, %u hits, batches of %u, %u chains%s",
+             ics_graph_schedule_name(with->schedule), with->join ? " with the join" : "",
+             with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
     ck_assert_uint_eq(self.progress.alive, 0);
     for (uint32_t i = 0; i < self.memory.capacity / 32; ++i) {
         ck_assert_uint_eq(self.memory.leftovers[i].count, 0);
@@ -359,26 +365,48 @@ static uint32_t compare(const setting *with)
     return self.leftovers;
 }
 
-START_TEST(kernels_give_what_the_cpu_gives)
+/* Returns what compare() does, summed over all sizes. */
+static uint32_t compare_sizes(ics_schedule schedule, bool join)
 {
-    const ics_gpu_schedule *row = ics_schedule_row((ics_schedule)_i);
+    const ics_gpu_schedule *row = ics_schedule_row(schedule);
     uint32_t leftovers = 0;
     static const uint32_t hits[] = {2, 20, 4096}, batches[] = {1, 5, BATCH};
     for (int h = 0; h < 3; ++h) {
         for (int b = 0; b < 3; ++b) {
             for (int stream = 0; stream < 2; ++stream) {
                 for (uint32_t chains = 1; chains <= (row->loops ? 2 : 1); ++chains) {
-                    const setting with = {.schedule = (ics_schedule)_i,
+                    const setting with = {.schedule = schedule,
                                           .hits = hits[h],
                                           .batch = batches[b],
                                           .chains = chains,
-                                          .stream = stream};
+                                          .stream = stream,
+                                          .join = join};
                     leftovers += compare(&with);
                 }
             }
         }
     }
+    return leftovers;
+}
+
+START_TEST(kernels_give_what_the_cpu_gives)
+{
+    const ics_gpu_schedule *row = ics_schedule_row((ics_schedule)_i);
+    const uint32_t leftovers = compare_sizes((ics_schedule)_i, false);
     ck_assert_int_eq(leftovers > 0, (row->columns & ICS_COLUMN_LEFTOVERS) != 0);
+}
+END_TEST
+
+START_TEST(joined_kernels_give_what_the_cpu_gives)
+{
+    int joined = 0;
+    for (int i = FIRST_SCHEDULE; i < ICS_SCHEDULE_COUNT; ++i) {
+        if (ics_schedule_can_join(ics_schedule_row((ics_schedule)i))) {
+            compare_sizes((ics_schedule)i, true);
+            ++joined;
+        }
+    }
+    ck_assert_int_eq(joined, 1);
 }
 END_TEST
 
@@ -388,8 +416,10 @@ START_TEST(refills)
     static const uint32_t idle[] = {1, 31, 32};
     grid_refill = idle[_i];
     for (int i = FIRST_SCHEDULE; i < ICS_SCHEDULE_COUNT; ++i) {
-        const setting with = {.schedule = (ics_schedule)i, .hits = 64, .batch = 5, .chains = 1};
-        compare(&with);
+        const ics_gpu_schedule *row = ics_schedule_row((ics_schedule)i);
+        for (int join = 0; join <= ics_schedule_can_join(row); ++join) {
+            compare(&(setting){(ics_schedule)i, .hits = 64, .batch = 5, .chains = 1, .join = join});
+        }
     }
 }
 END_TEST
@@ -400,14 +430,16 @@ ICS_TEST_MAIN("kernels")
     tcase_add_unchecked_fixture(tests, prepare, clean_up);
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
+    tcase_add_test(tests, joined_kernels_give_what_the_cpu_gives);
     tcase_add_loop_test(tests, refills, 0, 3);
     suite_add_tcase(suite, tests);
     static const struct {
         const char *name;
         void (*prepare)(void);
     } rich[] = {{"1-D tilt, anisotropy, birefringence, hole ice", prepare_line},
-                {"2-D tilt, absorption anisotropy, birefringence", prepare_map}};
-    for (size_t i = 0; i < 2; ++i) {
+                {"2-D tilt, absorption anisotropy, birefringence", prepare_map},
+                {"shapes, orientations, cables", prepare_shapes}};
+    for (size_t i = 0; i < COUNT(rich); ++i) {
         TCase *features = tcase_create(rich[i].name);
         tcase_add_unchecked_fixture(features, rich[i].prepare, clean_up);
         tcase_set_timeout(features, 300);

@@ -95,8 +95,7 @@ START_TEST(a_photon_of_wavefront_comes_back_in_a_later_wave)
         ice_photon back = gpu_wave_photon_unpack(words, wave + waves + waits);
         same_photon(&back, &expected);
         if (waits > 0) {
-            const ics_word before = words.identity;
-            gpu_wave_end_wait(&words.identity, before);
+            words.identity = gpu_wave_identity_end_wait(words.identity);
             ck_assert(!gpu_wave_waits(words.identity));
         }
         back = gpu_wave_photon_unpack(words, wave + waves + waits);
@@ -105,17 +104,34 @@ START_TEST(a_photon_of_wavefront_comes_back_in_a_later_wave)
 }
 END_TEST
 
+/* The extract of a slot has what propagate needs of the identity. */
+START_TEST(an_extract_says_what_the_identity_says)
+{
+    for (int i = 0; i < TRIALS; ++i) {
+        const ice_photon photon = any_photon();
+        const uint32_t wave = any_word(), waves = any_word() % 1000;
+        gpu_photon_words words = gpu_wave_photon_pack(&photon, wave);
+        if (i % 2) {
+            words.identity = gpu_wave_identity_wait(words.identity);
+        }
+        const ics_pair extract = gpu_extract_of(words.identity);
+        ck_assert(!gpu_extract_is_vacant(extract));
+        const ice_photon expected = gpu_wave_photon_unpack(words, wave + waves);
+        const ice_photon back = gpu_extract_unpack(extract, wave + waves, expected);
+        same_photon(&back, &expected);
+    }
+    ck_assert(gpu_extract_is_vacant(gpu_extract_of(gpu_identity_vacant())));
+}
+END_TEST
+
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* Uniform numbers of 24 bits, as a draw has them: angle in (0, 1], azimuth in [0, 1). */
+/* A bounce at whose end the photon continues. */
 static ice_bounce any_bounce(void)
 {
-    const ice_block block = {any_word(), any_word(), any_word(), any_word()};
     const ice_bounce bounce = {.length = any_float(0, 1e6),
-                               .absorption = any_float(0, 17),
-                               .draw = ice_bounce_draw_of(block),
-                               .leaves_world = any_word() % 2,
-                               .is_last = any_word() % 2};
+                               .absorption = any_float(ICE_ABSORPTION_END, 17),
+                               .height = any_float(-1000, 1000)};
     return bounce;
 }
 
@@ -123,8 +139,7 @@ static void same_bounce(const ice_bounce *a, const ice_bounce *b)
 {
     ck_assert_mem_eq(&a->length, &b->length, sizeof a->length);
     ck_assert_mem_eq(&a->absorption, &b->absorption, sizeof a->absorption);
-    ck_assert_mem_eq(&a->draw.angle, &b->draw.angle, sizeof a->draw.angle);
-    ck_assert_mem_eq(&a->draw.azimuth, &b->draw.azimuth, sizeof a->draw.azimuth);
+    ck_assert_mem_eq(&a->height, &b->height, sizeof a->height);
     ck_assert_int_eq(a->leaves_world, b->leaves_world);
     ck_assert_int_eq(a->is_last, b->is_last);
 }
@@ -133,51 +148,92 @@ START_TEST(a_segment_comes_back)
 {
     for (int i = 0; i < TRIALS; ++i) {
         const ice_bounce bounce = any_bounce();
-        const ics_word words = gpu_segment_pack(&bounce);
-        ck_assert(!gpu_segment_is_vacant(words));
-        ck_assert(gpu_segment_length(&words) == bounce.length);
-        ck_assert(!gpu_segment_waits(words));
-        ck_assert(!gpu_segment_is_dropped(words));
-        ck_assert_uint_eq(gpu_segment_fate(words), ICE_ALIVE);
-        const ice_bounce back = gpu_segment_unpack(words);
+        const ics_pair segment = gpu_segment_pack(&bounce);
+        ck_assert(!gpu_segment_is_vacant(segment));
+        ck_assert(gpu_segment_length(&segment) == bounce.length);
+        ck_assert(gpu_segment_continues(segment));
+        ck_assert(!gpu_segment_waits(segment));
+        ck_assert(!gpu_segment_is_dropped(segment));
+        const ice_bounce back = gpu_segment_unpack(segment, bounce.height);
         same_bounce(&back, &bounce);
     }
 }
 END_TEST
 
-/* What collide stores: the segment stays, but for its azimuth, which is not needed any more. */
+/* Every reason for which a photon ends at the end of its segment, alone and with others. */
+START_TEST(an_end_comes_back)
+{
+    for (int i = 0; i < TRIALS; ++i) {
+        ice_bounce bounce = any_bounce();
+        const uint32_t reasons = 1 + any_word() % 7;
+        bounce.leaves_world = reasons & 1 ? 1 : 0;
+        bounce.absorption = reasons & 2 ? any_float(ICE_NOT_EMITTED, 0.999e-5) : bounce.absorption;
+        bounce.is_last = reasons & 4 ? 1 : 0;
+        const ics_pair segment = gpu_segment_pack(&bounce);
+        ck_assert(!gpu_segment_is_vacant(segment));
+        ck_assert(!gpu_segment_continues(segment));
+        ck_assert(!gpu_segment_waits(segment));
+        ck_assert(!gpu_segment_is_dropped(segment));
+        ck_assert(gpu_segment_length(&segment) == bounce.length);
+        ck_assert_uint_eq(gpu_segment_fate(segment), reasons & 1   ? ICE_LEFT
+                                                     : reasons & 2 ? ICE_ABSORBED
+                                                                   : ICE_STOPPED);
+    }
+}
+END_TEST
+
+/* What collide stores replaces what propagate knew of the end; the length stays. */
 START_TEST(a_fate_comes_back)
 {
     static const uint32_t fates[] = {ICE_ABSORBED, ICE_DETECTED, ICE_LEFT, ICE_STOPPED, GPU_WAITS};
     for (int i = 0; i < TRIALS; ++i) {
-        const ice_bounce bounce = any_bounce();
+        ice_bounce bounce = any_bounce();
+        bounce.leaves_world = any_word() % 2;
         const uint32_t fate = fates[i % 5];
-        ics_word words = gpu_segment_pack(&bounce);
-        gpu_segment_set_fate(&words, fate);
-        ck_assert(!gpu_segment_is_vacant(words));
-        ck_assert(!gpu_segment_is_dropped(words));
-        ck_assert(gpu_segment_waits(words) == (fate == GPU_WAITS));
-        ck_assert_uint_eq(gpu_segment_fate(words), fate);
-        const ice_bounce back = gpu_segment_unpack(words);
-        ck_assert(back.length == bounce.length);
-        ck_assert(back.absorption == bounce.absorption);
-        ck_assert_int_eq(back.leaves_world, bounce.leaves_world);
+        ics_pair segment = gpu_segment_pack(&bounce);
+        gpu_segment_set_fate(&segment, fate);
+        ck_assert(!gpu_segment_is_vacant(segment));
+        ck_assert(!gpu_segment_continues(segment));
+        ck_assert(!gpu_segment_is_dropped(segment));
+        ck_assert(gpu_segment_waits(segment) == (fate == GPU_WAITS));
+        ck_assert_uint_eq(gpu_segment_fate(segment), fate);
+        ck_assert(gpu_segment_length(&segment) == bounce.length);
+    }
+}
+END_TEST
+
+/* A stage of a user may return an absorption depth that is no number. The photon goes on, whatever
+ * bits the number has. */
+START_TEST(no_number_looks_like_a_state)
+{
+    for (int i = 0; i < TRIALS; ++i) {
+        ice_bounce bounce = any_bounce();
+        bounce.absorption = __uint_as_float(0x7f800001u | any_word());
+        const ics_pair segment = gpu_segment_pack(&bounce);
+        ck_assert(gpu_segment_continues(segment));
+        ck_assert(!gpu_segment_is_vacant(segment));
     }
 }
 END_TEST
 
 START_TEST(slots_without_a_segment_are_distinguished)
 {
-    const ics_word dropped = gpu_segment_pack_dropped();
+    const ics_pair dropped = gpu_segment_pack_dropped();
     ck_assert(!gpu_segment_is_vacant(dropped));
+    ck_assert(!gpu_segment_continues(dropped));
     ck_assert(!gpu_segment_waits(dropped));
     ck_assert(gpu_segment_is_dropped(dropped));
+    ck_assert_uint_eq(gpu_segment_fate(dropped), ICE_LEFT);
     for (int i = 0; i < TRIALS; ++i) {
         const ice_bounce bounce = any_bounce();
-        ics_word words = gpu_segment_pack(&bounce);
-        gpu_segment_set_vacant(&words);
-        ck_assert(gpu_segment_is_vacant(words));
+        ics_pair segment = gpu_segment_pack(&bounce);
+        gpu_segment_set_vacant(&segment);
+        ck_assert(gpu_segment_is_vacant(segment));
     }
+    ics_pair fresh;
+    memset(&fresh, 0xff, sizeof fresh); /* as in a new pool */
+    ck_assert(gpu_segment_is_vacant(fresh));
+    ck_assert(gpu_extract_is_vacant(fresh));
 }
 END_TEST
 
@@ -188,8 +244,11 @@ int main(void)
     tcase_add_checked_fixture(tests, seed, NULL);
     tcase_add_test(tests, a_photon_comes_back);
     tcase_add_test(tests, a_photon_of_wavefront_comes_back_in_a_later_wave);
+    tcase_add_test(tests, an_extract_says_what_the_identity_says);
     tcase_add_test(tests, a_segment_comes_back);
+    tcase_add_test(tests, an_end_comes_back);
     tcase_add_test(tests, a_fate_comes_back);
+    tcase_add_test(tests, no_number_looks_like_a_state);
     tcase_add_test(tests, slots_without_a_segment_are_distinguished);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -2,7 +2,7 @@
  * geometry, and each faulty list is refused with its place. A new fault is a row of the table of
  * messages. */
 #include "pipeline/models/detector/detector.h"
-#include "pipeline/models/detector/module_grid.h"
+#include "pipeline/models/detector/module_closest.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
@@ -71,9 +71,7 @@ START_TEST(hex86_positions)
         ck_assert(!d->modules[i].absorbs);
     }
     double closest;
-    ck_assert_int_eq(ics_module_grid_closest(d->modules, d->module_count, 0.3302, &closest),
-                     ICESTREAM_OK);
-    ck_assert_double_eq_tol(closest, 17, 1e-9);
+    ck_assert_double_eq_tol(d->closest, 17, 1e-9);
     /* Neighbouring strings are exactly 125 m apart, as one module of each string shows. */
     ice_module tops[86];
     for (size_t i = 0, n = 0; i < d->module_count; ++i) {
@@ -81,7 +79,7 @@ START_TEST(hex86_positions)
             tops[n++] = d->modules[i];
         }
     }
-    ck_assert_int_eq(ics_module_grid_closest(tops, 86, 0.3302, &closest), ICESTREAM_OK);
+    ck_assert_int_eq(ics_module_closest(tops, 86, &closest), ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 125, 1e-9);
     detector_unload(&hex);
 }
@@ -188,9 +186,7 @@ START_TEST(small_files)
     ck_assert_uint_eq(csv.detector->module_count, 1);
     const ice_module *m = &csv.detector->modules[0];
     ck_assert(m->string == 7 && m->module == 9 && m->x == 1.5 && m->y == -2 && m->z == 30);
-    double closest;
-    ck_assert_int_eq(ics_module_grid_closest(m, 1, 1, &closest), ICESTREAM_OK);
-    ck_assert(isinf(closest));
+    ck_assert(isinf(csv.detector->closest));
     detector_unload(&csv);
 
     /* Byte order mark, Windows line ends, comments, columns in another order, and the modules too.
@@ -268,11 +264,7 @@ START_TEST(hundred_thousand_modules)
     free(text);
     expect_detector(&csv);
     ck_assert_uint_eq(csv.detector->module_count, 103823);
-    double closest;
-    ck_assert_int_eq(ics_module_grid_closest(csv.detector->modules, csv.detector->module_count,
-                                             0.3302, &closest),
-                     ICESTREAM_OK);
-    ck_assert_double_eq_tol(closest, 0.5, 1e-9);
+    ck_assert_double_eq_tol(csv.detector->closest, 0.5, 1e-9);
     detector_unload(&csv);
     /* All modules but the first are too close to the first. */
     text = lattice(47, 1e-4);
@@ -282,42 +274,6 @@ START_TEST(hundred_thousand_modules)
     ck_assert_ptr_nonnull(strstr(csv.error.text, "many.csv: error: and 103812 more"));
     detector_unload(&csv);
     model_folder_remove(&folder);
-}
-END_TEST
-
-/* The grid must find exactly what a comparison of all pairs finds. */
-START_TEST(closest_pair_against_all_pairs)
-{
-    enum { COUNT = 300 };
-    uint64_t state = 12345;
-    for (int round = 0; round < 20; ++round) {
-        ice_module modules[COUNT] = {0};
-        double *coordinate[3];
-        for (int i = 0; i < COUNT; ++i) {
-            coordinate[0] = &modules[i].x;
-            coordinate[1] = &modules[i].y;
-            coordinate[2] = &modules[i].z;
-            for (int k = 0; k < 3; ++k) {
-                state = state * 6364136223846793005u + 1442695040888963407u;
-                *coordinate[k] = (double)(state >> 40) / 16777216.0 * 2000 - 1000;
-            }
-        }
-        double expected = INFINITY, found;
-        for (int i = 0; i < COUNT; ++i) {
-            for (int k = 0; k < i; ++k) {
-                expected = fmin(
-                    expected, hypot(hypot(modules[i].x - modules[k].x, modules[i].y - modules[k].y),
-                                    modules[i].z - modules[k].z));
-            }
-        }
-        ck_assert_int_eq(ics_module_grid_closest(modules, COUNT, fmin(0.01, expected), &found),
-                         ICESTREAM_OK);
-        ck_assert_double_eq_tol(found, expected, 1e-9);
-    }
-    ice_module corners[2] = {{.x = -1e4, .y = -1e4, .z = -1e4}, {.x = 1e4, .y = 1e4, .z = 1e4}};
-    double found;
-    ck_assert_int_eq(ics_module_grid_closest(corners, 2, 0.3302, &found), ICESTREAM_OK);
-    ck_assert_double_eq_tol(found, 34641.016, 1e-3);
 }
 END_TEST
 
@@ -437,7 +393,6 @@ ICS_TEST_MAIN("detector")
     tcase_add_test(good, small_files);
     tcase_add_test(good, touching_modules);
     tcase_add_test(good, hundred_thousand_modules);
-    tcase_add_test(good, closest_pair_against_all_pairs);
     tcase_add_test(good, all_excluded_is_a_warning);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");

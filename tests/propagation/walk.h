@@ -17,6 +17,7 @@ enum { WALK_WIDTH = 512 };
  */
 typedef struct walk_block {
     uint32_t count;
+    ice_random random[WALK_WIDTH]; /* of the bounce that begins with the segment */
     uint32_t photon_id[WALK_WIDTH];
     uint32_t scatters[WALK_WIDTH];                        /* before the segment */
     float x[WALK_WIDTH], y[WALK_WIDTH], z[WALK_WIDTH];    /* start of the segment, m */
@@ -27,7 +28,6 @@ typedef struct walk_block {
     float wavelength[WALK_WIDTH];                         /* nm */
     /* for the walk alone */
     float optics_scattering[WALK_WIDTH], optics_dust[WALK_WIDTH], optics_ice[WALK_WIDTH];
-    float angle[WALK_WIDTH], azimuth[WALK_WIDTH];
     uint32_t leaves[WALK_WIDTH];
 } walk_block;
 

@@ -16,6 +16,7 @@ static void create(const walk_job *job, walk_block *b, uint32_t first, uint32_t 
         const ice_photon photon =
             ice_create(ICE_create_cherenkov, &t, &emission, 0, first + (i - begin));
         const ice_optics optics = ice_optics_at(&t, photon.wavelength);
+        b->random[i] = ice_random_of(&t, ice_identity_of(&emission, photon.photon_id));
         b->photon_id[i] = photon.photon_id;
         b->scatters[i] = photon.scatters;
         b->x[i] = photon.x;
@@ -37,17 +38,10 @@ static void create(const walk_job *job, walk_block *b, uint32_t first, uint32_t 
 static void propagate(const walk_job *job, walk_block *b)
 {
     const ice_tables t = *job->tables;
-    const uint32_t key_high = t.seed_high ^ job->emission->event_high;
-    const uint32_t event_low = job->emission->event_low;
-    const uint32_t step_id = job->emission->step_id;
     float depth[WALK_WIDTH];
     WALK_VECTOR_LOOP
     for (uint32_t i = 0; i < b->count; ++i) {
-        const ice_block draw = ice_draw(t.seed_low, key_high, event_low, step_id, b->photon_id[i],
-                                        ICE_BLOCK_BOUNCE + b->scatters[i]);
-        depth[i] = -ice_log(ice_uniform_positive(draw.a));
-        b->angle[i] = ice_uniform_positive(draw.b);
-        b->azimuth[i] = ice_uniform(draw.c);
+        depth[i] = ice_depth_of(b->random[i]);
         const ice_segment_start start = {
             b->z[i],
             b->dz[i],
@@ -86,8 +80,9 @@ ICE_FN void fly_and_scatter(ice_variant variant, const ice_tables *tables, walk_
         b->y[i] = fmaf(b->length[i], n.y, b->y[i]);
         b->z[i] = fmaf(b->length[i], n.z, b->z[i]);
         b->path[i] += b->length[i];
+        const ice_scatter_draw draw = ice_draw_scatter(&b->random[i]);
         const ice_direction turned =
-            ice_deflect(n, ice_scatter(variant, &constants, b->angle[i]), b->azimuth[i]);
+            ice_deflect(n, ice_scatter(variant, &constants, draw.angle), draw.azimuth);
         b->dx[i] = turned.x;
         b->dy[i] = turned.y;
         b->dz[i] = turned.z;
@@ -118,6 +113,7 @@ static void compact(const walk_job *job, walk_block *b)
             continue;
         }
         const uint32_t last = --b->count;
+        b->random[i] = b->random[last];
         b->photon_id[i] = b->photon_id[last];
         b->scatters[i] = b->scatters[last];
         b->x[i] = b->x[last];

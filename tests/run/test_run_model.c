@@ -21,7 +21,6 @@
 #include "pipeline/run/read.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
-#include "pipeline/run/seen.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"
 #include "pipeline/run/write.h"
@@ -184,13 +183,6 @@ void ics_run_log_text(ics_run_state *of, ics_event_kind kind, const char *format
     (void)format;
 }
 
-/* Reads the steps of a unit, which the model does not have. */
-void ics_run_seen_look(ics_run_state *of, const ics_unit *unit)
-{
-    (void)of;
-    (void)unit;
-}
-
 void ics_run_log_notice(ics_run_state *of, ics_unit *unit)
 {
     (void)of;
@@ -317,7 +309,7 @@ static void fill(ics_unit *unit)
         ics_error_set(&work->read_error, ICESTREAM_E_INPUT, "bad");
     }
     bool failed = work->read_error.status != ICESTREAM_OK;
-    work->at_end = !failed && (*made == BATCHES || draw(3) == 0);
+    work->feed.at_end = !failed && (*made == BATCHES || draw(3) == 0);
     if (failed || *made == BATCHES || draw(6) == 0) {
         ics_batch_destroy(work->batch);
         work->batch = NULL;
@@ -615,6 +607,10 @@ static void begin_run(uint32_t kind)
         inputs[i] = (ics_input){.stream = stream, .path = "a.npy", .output = "hits/a.hits.npy"};
     }
     config.sink.directory = "hits";
+    config.sink.name = "{stem}.hits.npy";
+    config.sink.ship = config.sink.verify = command;
+    config.sink.ship_count = draw(2);
+    config.sink.verify_count = config.sink.ship_count > 0 ? draw(2) : 0;
     config.sink.rotate = in_volume ? 1 + draw(3) : 0;
     config.sink.command = command;
     config.sink.command_count = draw(2);

@@ -152,7 +152,7 @@ steps_per_file() {
     awk -v seconds="$seconds" 'BEGIN { if (seconds > 0) print int(0.4 * 5000 / seconds) }'
 }
 
-mkdir shared waiting
+mkdir shared waiting endless
 steps=$(steps_per_file)
 [ "${steps:-0}" -gt 0 ] || { fail "no rate: $(cat err)"; finish; }
 for ((i = 0; i < FILES; ++i)); do
@@ -186,21 +186,23 @@ done
 [ "$(find shared-hits -name '*.hits.npy*' | wc -l)" = "$FILES" ] || fail "$(ls shared-hits)"
 [ ! -e shared-hits/run.journal ] || fail "the tasks share a journal"
 expect 0 "$ICESTREAM" status shared-hits
-says out "$FILES done, 0 skipped, 0 quarantined, 0 failed"
+says out "$FILES computed, 0 skipped, 0 quarantined, 0 failed"
 nothing_is_claimed shared || fail "claims are left: $(ls -R shared/.icestream/claimed)"
 [ "$FAILURES" -eq 0 ] || grep -vE '"event":"(claimed|done)"' all
 echo "$FILES files by $TASKS tasks, which were queued again $again times"
 
-# 2. A task is not queued again for ever.
-config waiting true 5
-ICESTREAM_REQUEUES=1 submit waiting.yaml 0
+# 2. A task is not queued again for ever: its one file needs more time than the task has each time.
+config endless false 5
+expect 0 "$ICESTREAM" generate -s workload.steps=$((100 * steps)) -o endless/large.steps.npy
+ICESTREAM_REQUEUES=1 submit endless.yaml 0
 ends "$job"
-[ "$(field "${job}_0" ExitCode)" = 75:0 ] || fail "no work, no end: $(field "${job}_0" ExitCode)"
+[ "$(field "${job}_0" ExitCode)" = 75:0 ] || fail "a file without end: $(field "${job}_0" ExitCode)"
 [ "$(grep -c 'exit status 75' "log-${job}_0")" = 2 ] || fail "it was not queued again once"
 says "log-${job}_0" "was queued again 1 times, which is as often as ICESTREAM_REQUEUES allows"
 
 # 3. A task that is killed, for example because it needs too much memory, is queued again and continues. A task
 # that is cancelled returns its claims and is not queued again.
+config waiting true 5
 put_file() {
     expect 0 "$ICESTREAM" generate -s workload.steps=100 -o "waiting/$1.steps.npy"
     within 180 test -e "waiting-hits/$1.hits.npy" || fail "no hits of $1: $(cat "log-${job}_0")"

@@ -1,8 +1,8 @@
 /* Promises of access to the listener: which addresses and tokens are accepted, what happens to
  * sockets and files that killed processes left, and that the client in docs/sources.md works. How
  * to join: add an address to test_addresses, or a client as in test_listener.c. */
+#include "pipeline/files/access_token.h"
 #include "pipeline/source/incoming_file.h"
-#include "pipeline/source/listen_token.h"
 #include "tests/support/listener_world.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
@@ -126,14 +126,14 @@ END_TEST
 START_TEST(test_token_matches)
 {
     listener_world *world = world_open();
-    ics_listen_token token;
+    ics_access_token token;
     const char *path = write_token(world, "0123456789abcdef\r\nsecond line\n", 0600);
-    ck_assert_int_eq(ics_listen_token_read(path, &token, NULL), ICESTREAM_OK);
-    ck_assert(ics_listen_token_matches(&token, "0123456789abcdef", 16));
-    ck_assert(!ics_listen_token_matches(&token, "0123456789abcdef", 15));
-    ck_assert(!ics_listen_token_matches(&token, "0123456789abcdef\r", 17));
-    ck_assert(!ics_listen_token_matches(&token, "0123456789abcdeF", 16));
-    ck_assert(!ics_listen_token_matches(&token, "", 0));
+    ck_assert_int_eq(ics_access_token_read("source.token", path, &token, NULL), ICESTREAM_OK);
+    ck_assert(ics_access_token_matches(&token, "0123456789abcdef", 16));
+    ck_assert(!ics_access_token_matches(&token, "0123456789abcdef", 15));
+    ck_assert(!ics_access_token_matches(&token, "0123456789abcdef\r", 17));
+    ck_assert(!ics_access_token_matches(&token, "0123456789abcdeF", 16));
+    ck_assert(!ics_access_token_matches(&token, "", 0));
     world_close(world);
 }
 END_TEST

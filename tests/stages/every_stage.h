@@ -24,8 +24,8 @@ ICE_FN uint32_t every_stage_detect(const ice_tables *tables, ice_identity identi
 {
     const ice_sensor sensor = {0.0f, 0.0f, 1.0f, 1.0f, 0.0f, 0.0f, 0, ICE_SENSOR_CABLE};
     const float one = 1.0f;
-    const ice_detection detection = {&sensor, &one, &one, &one, &one, 1,   0,
-                                     0.0f,    1,    0,    1.0f, 0.0f, 1.0f};
+    const ice_detection detection = {&sensor, &one, &one, &one, &one, 1,    0,
+                                     0.0f,    1,    0,    1.0f, 0.0f, 1.0f, NULL};
     const float probability =
         ice_detect_pe(&detection, arrival) * ice_detect_none(&detection, arrival);
     return ice_detection_number(tables, identity, arrival->scatters, 1, arrival->module) <
@@ -39,7 +39,7 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
 {
     const ice_identity identity = ice_identity_of(emission, emission->first_photon);
     ice_active_photon active =
-        ice_activate(tables, identity,
+        ice_activate(tables, ice_random_of(tables, identity),
                      ice_create(variants->create, tables, emission, 0, emission->first_photon));
     uint32_t hits = 0, recorded = 0;
     while (active.fate == ICE_ALIVE) {

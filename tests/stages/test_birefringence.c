@@ -162,8 +162,8 @@ START_TEST(moments_per_metre)
     double mean = 0, along = 0, across = 0, shift = 0, both = 0;
     for (int i = 0; i < count; ++i) {
         const ice_identity identity = {7, 0, 3, (uint32_t)i};
-        const ice_spare spare = ice_spare_of(ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE));
-        const bent_segment bent = bend(tables, n, over, 1.0f, ice_normals(spare));
+        ice_random random = ice_random_of(tables, identity);
+        const bent_segment bent = bend(tables, n, over, 1.0f, ice_draw_deflection(tables, &random));
         const double tq = (double)bent.direction.x * q.x + (double)bent.direction.y * q.y +
                           (double)bent.direction.z * q.z;
         const double tp = -(double)bent.direction.x * sin(FEATURE_FLOW) +

@@ -6,6 +6,7 @@
  * joins in any_segment(). */
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
+#include "tests/support/shape_world.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -138,9 +139,13 @@ static ice_contact_search any_segment(uint64_t *state, const ice_tables *tables,
     any_direction(state, n);
     double length =
         test_word(state) % 4 ? 15.0 * test_exponential(state) : test_between(state, 0.0, 300.0);
-    const ice_sphere *module = &tables->modules[test_word(state) % tables->module_count];
+    const uint32_t target = (uint32_t)(test_word(state) % tables->module_count);
+    const ice_sphere *module = &tables->modules[target];
     const double centre[3] = {module->x, module->y, module->z};
-    const double reach = (double)tables->radius * (double)module->oversize;
+    const float radius = tables->features & ICE_HAS_SHAPES
+                             ? ice_body_of(tables->shapes, target).radius
+                             : tables->radius;
+    const double reach = (double)radius * (double)module->oversize;
     const ice_grid *grid = test_word(state) & 1 ? &tables->cell_grid : &tables->string_grid;
     switch (test_word(state) % 8) {
     case 0: /* anywhere */
@@ -206,7 +211,7 @@ static void compare(stage_world *world, const char *name, size_t count)
     static const double oversizes[] = {1.0, 5.0, 16.0};
     uint64_t state = 41;
     for (size_t f = 0; f < 3; ++f) {
-        world->detector->oversize = oversizes[f];
+        shape_world_set_oversize(world->detector, oversizes[f]);
         const ice_tables *tables = stage_world_tables(world);
         slow_search search = slow_search_create(tables);
         const volume v = volume_of(tables);
@@ -214,8 +219,9 @@ static void compare(stage_world *world, const char *name, size_t count)
         for (size_t i = 0; i < count; ++i) {
             ice_contact_search segment = any_segment(&state, tables, &v);
             const float clearance = ice_clearance(tables, segment.x, segment.y);
-            const bool may =
-                ice_may_collide(tables, clearance, segment.z, segment.direction, segment.length);
+            const bool is_long = segment.length >= ice_least_distance(tables, clearance, segment.z);
+            const bool may = ice_may_collide(tables, segment.x, segment.y, segment.z,
+                                             segment.direction, segment.length);
             rejected += !may;
             for (int step = 0; step < 1000; ++step) {
                 const ice_contact exact = slow_contact(&search, &segment);
@@ -232,6 +238,8 @@ static void compare(stage_world *world, const char *name, size_t count)
                 }
                 ck_assert_msg(may, "%s: ice_may_collide rejects a segment that reaches module %u",
                               name, exact.module);
+                ck_assert_msg(is_long, "%s: %g m is too short for module %u", name,
+                              (double)segment.length, exact.module);
                 ++contacts;
                 segment.after_distance = exact.distance;
                 segment.after_module = exact.module;
@@ -308,6 +316,17 @@ START_TEST(cluster)
 {
     stage_world world = with_detector(cluster_of(5000, 43));
     compare(&world, "cluster", segments() / 3);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(types_and_orientations)
+{
+    ice_detector *detector = cluster_of(1000, 45);
+    shape_world_add_types(detector, 1.0, 7, 46);
+    shape_world_mix(detector);
+    stage_world world = with_detector(detector);
+    compare(&world, "types and orientations", segments() / 3);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -390,6 +409,7 @@ ICS_TEST_MAIN("collide")
     tcase_add_test(all, hex86_with_jitter);
     tcase_add_test(all, real_detector);
     tcase_add_test(all, cluster);
+    tcase_add_test(all, types_and_orientations);
     tcase_add_test(all, strings_without_order);
     tcase_add_test(all, one_module);
     tcase_add_test(all, inclined_strings);

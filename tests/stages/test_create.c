@@ -5,7 +5,7 @@
  *
  * There are 8 Kolmogorov-Smirnov tests with fixed seeds, rejected at p < 1e-4. With other seeds a
  * correct program would fail with a probability of about 1e-3. */
-#include "pipeline/tools/compare/statistics.h"
+#include "pipeline/tools/measure/statistics.h"
 #include "stages/contact.h"
 #include "stages/create_cherenkov.h"
 #include "stages/segment.h"

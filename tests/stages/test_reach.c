@@ -51,7 +51,8 @@ static int32_t is_out_of_reach(const ice_tables *tables, float clearance, float 
                                ice_optics optics, float absorption)
 {
     const ice_photon photon = {.x = x, .y = y, .z = z, .absorption = absorption};
-    return ice_is_out_of_reach(tables, &photon, clearance, z, optics);
+    return ice_is_out_of_reach(tables, &photon, ice_least_distance(tables, clearance, z), z,
+                               optics);
 }
 
 START_TEST(clearance_of_hex86)
@@ -83,6 +84,59 @@ START_TEST(clearance_of_a_real_detector)
     stage_world world = stage_world_from_config(NULL, set, NULL);
     expect_lower_bound(&world, 600.0, 20.0);
     stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(clearance_near_a_string_is_the_distance_to_its_axis)
+{
+    /* The cells of the map are 5 m wide. The distance to the axis does not depend on them. */
+    stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
+    const ice_tables *tables = stage_world_tables(&world);
+    uint64_t state = 54;
+    for (size_t i = 0, n = test_scaled(20000); i < n; ++i) {
+        const ice_string *string = &tables->strings[test_word(&state) % tables->string_count];
+        const double distance = test_between(&state, 0.0, 12.0);
+        const double azimuth = test_between(&state, 0.0, 6.28318);
+        const float x = (float)((double)string->x + distance * cos(azimuth));
+        const float y = (float)((double)string->y + distance * sin(azimuth));
+        const double exact = exact_clearance(tables, (double)x, (double)y);
+        const double bound = (double)ice_clearance(tables, x, y);
+        ck_assert_msg(bound <= exact && exact - bound < 0.06,
+                      "(%.9g, %.9g): bound %g m, exact %g m", (double)x, (double)y, bound, exact);
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(clearance_of_straight_and_leaning_strings)
+{
+    /* Every second string leans and has no axis. If there are too many straight strings, no string
+     * has an axis. */
+    enum { ROWS = 70, MODULES = 5 };
+    static double at[ROWS * ROWS * MODULES][3];
+    for (int rows = 10; rows <= ROWS; rows += ROWS - 10) {
+        const size_t count = (size_t)rows * (size_t)rows * MODULES;
+        for (size_t i = 0; i < count; ++i) {
+            const size_t string = i / MODULES, module = i % MODULES;
+            at[i][0] =
+                40.0 * (double)(string % (size_t)rows) + (string % 2 ? 0.9 : 0.0) * (double)module;
+            at[i][1] = 40.0 * (double)(string / (size_t)rows);
+            at[i][2] = 20.0 * (double)module;
+        }
+        ice_detector *detector = world_detector((const double(*)[3])at, count, 5.0);
+        for (size_t i = 0; i < count; ++i) {
+            detector->modules[i].string = (uint16_t)(1 + i / MODULES);
+            detector->modules[i].module = (uint16_t)(1 + i % MODULES);
+        }
+        stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0),
+                                               detector, world_light_line(400.0));
+        const ice_tables *tables = stage_world_tables(&world);
+        /* 50 of 100 strings have one of 64 indices. */
+        ck_assert_uint_eq(tables->axis_mask, rows == 10 ? 63 : 0);
+        /* Half of the points are outside the map, so the loss may be large. */
+        expect_lower_bound(&world, 40.0 * rows, INFINITY);
+        stage_world_destroy(&world);
+    }
 }
 END_TEST
 
@@ -160,11 +214,12 @@ START_TEST(heights_count)
         /* Segments there cannot reach a module either, unless they are long enough. */
         const float down = up ? -1.0f : 1.0f;
         ck_assert_int_eq(
-            ice_may_collide(tables, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 290.0f), 0);
+            ice_may_collide(tables, 0.0f, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 290.0f), 0);
         ck_assert_int_eq(
-            ice_may_collide(tables, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 299.0f), 1);
-        ck_assert_int_eq(
-            ice_may_collide(tables, 50.0f, z, (ice_direction){0.6f, 0.0f, 0.8f * down}, 80.0f), 0);
+            ice_may_collide(tables, 0.0f, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 299.0f), 1);
+        ck_assert_int_eq(ice_may_collide(tables, 50.0f, 0.0f, 0.0f,
+                                         (ice_direction){0.6f, 0.0f, 0.8f * down}, 80.0f),
+                         0);
     }
     stage_world_destroy(&world);
 }
@@ -255,6 +310,8 @@ ICS_TEST_MAIN("reach")
     tcase_add_test(all, clearance_of_hex86);
     tcase_add_test(all, clearance_of_one_module);
     tcase_add_test(all, clearance_of_a_real_detector);
+    tcase_add_test(all, clearance_near_a_string_is_the_distance_to_its_axis);
+    tcase_add_test(all, clearance_of_straight_and_leaning_strings);
     tcase_add_test(all, out_of_reach_only_what_is);
     tcase_add_test(all, heights_count);
     tcase_add_test(all, runs_without_the_bound_are_the_same);

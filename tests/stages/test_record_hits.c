@@ -108,13 +108,15 @@ START_TEST(a_bounce_can_be_done_again)
         const ice_identity identity = {.step_id = 1, .photon_id = id};
         ice_photon photon = photon_along_x();
         photon.photon_id = id;
-        ice_active_photon active = ice_activate(tables, identity, photon);
+        const ice_random random = ice_random_of(tables, identity);
+        ice_active_photon active = ice_activate(tables, random, photon);
         uint32_t hits = 0, recorded = 0;
         if (ice_bounce_photon(&variants, tables, &active, &refuses, &hits, &recorded) == 0) {
             continue;
         }
         ++refused;
         ck_assert_mem_eq(&active.photon, &photon, sizeof photon);
+        ck_assert_uint_eq(active.random.state, random.state);
         ck_assert_uint_eq(active.fate, ICE_ALIVE);
         takes.count = 0;
         ck_assert_int_eq(ice_bounce_photon(&variants, tables, &active, &takes, &hits, &recorded),

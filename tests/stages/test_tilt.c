@@ -170,6 +170,37 @@ START_TEST(tilt_of_a_map)
 }
 END_TEST
 
+/* On the edges of the hexagon, where a corner of the grid is cut off, rounding decides between a
+ * triangle that exists and one that does not. */
+START_TEST(tilt_on_the_edges_of_a_map)
+{
+    stage_world world = feature_world(ICE_HAS_TILT_MAP);
+    const ice_tilt *tilt = &world.medium->tilt;
+    const ice_tables *tables = stage_world_tables(&world);
+    const double c1 = (double)tilt->axes[0].cut - 1, c2 = (double)tilt->axes[1].cut - 1;
+    const double n1 = (double)tilt->axes[0].count - 1, n2 = (double)tilt->axes[1].count - 1;
+    const double corners[7][2] = {{0, 0},        {c1, 0}, {n1, n1 - c1}, {n1, n2},
+                                  {n2 - c2, n2}, {0, c2}, {0, 0}};
+    uint64_t state = 6;
+    for (int i = 0; i < 60000; ++i) {
+        const double *from = corners[i % 6], *to = corners[i % 6 + 1];
+        const double f = test_uniform(&state), off = i % 3 ? test_between(&state, -1e-5, 1e-5) : 0;
+        double place[2] = {0, 0};
+        for (int m = 0; m < 2; ++m) {
+            const ice_tilt_axis *axis = &tilt->axes[m];
+            const double along = axis->first + axis->step * (from[m] + f * (to[m] - from[m]) + off);
+            place[0] += along * cos(axis->azimuth);
+            place[1] += along * sin(axis->azimuth);
+        }
+        const float x = (float)place[0], y = (float)place[1];
+        const float z = (float)test_between(&state, -1000, 900);
+        ck_assert_double_eq_tol(ice_shift(tables, x, y, z),
+                                map_oracle(tilt, (double)x, (double)y, (double)z), 5e-3);
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("tilt")
 {
     TCase *all = tcase_create("all");
@@ -177,5 +208,6 @@ ICS_TEST_MAIN("tilt")
     tcase_add_loop_test(all, tilt_of_a_line, 0, sizeof station_counts / sizeof *station_counts);
     tcase_add_test(all, tilt_that_stays_at_its_edge);
     tcase_add_test(all, tilt_of_a_map);
+    tcase_add_test(all, tilt_on_the_edges_of_a_map);
     suite_add_tcase(suite, all);
 }

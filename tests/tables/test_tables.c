@@ -45,8 +45,10 @@ START_TEST(what_a_run_sets)
     ck_assert(tables->absorbs[0] == 0 && tables->absorbs[1] == 1);
     /* `low` and `high` are the heights of the lowest and of the highest module, with the widened
      * radius. */
-    ck_assert(tables->low <= -9.0f - 0.8255f && tables->low > -10.0f);
-    ck_assert(tables->high >= 6.0f + 0.8255f && tables->high < 7.0f);
+    const float low = tables->middle - tables->half_height;
+    const float high = tables->middle + tables->half_height;
+    ck_assert(low <= -9.0f - 0.8255f && low > -10.0f);
+    ck_assert(high >= 6.0f + 0.8255f && high < 7.0f);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -127,8 +129,9 @@ START_TEST(one_block)
                   t->spectrum_count * sizeof(float) * (size_t)ICE_WAVELENGTH_TABLE);
     expect_inside(world.tables, t->modules, modules * sizeof *t->modules);
     expect_inside(world.tables, t->absorbs, modules);
-    expect_inside(world.tables, t->clearance,
-                  (size_t)t->clearance_nx * (size_t)t->clearance_ny * sizeof(float));
+    expect_inside(world.tables, t->near_axes,
+                  (size_t)t->clearance_nx * (size_t)t->clearance_ny * sizeof(uint16_t));
+    expect_inside(world.tables, t->axes, (size_t)t->string_count * sizeof *t->axes);
     expect_inside(world.tables, t->nearest,
                   (size_t)t->clearance_nx * (size_t)t->clearance_ny * sizeof *t->nearest);
     expect_inside(world.tables, t->strings, t->string_count * sizeof *t->strings);

@@ -142,6 +142,29 @@ START_TEST(times_are_written_and_read_back)
 }
 END_TEST
 
+START_TEST(ages_are_written_for_people)
+{
+    static const struct {
+        const char *now, *age;
+    } cases[] = {
+        {"2026-11-21T22:48:53.000Z", "0 s"},
+        {"2026-11-21T22:48:55.999Z", "2 s"},
+        {"2026-11-21T22:48:52.000Z", "0 s"},
+        {"2026-11-21T22:50:23.000Z", "2 min"},
+        {"2026-11-22T00:48:53.000Z", "2.0 h"},
+        {"2026-11-24T22:48:53.000Z", "3 days"},
+        {"yesterday", "-"},
+    };
+    char text[ICS_EVENT_AGE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        ck_assert_str_eq(ics_event_age_text(cases[i].now, "2026-11-21T22:48:53.000Z", text),
+                         cases[i].age);
+    }
+    ck_assert_str_eq(ics_event_age_text("2026-11-21T22:48:53.000Z", "", text), "-");
+    ck_assert_str_eq(ics_event_seconds_text(5.836, text), "5.84 s");
+}
+END_TEST
+
 /* ---- sharing and rotation -------------------------------------------------------------------- */
 
 enum { PROCESSES = 4, THREADS = 2, LINES = 300 };
@@ -287,6 +310,7 @@ ICS_TEST_MAIN("journal")
     tcase_add_test(all, long_texts_are_cut);
     tcase_add_test(all, events_of_the_log_are_not_written);
     tcase_add_test(all, times_are_written_and_read_back);
+    tcase_add_test(all, ages_are_written_for_people);
     tcase_add_test(all, processes_and_threads_share_a_journal);
     tcase_add_test(all, log_rotation);
     tcase_add_test(all, reopened_while_written);

@@ -21,6 +21,10 @@ static ics_metrics *example(void)
                              .photons = UINT64_MAX,
                              .hits = 12,
                              .bounces = 13,
+                             .absorbed = 14,
+                             .detected = 15,
+                             .left = 16,
+                             .stopped = 17,
                              .bytes_read = 64,
                              .bytes_written = 128,
                              .retries = 2,
@@ -71,6 +75,7 @@ START_TEST(values)
         ics_latency_add(latency, i);
     }
     ics_metrics_set_latency(metrics, latency);
+    ics_metrics_warn(&metrics->warnings, "something");
     char *text = text_of(metrics);
 #define BUSY "icestream_device_busy_seconds_total{device=\"cpu\",name=\"2 threads\"}"
     static const char *const lines[] = {
@@ -81,6 +86,12 @@ START_TEST(values)
         "icestream_photons_total 18446744073709551615",
         "icestream_hits_total 12",
         "icestream_bounces_total 13",
+        "icestream_photon_ends_total{end=\"absorbed\"} 14",
+        "icestream_photon_ends_total{end=\"detected\"} 15",
+        "icestream_photon_ends_total{end=\"left\"} 16",
+        "icestream_photon_ends_total{end=\"stopped\"} 17",
+        "# TYPE icestream_warnings_total counter",
+        "icestream_warnings_total 1",
         "icestream_read_bytes_total 64",
         "icestream_written_bytes_total 128",
         "icestream_retries_total 2",

@@ -1,79 +1,19 @@
-/* Promises of metrics_listener.h: metrics are served on this machine only, for GET /metrics only,
- * and no client can disturb the listener. How to join: start a listener with listen_on() and send
- * requests with expect_status(). */
-#include "pipeline/telemetry/metrics_listener.h"
+/* Promises of metrics_listener.h: metrics are served on this machine only, or to clients with the
+ * token, for GET only, and no client can disturb the listener. How to join: start a listener with
+ * listen_on() and send requests with expect_status(). */
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
+#include "tests/telemetry/http_client.h"
 
-#include <arpa/inet.h>
-#include <check.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-enum { PATIENCE = 60 /* (s) */, ANSWER = 64 << 10 /* (B) */ };
-
-static ics_metrics_listener *listen_on(const char *address)
+/* Publishes the metrics of a run that has done nothing. */
+static void publish_nothing(ics_metrics_listener *listener)
 {
-    ics_metrics_listener *listener = NULL;
-    icestream_error error = {0};
-    ck_assert_msg(ics_metrics_listener_create(address, &listener, &error) == ICESTREAM_OK, "%s",
-                  error.text);
-    ck_assert_uint_ne(ics_metrics_listener_port(listener), 0);
-    return listener;
-}
-
-static int connect_to(uint16_t port)
-{
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct timeval patience = {.tv_sec = PATIENCE};
-    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_ge(client, 0);
-    ck_assert_int_eq(setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
-    ck_assert_int_eq(connect(client, (const struct sockaddr *)&address, sizeof address), 0);
-    return client;
-}
-
-static void send_text(int client, const char *text)
-{
-    ck_assert_int_eq(send(client, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
-}
-
-/* Receives everything until the server closes the connection. The caller frees it. */
-static char *receive_all(int client)
-{
-    char *answer = calloc(1, ANSWER);
-    ck_assert_ptr_nonnull(answer);
-    size_t used = 0;
-    ssize_t got;
-    while ((got = recv(client, answer + used, ANSWER - 1 - used, 0)) > 0) {
-        used += (size_t)got;
-    }
-    ck_assert_msg(got == 0 || errno == ECONNRESET, "no answer: %s", strerror(errno));
-    close(client);
-    return answer;
-}
-
-static char *request(uint16_t port, const char *line, const char *rest)
-{
-    char text[1024];
-    int client = connect_to(port);
-    snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s", line,
-             rest);
-    send_text(client, text);
-    return receive_all(client);
-}
-
-static void expect_status(uint16_t port, const char *line, const char *rest, const char *status)
-{
-    char *answer = request(port, line, rest);
-    ck_assert_msg(strncmp(answer, "HTTP/1.1 ", 9) == 0 && strncmp(answer + 9, status, 3) == 0,
-                  "%s: expected %s, found\n%s", line, status, answer);
-    free(answer);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics_listener_publish(listener, metrics);
+    free(metrics);
 }
 
 START_TEST(metrics_are_served)
@@ -106,10 +46,10 @@ START_TEST(other_paths_and_methods_are_refused)
 {
     ics_metrics_listener *listener = listen_on("localhost:0");
     uint16_t port = ics_metrics_listener_port(listener);
-    ics_metrics *metrics = calloc(1, sizeof *metrics);
-    ics_metrics_listener_publish(listener, metrics);
-    free(metrics);
-    expect_status(port, "GET /", "\r\n", "404");
+    publish_nothing(listener);
+    expect_status(port, "GET /nothing", "\r\n", "404");
+    expect_status(port, "GET /live.html", "\r\n", "200");
+    expect_status(port, "POST /", "Content-Length: 5\r\n\r\nhello", "405");
     expect_status(port, "GET /metrics/", "\r\n", "404");
     expect_status(port, "GET /../../etc/passwd", "\r\n", "404");
     expect_status(port, "HEAD /metrics", "\r\n", "405");
@@ -127,9 +67,7 @@ START_TEST(idle_connections_do_not_block_a_request)
     enum { MANY = 200 };
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
     uint16_t port = ics_metrics_listener_port(listener);
-    ics_metrics *metrics = calloc(1, sizeof *metrics);
-    ics_metrics_listener_publish(listener, metrics);
-    free(metrics);
+    publish_nothing(listener);
     int clients[MANY];
     for (int i = 0; i < MANY; ++i) {
         clients[i] = connect_to(port);
@@ -156,9 +94,7 @@ START_TEST(other_hosts_are_refused)
                  {"[::1]:9464", "200"},
                  {"10.0.0.7:80", "200"}};
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    ics_metrics *metrics = calloc(1, sizeof *metrics);
-    ics_metrics_listener_publish(listener, metrics);
-    free(metrics);
+    publish_nothing(listener);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         char text[256];
         int client = connect_to(ics_metrics_listener_port(listener));
@@ -179,9 +115,7 @@ START_TEST(bad_clients_do_not_stop_the_service)
     enum { MANY = 40 };
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
     uint16_t port = ics_metrics_listener_port(listener);
-    ics_metrics *metrics = calloc(1, sizeof *metrics);
-    ics_metrics_listener_publish(listener, metrics);
-    free(metrics);
+    publish_nothing(listener);
     int clients[MANY];
     for (int i = 0; i < MANY; ++i) {
         clients[i] = connect_to(port); /* more clients than are served; none sends a request */
@@ -234,9 +168,7 @@ static void *publish_many(void *user)
 START_TEST(values_are_of_one_snapshot)
 {
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    ics_metrics *metrics = calloc(1, sizeof *metrics);
-    ics_metrics_listener_publish(listener, metrics);
-    free(metrics);
+    publish_nothing(listener);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, publish_many, listener), 0);
     for (int i = 0; i < 50; ++i) {
@@ -252,36 +184,129 @@ START_TEST(values_are_of_one_snapshot)
 }
 END_TEST
 
+static void expect_refused(const char *address, const char *token_file, const char *text)
+{
+    const ics_metrics_listener_options options = {.address = address, .token_file = token_file};
+    ics_metrics_listener *listener = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_metrics_listener_create(&options, &listener, &error) == ICESTREAM_E_CONFIG,
+                  "accepted '%s'", address);
+    ck_assert_ptr_null(listener);
+    ck_assert_msg(strstr(error.text, text) != NULL, "no '%s' in '%s'", text, error.text);
+    ck_assert_int_eq(ics_metrics_listener_check(&options, &error), ICESTREAM_E_CONFIG);
+}
+
+/* Writes a file with a token; `path` gets its name. */
+static void write_token(scratch *place, mode_t mode, char path[SCRATCH_PATH])
+{
+    scratch_path(place, "token", path);
+    (void)unlink(path);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("0123456789abcdef\n", file);
+    ck_assert_int_eq(fchmod(fileno(file), mode), 0);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
 START_TEST(addresses)
 {
     icestream_error error = {0};
     static const char *const good[] = {"127.0.0.1:9464", "localhost:1", "[::1]:65535", "::1:0"};
-    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
-        ck_assert_msg(ics_metrics_address_check(good[i], &error) == ICESTREAM_OK, "%s", error.text);
-    }
+    /* These need a token. */
+    static const char *const beyond[] = {"0.0.0.0:9464", "192.168.1.1:9464", "[::]:9464",
+                                         "127.0.0.2:9464"};
     static const char *const wrong[] = {"",
                                         "9464",
-                                        "0.0.0.0:9464",
-                                        "192.168.1.1:9464",
                                         "example.org:80",
                                         ":9464",
-                                        "[::]:9464",
                                         "127.0.0.1",
                                         "127.0.0.1:",
-                                        "127.0.0.1:65536",
                                         "127.0.0.1:-1",
+                                        "127.0.0.1:65536",
                                         "127.0.0.1:http",
-                                        "127.0.0.1:94 64",
                                         "*:9464",
-                                        "127.0.0.1:+1"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-        ics_metrics_listener *listener = NULL;
-        ck_assert_msg(ics_metrics_listener_create(wrong[i], &listener, &error) ==
-                          ICESTREAM_E_CONFIG,
-                      "accepted '%s'", wrong[i]);
-        ck_assert_ptr_null(listener);
-        ck_assert_ptr_nonnull(strstr(error.text, "metrics.listen: found '"));
+                                        "127.0.0.1:+1",
+                                        "127.0.0.1:94 64",
+                                        "[127.0.0.1]:9464"};
+    char token[SCRATCH_PATH];
+    scratch place = scratch_create();
+    write_token(&place, 0600, token);
+    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
+        const ics_metrics_listener_options options = {.address = good[i]};
+        ck_assert_msg(ics_metrics_listener_check(&options, &error) == ICESTREAM_OK, "%s",
+                      error.text);
     }
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; ++i) {
+        const ics_metrics_listener_options options = {.address = beyond[i], .token_file = token};
+        expect_refused(beyond[i], NULL, "without metrics.token");
+        ck_assert_msg(ics_metrics_listener_check(&options, &error) == ICESTREAM_OK, "%s",
+                      error.text);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        expect_refused(wrong[i], NULL, "metrics.listen: found '");
+        expect_refused(wrong[i], token, "metrics.listen: found '");
+    }
+    write_token(&place, 0640, token);
+    expect_refused("0.0.0.0:0", token, "found mode 0640, expected 0600 or stricter");
+    expect_refused("127.0.0.1:0", "/nowhere/token", "metrics.token: /nowhere/token: No such file");
+    scratch_remove(&place);
+}
+END_TEST
+
+/* With a token every path needs it, and the host may have any name. */
+START_TEST(token)
+{
+    static const struct {
+        const char *header, *status;
+    } cases[] = {
+        {"", "401"},
+        {"Authorization: Bearer 0123456789abcdef\r\n", "200"},
+        {"authorization: bearer 0123456789abcdef\r\n", "200"},
+        {"Authorization: Bearer 0123456789abcdeF\r\n", "401"},
+        {"Authorization: Bearer 0123456789abcde\r\n", "401"},
+        {"Authorization: Bearer 0123456789abcdef0\r\n", "401"},
+        {"Authorization: Bearer\r\n", "401"},
+        {"Authorization: 0123456789abcdef\r\n", "401"},
+        {"Authorization: Basic YW55OjAxMjM0NTY3ODlhYmNkZWY=\r\n", "200"}, /* any:0123456789abcdef */
+        {"Authorization: Basic OjAxMjM0NTY3ODlhYmNkZWY=\r\n", "200"},     /* :0123456789abcdef */
+        {"Authorization: Basic MDEyMzQ1Njc4OWFiY2RlZg==\r\n", "401"},     /* no ':' */
+        {"Authorization: Basic !!!!\r\n", "401"},
+        {"Cookie: token=0123456789abcdef\r\n", "401"}};
+    static const char *const paths[] = {"/", "/live.js", "/status.json", "/metrics"};
+    char token_file[SCRATCH_PATH];
+    scratch place = scratch_create();
+    write_token(&place, 0600, token_file);
+    ics_metrics_listener *listener = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(
+        ics_metrics_listener_create(
+            &(ics_metrics_listener_options){.address = "0.0.0.0:0", .token_file = token_file},
+            &listener, &error) == ICESTREAM_OK,
+        "%s", error.text);
+    publish(listener, 1);
+    const uint16_t port = ics_metrics_listener_port(listener);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        for (size_t j = 0; j < sizeof paths / sizeof *paths; ++j) {
+            char text[512];
+            int client = connect_to(port);
+            snprintf(text, sizeof text,
+                     "GET %s HTTP/1.1\r\nHost: gpu7.example\r\nConnection: close\r\n%s\r\n",
+                     paths[j], cases[i].header);
+            send_text(client, text);
+            char *answer = receive_all(client);
+            ck_assert_msg(strncmp(answer + 9, cases[i].status, 3) == 0, "%s%s: %s", cases[i].header,
+                          paths[j], answer);
+            ck_assert_ptr_null(strstr(answer, "0123456789"));
+            free(answer);
+        }
+    }
+    expect_status(port, "GET /nothing", "\r\n", "401");
+    expect_status(port, "GET /?token=0123456789abcdef", "\r\n", "401");
+    char *answer = request(port, "GET /", "\r\n");
+    ck_assert_ptr_nonnull(strstr(answer, "WWW-Authenticate: Basic realm=\"icestream\""));
+    free(answer);
+    ics_metrics_listener_destroy(listener);
+    scratch_remove(&place);
 }
 END_TEST
 
@@ -291,7 +316,9 @@ START_TEST(port_in_use)
     icestream_error error = {0};
     char address[32];
     snprintf(address, sizeof address, "127.0.0.1:%d", ics_metrics_listener_port(first));
-    ck_assert_int_eq(ics_metrics_listener_create(address, &second, &error), ICESTREAM_E_FAILED);
+    ck_assert_int_eq(ics_metrics_listener_create(
+                         &(ics_metrics_listener_options){.address = address}, &second, &error),
+                     ICESTREAM_E_FAILED);
     ck_assert_ptr_null(second);
     ck_assert_msg(strstr(error.text, address) != NULL, "%s", error.text);
     ck_assert_msg(strstr(error.text, "in use") != NULL, "%s", error.text);
@@ -312,6 +339,7 @@ ICS_TEST_MAIN("metrics listener")
     tcase_add_test(all, bad_clients_do_not_stop_the_service);
     tcase_add_test(all, values_are_of_one_snapshot);
     tcase_add_test(all, addresses);
+    tcase_add_test(all, token);
     tcase_add_test(all, port_in_use);
     suite_add_tcase(suite, all);
 }

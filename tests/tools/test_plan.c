@@ -50,14 +50,14 @@ START_TEST(cpu_plan)
     ck_assert_str_eq(json_string_value(json_object_get(cpu, "instruction_set")), "baseline");
     ck_assert_int_eq(whole_of(cpu, "threads"), 3);
     ck_assert_int_eq(whole_of(cpu, "pool"), 512);
-    /* 19 columns of a photon, 13 of scratch, 4 bytes each. */
-    ck_assert_int_eq(whole_of(cpu, "slot_bytes"), 128);
+    /* 16 columns of a photon and 11 of scratch with 4 bytes each, and the random state with 8. */
+    ck_assert_int_eq(whole_of(cpu, "slot_bytes"), 116);
     ck_assert_int_gt(whole_of(cpu, "table_bytes"), 100000);
     json_decref(root);
     char *text = plan(config, 0, false);
     ck_assert_ptr_nonnull(strstr(text, "3 threads, baseline\n"));
-    ck_assert_ptr_nonnull(strstr(text, "wavefront, waves of 512 photon slots of 128 bytes\n"));
-    ck_assert_ptr_nonnull(strstr(text, "waves 64.0 KiB a thread"));
+    ck_assert_ptr_nonnull(strstr(text, "wavefront, waves of 512 photon slots of 116 bytes\n"));
+    ck_assert_ptr_nonnull(strstr(text, "waves 58.0 KiB a thread"));
     free(text);
     icestream_config_destroy(config);
 }
@@ -91,11 +91,14 @@ static json_t *plan_kernels(const char *schedule)
 static const struct {
     size_t kernels;
     bool traffic; /* photons move between the pool and the kernel while they fly */
-} expected[ICS_SCHEDULE_COUNT] = {[ICS_SCHEDULE_WAVEFRONT] = {4, true},
-                                  [ICS_SCHEDULE_FUSED] = {2, true},
-                                  [ICS_SCHEDULE_MONOLITHIC] = {1, false},
-                                  [ICS_SCHEDULE_JOB_QUEUE] = {1, false},
-                                  [ICS_SCHEDULE_THREAD_PER_STEP] = {1, false}};
+    /* The most that a kernel may spill, bytes. The stages of warp-wavefront for rare bounces spill,
+     * and its loop for the others does not. fused has 56 registers for each thread: with 64 it
+     * spills nothing, and fewer threads fit. */
+    int spilled_bytes;
+} expected[ICS_SCHEDULE_COUNT] = {
+    [ICS_SCHEDULE_WAVEFRONT] = {4, true, 0},        [ICS_SCHEDULE_FUSED] = {2, true, 24},
+    [ICS_SCHEDULE_MONOLITHIC] = {1, false, 0},      [ICS_SCHEDULE_JOB_QUEUE] = {1, false, 0},
+    [ICS_SCHEDULE_THREAD_PER_STEP] = {1, false, 0}, [ICS_SCHEDULE_WARP_WAVEFRONT] = {1, false, 16}};
 
 START_TEST(every_schedule)
 {
@@ -114,7 +117,7 @@ START_TEST(every_schedule)
         const char *name = json_string_value(json_object_get(schedule, "schedule"));
         ck_assert_str_eq(name, ics_graph_schedule_name((ics_schedule)i));
         const bool known = expected[i].kernels > 0;
-        ck_assert_int_eq(whole_of(schedule, "bytes_per_photon"), 48);
+        ck_assert_int_eq(whole_of(schedule, "bytes_per_photon"), 56);
         const json_t *kernels = json_object_get(schedule, "kernels");
         ck_assert(!known || json_array_size(kernels) == expected[i].kernels);
         json_int_t most = 0, moved = 0;
@@ -132,9 +135,8 @@ START_TEST(every_schedule)
             moved += json_integer_value(slot);
             ck_assert_int_ge(registers, 16);
             ck_assert_int_le(registers, 255);
-            /* No default kernel spills. */
-            ck_assert_int_eq(whole_of(kernel, "spill_stores"), 0);
-            ck_assert_int_eq(whole_of(kernel, "spill_loads"), 0);
+            ck_assert_int_le(whole_of(kernel, "spill_stores"), expected[i].spilled_bytes);
+            ck_assert_int_le(whole_of(kernel, "spill_loads"), expected[i].spilled_bytes);
             ck_assert_int_ge(whole_of(kernel, "blocks_per_multiprocessor"), 1);
             ck_assert_double_eq_tol(number_of(kernel, "occupancy"),
                                     (double)(whole_of(kernel, "blocks_per_multiprocessor") *
@@ -207,27 +209,37 @@ START_TEST(one_schedule)
 }
 END_TEST
 
-/* The largest block whose warps' queues fit into shared memory, and the next one. */
-START_TEST(blocks_of_warps_with_queues)
+/* The largest block of which the warps fit with their photons into shared memory, and the next one.
+ */
+static const struct {
+    const char *schedule, *fits, *is_too_large, *message;
+} blocks[] = {{"graph.schedule=monolithic", "graph.block=736", "graph.block=768",
+               "graph.block: found 768, expected at most 736"},
+              {"graph.schedule=job-queue", "graph.block=736", "graph.block=768",
+               "graph.block: found 768, expected at most 736"},
+              {"graph.schedule=fused", "graph.block=736", "graph.block=768",
+               "graph.block: found 768, expected at most 736"},
+              {"graph.schedule=warp-wavefront", "graph.block=320", "graph.block=352",
+               "graph.block: found 352, expected at most 320"}};
+
+START_TEST(blocks_of_warps_with_photons)
 {
-    static const char *const schedules[] = {"graph.schedule=monolithic", "graph.schedule=job-queue",
-                                            "graph.schedule=fused"};
-    json_t *root = plan_kernels(schedules[_i]);
+    json_t *root = plan_kernels(blocks[_i].schedule);
     if (root == NULL) {
         return;
     }
     json_decref(root);
-    icestream_config *config = model_config("graph.block=736", schedules[_i], NULL);
+    icestream_config *config = model_config(blocks[_i].fits, blocks[_i].schedule, NULL);
     json_decref(plan_json(config, 90));
     icestream_config_destroy(config);
-    config = model_config("graph.block=768", schedules[_i], NULL);
+    config = model_config(blocks[_i].is_too_large, blocks[_i].schedule, NULL);
     icestream_error error = {0};
     const icestream_plan_options options = {.architecture = 90};
     FILE *out = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(out);
     ck_assert_int_ne(icestream_plan(config, &options, out, &error), ICESTREAM_OK);
     fclose(out);
-    ck_assert_ptr_nonnull(strstr(error.text, "graph.block: found 768, expected at most 736"));
+    ck_assert_ptr_nonnull(strstr(error.text, blocks[_i].message));
     icestream_config_destroy(config);
 }
 END_TEST
@@ -265,7 +277,7 @@ ICS_TEST_MAIN("plan")
     tcase_add_test(tests, every_schedule);
     tcase_add_test(tests, text_describes_the_traffic);
     tcase_add_test(tests, one_schedule);
-    tcase_add_loop_test(tests, blocks_of_warps_with_queues, 0, 3);
+    tcase_add_loop_test(tests, blocks_of_warps_with_photons, 0, 4);
     tcase_add_test(tests, automatic_backend);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);

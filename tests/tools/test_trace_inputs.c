@@ -29,7 +29,7 @@ START_TEST(wrong_photons)
         {"18446744073709551616:1:1", "found '184", ICESTREAM_E_USAGE},
         {"a:b:c", "found 'a:b:c'", ICESTREAM_E_USAGE},
         {"@/nonexistent/list", "/nonexistent/list: error: No such file", ICESTREAM_E_CONFIG},
-        {"3:7:200", "event_id 3, step_id 7: found photons 0 to 199, expected photon 200",
+        {"3:7:300", "event_id 3, step_id 7: found photons 0 to 299, expected photon 300",
          ICESTREAM_E_INPUT},
         {"3:20:0", "event_id 3, step_id 20: found no such step in 2 step files", ICESTREAM_E_INPUT},
         {"4:7:0", "event_id 4, step_id 7: found no such step", ICESTREAM_E_INPUT},

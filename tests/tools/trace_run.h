@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Number of steps, and of the photons of each. */
-enum { STEPS = 40, PHOTONS = 200 };
+enum { STEPS = 40, PHOTONS = 300 };
 
 /* Writes steps near to modules and far from them into two files. There are two events, and half of
  * the steps are isotropic, the others Cherenkov light. */

@@ -1,8 +1,10 @@
 /* Promises of origin.h: settings on which hits depend change the digest of the configuration, other
  * settings do not. How to join: add a setting to `others` or to `alike`. test_origin_keys.c tests
  * the digests of all keys. */
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
+#include "pipeline/files/metadata.h"
 #include "pipeline/units/origin.h"
+#include "pipeline/units/settings.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -30,7 +32,8 @@ static ics_origin origin_with(const char *set)
 START_TEST(settings_are_digested)
 {
     static const char text[] =
-        "icestream: " ICESTREAM_VERSION "\nrun.seed: 1\nrun.bounce_limit: 10000\n"
+        "icestream: " ICESTREAM_VERSION "\nrandom numbers: version 2\nrun.seed: 1\n"
+        "run.bounce_limit: 10000\n"
         "stages.create: cherenkov\nstages.propagate: cumulative\nstages.collide: string-grid\n"
         "stages.scatter: hg-sl\nstages.detect: none\nlight: l\n";
     char expected[ICS_DIGEST_TEXT];
@@ -85,10 +88,36 @@ START_TEST(headers_are_digested_by_their_content)
 }
 END_TEST
 
+/* Hits of a version whose photons are others differ in nothing else, and one line says so. Metadata
+ * without a version are those of version 1. */
+START_TEST(random_numbers_have_a_version)
+{
+    icestream_error error = {0};
+    json_t *ours = NULL;
+    const ics_metadata_origin origin = {
+        .seed = 1, .configuration = "c", .ice = "i", .detector = "d"};
+    ck_assert_int_eq(ics_metadata_create(&origin, &ours, &error), ICESTREAM_OK);
+    json_t *old = json_deep_copy(ours);
+    ck_assert_int_eq(json_object_del(old, "random_numbers"), 0);
+    ck_assert_int_eq(
+        json_object_set_new(json_object_get(old, "digests"), "configuration", json_string("b")), 0);
+    ck_assert_int_eq((int)ics_metadata_random_version(ours), 2);
+    ck_assert_int_eq((int)ics_metadata_random_version(old), 1);
+    ck_assert(!ics_metadata_same_settings(old, ours));
+    ics_settings_explain("a.hits.npy", old, ours, &error);
+    ck_assert_ptr_nonnull(strstr(error.text,
+                                 "a.hits.npy: random numbers: found version 1, expected "
+                                 "version 2 (made by another version)"));
+    json_decref(old);
+    json_decref(ours);
+}
+END_TEST
+
 ICS_TEST_MAIN("origin")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, settings_are_digested);
+    tcase_add_test(all, random_numbers_have_a_version);
     tcase_add_test(all, headers_are_digested_by_their_content);
     suite_add_tcase(suite, all);
 }

@@ -19,6 +19,10 @@
     "detector: {file: FOLDER/few.csv, cables: FOLDER/cables.txt, efficiencies: "                   \
     "FOLDER/efficiencies.txt}\n"
 #define PLAIN_FEW "detector: {file: FOLDER/few.csv}\n"
+#define TYPES                                                                                      \
+    BUILT_IN                                                                                       \
+    "detector: {file: FOLDER/few.csv, om_conf: FOLDER/types.conf, om_map: FOLDER/types.map}\n"
+#define AT_SIDE   BUILT_IN "detector: {file: FOLDER/few.csv, string_cables: side}\n"
 #define DETECTING "stages: {detect: pe}\n"
 #define RICH      ALL_ICE FEW DETECTING
 
@@ -41,6 +45,10 @@ static model_folder create_folder(void)
         {"axes.txt", "1 1 0 0.6 0.8 3\n"},
         {"voltages.txt", "1 1 1200\n1 2 1200\n2 1 1200\n2 2 0\n"},
         {"relative.txt", "300 0.5\n500 2\n"},
+        {"types.conf", "A 1 1 0.5 0.15 0.2 1 180 0\nB 2 1 0.5 0.15 0.15 1 180 0\n"},
+        {"other.conf", "A 1 1 0.5 0.16 0.2 1 180 0\nB 2 1 0.5 0.15 0.15 1 180 0\n"},
+        {"types.map", "1 1 1\n1 2 1\n2 1 1\n2 2 1\n"},
+        {"other.map", "1 1 1\n1 2 2\n2 1 1\n2 2 1\n"},
     };
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
@@ -112,6 +120,9 @@ static const struct {
     {BUILT_IN PLAIN_FEW, "detector.layout", "hex86"},
     {BUILT_IN PLAIN_FEW, "detector.file", "FOLDER/other.csv"},
     {RICH, "detector.radius", "0.2"},
+    {RICH, "detector.types", "{a: {shape: spheroid, radius: 0.15, half_height: 0.2}}"},
+    {TYPES, "detector.om_conf", "FOLDER/other.conf"},
+    {TYPES, "detector.om_map", "FOLDER/other.map"},
     {RICH, "detector.oversize", "3"},
     {BUILT_IN, "detector.jitter", "true"},
     {BUILT_IN DETECTING, "detector.dense", "true"},
@@ -121,6 +132,9 @@ static const struct {
     {RICH, "detector.cables", "none"},
     {RICH, "detector.voltages", "FOLDER/voltages.txt"},
     {RICH, "detector.cable_radius", "0.03"},
+    {AT_SIDE, "detector.cable_radius", "0.03"},
+    {AT_SIDE, "detector.string_cables", "straight"},
+    {AT_SIDE, "detector.string_cable_azimuth", "90"},
     {RICH, "light.acceptance", "none"},
     {RICH, "light.high_efficiency", "FOLDER/relative.txt"},
 };

@@ -8,13 +8,47 @@
  * bench/vectorisation.sh shows which loops the compiler vectorised.
  */
 #include "kernels/cpu/isa/scatter.h"
+#include "kernels/cpu/isa/tabulate.h"
 
 extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 
 /* ---- create --------------------------------------------------------------------------------- */
 
+/* Creates one photon of the wave. The callers pass a constant for `has_profiles`. */
+ICE_FN void create_one(ice_variant variant, bool has_profiles, const ice_tables *t,
+                       const ice_emission *emission, const ics_wave *wave, uint32_t i)
+{
+    const ics_wave w = *wave;
+    const ice_photon photon =
+        has_profiles ? ice_create(variant, t, emission, w.emission[i], w.photon_id[i])
+                     : ice_create_plain(variant, t, emission, w.emission[i], w.photon_id[i]);
+    const ice_optics optics = ice_optics_at(t, photon.wavelength);
+    ics_store_position(&w, i, &photon);
+    ics_store_direction(&w, i, ice_direction_of(&photon));
+    w.absorption[i] = photon.absorption;
+    w.wavelength[i] = photon.wavelength;
+    w.scatters[i] = photon.scatters;
+    w.random[i] = ice_random_of(t, ice_identity_of(emission, w.photon_id[i])).state;
+    w.optics_scattering[i] = optics.scattering;
+    w.optics_dust[i] = optics.dust;
+    w.optics_ice[i] = optics.ice;
+    w.fate[i] = ICE_ALIVE;
+}
+
+/* Returns whether one of these photons belongs to an emission with a profile. */
+static bool find_profile(const ice_emission *emissions, const ics_wave *wave, uint32_t begin,
+                         uint32_t end)
+{
+    uint32_t flags = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+        flags |= emissions[wave->emission[i]].flags;
+    }
+    return (flags & ICE_EMISSION_PROFILE) != 0;
+}
+
 /* The callers pass constants for `variant` and for the features that matter here, so that there is
- * one loop for each of their combinations. */
+ * one loop for each of their combinations. Photons of profiles need branches, and their loop is not
+ * vectorised. */
 ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables *tables,
                         const ice_emission *emissions, ics_wave *wave, uint32_t count)
 {
@@ -22,42 +56,66 @@ ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables
     ice_tables t = *tables;
     t.features = features;
     const uint32_t begin = w.count, end = begin + count;
-    ICS_VECTOR_LOOP
-    for (uint32_t i = begin; i < end; ++i) {
-        const ice_emission *emission = &emissions[w.emission[i]];
-        const ice_photon photon = ice_create(variant, &t, emission, w.emission[i], w.photon_id[i]);
-        const ice_optics optics = ice_optics_at(&t, photon.wavelength);
-        ics_store_position(&w, i, &photon);
-        ics_store_direction(&w, i, ice_direction_of(&photon));
-        w.absorption[i] = photon.absorption;
-        w.wavelength[i] = photon.wavelength;
-        w.scatters[i] = photon.scatters;
-        w.key_high[i] = t.seed_high ^ emission->event_high;
-        w.event_low[i] = emission->event_low;
-        w.step_id[i] = emission->step_id;
-        w.optics_scattering[i] = optics.scattering;
-        w.optics_dust[i] = optics.dust;
-        w.optics_ice[i] = optics.ice;
-        w.fate[i] = ICE_ALIVE;
+    if (find_profile(emissions, wave, begin, end)) {
+        for (uint32_t i = begin; i < end; ++i) {
+            create_one(variant, true, &t, &emissions[w.emission[i]], wave, i);
+        }
+    } else {
+        ICS_VECTOR_LOOP
+        for (uint32_t i = begin; i < end; ++i) {
+            create_one(variant, false, &t, &emissions[w.emission[i]], &w, i);
+        }
     }
     wave->count = end;
 }
 
 /* ---- collide -------------------------------------------------------------------------------- */
 
-/* Finds which segments leave the world and which may touch a module. */
-static void limit_segments(const ice_tables *tables, const ics_wave *wave)
+/* Finds which segments leave the world and which may touch a module. `bounded` is a constant: in a
+ * world without boundaries the loop is one comparison. */
+ICE_FN void limit_segments_with(const ice_tables *tables, const ics_wave *wave, int32_t bounded)
 {
     const ics_wave w = *wave;
-    const ice_tables t = *tables;
+    ice_tables t = *tables;
+    t.bounded = bounded;
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         ice_bounce bounce = {.length = w.length[i]};
         const ice_photon photon = ics_load_photon(&w, i);
-        ice_limit_segment(&t, &photon, w.clearance[i], &bounce);
+        ice_limit_segment(&t, &photon, w.distance[i], &bounce);
         w.length[i] = bounce.length;
-        w.flags[i] = ics_flags_pack(&bounce);
+        w.flags[i] = ics_flags_pack(&bounce, w.fate[i]);
     }
+}
+
+static void limit_segments(const ice_tables *tables, const ics_wave *wave)
+{
+    if (tables->bounded) {
+        limit_segments_with(tables, wave, 1);
+    } else {
+        limit_segments_with(tables, wave, 0);
+    }
+}
+
+/* Puts the photons whose segments are candidates for a hit into the queue, and returns their
+ * number. */
+static uint32_t queue_candidates(const ice_tables *tables, const ics_wave *wave)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    const uint32_t queued = ics_queue_flagged(&w, ICS_FLAG_MAY_COLLIDE);
+    ICS_VECTOR_LOOP
+    for (uint32_t k = 0; k < queued; ++k) {
+        const int32_t i = (int32_t)w.queue[k]; /* gathers take indices with a sign */
+        const ice_photon photon = ics_load_photon_at(&w, i);
+        w.normal_a[k] = ice_is_candidate(&t, &photon, w.length[i]) ? 1.0f : 0.0f;
+    }
+    uint32_t candidates = 0;
+    for (uint32_t k = 0; k < queued; ++k) {
+        w.queue[candidates] = w.queue[k];
+        candidates += w.normal_a[k] > 0.0f;
+    }
+    return candidates;
 }
 
 static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave,
@@ -66,14 +124,13 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
     const ics_wave w = *wave;
     const ice_tables t = *tables;
     limit_segments(tables, wave);
-    uint32_t queued = 0, bounces = 0;
-    for (uint32_t i = 0; i < w.count; ++i) {
-        const uint32_t alive = w.fate[i] == ICE_ALIVE;
-        w.queue[queued] = i;
-        queued += alive & ((w.flags[i] & ICS_FLAG_MAY_COLLIDE) != 0);
-        bounces += alive;
+    uint32_t bounces = 0;
+    _Pragma("omp simd reduction(+ : bounces)") for (uint32_t i = 0; i < w.count; ++i)
+    {
+        bounces += w.fate[i] == ICE_ALIVE ? 1 : 0;
     }
     account->bounces += bounces;
+    const uint32_t queued = queue_candidates(&t, &w);
     for (uint32_t k = 0; k < queued; ++k) {
         const uint32_t i = w.queue[k];
         const ice_photon photon = ics_load_photon(&w, i);
@@ -86,6 +143,44 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
         account->hits += (uint32_t)hits;
     }
     return 0;
+}
+
+/* ---- tabulate ------------------------------------------------------------------------------- */
+
+static void begin_table(const ice_tabulation *table, ics_wave *wave, uint32_t begin)
+{
+    for (uint32_t i = begin; i < wave->count; ++i) {
+        wave->absorption[i] = ics_tabulate_depth(table, wave->absorption[i]);
+    }
+}
+
+/* The column of absorption depths holds those at the ends of the segments when samples are made. */
+static void remember(const ics_tabulate_job *job, const ics_wave *wave)
+{
+    memcpy(job->absorption, wave->absorption, wave->count * sizeof *job->absorption);
+}
+
+static void tabulate(ics_tabulate_job *job, const ice_tables *tables, const ice_emission *emissions,
+                     ics_wave *wave, ice_account *account)
+{
+    const ics_wave w = *wave;
+    const float *heights = ics_heights(tables, wave);
+    ics_tabulate_block block;
+    block.count = 0;
+    block.fates = w.fate;
+    limit_segments(tables, wave);
+    for (uint32_t i = 0; i < w.count; ++i) {
+        if (w.fate[i] != ICE_ALIVE) {
+            continue;
+        }
+        ++account->bounces;
+        ice_photon photon = ics_load_photon(&w, i);
+        photon.absorption = job->absorption[i];
+        const ice_tabulate_segment segment = {&emissions[photon.emission], &photon,
+                                              ics_load_optics(&w, i), heights[i], w.length[i]};
+        ics_tabulate_add_segment(job, tables, &segment, i, &block);
+    }
+    ics_tabulate_flush(job, &block);
 }
 
 /* ---- compact -------------------------------------------------------------------------------- */
@@ -126,7 +221,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
                  ics_arrival_sink *sink, ice_account *account)
 {
     ice_active_photon active = ice_activate(
-        tables, ice_identity_of(&emissions[emission], photon_id),
+        tables, ice_random_of(tables, ice_identity_of(&emissions[emission], photon_id)),
         ice_create(variants->create, tables, &emissions[emission], emission, photon_id));
     uint32_t hits = 0, recorded = 0;
     while (active.fate == ICE_ALIVE) {
@@ -138,6 +233,36 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     account->bounces += active.photon.scatters;
     ice_count_fate(account, active.fate, 1);
     return 0;
+}
+
+static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
+                            const ice_tables *tables, const ice_emission *emissions,
+                            uint32_t emission, uint32_t photon_id, ice_account *account)
+{
+    const ice_emission *from = &emissions[emission];
+    ice_active_photon active =
+        ice_activate(tables, ice_random_of(tables, ice_identity_of(from, photon_id)),
+                     ice_create(variants->create, tables, from, emission, photon_id));
+    active.photon.absorption = ics_tabulate_depth(job->table, active.photon.absorption);
+    ics_tabulate_block block;
+    block.count = 0;
+    block.fates = &active.fate;
+    while (active.fate == ICE_ALIVE) {
+        ice_bounce bounce;
+        if (!ice_start_bounce(variants->propagate, tables, active.random, active.optics,
+                              &active.photon, &bounce)) {
+            active.fate = ICE_LEFT;
+            break;
+        }
+        const ice_tabulate_segment segment = {from, &active.photon, active.optics, bounce.height,
+                                              bounce.length};
+        ics_tabulate_add_segment(job, tables, &segment, 0, &block);
+        ics_tabulate_flush(job, &block);
+        ice_end_bounce(variants->scatter, tables, &bounce, &active.photon, &active.random,
+                       &active.fate);
+    }
+    account->bounces += active.photon.scatters;
+    ice_count_fate(account, active.fate, 1);
 }
 
 /* ---- one vector loop for every variant of create and scatter --------------------------------- */
@@ -171,9 +296,11 @@ static void create(ice_variant variant, const ice_tables *tables, const ice_emis
     static void scatter_##name(const ice_tables *tables, const ics_wave *wave, bool advances)      \
     {                                                                                              \
         if (advances)                                                                              \
-            ics_scatter_with(ICE_scatter_##name, true, tables, wave);                              \
+            ics_scatter_with(ICE_scatter_##name, true, false, tables, wave);                       \
+        else if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)                                 \
+            ics_scatter_with(ICE_scatter_##name, false, true, tables, wave);                       \
         else                                                                                       \
-            ics_scatter_with(ICE_scatter_##name, false, tables, wave);                             \
+            ics_scatter_with(ICE_scatter_##name, false, false, tables, wave);                      \
     }
 ICE_SCATTER_COMPILED(SCATTER_LOOP)
 
@@ -232,6 +359,10 @@ const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
     .scatter = scatter,
     .compact = compact,
     .carry = carry,
+    .begin_table = begin_table,
+    .remember = remember,
+    .tabulate = tabulate,
+    .carry_tabulated = carry_tabulated,
     .one_minus_cosine = one_minus_cosine,
 #if defined(ICE_CHECK)
     .fault = find_fault,

@@ -6,39 +6,14 @@
 
 /* ---- random numbers, heights, reach ---------------------------------------------------------- */
 
-ICE_FN ice_bounce_draw ics_draw_of(const ice_tables *tables, const ics_wave *wave, uint32_t i)
-{
-    return ice_bounce_draw_of(ice_draw(tables->seed_low, wave->key_high[i], wave->event_low[i],
-                                       wave->step_id[i], wave->photon_id[i],
-                                       ICE_BLOCK_BOUNCE + wave->scatters[i]));
-}
-
-ICE_FN void ics_draw_with(const ice_tables *tables, const ics_wave *wave, bool is_birefringent)
+/* Draws the scattering depths of the segments. */
+static void ics_draw_depths(const ics_wave *wave)
 {
     const ics_wave w = *wave;
-    const ice_tables t = *tables;
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_bounce_draw draw = ics_draw_of(&t, &w, i);
-        w.depth[i] = draw.depth;
-        w.angle[i] = draw.angle;
-        w.azimuth[i] = draw.azimuth;
-        if (is_birefringent) {
-            const ice_normal g = ice_normals(draw.spare);
-            w.normal_a[i] = g.a;
-            w.normal_b[i] = g.b;
-            w.normal_c[i] = g.c;
-            w.normal_d[i] = g.d;
-        }
-    }
-}
-
-static void ics_draw(const ice_tables *tables, const ics_wave *wave)
-{
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        ics_draw_with(tables, wave, true);
-    } else {
-        ics_draw_with(tables, wave, false);
+        const ice_random random = {w.random[i]};
+        w.depth[i] = ice_depth_of(random);
     }
 }
 
@@ -72,19 +47,35 @@ static void ics_find_heights(const ice_tables *tables, const ics_wave *wave)
     }
 }
 
-/* Ends photons that cannot reach a module any more, and sets the column `clearance`. */
-static void ics_drop(const ice_tables *tables, const ics_wave *wave, const float *heights)
+/* Ends photons that cannot reach a module any more, and sets the column `distance`. `features` is a
+ * constant, so that the loop has only what the bound of this ice needs. */
+ICE_FN void ics_drop_with(const ice_tables *tables, const ics_wave *wave, const float *heights,
+                          uint32_t features)
 {
     const ics_wave w = *wave;
-    const ice_tables t = *tables;
+    ice_tables t = *tables;
+    t.features = features;
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const float height = heights[i];
         const ice_photon photon = ics_load_photon(&w, i);
         const ice_optics optics = ics_load_optics(&w, i);
-        const float clearance = ice_clearance(&t, photon.x, photon.y);
-        w.clearance[i] = clearance;
-        w.fate[i] = ice_is_dropped(&t, &photon, clearance, height, optics) ? ICE_LEFT : ICE_ALIVE;
+        const float distance =
+            ice_least_distance(&t, ice_clearance(&t, photon.x, photon.y), photon.z);
+        w.distance[i] = distance;
+        w.fate[i] = ice_is_dropped(&t, &photon, distance, height, optics) ? ICE_LEFT : ICE_ALIVE;
+    }
+}
+
+static void ics_drop(const ice_tables *tables, const ics_wave *wave, const float *heights)
+{
+    const uint32_t features = tables->features & (ICE_HAS_TILT | ICE_HAS_HOLES);
+    if (features == 0) {
+        ics_drop_with(tables, wave, heights, 0);
+    } else if (features == ICE_HAS_TILT_LINE) {
+        ics_drop_with(tables, wave, heights, ICE_HAS_TILT_LINE);
+    } else {
+        ics_drop_with(tables, wave, heights, features);
     }
 }
 
@@ -148,11 +139,43 @@ static void ics_find_segments_singly(ice_variant variant, const ice_tables *tabl
             continue;
         }
         const ice_photon photon = ics_load_photon(&w, i);
-        const ice_segment segment = ice_find_segment(
-            variant, tables, ics_load_start(&w, heights, i), &photon, w.clearance[i]);
+        const ice_segment segment =
+            ice_find_segment(variant, tables, ics_load_start(&w, heights, i), &photon,
+                             ice_clearance(tables, photon.x, photon.y));
         w.length[i] = segment.length;
         w.absorption[i] = segment.absorption;
     }
+}
+
+/* Finds the segments that end in the layer after the first one, of photons queue[0] .. queue[count
+ * - 1]. Returns the number of the others, which are at the front of the queue then. */
+static uint32_t ics_find_segments_in_next_layer(const ice_tables *tables, const ics_wave *wave,
+                                                const float *heights, uint32_t count)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    ICS_VECTOR_LOOP
+    for (uint32_t k = 0; k < count; ++k) {
+        const int32_t i = (int32_t)w.queue[k]; /* gathers take indices with a sign */
+        const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i]};
+        const ice_segment_start start = {heights[i], w.dz[i], w.depth[i], w.absorption[i], optics};
+        ice_passage passage = ice_pass_first_layer(&t, start);
+        const int32_t ends = ice_pass_layer(&t, optics, &passage);
+        w.normal_a[k] = passage.segment.length;
+        w.normal_b[k] = ice_select(ends, passage.segment.absorption, -1.0f);
+    }
+    uint32_t queued = 0;
+    for (uint32_t k = 0; k < count; ++k) {
+        const uint32_t i = w.queue[k];
+        const bool ends = !(w.normal_b[k] < 0.0f);
+        w.queue[queued] = i;
+        queued += ends ? 0 : 1;
+        /* The length of a segment that goes on is computed again. No branch, which would often be
+         * predicted wrongly. */
+        w.length[i] = w.normal_a[k];
+        w.absorption[i] = ends ? w.normal_b[k] : w.absorption[i];
+    }
+    return queued;
 }
 
 /* Finds the segments in ice without columns. A vector loop computes every segment as if it ended in
@@ -171,12 +194,11 @@ static void ics_find_segments(ice_variant variant, const ice_tables *tables, con
         w.length[i] = segment.length;
         /* A segment that leaves its layer keeps the depth at its start for the second loop. */
         w.absorption[i] = leaves ? absorption : segment.absorption;
-        w.flags[i] = leaves ? ICS_FLAG_LEAVES_LAYER : 0;
+        w.flags[i] = leaves && w.fate[i] == ICE_ALIVE ? ICS_FLAG_LEAVES_LAYER : 0;
     }
-    uint32_t queued = 0;
-    for (uint32_t i = 0; i < w.count; ++i) {
-        w.queue[queued] = i;
-        queued += w.flags[i] & (w.fate[i] == ICE_ALIVE);
+    uint32_t queued = ics_queue_flagged(&w, ICS_FLAG_LEAVES_LAYER);
+    if (variant == ICE_propagate_cumulative) {
+        queued = ics_find_segments_in_next_layer(&t, &w, heights, queued);
     }
     for (uint32_t k = 0; k < queued; ++k) {
         const uint32_t i = w.queue[k];
@@ -190,7 +212,7 @@ static void ics_find_segments(ice_variant variant, const ice_tables *tables, con
 static void ics_propagate(ice_variant variant, const ice_tables *tables, ics_wave *wave)
 {
     const float *heights = ics_heights(tables, wave);
-    ics_draw(tables, wave);
+    ics_draw_depths(wave);
     if (tables->features & ICE_HAS_TILT) {
         ics_find_heights(tables, wave);
     }

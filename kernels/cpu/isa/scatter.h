@@ -55,23 +55,49 @@ static void ics_find_birefringence(const ice_tables *tables, const ics_wave *wav
     }
 }
 
+static void ics_draw_deflections(const ice_tables *tables, const ics_wave *wave)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        ice_random random = {w.random[i]};
+        const ice_normal g = ice_draw_deflection(&t, &random);
+        w.normal_a[i] = g.a;
+        w.normal_b[i] = g.b;
+        w.normal_c[i] = g.c;
+        w.normal_d[i] = g.d;
+        w.random[i] = random.state;
+    }
+}
+
+/* Moves one photon to the end of its segment and deflects it. In a separate function the
+ * structures get no address within the loop, which would otherwise not be vectorised. */
+ICE_FN void ics_advance_one_deflected(const ice_tables *tables, const ics_wave *wave, float height,
+                                      uint32_t i)
+{
+    const ics_wave w = *wave;
+    const float length = w.length[i];
+    const ice_birefringence_sum along = {w.depth[i], w.factor[i]};
+    const ice_normal g = {w.normal_a[i], w.normal_b[i], w.normal_c[i], w.normal_d[i]};
+    ice_photon photon = ics_load_photon(&w, i);
+    const ice_deflected more =
+        ice_deflection_by(tables, ice_direction_of(&photon), along, length, g);
+    w.height[i] = fmaf(length, photon.dz, height);
+    ice_advance(&photon, length);
+    ice_add_deflection(tables, &more, &photon);
+    ics_store_position(&w, i, &photon);
+    ics_store_direction(&w, i, ice_direction_of(&photon));
+}
+
 static void ics_advance_deflected(const ice_tables *tables, const ics_wave *wave,
                                   const float *heights)
 {
     const ics_wave w = *wave;
     const ice_tables t = *tables;
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
-        const float length = w.length[i];
-        ice_photon photon = ics_load_photon(&w, i);
-        const ice_birefringence_sum along = {w.depth[i], w.factor[i]};
-        const ice_normal g = {w.normal_a[i], w.normal_b[i], w.normal_c[i], w.normal_d[i]};
-        const ice_deflected more =
-            ice_deflection_by(&t, ice_direction_of(&photon), along, length, g);
-        w.height[i] = fmaf(length, photon.dz, heights[i]);
-        ice_advance(&photon, length);
-        ice_add_deflection(&t, &more, &photon);
-        ics_store_position(&w, i, &photon);
-        ics_store_direction(&w, i, ice_direction_of(&photon));
+        ics_advance_one_deflected(&t, &w, heights[i], i);
     }
 }
 
@@ -80,6 +106,7 @@ static void ics_advance(const ice_tables *tables, const ics_wave *wave)
     const float *heights = ics_heights(tables, wave);
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
         ics_find_birefringence(tables, wave, heights);
+        ics_draw_deflections(tables, wave);
         ics_advance_deflected(tables, wave, heights);
     } else {
         ics_advance_straight(wave, heights);
@@ -88,17 +115,29 @@ static void ics_advance(const ice_tables *tables, const ics_wave *wave)
 
 /* ---- new directions -------------------------------------------------------------------------- */
 
+/* Stretches one direction. `row` is in the tables, and is not copied, because a loop with a copy
+ * would not be vectorised. */
+ICE_FN void ics_stretch_one(const ice_anisotropy_row *row, const ics_wave *wave, uint32_t i,
+                            bool is_out)
+{
+    const ice_direction n = {wave->dx[i], wave->dy[i], wave->dz[i]};
+    ics_store_direction(wave, i, is_out ? ice_stretch_out(row, n) : ice_stretch_in(row, n));
+}
+
 ICE_FN void ics_stretch_with(const ice_tables *tables, const ics_wave *wave, bool is_out)
 {
     const ics_wave w = *wave;
-    ice_tables t = *tables;
-    /* The rows of the layers exist also if all are equal; with them there is one loop for both. */
-    t.features &= ~(uint32_t)ICE_HAS_EVEN_ANISOTROPY;
+    const ice_tables t = *tables;
+    if (t.features & ICE_HAS_EVEN_ANISOTROPY) {
+        ICS_VECTOR_LOOP
+        for (uint32_t i = 0; i < w.count; ++i) {
+            ics_stretch_one(&t.even_anisotropy, &w, i, is_out);
+        }
+        return;
+    }
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_anisotropy_row row = ice_anisotropy_at(&t, w.height[i]);
-        const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
-        ics_store_direction(&w, i, is_out ? ice_stretch_out(&row, n) : ice_stretch_in(&row, n));
+        ics_stretch_one(&t.anisotropy[ice_layer_at(&t, w.height[i])], &w, i, is_out);
     }
 }
 
@@ -113,13 +152,16 @@ static void ics_stretch_out(const ice_tables *tables, const ics_wave *wave)
 }
 
 /* Scatters the photons. If `advances` is true, they are still at the starts of their segments, and
- * the loop also moves them. The callers pass constants, so that there is one loop for each case. */
-ICE_FN void ics_scatter_with(ice_variant variant, bool advances, const ice_tables *tables,
-                             const ics_wave *wave)
+ * the loop also moves them. If `is_stretched` is true, ics_stretch_out() follows, so that the
+ * directions need not have length 1. The callers pass constants, so that there is one loop for each
+ * case. */
+ICE_FN void ics_scatter_with(ice_variant variant, bool advances, bool is_stretched,
+                             const ice_tables *tables, const ics_wave *wave)
 {
     const ics_wave w = *wave;
     const ice_tables t = *tables;
     const ice_scatter_constants constants = t.scatter;
+    const int32_t keeps_length = is_stretched ? 0 : 1;
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const uint32_t fate = w.fate[i];
@@ -129,9 +171,12 @@ ICE_FN void ics_scatter_with(ice_variant variant, bool advances, const ice_table
             ice_advance(&photon, bounce.length);
             ics_store_position(&w, i, &photon);
         }
+        ice_random random = {w.random[i]};
+        const ice_scatter_draw draw = ice_draw_scatter(&random);
         ics_store_direction(&w, i,
-                            ice_scatter_direction(variant, &constants, bounce.draw.angle,
-                                                  bounce.draw.azimuth, ice_direction_of(&photon)));
+                            ice_scatter_direction(variant, &constants, draw.angle, draw.azimuth,
+                                                  ice_direction_of(&photon), keeps_length));
+        w.random[i] = random.state;
         w.fate[i] = ice_fate_at_end(fate, bounce.leaves_world, bounce.absorption, bounce.is_last);
         w.scatters[i] = photon.scatters + 1;
     }
@@ -147,8 +192,9 @@ static void ics_scatter_in_holes(ice_variant variant, const ice_tables *tables,
         ice_photon photon = ics_load_photon(&w, i);
         ice_bounce bounce = ics_load_bounce(tables, &w, i);
         bounce.height = heights[i];
-        bounce.draw = ics_draw_of(tables, &w, i);
-        ice_end_bounce(variant, tables, &bounce, &photon, &w.fate[i]);
+        ice_random random = {w.random[i]};
+        ice_end_bounce(variant, tables, &bounce, &photon, &random, &w.fate[i]);
+        w.random[i] = random.state;
         ics_store_photon(&w, i, &photon);
     }
 }

@@ -7,32 +7,33 @@
 #include "kernels/cuda/device/warp_queue.h"
 
 /* Creates the photons again, from their numbers, that the visit before could not assign to threads
- * because the hit buffer was full. All threads of the warp. */
-ICE_FN void gpu_load_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane,
-                              const ice_tables *tables, ics_leftover left)
+ * because the hit buffer was full. Returns how many they are. All threads of the warp. */
+ICE_FN uint32_t gpu_load_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane,
+                                  const ice_tables *tables, ics_leftover left, uint32_t *counts)
 {
-    if (threadIdx.x % 32 == 0) {
-        queue->count = 0;
-    }
-    __syncwarp();
     if (left.count == 0) {
-        return;
+        return 0;
     }
-    gpu_queue_create(queue, left.first, left.count, lane, tables);
+    gpu_queue_create(queue, left.first, left.count, lane, tables, counts);
     if (threadIdx.x % 32 == 0) {
         gpu_pool_add(lane, 0u - left.count, 0);
     }
+    return left.count;
 }
 
-/* Stores the numbers of the photons in the queue; they count as photons of the pool. All threads of
- * the warp. */
-ICE_FN void gpu_store_leftover(const gpu_warp_queue *queue, const ics_lane_memory *lane,
-                               ics_leftover *left)
+/* Counts what has ended in the queue, and stores the numbers of the `count` photons in it; they
+ * count as photons of the pool. All threads of the warp. */
+ICE_FN void gpu_store_leftover(gpu_warp_queue *queue, uint32_t count, const ics_lane_memory *lane,
+                               ics_leftover *left, uint32_t *counts)
 {
-    if (threadIdx.x % 32 == 0 && (queue->count || left->count)) {
+    __syncwarp(); /* all threads have taken their photons */
+    if (threadIdx.x % 32 >= count) {
+        gpu_queue_count_end(queue, threadIdx.x % 32, counts);
+    }
+    if (threadIdx.x % 32 == 0 && (count || left->count)) {
         left->first = queue->first;
-        left->count = queue->count;
-        gpu_pool_add(lane, queue->count, 0);
+        left->count = count;
+        gpu_pool_add(lane, count, 0);
     }
 }
 
@@ -54,24 +55,27 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
     ice_active_photon active;
     gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
-    gpu_warp_queue *queue = &queues[threadIdx.x / 32];
-    gpu_load_leftover(queue, &lane, &tables, left);
+    uint32_t queued;
+    gpu_warp_queue *queue = gpu_queue_begin(queues, &queued);
+    queued = gpu_load_leftover(queue, &lane, &tables, left, counts);
     /* The warp looks for more photons when at most this number of its threads have one. It becomes
      * negative once there are no more photons, or no room for hits. */
     int enough = 32 - GPU_SPECIAL_REFILL;
     int bounces = GPU_SPECIAL_BOUNCES; /* left in this visit */
     for (;;) {
-        if (bounces <= 0 && (enough < 0 || queue->count == 0)) {
+        if (bounces <= 0 && (enough < 0 || queued == 0)) {
             break;
         }
         const int flying = __popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE));
         if (flying <= enough) {
-            gpu_finish_photon(counts, &active);
             const bool full = __any_sync(0xffffffffu, active.fate == GPU_WAITS);
-            if (full || (queue->count == 0 && !gpu_queue_refill(queue, &lane, &tables))) {
+            if (!full && queued == 0) {
+                queued = gpu_queue_refill(queue, &lane, &tables, counts);
+            }
+            if (full || queued == 0) {
                 enough = -1;
             } else {
-                gpu_queue_assign(queue, &active);
+                queued = gpu_queue_assign(queue, queued, &active);
             }
             continue;
         }
@@ -83,7 +87,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
         }
         --bounces;
     }
-    gpu_store_leftover(queue, &lane, &lane.leftovers[slot / 32]);
+    gpu_store_leftover(queue, queued, &lane, &lane.leftovers[slot / 32], counts);
     const int waits = active.fate == GPU_WAITS;
     const int after = gpu_store_slot(&lane, counts, &active, slot);
     const uint32_t vacant = __ballot_sync(0xffffffffu, !after);

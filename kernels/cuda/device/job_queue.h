@@ -27,9 +27,11 @@ ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
     return 1;
 }
 
-/* Fills an empty queue from one step. Returns 0 if there are no steps left. */
-ICE_FN int gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory *lane,
-                                    const ice_tables *tables, gpu_step_cursor *at)
+/* Fills an empty queue from one step. Returns the number of photons in it; 0: there are no steps
+ * left. */
+ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory *lane,
+                                         const ice_tables *tables, gpu_step_cursor *at,
+                                         uint32_t *counts)
 {
     __syncwarp(); /* all have seen that the queue is empty */
     if (!gpu_next_step(lane, at)) {
@@ -42,9 +44,9 @@ ICE_FN int gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory
         photon = ice_create(GPU_SPECIAL_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
     }
-    gpu_queue_fill(queue, count, lane, tables, &photon);
+    gpu_queue_fill(queue, count, lane, tables, &photon, counts);
     at->made += count;
-    return 1;
+    return count;
 }
 
 ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
@@ -58,17 +60,18 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     ice_active_photon active;
     const uint32_t slot = gpu_begin_launch(&lane, &tables, counts, &active);
     uint32_t *cursor = &lane.cursors[2 * (slot - threadIdx.x % 32)];
-    gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues);
+    uint32_t queued;
+    gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues, &queued);
     gpu_step_cursor at = {cursor[0], cursor[1]};
     bool open = true; /* there may be more steps */
     for (;;) {
-        gpu_finish_photon(counts, &active);
-        if (__any_sync(0xffffffffu, active.fate == GPU_IDLE)) {
-            if (queue->count == 0 && open) {
-                open = gpu_queue_fill_from_step(queue, &lane, &tables, &at);
+        if (__any_sync(0xffffffffu, !gpu_has_photon(&active))) {
+            if (queued == 0 && open) {
+                queued = gpu_queue_fill_from_step(queue, &lane, &tables, &at, counts);
+                open = queued > 0;
             }
-            if (queue->count) {
-                gpu_queue_assign(queue, &active);
+            if (queued) {
+                queued = gpu_queue_assign(queue, queued, &active);
             }
         }
         if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {
@@ -83,6 +86,6 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
         cursor[0] = at.step;
         cursor[1] = at.made;
     }
-    gpu_queue_store(queue, &lane);
+    gpu_queue_store(queue, queued, &lane, counts);
     gpu_end_launch(&lane, counts, &active, slot);
 }

@@ -12,35 +12,35 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
     ice_active_photon active;
     const uint32_t slot = gpu_begin_launch(&lane, &tables, counts, &active);
-    gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues);
-    /* The warp looks for more photons, or ends, when at most this number of its threads have one.
-     */
-    uint32_t enough = 32 - GPU_SPECIAL_REFILL;
+    uint32_t queued;
+    gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues, &queued);
     bool open = true; /* there may be more photons, and room for their hits */
     for (;;) {
-        const uint32_t flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
-        if ((uint32_t)__popc(flying) <= enough) {
-            if (!open) {
-                break;
+        do {
+            if (active.fate == ICE_ALIVE) {
+                gpu_bounce(&lane, &tables, &sink, &active, slot);
             }
-            gpu_finish_photon(counts, &active);
-            const bool full = __any_sync(0xffffffffu, active.fate == GPU_WAITS);
-            if (full || (queue->count == 0 && !gpu_queue_refill(queue, &lane, &tables))) {
-                open = false;
-                enough = 0;
-                if (!lane.launch->drain) {
-                    break; /* more steps are on their way: the photons stay in the pool until then
-                            */
-                }
-            } else {
-                gpu_queue_assign(queue, &active);
+        } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE)) >
+                 32 - GPU_SPECIAL_REFILL);
+        if (!open) {
+            if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {
+                break;
             }
             continue;
         }
-        if (active.fate == ICE_ALIVE) {
-            gpu_bounce(&lane, &tables, &sink, &active, slot);
+        const bool full = __any_sync(0xffffffffu, active.fate == GPU_WAITS);
+        if (!full && queued == 0) {
+            queued = gpu_queue_refill(queue, &lane, &tables, counts);
+        }
+        if (!full && queued > 0) {
+            queued = gpu_queue_assign(queue, queued, &active);
+            continue;
+        }
+        open = false;
+        if (!lane.launch->drain) {
+            break; /* more steps are on their way: the photons stay in the pool until then */
         }
     }
-    gpu_queue_store(queue, &lane);
+    gpu_queue_store(queue, queued, &lane, counts);
     gpu_end_launch(&lane, counts, &active, slot);
 }

@@ -11,13 +11,6 @@
 #include "kernels/cuda/device/run.h"
 #include "kernels/cuda/device/segment_words.h"
 
-/* Gives the thread a photon. */
-ICE_FN void gpu_activate(const ics_lane_memory *lane, const ice_tables *tables,
-                         ice_active_photon *active, ice_photon photon)
-{
-    *active = ice_activate(tables, gpu_identity(lane, photon.emission, photon.photon_id), photon);
-}
-
 /* Loads the photon that the launch before stored in the thread's slot. Returns 1 if there is one;
  * otherwise the thread is idle. */
 ICE_FN int gpu_load_slot(const ics_lane_memory *lane, const ice_tables *tables,
@@ -31,7 +24,7 @@ ICE_FN int gpu_load_slot(const ics_lane_memory *lane, const ice_tables *tables,
     }
     words.position = lane->position[slot];
     words.direction = lane->direction[slot];
-    gpu_activate(lane, tables, active, gpu_photon_unpack(words));
+    *active = ice_activate(tables, lane->random[slot], gpu_photon_unpack(words));
     return 1;
 }
 
@@ -45,6 +38,12 @@ ICE_FN void gpu_bounce(const ics_lane_memory *lane, const ice_tables *tables, gp
     if (ice_bounce_photon(&variants, tables, active, sink, &hits, &lane->recorded[slot]) < 0) {
         active->fate = GPU_WAITS;
     }
+}
+
+/* Whether the thread has a photon that flies or waits. */
+ICE_FN bool gpu_has_photon(const ice_active_photon *active)
+{
+    return active->fate == ICE_ALIVE || active->fate == GPU_WAITS;
 }
 
 /* If the thread's photon has ended, counts it; the thread is idle then. */
@@ -69,6 +68,7 @@ ICE_FN int gpu_store_slot(const ics_lane_memory *lane, uint32_t *counts, ice_act
     /* A photon that waited before and had no bounce in this launch waits as well. */
     const bool waits = active->fate == GPU_WAITS || lane->recorded[slot] > 0;
     gpu_store_words(lane, slot, gpu_photon_pack(&active->photon, waits));
+    lane->random[slot] = active->random;
     return 1;
 }
 

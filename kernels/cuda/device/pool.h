@@ -13,6 +13,11 @@
 #define GPU_PACK_NEW_PHOTON(lane, photon) gpu_photon_pack(photon, false)
 #endif
 
+/* Stores what a pool keeps of an identity besides it: nothing, unless the schedule has extracts. */
+#ifndef GPU_SET_EXTRACT
+#define GPU_SET_EXTRACT(lane, slot, identity) ((void)0)
+#endif
+
 /* Slots for which a block of create is responsible. */
 #define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * GPU_SPECIAL_BLOCK)
 
@@ -69,19 +74,23 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     const ice_tables tables = gpu_special_tables(&given);
     for (uint32_t i = threadIdx.x; i < granted; i += GPU_SPECIAL_BLOCK) {
         const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
-        gpu_store_words(&lane, list[i], GPU_PACK_NEW_PHOTON(&lane, &photon));
+        const gpu_photon_words words = GPU_PACK_NEW_PHOTON(&lane, &photon);
+        gpu_store_new_photon(&lane, &tables, list[i], &photon, words);
+        GPU_SET_EXTRACT(&lane, list[i], words.identity);
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
     }
 }
 
-/* Sets the bits of free slots again after a compaction has moved photons. While there are steps
- * left, all slots count as in use. */
+/* Sets the bits of free slots and the extracts again after a compaction has moved photons. While
+ * there are steps left, all slots count as in use. */
 ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     gpu_mark_vacant(const __grid_constant__ ice_tables given,
                     const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
     const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
-    const uint32_t word = __ballot_sync(0xffffffffu, gpu_is_vacant(lane.identity[slot]));
+    const ics_word identity = lane.identity[slot];
+    const uint32_t word = __ballot_sync(0xffffffffu, gpu_is_vacant(identity));
+    GPU_SET_EXTRACT(&lane, slot, identity);
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = word;
     }

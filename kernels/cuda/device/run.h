@@ -153,16 +153,26 @@ ICE_FN void gpu_store_words(const ics_lane_memory *lane, uint32_t slot, gpu_phot
     lane->identity[slot] = words.identity;
 }
 
+/* Returns the state of a photon before its first bounce. */
+ICE_FN ice_random gpu_new_random(const ics_lane_memory *lane, const ice_tables *tables,
+                                 const ice_photon *photon)
+{
+    const uint4 words = *(const uint4 *)&lane->emissions[photon->emission].event_low;
+    const ice_identity identity = {words.x, words.y, words.z, photon->photon_id};
+    return ice_random_of(tables, identity);
+}
+
+/* Stores a photon that has had no bounce yet, and the begin of its random numbers. */
+ICE_FN void gpu_store_new_photon(const ics_lane_memory *lane, const ice_tables *tables,
+                                 uint32_t slot, const ice_photon *photon, gpu_photon_words words)
+{
+    gpu_store_words(lane, slot, words);
+    lane->random[slot] = gpu_new_random(lane, tables, photon);
+}
+
 ICE_FN void gpu_free_slot(const ics_lane_memory *lane, uint32_t slot)
 {
     lane->identity[slot] = gpu_identity_vacant();
-}
-
-ICE_FN ice_identity gpu_identity(const ics_lane_memory *lane, uint32_t emission, uint32_t photon_id)
-{
-    const uint4 words = *(const uint4 *)&lane->emissions[emission].event_low;
-    const ice_identity identity = {words.x, words.y, words.z, photon_id};
-    return identity;
 }
 
 /* ---- the step queue -------------------------------------------------------------------------- */

@@ -1,9 +1,11 @@
-/* How wavefront packs a segment into one word of its slot between propagate and scatter:
+/* How wavefront packs a segment into 8 bytes of its slot between propagate and scatter:
  *
- *   segment     length, absorption depth left, angle, azimuth
+ *   segment     length, state
  *
- * What else the kernels need to know is in values that these numbers cannot have. Only this file
- * packs and unpacks them; tests/kernels/test_slot_words.c checks that nothing is lost on the way.
+ * The state of a photon that continues at the end of its segment is the absorption depth that it
+ * has left then, which has no sign. Every other state has the bit of the sign, and says why the
+ * photon does not continue. Only this file packs and unpacks segments;
+ * tests/kernels/test_slot_words.c checks that nothing is lost on the way.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_SEGMENT_WORDS_H
 #define ICS_KERNELS_CUDA_DEVICE_SEGMENT_WORDS_H
@@ -14,90 +16,100 @@
 /* States of a photon besides its ice_fate. */
 enum {
     GPU_IDLE = ICE_FATES, /* there is no photon */
-    GPU_WAITS             /* there was no room for a hit */
+    GPU_WAITS,            /* there was no room for a hit */
+    GPU_DROPPED           /* the photon left without a segment */
 };
 
-/* Lengths that no segment has. */
-#define GPU_LENGTH_VACANT  (-2.0f)
-#define GPU_LENGTH_DROPPED (-1.0f)
-/* Azimuths are below 1. GPU_AZIMUTH_FATE + fate replaces one where collide ended the photon. */
-#define GPU_AZIMUTH_FATE 2.0f
+/* The state of a photon that does not continue: this bit and an ice_fate, GPU_WAITS or GPU_DROPPED.
+ * In the state of a free slot all bits are set, as they are in a new pool. */
+#define GPU_STATE_ENDS   0x80000000u
+#define GPU_STATE_VACANT 0xffffffffu
 
-ICE_FN float gpu_negative_if(float value, bool negative)
+ICE_FN ics_pair gpu_segment_of(float length, uint32_t state)
 {
-    return negative ? -value : value; /* also of 0 */
+    return make_float2(length, __uint_as_float(state));
 }
 
-/* The angle is negative if the segment leaves the world. The azimuth has its sign bit set if the
- * segment is the last one of the photon. */
-ICE_FN ics_word gpu_segment_pack(const ice_bounce *bounce)
+ICE_FN uint32_t gpu_segment_state(ics_pair segment)
 {
-    return make_float4(bounce->length, bounce->absorption,
-                       gpu_negative_if(bounce->draw.angle, bounce->leaves_world),
-                       gpu_negative_if(bounce->draw.azimuth, bounce->is_last));
+    return __float_as_uint(segment.y);
 }
 
-ICE_FN ics_word gpu_segment_pack_dropped(void)
+/* The segment of a photon that was not dropped. The absorption depth of a photon that continues is
+ * positive, so that fabsf() only keeps a number that is none, from a stage of a user, from looking
+ * like another state. */
+ICE_FN ics_pair gpu_segment_pack(const ice_bounce *bounce)
 {
-    return make_float4(GPU_LENGTH_DROPPED, 0.0f, 1.0f, 0.0f);
+    const uint32_t fate =
+        ice_fate_at_end(ICE_ALIVE, bounce->leaves_world, bounce->absorption, bounce->is_last);
+    return gpu_segment_of(bounce->length, fate == ICE_ALIVE
+                                              ? __float_as_uint(fabsf(bounce->absorption))
+                                              : GPU_STATE_ENDS | fate);
 }
 
-/* In a pool, as the next two: the slot is free. The other three words keep their content. */
-ICE_FN void gpu_segment_set_vacant(ics_word *segment)
+ICE_FN ics_pair gpu_segment_pack_dropped(void)
 {
-    segment->x = GPU_LENGTH_VACANT;
+    return gpu_segment_of(0.0f, GPU_STATE_ENDS | (uint32_t)GPU_DROPPED);
 }
 
-/* fate: not ICE_ALIVE. */
-ICE_FN void gpu_segment_set_fate(ics_word *segment, uint32_t fate)
+/* In a pool, as the next one: the slot is free. */
+ICE_FN void gpu_segment_set_vacant(ics_pair *segment)
 {
-    segment->w = GPU_AZIMUTH_FATE + (float)fate;
+    segment->y = __uint_as_float(GPU_STATE_VACANT);
 }
 
-ICE_FN float gpu_segment_length(const ics_word *segment)
+/* fate: that of a photon which a module ended, or GPU_WAITS. The length stays. */
+ICE_FN void gpu_segment_set_fate(ics_pair *segment, uint32_t fate)
+{
+    segment->y = __uint_as_float(GPU_STATE_ENDS | fate);
+}
+
+ICE_FN float gpu_segment_length(const ics_pair *segment)
 {
     return segment->x;
 }
 
-ICE_FN bool gpu_segment_is_vacant(ics_word segment)
+ICE_FN bool gpu_segment_is_vacant(ics_pair segment)
 {
-    return segment.x == GPU_LENGTH_VACANT;
+    return gpu_segment_state(segment) == GPU_STATE_VACANT;
 }
 
-/* There was no room for a hit of the segment. This function and the next three are for slots that
- * are not free. */
-ICE_FN bool gpu_segment_waits(ics_word segment)
+/* Whether the photon continues at the end of the segment. This function and the next ones are for
+ * slots that are not free. */
+ICE_FN bool gpu_segment_continues(ics_pair segment)
 {
-    return segment.w == GPU_AZIMUTH_FATE + (float)GPU_WAITS;
+    return (gpu_segment_state(segment) & GPU_STATE_ENDS) == 0;
+}
+
+/* There was no room for a hit of the segment. */
+ICE_FN bool gpu_segment_waits(ics_pair segment)
+{
+    return gpu_segment_state(segment) == (GPU_STATE_ENDS | (uint32_t)GPU_WAITS);
 }
 
 /* The photon was dropped: it has no segment. */
-ICE_FN bool gpu_segment_is_dropped(ics_word segment)
+ICE_FN bool gpu_segment_is_dropped(ics_pair segment)
 {
-    return segment.x == GPU_LENGTH_DROPPED;
+    return gpu_segment_state(segment) == (GPU_STATE_ENDS | (uint32_t)GPU_DROPPED);
 }
 
-/* The fate that collide gave the photon (or GPU_WAITS), ICE_ALIVE if it gave none. */
-ICE_FN uint32_t gpu_segment_fate(ics_word segment)
+/* The fate of a photon that neither continues nor waits. */
+ICE_FN uint32_t gpu_segment_fate(ics_pair segment)
 {
-    return segment.w >= GPU_AZIMUTH_FATE ? (uint32_t)(segment.w - GPU_AZIMUTH_FATE)
-                                         : (uint32_t)ICE_ALIVE;
+    return gpu_segment_is_dropped(segment) ? (uint32_t)ICE_LEFT
+                                           : gpu_segment_state(segment) & ~GPU_STATE_ENDS;
 }
 
-/* The bounce of a photon that was not dropped. It lacks height, depth, spare and may_collide. */
-ICE_FN ice_bounce gpu_segment_unpack(ics_word segment)
+/* The bounce of a photon that continues. `height` is that of propagate. */
+ICE_FN ice_bounce gpu_segment_unpack(ics_pair segment, float height)
 {
     ice_bounce bounce;
     bounce.length = segment.x;
     bounce.absorption = segment.y;
-    bounce.height = 0.0f;
-    bounce.draw.depth = 0.0f;
-    bounce.draw.angle = fabsf(segment.z);
-    bounce.draw.azimuth = fabsf(segment.w);
-    bounce.draw.spare.word = bounce.draw.spare.rest = 0;
-    bounce.leaves_world = segment.z < 0.0f;
+    bounce.height = height;
+    bounce.leaves_world = 0;
     bounce.may_collide = 0;
-    bounce.is_last = __float_as_int(segment.w) < 0;
+    bounce.is_last = 0;
     return bounce;
 }
 

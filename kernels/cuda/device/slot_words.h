@@ -8,7 +8,8 @@
  * A slot whose emission is ICS_NOBODY is free. A photon waits if the hit buffer had no room for one
  * of its hits: its bounce is then done again. In the pools of wavefront a negative wavelength says
  * so, and the last word of the identity is the wave in which the photon was created, so that it
- * does not change from wave to wave. In all other pools the bit ICS_WAITING of `scatters` says so.
+ * does not change from wave to wave; an extract repeats these two words. In all other pools the bit
+ * ICS_WAITING of `scatters` says so.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_SLOT_WORDS_H
 #define ICS_KERNELS_CUDA_DEVICE_SLOT_WORDS_H
@@ -114,10 +115,41 @@ ICE_FN ics_word gpu_wave_identity_wait(ics_word identity)
     return identity;
 }
 
-/* In a pool: the photon waits no longer. */
-ICE_FN void gpu_wave_end_wait(ics_word *identity, ics_word before)
+/* The identity of a photon that waits no longer. */
+ICE_FN ics_word gpu_wave_identity_end_wait(ics_word identity)
 {
-    identity->x = -before.x;
+    identity.x = fabsf(identity.x);
+    return identity;
+}
+
+/* ---- extracts ----------------------------------------------------------------------------------
+ */
+
+/* The extract of a slot in the pools of wavefront: the wavelength and the first wave of the photon,
+ * which every wave needs, without the other half of its identity, which only hits and the end of
+ * the photon need. In the extract of a free slot all bits are set, as they are in a new pool. */
+ICE_FN ics_pair gpu_extract_vacant(void)
+{
+    return make_float2(__uint_as_float(0xffffffffu), __uint_as_float(0xffffffffu));
+}
+
+ICE_FN bool gpu_extract_is_vacant(ics_pair extract)
+{
+    return __float_as_uint(extract.x) == 0xffffffffu;
+}
+
+ICE_FN ics_pair gpu_extract_of(ics_word identity)
+{
+    return gpu_is_vacant(identity) ? gpu_extract_vacant() : make_float2(identity.x, identity.w);
+}
+
+/* The photon of an extract: its wavelength and its scatters before the present wave. Position,
+ * direction and absorption are those of `photon`. */
+ICE_FN ice_photon gpu_extract_unpack(ics_pair extract, uint32_t wave, ice_photon photon)
+{
+    photon.wavelength = fabsf(extract.x);
+    photon.scatters = wave - __float_as_uint(extract.y);
+    return photon;
 }
 
 /* Whether a photon in a pool of any schedule may wait, from the bits of the first and the last word

@@ -19,6 +19,7 @@
     ROW(SPECTRA, spectrum_count)                                                                   \
     ROW(CLEARANCE_NX, clearance_nx)                                                                \
     ROW(CLEARANCE_NY, clearance_ny)                                                                \
+    ROW(AXIS_MASK, axis_mask)                                                                      \
     ROW(KEEP_HIT_PHOTONS, keep_hit_photons)                                                        \
     ROW(REACH_CULL, reach_cull)                                                                    \
     ROW(BOUNDED, bounded)                                                                          \
@@ -34,6 +35,7 @@
     ROW(BLOCKS, blocks_per_processor)                                                              \
     ROW(BOUNCES, bounces_per_wave)                                                                 \
     ROW(REFILL, refill)                                                                            \
+    ROW(PROFILES, light_profiles)                                                                  \
     ROW(START_SHIFT, start_shift)
 
 #endif

@@ -19,9 +19,9 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
         if (active.fate == GPU_IDLE && step != ICS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
-                gpu_activate(&lane, &tables, &active,
-                             ice_create(GPU_SPECIAL_CREATE, &tables, emission, step,
-                                        emission->first_photon + made));
+                const ice_photon photon = ice_create(GPU_SPECIAL_CREATE, &tables, emission, step,
+                                                     emission->first_photon + made);
+                active = ice_activate(&tables, gpu_new_random(&lane, &tables, &photon), photon);
                 ++made;
             } else {
                 step = ICS_NOBODY;

@@ -2,6 +2,9 @@
  * once, and those without a photon take them from the queue, one or two at a time (a warp-level job
  * queue). A thread that created its own photon would keep 31 others waiting.
  *
+ * A thread that takes an entry leaves there how its photon before ended. These ends are counted
+ * when the queue is empty, by full warps as well.
+ *
  * At the end of a launch the photons in the queue are stored in slots behind those of the threads,
  * and the next launch loads them from there.
  */
@@ -13,15 +16,20 @@
 #define GPU_WARPS (GPU_SPECIAL_BLOCK / 32)
 
 /* The queue of one warp, in shared memory, so that it takes no registers while photons are
- * propagated. A new photon has no path and no scatters; its words hold other numbers instead, which
- * a thread would have to look up or to compute. */
+ * propagated. Its entries 0 .. count - 1 hold photons; the number `count` is a variable of all
+ * threads, which spares them to read it and to wait for each other. A new photon has no path and no
+ * scatters. Words of the same kind stand together, because a thread then loads each word into the
+ * register that needs it; words of 16 bytes would be moved to other registers afterwards. */
 typedef struct gpu_warp_queue {
-    float4 positions[32];  /* x, y, z, identity.event_low */
-    float4 directions[32]; /* dx, dy, dz, absorption */
-    float4 identities[32]; /* wavelength, emission, photon_id, identity.step_id */
-    float4 optics[32];     /* scattering, dust, ice, identity.event_high */
-    uint64_t first;        /* number of the photon in entry 0, in a queue that counts photons */
-    uint32_t count;        /* entries 0 .. count - 1 hold photons */
+    float x[32], y[32], z[32];
+    float dx[32], dy[32], dz[32];
+    float absorption[32], wavelength[32];
+    float scattering[32], dust[32], ice[32]; /* the optics of the wavelength */
+    uint32_t random_low[32], random_high[32];
+    uint32_t emissions[32];  /* without a photon: of the one that ended */
+    uint32_t photon_ids[32]; /* without a photon: the scatters of the one that ended */
+    uint32_t ended[32]; /* without a photon: an ice_fate; GPU_IDLE: there is nothing to count */
+    uint64_t first;     /* number of the photon in entry 0, in a queue that counts photons */
 } gpu_warp_queue;
 ICS_STATIC_ASSERT(sizeof(gpu_warp_queue) == ICS_WARP_QUEUE_BYTES,
                   "the host computes with this size");
@@ -32,75 +40,116 @@ ICE_FN uint32_t gpu_queue_slot(void)
     return (gridDim.x + blockIdx.x) * GPU_SPECIAL_BLOCK + threadIdx.x;
 }
 
-ICE_FN void gpu_queue_pack(gpu_warp_queue *queue, uint32_t entry, const ics_lane_memory *lane,
-                           const ice_tables *tables, const ice_photon *photon)
+/* ---- one entry ------------------------------------------------------------------------------- */
+
+ICE_FN void gpu_queue_pack(gpu_warp_queue *queue, uint32_t entry, const ice_tables *tables,
+                           ice_random random, const ice_photon *photon)
 {
-    const ice_identity identity = gpu_identity(lane, photon->emission, photon->photon_id);
     const ice_optics optics = ice_optics_at(tables, photon->wavelength);
-    queue->positions[entry] =
-        make_float4(photon->x, photon->y, photon->z, __uint_as_float(identity.event_low));
-    queue->directions[entry] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
-    queue->identities[entry] = gpu_identity_pack(photon->wavelength, photon->emission,
-                                                 photon->photon_id, identity.step_id);
-    queue->optics[entry] = make_float4(optics.scattering, optics.dust, optics.ice,
-                                       __uint_as_float(identity.event_high));
+    queue->x[entry] = photon->x;
+    queue->y[entry] = photon->y;
+    queue->z[entry] = photon->z;
+    queue->dx[entry] = photon->dx;
+    queue->dy[entry] = photon->dy;
+    queue->dz[entry] = photon->dz;
+    queue->absorption[entry] = photon->absorption;
+    queue->wavelength[entry] = photon->wavelength;
+    queue->scattering[entry] = optics.scattering;
+    queue->dust[entry] = optics.dust;
+    queue->ice[entry] = optics.ice;
+    queue->random_low[entry] = (uint32_t)random.state;
+    queue->random_high[entry] = (uint32_t)(random.state >> 32);
+    queue->emissions[entry] = photon->emission;
+    queue->photon_ids[entry] = photon->photon_id;
 }
 
 ICE_FN ice_active_photon gpu_queue_unpack(const gpu_warp_queue *queue, uint32_t entry)
 {
-    const gpu_photon_words words = {queue->positions[entry], queue->directions[entry],
-                                    queue->identities[entry]};
-    const float4 optics = queue->optics[entry];
     ice_active_photon active;
-    active.photon = gpu_photon_unpack(words);
+    active.photon.x = queue->x[entry];
+    active.photon.y = queue->y[entry];
+    active.photon.z = queue->z[entry];
     active.photon.path = 0.0f;
+    active.photon.dx = queue->dx[entry];
+    active.photon.dy = queue->dy[entry];
+    active.photon.dz = queue->dz[entry];
+    active.photon.absorption = queue->absorption[entry];
+    active.photon.wavelength = queue->wavelength[entry];
+    active.photon.emission = queue->emissions[entry];
+    active.photon.photon_id = queue->photon_ids[entry];
     active.photon.scatters = 0;
-    active.optics.scattering = optics.x;
-    active.optics.dust = optics.y;
-    active.optics.ice = optics.z;
-    active.identity.event_low = __float_as_uint(words.position.w);
-    active.identity.event_high = __float_as_uint(optics.w);
-    active.identity.step_id = __float_as_uint(words.identity.w);
-    active.identity.photon_id = active.photon.photon_id;
+    active.optics.scattering = queue->scattering[entry];
+    active.optics.dust = queue->dust[entry];
+    active.optics.ice = queue->ice[entry];
+    active.random.state = (uint64_t)queue->random_high[entry] << 32 | queue->random_low[entry];
     active.fate = ICE_ALIVE;
     return active;
 }
 
-/* The queue of this warp among those of its block, with the photons that the launch before stored.
- * All threads of the block. */
-ICE_FN gpu_warp_queue *gpu_queue_load(const ics_lane_memory *lane, const ice_tables *tables,
-                                      gpu_warp_queue *queues)
+/* Takes the photon of an entry, in place of the thread's photon, which has ended or never was. */
+ICE_FN void gpu_queue_swap(gpu_warp_queue *queue, uint32_t entry, ice_active_photon *active)
 {
-    const uint32_t slot = gpu_queue_slot(), entry = threadIdx.x % 32;
+    const uint32_t emission = queue->emissions[entry], photon_id = queue->photon_ids[entry];
+    queue->emissions[entry] = active->photon.emission;
+    queue->photon_ids[entry] = active->photon.scatters;
+    queue->ended[entry] = active->fate;
+    *active = gpu_queue_unpack(queue, entry);
+    active->photon.emission = emission;
+    active->photon.photon_id = photon_id;
+}
+
+/* Counts the photon that has ended in an entry without a photon, if there is one. */
+ICE_FN void gpu_queue_count_end(gpu_warp_queue *queue, uint32_t entry, uint32_t *counts)
+{
+    const uint32_t fate = queue->ended[entry];
+    if (fate != GPU_IDLE) {
+        gpu_count_end(counts, queue->emissions[entry], fate, queue->photon_ids[entry]);
+        queue->ended[entry] = GPU_IDLE;
+    }
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
+
+/* The queue of this warp among those of its block. *count becomes 0. All threads of the block. */
+ICE_FN gpu_warp_queue *gpu_queue_begin(gpu_warp_queue *queues, uint32_t *count)
+{
     gpu_warp_queue *queue = &queues[threadIdx.x / 32];
+    queue->ended[threadIdx.x % 32] = GPU_IDLE;
+    *count = 0;
+    return queue;
+}
+
+/* The same with the photons that the launch before stored; *count is their number. All threads of
+ * the block. */
+ICE_FN gpu_warp_queue *gpu_queue_load(const ics_lane_memory *lane, const ice_tables *tables,
+                                      gpu_warp_queue *queues, uint32_t *count)
+{
+    const uint32_t slot = gpu_queue_slot();
+    gpu_warp_queue *queue = gpu_queue_begin(queues, count);
     gpu_photon_words words;
     words.identity = lane->identity[slot];
     const bool occupied = !gpu_is_vacant(words.identity);
-    const uint32_t entries = __ballot_sync(0xffffffffu, occupied);
-    if (entry == 0) {
-        queue->count = (uint32_t)__popc(entries);
-    }
+    *count = (uint32_t)__popc(__ballot_sync(0xffffffffu, occupied));
     if (occupied) {
         words.position = lane->position[slot];
         words.direction = lane->direction[slot];
         const ice_photon photon = gpu_photon_unpack(words);
-        gpu_queue_pack(queue, entry, lane, tables, &photon);
+        gpu_queue_pack(queue, threadIdx.x % 32, tables, lane->random[slot], &photon);
     }
     gpu_uncount_slots(lane, occupied); /* after it all threads see the queue */
     return queue;
 }
 
-/* Fills an empty queue with the photons of the first `count` threads. All threads of the warp, and
- * all of them have seen that the queue is empty and have been synchronised since. */
+/* Fills an empty queue with the photons of the first `count` threads, and counts what has ended in
+ * its entries. All threads of the warp, and all of them have seen that the queue is empty and have
+ * been synchronised since. */
 ICE_FN void gpu_queue_fill(gpu_warp_queue *queue, uint32_t count, const ics_lane_memory *lane,
-                           const ice_tables *tables, const ice_photon *photon)
+                           const ice_tables *tables, const ice_photon *photon, uint32_t *counts)
 {
     const uint32_t entry = threadIdx.x % 32;
+    gpu_queue_count_end(queue, entry, counts);
     if (entry < count) {
-        gpu_queue_pack(queue, entry, lane, tables, photon);
-    }
-    if (entry == 0) {
-        queue->count = count;
+        gpu_queue_pack(queue, entry, tables, gpu_new_random(lane, tables, photon), photon);
     }
     __syncwarp();
 }
@@ -108,7 +157,8 @@ ICE_FN void gpu_queue_fill(gpu_warp_queue *queue, uint32_t count, const ics_lane
 /* Fills an empty queue with `count` new photons, of which `first` is the first number in a queue
  * that counts photons. All threads of the warp, synchronised as for gpu_queue_fill(). */
 ICE_FN void gpu_queue_create(gpu_warp_queue *queue, uint64_t first, uint32_t count,
-                             const ics_lane_memory *lane, const ice_tables *tables)
+                             const ics_lane_memory *lane, const ice_tables *tables,
+                             uint32_t *counts)
 {
     ice_photon photon;
     if (threadIdx.x % 32 == 0) {
@@ -117,48 +167,48 @@ ICE_FN void gpu_queue_create(gpu_warp_queue *queue, uint64_t first, uint32_t cou
     if (threadIdx.x % 32 < count) {
         photon = gpu_new_photon(lane, tables, first + threadIdx.x % 32);
     }
-    gpu_queue_fill(queue, count, lane, tables, &photon);
+    gpu_queue_fill(queue, count, lane, tables, &photon, counts);
 }
 
-/* Fills an empty queue from the step queue. Returns 0 if no photons are left to create. All
- * threads of the warp. */
-ICE_FN int gpu_queue_refill(gpu_warp_queue *queue, const ics_lane_memory *lane,
-                            const ice_tables *tables)
+/* Fills an empty queue from the step queue. Returns the number of photons in it; 0: none are left
+ * to create. All threads of the warp. */
+ICE_FN uint32_t gpu_queue_refill(gpu_warp_queue *queue, const ics_lane_memory *lane,
+                                 const ice_tables *tables, uint32_t *counts)
 {
     uint64_t first;
     __syncwarp(); /* all threads have seen that the queue is empty */
     const uint32_t count = gpu_reserve(lane, 32, &first);
-    gpu_queue_create(queue, first, count, lane, tables);
-    return count > 0;
+    gpu_queue_create(queue, first, count, lane, tables, counts);
+    return count;
 }
 
-/* Gives the photons of the queue to idle threads, as long as there are both. All threads of the
- * warp. */
-ICE_FN void gpu_queue_assign(gpu_warp_queue *queue, ice_active_photon *active)
+/* Gives the `count` photons of the queue to threads that have none, as long as there are both.
+ * Returns the number of photons that stay in the queue. All threads of the warp. */
+ICE_FN uint32_t gpu_queue_assign(gpu_warp_queue *queue, uint32_t count, ice_active_photon *active)
 {
-    const uint32_t count = queue->count;
-    const uint32_t idle = __ballot_sync(0xffffffffu, active->fate == GPU_IDLE);
-    const uint32_t rank = (uint32_t)__popc(idle & ((1u << threadIdx.x % 32) - 1));
-    const uint32_t taken = min((uint32_t)__popc(idle), count);
-    if (active->fate == GPU_IDLE && rank < taken) {
-        *active = gpu_queue_unpack(queue, count - 1 - rank);
+    const uint32_t thread = threadIdx.x % 32;
+    const uint32_t idle = __ballot_sync(0xffffffffu, !gpu_has_photon(active));
+    const uint32_t rank = (uint32_t)__popc(idle & ((1u << thread) - 1));
+    if ((idle >> thread & 1) && rank < count) {
+        gpu_queue_swap(queue, count - 1 - rank, active);
     }
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) {
-        queue->count = count - taken;
-    }
-    __syncwarp();
+    return count - min((uint32_t)__popc(idle), count);
 }
 
-/* At the end of a launch: stores the queue in its slots. All threads of the block. */
-ICE_FN void gpu_queue_store(const gpu_warp_queue *queue, const ics_lane_memory *lane)
+/* At the end of a launch: stores the `count` photons of the queue in their slots, and counts what
+ * has ended in the other entries. All threads of the block. */
+ICE_FN void gpu_queue_store(gpu_warp_queue *queue, uint32_t count, const ics_lane_memory *lane,
+                            uint32_t *counts)
 {
     const uint32_t slot = gpu_queue_slot(), entry = threadIdx.x % 32;
-    const bool occupied = entry < queue->count;
+    const bool occupied = entry < count;
+    __syncwarp(); /* all threads have taken their photons */
     if (occupied) {
-        const ice_photon photon = gpu_queue_unpack(queue, entry).photon;
-        gpu_store_words(lane, slot, gpu_photon_pack(&photon, false));
+        const ice_active_photon active = gpu_queue_unpack(queue, entry);
+        gpu_store_words(lane, slot, gpu_photon_pack(&active.photon, false));
+        lane->random[slot] = active.random;
     } else {
+        gpu_queue_count_end(queue, entry, counts);
         gpu_free_slot(lane, slot);
     }
     const int has = __syncthreads_count(occupied);

@@ -161,7 +161,8 @@ static json_t *scalar(const ics_yaml_node *node, bool is_bool)
                : json_string(node->text);
 }
 
-/* The default of a field as JSON; NULL: it has none. Defaults are scalars and lists of scalars. */
+/* The default of a field as JSON; NULL: it has none. Defaults are scalars, lists of scalars, and
+ * empty mappings. */
 static json_t *fallback(const ics_schema_field *field)
 {
     ics_yaml *document = NULL;
@@ -178,6 +179,8 @@ static json_t *fallback(const ics_schema_field *field)
         for (size_t i = 0; i < root->count; ++i) {
             json_array_append_new(value, scalar(root->items[i], false));
         }
+    } else if (root->count == 0) {
+        value = json_object();
     }
     ics_yaml_destroy(document);
     return value;

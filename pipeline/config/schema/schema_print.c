@@ -1,4 +1,5 @@
 /* Writing a structure as YAML, and its schema as documentation. */
+#include "base/url.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
 
@@ -12,12 +13,20 @@ void ics_schema_print_number(double value, FILE *out)
     fputs(ics_number_print(value, digits), out);
 }
 
+/* A URL is printed without what may be a secret: printed configurations are kept and passed on. */
+static void print_text(const char *text, FILE *out)
+{
+    char shown[ICS_URL_MOST + 1];
+    const bool hides = ics_url_is(text) && ics_url_may_be_secret(text);
+    ics_yaml_print_text(hides ? ics_url_shown(text, shown) : text, out);
+}
+
 /* Prints an absolute path, so that the printed file means the same in every folder. */
 static void print_path(const char *path, bool is_pattern, FILE *out)
 {
     char *folder = getcwd(NULL, 0);
     char *absolute = folder != NULL ? ics_schema_join(folder, path, is_pattern) : NULL;
-    ics_yaml_print_text(absolute != NULL ? absolute : path, out);
+    print_text(absolute != NULL ? absolute : path, out);
     free(absolute);
     free(folder);
 }
@@ -81,7 +90,7 @@ static void print_texts(const ics_schema_field *field, const char *text, FILE *o
     } else if (field->type == ICS_SCHEMA_PATH) {
         ics_schema_print_path(text, out);
     } else {
-        ics_yaml_print_text(text, out);
+        print_text(text, out);
     }
 }
 

@@ -1,4 +1,5 @@
 /* Reading the value of one field from a node, by the field's type. */
+#include "base/url.h"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
@@ -237,7 +238,8 @@ static int read_text(const ics_schema_field *field, const ics_yaml_node *node, v
 
 char *ics_schema_join(const char *folder, const char *name, bool is_pattern)
 {
-    if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0) {
+    if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0 ||
+        (is_pattern && ics_url_is(name))) {
         return strdup(name);
     }
     size_t folder_length = strlen(folder), name_length = strlen(name);

@@ -7,7 +7,20 @@
 
 #define POSITION_MAX   10000.0f /* m */
 #define NORM_TOLERANCE 1e-3
-#define KNOWN_FLAGS    (ICESTREAM_STEP_ISOTROPIC | ICESTREAM_STEP_NOT_THINNED)
+#define PHOTONS_MAX    (UINT64_C(1) << 62)
+#define PLAIN_FLAGS    (ICESTREAM_STEP_ISOTROPIC | ICESTREAM_STEP_NOT_THINNED)
+
+/* The limits of what profiles need. Depths and angles of particles are far inside. */
+#define DEPTH_SCALE_MAX 10.0f /* m */
+#define DEPTH_SHAPE_MIN 0.1f
+#define DEPTH_SHAPE_MAX 100.0f
+#define LED_WIDTH_MAX   127.0f
+#define DURATION_MAX    1e9f  /* ns */
+#define GAUSS_MIN       1e-5f /* rad */
+#define GAUSS_MAX       3.1415927f
+#define KNOWN_FLAGS                                                                                \
+    (PLAIN_FLAGS | ICESTREAM_STEP_PROFILE(15) | ICESTREAM_STEP_PULSE(3) | ICESTREAM_STEP_SURFACE | \
+     ICESTREAM_STEP_GLASS)
 
 static double norm_squared(const icestream_step *step)
 {
@@ -29,7 +42,8 @@ static int unit_direction(const icestream_step *step)
     return (norm >= low) & (norm <= high);
 }
 
-/* Checks all conditions at once without branches, because almost every step is good. */
+/* Checks all conditions of a step without a profile at once and without branches, because almost
+ * every step is good. */
 static int passes_all(const icestream_step *step, uint32_t spectrum_count)
 {
     int isotropic = step->flags & ICESTREAM_STEP_ISOTROPIC;
@@ -38,7 +52,7 @@ static int passes_all(const icestream_step *step, uint32_t spectrum_count)
            (isotropic | unit_direction(step)) & (step->length >= 0) & (step->length < INFINITY) &
            (step->beta > 0) & (step->beta <= 1) & (step->weight >= 0) & (step->weight < INFINITY) &
            (step->kind <= ICESTREAM_KIND_POINT) & (step->spectrum < spectrum_count) &
-           ((step->flags & ~KNOWN_FLAGS) == 0);
+           ((step->flags & ~PLAIN_FLAGS) == 0);
 }
 
 typedef struct place {
@@ -76,8 +90,8 @@ static int bad_direction(const place *at, const icestream_step *step)
                          at->name, at->row, sqrt(norm_squared(step)));
 }
 
-/* Finds the field that made passes_all() false. */
-static int explain(const place *at, const icestream_step *step, uint32_t spectrum_count)
+/* Checks the fields that mean the same with and without a profile. */
+static int check_common(const place *at, const icestream_step *step, uint32_t spectrum_count)
 {
     static const char *const names[] = {"x", "y", "z"};
     const float positions[] = {step->x, step->y, step->z};
@@ -95,9 +109,6 @@ static int explain(const place *at, const icestream_step *step, uint32_t spectru
     if (!(step->length >= 0 && step->length < INFINITY)) {
         return bad_float(at, "length", step->length, "a finite value >= 0");
     }
-    if (!(step->beta > 0 && step->beta <= 1)) {
-        return bad_float(at, "beta", step->beta, "a value in (0, 1]");
-    }
     if (!(step->weight >= 0 && step->weight < INFINITY)) {
         return bad_float(at, "weight", step->weight, "a finite value >= 0");
     }
@@ -112,8 +123,123 @@ static int explain(const place *at, const icestream_step *step, uint32_t spectru
                              "the run, 0 to %" PRIu32,
                              at->name, at->row, step->spectrum, spectrum_count - 1);
     }
-    return bad_integer(at, "flags", step->flags,
-                       "0 to 3: the sum of 1 (isotropic) and 2 (not thinned)");
+    return ICESTREAM_OK;
+}
+
+/* ---- profiles (files.md 3.4) ----------------------------------------------------------------- */
+
+static int check_cascade(const place *at, const icestream_step *step)
+{
+    const bool is_cloud = ICESTREAM_STEP_PROFILE_OF(step->flags) == ICESTREAM_PROFILE_CLOUD;
+    if (step->flags & ~(ICESTREAM_STEP_NOT_THINNED | ICESTREAM_STEP_PROFILE(15))) {
+        return bad_integer(at, "flags", step->flags,
+                           "no pulse (64, 128), surface (256) or glass (512) of a beam with the "
+                           "profile of a cascade");
+    }
+    if (step->spectrum != 0) {
+        return bad_integer(at, "spectrum", step->spectrum,
+                           "0 (Cherenkov light) with the profile of a cascade");
+    }
+    if (is_cloud) {
+        return step->beta == 1 ? ICESTREAM_OK
+                               : bad_float(at, "beta", step->beta, "1 with the profile cloud");
+    }
+    if (!(step->length <= DEPTH_SCALE_MAX)) {
+        return bad_float(at, "length", step->length,
+                         "a scale of depths from 0 to 10 m with the profile cascade");
+    }
+    return in(step->beta, DEPTH_SHAPE_MIN, DEPTH_SHAPE_MAX)
+               ? ICESTREAM_OK
+               : bad_float(at, "beta", step->beta,
+                           "a shape of depths from 0.1 to 100 with the profile cascade");
+}
+
+static int check_pulse(const place *at, const icestream_step *step)
+{
+    switch (ICESTREAM_STEP_PULSE_OF(step->flags)) {
+    case ICESTREAM_PULSE_INSTANT:
+        return step->length == 0
+                   ? ICESTREAM_OK
+                   : bad_float(at, "length", step->length, "0 with a beam without a pulse");
+    case ICESTREAM_PULSE_LED:
+        return step->length <= LED_WIDTH_MAX
+                   ? ICESTREAM_OK
+                   : bad_float(at, "length", step->length,
+                               "the width of an LED from 0 to 127 with the pulse of an LED");
+    case ICESTREAM_PULSE_RECTANGLE:
+        return step->length <= DURATION_MAX
+                   ? ICESTREAM_OK
+                   : bad_float(at, "length", step->length,
+                               "a duration from 0 to 1e9 ns with a rectangular pulse");
+    default:
+        return bad_integer(at, "flags", step->flags,
+                           "a pulse of 0 (instant), 64 (LED) or 128 (rectangle)");
+    }
+}
+
+static int check_beam(const place *at, const icestream_step *step, unsigned profile)
+{
+    const bool is_clsim =
+        profile == ICESTREAM_PROFILE_CLSIM || profile == ICESTREAM_PROFILE_CLSIM_TILTED;
+    const bool is_lab =
+        profile >= ICESTREAM_PROFILE_LAB_AVERAGE && profile <= ICESTREAM_PROFILE_LAB_TILTED;
+    if ((step->flags & ICESTREAM_STEP_GLASS) && (step->flags & ICESTREAM_STEP_SURFACE)) {
+        return bad_integer(at, "flags", step->flags, "one of surface (256) and glass (512)");
+    }
+    if ((step->flags & ICESTREAM_STEP_GLASS) && !is_lab) {
+        return bad_integer(at, "flags", step->flags,
+                           "glass (512) only with the profiles lab (16, 20, 24)");
+    }
+    if (step->spectrum < 1 || (is_clsim && step->spectrum > 5)) {
+        return bad_integer(at, "spectrum", step->spectrum,
+                           is_clsim ? "an LED, 1 to 5, with a beam of clsim"
+                                    : "1 or more with a beam");
+    }
+    if (profile == ICESTREAM_PROFILE_GAUSS && !in(step->beta, GAUSS_MIN, GAUSS_MAX)) {
+        return bad_float(at, "beta", step->beta,
+                         "a sigma from 1e-5 to 3.1415927 rad with the profile gauss");
+    }
+    if (profile != ICESTREAM_PROFILE_GAUSS && step->beta != 1) {
+        return bad_float(at, "beta", step->beta, "1 with a beam other than gauss");
+    }
+    return check_pulse(at, step);
+}
+
+static int check_profile(const place *at, const icestream_step *step)
+{
+    const unsigned profile = ICESTREAM_STEP_PROFILE_OF(step->flags);
+    if (profile > ICESTREAM_PROFILE_CONE || (step->flags & ~KNOWN_FLAGS) != 0) {
+        return bad_integer(
+            at, "flags", step->flags,
+            "bits of 1 (isotropic), 2 (not thinned), 4 times a profile from 1 to 12, "
+            "64 times a pulse from 0 to 2, 256 (surface) and 512 (glass)");
+    }
+    if (profile == ICESTREAM_PROFILE_NONE) {
+        return bad_integer(
+            at, "flags", step->flags,
+            "a pulse, surface or glass only with a beam: 4 times a profile from 3 to "
+            "12");
+    }
+    if (step->flags & ICESTREAM_STEP_ISOTROPIC) {
+        return bad_integer(at, "flags", step->flags,
+                           "1 (isotropic) only without a profile; the profile of isotropic light "
+                           "is 40");
+    }
+    return profile <= ICESTREAM_PROFILE_CLOUD ? check_cascade(at, step)
+                                              : check_beam(at, step, profile);
+}
+
+/* Checks a step that passes_all() does not know as good: it has a profile, or something is wrong.
+ */
+static int check_closely(const place *at, const icestream_step *step, uint32_t spectrum_count)
+{
+    ICS_TRY(check_common(at, step, spectrum_count));
+    if (step->flags & ~PLAIN_FLAGS) {
+        return check_profile(at, step);
+    }
+    return step->beta > 0 && step->beta <= 1
+               ? ICESTREAM_OK
+               : bad_float(at, "beta", step->beta, "a value in (0, 1]");
 }
 
 int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_count,
@@ -122,7 +248,7 @@ int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_
     for (size_t i = 0; i < count; ++i) {
         if (__builtin_expect(!passes_all(&steps[i], spectrum_count), 0)) {
             place at = {.name = name, .row = first_row + i, .error = error};
-            return explain(&at, &steps[i], spectrum_count);
+            ICS_TRY(check_closely(&at, &steps[i], spectrum_count));
         }
     }
     return ICESTREAM_OK;
@@ -142,4 +268,24 @@ void ics_step_normalise(icestream_step *steps, size_t count)
         step->dy = (float)(step->dy / norm);
         step->dz = (float)(step->dz / norm);
     }
+}
+
+int ics_step_check_duplicate(const char *name, const icestream_step *step, uint64_t row,
+                             uint64_t first_row, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: row %" PRIu64 ", field step_id: found %" PRIu32
+                         " again in event %" PRIu64 " (as in row %" PRIu64
+                         "), expected it once per event",
+                         name, row, step->step_id, step->event_id, first_row);
+}
+
+int ics_step_check_total(const char *name, uint64_t row, uint64_t photons, icestream_error *error)
+{
+    return photons < PHOTONS_MAX
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: row %" PRIu64 ", field photons: found %" PRIu64
+                               " photons up to here, expected a total below 2^62",
+                               name, row, photons);
 }

@@ -15,4 +15,12 @@ int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_
  * steps must have passed ics_step_check(). */
 void ics_step_normalise(icestream_step *steps, size_t count);
 
+/* The error of a step_id that is there twice in an event: in `row`, and before in `first_row`.
+ * ICESTREAM_E_INPUT. */
+int ics_step_check_duplicate(const char *name, const icestream_step *step, uint64_t row,
+                             uint64_t first_row, icestream_error *error);
+
+/* Checks the photons of all rows up to `row`. ICESTREAM_E_INPUT: 2^62 or more. */
+int ics_step_check_total(const char *name, uint64_t row, uint64_t photons, icestream_error *error);
+
 #endif

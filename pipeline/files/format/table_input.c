@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/json_read.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -120,8 +121,7 @@ static int read_note(ics_table_reader *reader, icestream_error *error)
     if (text == NULL) {
         return ICESTREAM_OK;
     }
-    errno = 0;
-    reader->note = json_loads(text, JSON_REJECT_DUPLICATES, &reason);
+    reader->note = ics_json_read_text(text, JSON_REJECT_DUPLICATES, &reason);
     if (reader->note == NULL && errno == ENOMEM) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
     }

@@ -7,7 +7,7 @@
 #ifndef ICS_FILES_FORMAT_TABLE_READER_H
 #define ICS_FILES_FORMAT_TABLE_READER_H
 
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/files/format/layout.h"
 
 #include <jansson.h>

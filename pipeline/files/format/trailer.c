@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "base/json_read.h"
 #include "pipeline/files/format/crc32c.h"
 
 #include <errno.h>
@@ -211,9 +212,7 @@ int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
                              name, checksum, tail->checksum);
     }
     json_error_t reason;
-    errno = 0;
-    out->metadata = json_loadb(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
-    /* If jansson has no memory for a token, it reports a wrong token. */
+    out->metadata = ics_json_read(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
     if (out->metadata == NULL && errno == ENOMEM) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
     }

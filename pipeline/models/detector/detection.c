@@ -1,6 +1,7 @@
 #include "pipeline/models/detector/detection.h"
 
 #include "base/error.h"
+#include "pipeline/models/detector/pmt_detection.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,13 +64,16 @@ static void fill(ice_detection *tables, const ice_detector *detector, const ice_
     }
 }
 
-int ics_detection_create(const ice_detector *detector, const ice_light *light,
+int ics_detection_create(const ice_detector *detector, const ice_light *light, const char *variant,
                          ics_hit_content content, ics_detection **out, icestream_error *error)
 {
     const size_t numbers = (2 + ICE_ACCEPTANCES) * light->bias_count + detector->angular.count;
     const size_t sensors = detector->module_count * sizeof(ice_sensor);
     ics_detection *detection = calloc(1, sizeof *detection);
-    char *memory = malloc(sensors + numbers * sizeof(float));
+    const bool has_pmts = ics_pmt_detection_is(variant);
+    const size_t fixed = sensors + numbers * sizeof(float);
+    const size_t bytes = fixed + (has_pmts ? ics_pmt_detection_bytes(detector) : 0);
+    char *memory = malloc(bytes);
     if (detection == NULL || memory == NULL) {
         free(detection);
         free(memory);
@@ -77,8 +81,17 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light,
     }
     detection->content = content;
     detection->memory = memory;
-    detection->bytes = sensors + numbers * sizeof(float);
+    detection->bytes = bytes;
     fill(&detection->tables, detector, light, (ice_sensor *)memory, (float *)(memory + sensors));
+    for (int i = 0; i < ICE_DETECT_VARIANTS; ++i) {
+        if (strcmp(ice_detect_variants[i].name, variant) == 0) {
+            detection->variant = &ice_detect_variants[i];
+        }
+    }
+    if (has_pmts) {
+        ics_pmt_detection_fill(detector, variant, memory + fixed, &detection->pmts);
+        detection->tables.pmts = &detection->pmts;
+    }
     *out = detection;
     return ICESTREAM_OK;
 }

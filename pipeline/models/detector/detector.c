@@ -2,9 +2,12 @@
 
 #include "base/error.h"
 #include "pipeline/models/detector/detector_layout.h"
+#include "pipeline/models/detector/module_closest.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
+#include "pipeline/models/detector/module_types.h"
 #include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/detector/string_cables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,18 @@ static int compare_identities(const void *a, const void *b)
         return l < r ? -1 : 1;
     }
     return left->line < right->line ? -1 : left->line > right->line;
+}
+
+/* Sorts the modules by their identities. Most files are in this order already. */
+static void sort_identities(ics_module_list *list)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < list->count && sorted; ++i) {
+        sorted = compare_identities(&list->items[i - 1], &list->items[i]) <= 0;
+    }
+    if (!sorted) {
+        qsort(list->items, list->count, sizeof *list->items, compare_identities);
+    }
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -59,11 +74,19 @@ static int check_duplicates(const icestream_config *config, const ics_module_lis
     return status;
 }
 
+/* Finds out how close the modules are to each other. Only a list with a fault needs the grid, which
+ * finds the modules that the messages name. */
 static int check_overlaps(const icestream_config *config, const ics_module_list *list,
-                          const ice_detector *detector, icestream_error *error)
+                          ice_detector *detector, icestream_error *error)
 {
-    const double least = 2 * config->detector.radius;
+    const double least = 2 * detector->radius;
     const ice_module *modules = detector->modules;
+    if (ics_module_closest(modules, list->count, &detector->closest) != ICESTREAM_OK) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    if (detector->closest >= least) {
+        return ICESTREAM_OK;
+    }
     ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
     if (grid == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
@@ -86,10 +109,11 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
         ics_error_add_counted(
             error, &faults, ICESTREAM_E_CONFIG, detector->name,
             "%s: error: string %u, module %u: found %.6g m from string %u, module %u%s, "
-            "expected at least %.6g m, twice detector.radius",
+            "expected at least %.6g m, twice %s",
             place_of(config, detector->name, list->items[i].line, place, sizeof place),
             modules[i].string, modules[i].module, distance, modules[other].string,
-            modules[other].module, line, least);
+            modules[other].module, line, least,
+            detector->type_count > 0 ? "the reach of the largest type" : "detector.radius");
         status = ICESTREAM_E_CONFIG;
     }
     ics_module_grid_destroy(grid);
@@ -121,12 +145,12 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Reads the modules from a file; `path` NULL: makes those of hex86. */
-static int read_list(const icestream_config *config, const char *path, ics_module_list *list,
-                     icestream_error *error)
+static int read_list(const icestream_config *config, const char *path, ics_types *types,
+                     ics_module_list *list, icestream_error *error)
 {
     *list = (ics_module_list){0};
     if (path != NULL) {
-        return ics_detector_layout_read(path, list, error);
+        return ics_detector_layout_read(path, config, types, list, error);
     }
     if (ics_module_list_hex86(config->detector.jitter, config->detector.dense, list) !=
         ICESTREAM_OK) {
@@ -156,9 +180,10 @@ static ice_detector *allocate(const char *name, const ics_module_list *list)
 }
 
 /* Checks the modules and fills in what they detect. All errors are reported together. */
-static int complete(const icestream_config *config, const ics_module_list *list,
+static int complete(const icestream_config *config, ics_types *types, const ics_module_list *list,
                     ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {
+    ICS_TRY(ics_module_types_apply(config, types, list, detector, error));
     /* A module that is listed twice overlaps itself: one of the two messages is enough. */
     int status = check_duplicates(config, list, detector->name, error);
     if (status == ICESTREAM_OK) {
@@ -170,6 +195,9 @@ static int complete(const icestream_config *config, const ics_module_list *list,
      */
     if (status == ICESTREAM_OK) {
         status = ics_sensors_create(config, detector, warnings, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_string_cables_create(config, detector, error);
     }
     return status;
 }
@@ -222,29 +250,34 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     ics_module_list list;
     char *path = NULL;
     *out = NULL;
+    ics_types types;
     ICS_TRY(ics_detector_layout_path(config, &path, error));
-    int status = read_list(config, path, &list, error);
+    int status = ics_types_read(config, &types, warnings, error);
+    if (status == ICESTREAM_OK) {
+        status = read_list(config, path, &types, &list, error);
+    }
     if (status != ICESTREAM_OK) {
+        ics_types_free(&types);
         free(path);
         return status;
     }
-    if (list.count > 1) {
-        qsort(list.items, list.count, sizeof *list.items, compare_identities);
-    }
+    sort_identities(&list);
     ice_detector *detector = allocate(path != NULL ? path : "hex86", &list);
     free(path);
     if (detector == NULL) {
+        ics_types_free(&types);
         ics_module_list_free(&list);
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
     detector->radius = config->detector.radius;
     detector->oversize = config->detector.oversize;
     detector->keep_hit_photons = config->detector.keep_hit_photons;
-    status = complete(config, &list, detector, warnings, error);
+    status = complete(config, &types, &list, detector, warnings, error);
     if (status == ICESTREAM_OK) {
         status = warn_of_deep_modules(&list, detector->name, warnings, error);
     }
     ics_module_list_free(&list);
+    ics_types_free(&types);
     if (status == ICESTREAM_OK) {
         status = warn_if_nothing_records(config, detector, warnings, error);
     }
@@ -261,6 +294,12 @@ void ics_detector_destroy(ice_detector *detector)
     if (detector == NULL) {
         return;
     }
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        ics_type_free(&detector->types[i]);
+    }
+    free(detector->types);
+    free(detector->orientations);
+    free(detector->cables);
     free(detector->name);
     free(detector->modules);
     free(detector);

@@ -1,6 +1,7 @@
 #include "pipeline/models/detector/detector_layout.h"
 
 #include "base/error.h"
+#include "pipeline/models/detector/detx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -69,13 +70,59 @@ int ics_detector_layout_path(const icestream_config *config, char **out, icestre
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool ends_with_geo_f2k(const char *path)
+/* Reads DETX. The only type of the configuration, if there is one, gives the sphere and the windows
+ * of the PMTs. */
+static int read_detx(const ics_text *text, const icestream_config *config, ics_types *types,
+                     ics_module_list *out, icestream_error *error)
 {
-    const size_t length = strlen(path), tail = sizeof geo_name - 1;
-    return length >= tail && strcmp(path + length - tail, geo_name) == 0;
+    if (types == NULL) {
+        return ics_detx_read(text, NULL, NULL, out, error);
+    }
+    ics_detx_shape shape = {.name = "detx",
+                            .radius = config->detector.radius,
+                            .oversize = config->detector.oversize,
+                            .beta = 1};
+    char *name = NULL;
+    if (types->count > 0) {
+        const ice_module_type *type = &types->items[0];
+        char place[512];
+        if (types->count > 1 || type->shape != ICE_SHAPE_SPHERE || !types->no_pmts[0]) {
+            return ics_error_add(error, ICESTREAM_E_CONFIG,
+                                 "%s: error: detector.types: found %zu types, the first with %zu "
+                                 "PMTs, expected one sphere without the key pmts, because %s gives "
+                                 "the PMTs",
+                                 ics_config_place(config, "detector.types", place, sizeof place),
+                                 types->count, type->pmt_count, text->name);
+        }
+        shape = (ics_detx_shape){.radius = type->radius,
+                                 .oversize = type->oversize,
+                                 .pmt_radius = types->pmt_radius[0],
+                                 .beta = type->beta};
+        name = strdup(type->name);
+        if (name == NULL) {
+            return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        }
+        shape.name = name;
+        ics_types_free(types);
+    }
+    const int status = ics_detx_read(text, &shape, types, out, error);
+    free(name);
+    return status;
 }
 
-int ics_detector_layout_read(const char *path, ics_module_list *out, icestream_error *error)
+static bool ends_with(const char *path, const char *tail)
+{
+    const size_t length = strlen(path), tail_length = strlen(tail);
+    return length >= tail_length && strcmp(path + length - tail_length, tail) == 0;
+}
+
+double ics_detector_layout_height(const char *name)
+{
+    return ends_with(name, geo_name) ? -ICE_DETECTOR_DEPTH : 0;
+}
+
+int ics_detector_layout_read(const char *path, const icestream_config *config, ics_types *types,
+                             ics_module_list *out, icestream_error *error)
 {
     ics_text text;
     *out = (ics_module_list){0};
@@ -83,8 +130,9 @@ int ics_detector_layout_read(const char *path, ics_module_list *out, icestream_e
     if (status != ICESTREAM_OK) {
         return status;
     }
-    status = ends_with_geo_f2k(path) ? ics_module_list_geo(&text, out, error)
-                                     : ics_module_list_csv(&text, out, error);
+    status = ends_with(path, geo_name)  ? ics_module_list_geo(&text, out, error)
+             : ends_with(path, ".detx") ? read_detx(&text, config, types, out, error)
+                                        : ics_module_list_csv(&text, types, out, error);
     ics_text_free(&text);
     if (status == ICESTREAM_OK && out->count == 0) {
         ics_error_add(error, ICESTREAM_E_CONFIG,
@@ -102,7 +150,7 @@ size_t ics_detector_layout_line(const ice_detector *detector, const ice_module *
     icestream_error unused = {.status = ICESTREAM_OK};
     size_t line = 0;
     if (strcmp(detector->name, "hex86") == 0 ||
-        ics_detector_layout_read(detector->name, &list, &unused) != ICESTREAM_OK) {
+        ics_detector_layout_read(detector->name, NULL, NULL, &list, &unused) != ICESTREAM_OK) {
         return 0;
     }
     for (size_t i = 0; i < list.count && line == 0; ++i) {
@@ -177,7 +225,7 @@ int ics_detector_layout_compare(const ice_detector *detector, const char *path,
         out->file = NULL;
         return ICESTREAM_OK;
     }
-    const int status = ics_detector_layout_read(out->file, &list, error);
+    const int status = ics_detector_layout_read(out->file, NULL, NULL, &list, error);
     if (status != ICESTREAM_OK) {
         free(out->file);
         out->file = NULL;

@@ -10,9 +10,16 @@
  * ICESTREAM_E_CONFIG: keys of hex86 are given together with a geo-f2k. ICESTREAM_E_MEMORY. */
 int ics_detector_layout_path(const icestream_config *config, char **out, icestream_error *error);
 
-/* Reads the modules of a file: geo-f2k if the name ends so, else CSV. A file without modules is an
- * error. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller frees the list. */
-int ics_detector_layout_read(const char *path, ics_module_list *out, icestream_error *error);
+/* Reads the modules of a file: geo-f2k if the name ends so, DETX if it ends in .detx, else CSV. A
+ * file without modules is an error. `types`: the types that CSV may name; those that a DETX file
+ * describes are added. NULL: only the modules count. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The
+ * caller frees the list. */
+int ics_detector_layout_read(const char *path, const icestream_config *config, ics_types *types,
+                             ics_module_list *out, icestream_error *error);
+
+/* Returns what to add to z of a module to get z of the file of the detector (m): geo-f2k counts
+ * from the surface, and all other files count as icestream does. `name`: ice_detector.name. */
+double ics_detector_layout_height(const char *name);
 
 /* How the modules of a detector differ from a file geo-f2k. */
 typedef struct ics_layout_difference {

@@ -103,30 +103,3 @@ size_t ics_module_grid_nearest(const ics_module_grid *grid, size_t index, double
     }
     return nearest;
 }
-
-int ics_module_grid_closest(const ice_module *modules, size_t count, double least, double *distance)
-{
-    /* Coordinates are within 10 km, so no two modules are further apart than this distance. */
-    const double widest = 4e4;
-    *distance = INFINITY;
-    if (count < 2) {
-        return ICESTREAM_OK;
-    }
-    /* The cells are doubled until the first pair is found, so that no cell ever contains more than
-     * a few modules. */
-    for (double cell = 2 * least; *distance > cell && cell < 4 * widest; cell *= 2) {
-        ics_module_grid *grid = ics_module_grid_create(modules, count, cell);
-        if (grid == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        for (size_t i = 0; i < count; ++i) {
-            double d;
-            if (ics_module_grid_nearest(grid, i, &d) != SIZE_MAX && d < *distance) {
-                *distance = d;
-            }
-            ics_module_grid_insert(grid, i);
-        }
-        ics_module_grid_destroy(grid);
-    }
-    return ICESTREAM_OK;
-}

@@ -19,9 +19,4 @@ void ics_module_grid_insert(ics_module_grid *grid, size_t index);
  * or SIZE_MAX if there is none. `distance` becomes the distance of the centres, m. */
 size_t ics_module_grid_nearest(const ics_module_grid *grid, size_t index, double *distance);
 
-/* Gives the distance (m) of the two closest centres, if all are at least `least` (> 0) apart;
- * +INFINITY for one module. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_module_grid_closest(const ice_module *modules, size_t count, double least,
-                            double *distance);
-
 #endif

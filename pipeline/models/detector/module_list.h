@@ -5,10 +5,13 @@
 #include "base/error.h"
 #include "physics/model.h"
 #include "pipeline/models/text/text.h"
+#include "pipeline/models/types/type_list.h"
 
 typedef struct ics_listed_module {
-    ice_module module;
-    size_t line; /* 0: not from a file */
+    ice_module module;    /* the type is set if has_type; the orientation is not set */
+    size_t line;          /* 0: not from a file */
+    bool has_type;        /* the list names the type of the module */
+    ice_orientation turn; /* how the module hangs; w = x = y = z = 0: the list does not say it */
 } ics_listed_module;
 
 typedef struct ics_module_list {
@@ -23,6 +26,15 @@ typedef struct ics_module_list {
 int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t line);
 void ics_module_list_free(ics_module_list *list);
 
+/* For readers of lists. Checks the numbers of a row and appends the module; faults are counted in
+ * the reader. ICESTREAM_OK, also after a fault; ICESTREAM_E_CONFIG: too many modules;
+ * ICESTREAM_E_MEMORY. */
+int ics_module_list_add_row(ics_text_reader *reader, size_t line, double string, double number,
+                            const ice_module *given, ics_module_list *list);
+/* Ends the reading of a list: returns the status, or ICESTREAM_E_CONFIG if the reader has faults.
+ * Adds the error about memory, and empties the list unless ICESTREAM_OK is returned. */
+int ics_module_list_finish(ics_text_reader *reader, int status, ics_module_list *list);
+
 /* Makes the 86 strings of physics.md 13.3. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out);
 
@@ -33,7 +45,10 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out);
 int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_error *error);
 
 /* Reads CSV with the columns string, module, x, y, z and optionally efficiency; or string_index,
- * dom_index (both from 0), x_m, y_m, z_m. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
-int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_error *error);
+ * dom_index (both from 0), x_m, y_m, z_m. Optional columns: type, a name of `types` (NULL: any name
+ * is right, and has no meaning); an orientation, as the unit quaternion qw, qx, qy, qz or as
+ * zenith, azimuth, roll in degrees (docs/detectors.md). ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_module_list_csv(const ics_text *text, const ics_types *types, ics_module_list *out,
+                        icestream_error *error);
 
 #endif

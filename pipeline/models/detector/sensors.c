@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/detector_layout.h"
+#include "pipeline/models/detector/pmt_detection.h"
 
 #include <errno.h>
 #include <math.h>
@@ -394,7 +395,13 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
         [ICS_SENSOR_AXES] = config->detector.axes,
         [ICS_SENSOR_CABLES] = config->detector.cables,
         [ICS_SENSOR_VOLTAGES] = config->detector.voltages};
-    int status = read_angular(config, &detector->angular, error);
+    int status = ICESTREAM_OK;
+    if (ics_pmt_detection_is(config->stages.detect)) {
+        detector->angular = ics_angular_none();
+        status = ics_pmt_detection_maximum(config, detector, &detector->angular.maximum, error);
+    } else {
+        status = read_angular(config, &detector->angular, error);
+    }
     for (ics_sensor_file kind = 0; kind < ICS_SENSOR_FILES; ++kind) {
         int result = read_sensor_file(config, kind, values[kind], detector, warnings, error);
         status = status ? status : result;

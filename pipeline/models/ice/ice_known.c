@@ -1,7 +1,7 @@
 #include "pipeline/models/ice/ice_known.h"
 
 #include "base/error.h"
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/models/text/text.h"
 
 #include <stdio.h>

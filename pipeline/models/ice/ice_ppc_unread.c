@@ -10,8 +10,8 @@
 static const struct {
     const char *name, *feature;
 } unread[] = {
-    {"om.conf", "other sensors"}, {"om.map", "other sensors"},    {"om.dirs", "other sensors"},
-    {"om.wv_*", "other sensors"}, {"str-f2k", "data of strings"},
+    {"om.wv_*", "other sensors"},
+    {"str-f2k", "data of strings"},
 };
 
 static int select_unread(const struct dirent *entry)

@@ -41,15 +41,13 @@ double ics_curve_at(const ics_curve *curve, double x)
     if (curve->count == 0 || x < curve->x[0] || x > curve->x[curve->count - 1]) {
         return 0;
     }
-    /* Returns the index of the last point at or before x. */
-    size_t low = 0, high = curve->count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (curve->x[middle] <= x) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+    /* Finds the last point at or before x, without branches that a processor would guess wrongly
+     * for the wavelengths of hits. */
+    size_t low = 0;
+    for (size_t left = curve->count; left > 1;) {
+        const size_t half = left / 2;
+        low = curve->x[low + half] <= x ? low + half : low;
+        left -= half;
     }
     if (low + 1 == curve->count) {
         return curve->y[low];

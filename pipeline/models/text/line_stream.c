@@ -19,6 +19,7 @@ struct ics_line_stream {
     int descriptor; /* -1: text in memory */
     int wake;       /* interrupts a read; -1: nothing does */
     bool owned;     /* the stream closes the descriptor */
+    bool is_pipe;   /* the descriptor is that of a pipe, and does not block */
     bool ended;     /* nothing follows what is in the buffer */
     const char *next, *end;
     size_t line;
@@ -49,7 +50,9 @@ int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_erro
     stream->descriptor = STDIN_FILENO;
     struct stat about;
     if (strcmp(path, "-") != 0) {
-        stream->descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+        /* Opening a named pipe must not wait for its writer, because nothing could interrupt that.
+         * Files ignore O_NONBLOCK. */
+        stream->descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
         stream->owned = stream->descriptor >= 0;
     } else {
         stream->name = "standard input";
@@ -60,6 +63,8 @@ int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_erro
     } else if (S_ISDIR(about.st_mode)) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found a folder, expected a file", stream->name);
+    } else {
+        stream->is_pipe = stream->owned && S_ISFIFO(about.st_mode);
     }
     if (status != ICESTREAM_OK) {
         ics_line_stream_destroy(stream);
@@ -127,7 +132,7 @@ static bool wait_for_text(const ics_line_stream *stream)
 {
     struct pollfd waits[2] = {{.fd = stream->descriptor, .events = POLLIN},
                               {.fd = stream->wake, .events = POLLIN}};
-    if (stream->wake < 0) {
+    if (stream->wake < 0 && !stream->is_pipe) {
         return true;
     }
     return TEMP_FAILURE_RETRY(poll(waits, 2, -1)) < 0 || waits[1].revents == 0;
@@ -137,13 +142,16 @@ static bool wait_for_text(const ics_line_stream *stream)
 static int refill(ics_line_stream *stream, icestream_error *error)
 {
     const size_t kept = (size_t)(stream->end - stream->next);
-    if (!wait_for_text(stream)) {
-        return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted", stream->name);
-    }
+    ssize_t got;
     memmove(stream->buffer, stream->next, kept);
     stream->next = stream->buffer;
-    ssize_t got =
-        TEMP_FAILURE_RETRY(read(stream->descriptor, stream->buffer + kept, BUFFER - kept));
+    stream->end = stream->buffer + kept;
+    do { /* another reader of a pipe may have been faster */
+        if (!wait_for_text(stream)) {
+            return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted", stream->name);
+        }
+        got = TEMP_FAILURE_RETRY(read(stream->descriptor, stream->buffer + kept, BUFFER - kept));
+    } while (got < 0 && errno == EAGAIN && stream->is_pipe);
     stream->end = stream->buffer + kept + (got > 0 ? (size_t)got : 0);
     stream->ended = got <= 0;
     if (got < 0) {

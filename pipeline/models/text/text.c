@@ -200,9 +200,41 @@ int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const ch
     return ICESTREAM_E_CONFIG;
 }
 
+/* Reads a number such as -12.5 that has at most 15 digits. The digits as a whole number and the
+ * power of ten have no rounding, so the quotient is the double that is nearest to the number, as
+ * strtod() has it. Returns false for all other texts. */
+static bool read_short_number(const ics_text_field *field, double *out)
+{
+    enum { DIGITS_MAX = 15 };
+    static const double powers[DIGITS_MAX + 1] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                  1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const bool negative = field->length > 0 && field->start[0] == '-';
+    uint64_t whole = 0;
+    size_t digits = 0, decimals = 0;
+    bool has_point = false;
+    for (size_t i = negative; i < field->length; ++i) {
+        const char c = field->start[i];
+        if (c == '.' && !has_point) {
+            has_point = true;
+        } else if (c >= '0' && c <= '9' && digits < DIGITS_MAX) {
+            whole = 10 * whole + (uint64_t)(c - '0');
+            ++digits;
+            decimals += has_point;
+        } else {
+            return false;
+        }
+    }
+    const double size = (double)whole / powers[decimals];
+    *out = negative ? -size : size;
+    return digits > 0;
+}
+
 bool ics_text_field_number(const ics_text_field *field, double *out)
 {
     char copy[64];
+    if (read_short_number(field, out)) {
+        return true;
+    }
     if (field->length == 0 || field->length >= sizeof copy) {
         return false;
     }

@@ -105,6 +105,11 @@ typedef struct ics_csv_column {
     double offset;  /* added to the number */
     bool required;  /* true: one of the columns with this index must be there */
     double missing; /* the value where the file has no such column */
+    /* Not NULL: the column has words instead of numbers. Gives the number that a word stands for;
+     * negative: there is none, and a fault names `expected`. */
+    double (*number_of)(const void *user, const char *word, size_t length);
+    const void *user;
+    const char *expected;
 } ics_csv_column;
 
 /* Reads a CSV file whose first line names its columns, in any order. Rows of the table reach to the

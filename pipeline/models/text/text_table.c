@@ -244,6 +244,23 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
     return known && reader->faults == 0;
 }
 
+/* Reads the number of a cell, or the number that its word stands for. */
+static bool read_cell(ics_text_reader *reader, const ics_text_line *line, size_t i,
+                      const ics_csv_column *column, double *out)
+{
+    const ics_text_field *field = &line->fields[i];
+    char shown[48];
+    if (column->number_of == NULL) {
+        return ics_text_number(reader, line, i, column->name, out);
+    }
+    *out = column->number_of(column->user, field->start, field->length);
+    if (*out < 0) {
+        ics_text_fault(reader, line->number, field->column, "%s: found %s, expected %s",
+                       column->name, ics_text_field_show(field, shown), column->expected);
+    }
+    return *out >= 0;
+}
+
 int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
                       size_t most_rows, const char *expected, ics_text_table *out,
                       icestream_error *error)
@@ -279,7 +296,7 @@ int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_
         bool good = true;
         for (size_t i = 0; i < width; ++i) {
             double number = 0;
-            good &= ics_text_number(&reader, &line, i, meaning[i]->name, &number);
+            good &= read_cell(&reader, &line, i, meaning[i], &number);
             values[meaning[i]->index] = number + meaning[i]->offset;
         }
         if (good) {

@@ -17,6 +17,7 @@ struct bench {
     const icestream_config *config;
     ics_experiment *experiment;
     uint32_t repeats;
+    bool has_modules; /* with --reference: the modules are those of detector.file */
     ics_step_list steps;
     ics_row rows[ROWS_MAX];
     size_t count;
@@ -147,7 +148,11 @@ static int measure_all(struct bench *bench, icestream_error *error)
 
 static const char *world_of(const struct bench *bench)
 {
-    return bench->options->reference != NULL ? ", clsim's ice and modules" : "";
+    if (bench->options->reference == NULL) {
+        return "";
+    }
+    return bench->has_modules ? ", clsim's ice, modules of detector.file"
+                              : ", clsim's ice and modules";
 }
 
 static int print_text(const struct bench *bench, FILE *out, icestream_error *error)
@@ -229,7 +234,11 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     if (options->reference != NULL) {
         status = ics_reference_open(options->reference, &reference, error);
         if (status == ICESTREAM_OK) {
+            status = ics_reference_check(config, options->reference, error);
+        }
+        if (status == ICESTREAM_OK) {
             ics_reference_apply(&reference, &changed);
+            all->has_modules = changed.detector.file != reference.modules;
         }
     }
     if (options->workload || options->reference != NULL) {

@@ -63,7 +63,8 @@ static const ics_option options[OPTIONS] = {
     [OPTION_REFERENCE] = {.name = "reference",
                           .type = ICS_OPTION_TEXT,
                           .value = "DIR",
-                          .help = "take ice, light and modules from clsim's tables in this folder",
+                          .help = "take ice, light and modules from clsim's tables in this folder; "
+                                  "--set detector.file=FILE gives other modules",
                           .initial = "those of CONFIG"},
     [OPTION_REPEATS] = {.name = "repeats",
                         .type = ICS_OPTION_WHOLE,

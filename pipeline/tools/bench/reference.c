@@ -317,14 +317,47 @@ void ics_reference_close(ics_reference *reference)
     }
 }
 
+/* Whether --set gives a key. */
+static bool is_set(const icestream_config *config, const char *key)
+{
+    static const char option[] = "--set ";
+    char origin[512]; /* word: place */
+    ics_config_place(config, key, origin, sizeof origin);
+    return strncmp(origin, option, sizeof option - 1) == 0;
+}
+
+int ics_reference_check(const icestream_config *config, const char *directory,
+                        icestream_error *error)
+{
+    static const char *const replaced[] = {"ice.model", "ice.directory", "ice.file",
+                                           "light.acceptance", "detector.layout"};
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; ++i) {
+        char *value =
+            is_set(config, replaced[i]) ? ics_config_value_text(config, replaced[i]) : NULL;
+        if (value != NULL) {
+            status =
+                ics_error_add(error, ICESTREAM_E_CONFIG,
+                              "--set %s: error: found %s, which has no effect, because "
+                              "--reference takes ice, light and modules from the tables in %s; "
+                              "expected detector.file for other modules, or no --reference",
+                              replaced[i], value, directory);
+        }
+        free(value);
+    }
+    return status;
+}
+
 void ics_reference_apply(const ics_reference *reference, icestream_config *config)
 {
+    const bool has_modules = is_set(config, "detector.file");
+    const bool has_radius = is_set(config, "detector.radius");
     /* The casts are safe, because no loader writes to these texts. */
     config->ice.model = NULL;
     config->ice.directory = NULL;
     config->ice.file = (char *)reference->ice;
     config->light.acceptance = (char *)reference->acceptance;
     config->detector.layout = NULL;
-    config->detector.file = (char *)reference->modules;
-    config->detector.radius = ICE_MODULE_RADIUS;
+    config->detector.file = has_modules ? config->detector.file : (char *)reference->modules;
+    config->detector.radius = has_radius ? config->detector.radius : ICE_MODULE_RADIUS;
 }

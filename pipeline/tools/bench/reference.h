@@ -29,7 +29,14 @@ int ics_reference_open(const char *directory, ics_reference *out, icestream_erro
 /* Closes the files. */
 void ics_reference_close(ics_reference *reference);
 
-/* Sets the ice, light and modules (radius 0.1651 m) of the reference in a configuration. The
+/* Checks that --set gives no key that the reference replaces, because that key would have no
+ * effect. detector.file and detector.radius may be given: they stay as they are.
+ * ICESTREAM_E_CONFIG. */
+int ics_reference_check(const icestream_config *config, const char *directory,
+                        icestream_error *error);
+
+/* Sets the ice, light and modules (radius 0.1651 m) of the reference in a configuration. Modules
+ * and radius stay those of the configuration if --set gives detector.file or detector.radius. The
  * configuration borrows the paths, so icestream_config_destroy must not be called for it. Oversize
  * does not change. Wavelengths are drawn from the density of wavelength.csv. The weights of hits
  * differ from clsim's by a factor, because the acceptance is scaled to the nominal module. */

@@ -3,7 +3,7 @@
 #ifndef ICS_TOOLS_COMPARE_COMPARE_H
 #define ICS_TOOLS_COMPARE_COMPARE_H
 
-#include "pipeline/files/digest.h"
+#include "pipeline/files/format/digest.h"
 #include "pipeline/models/light/light.h"
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/rows.h"

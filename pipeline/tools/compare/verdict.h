@@ -4,7 +4,7 @@
 #define ICS_TOOLS_COMPARE_VERDICT_H
 
 #include "pipeline/models/range.h"
-#include "pipeline/tools/compare/statistics.h"
+#include "pipeline/tools/measure/statistics.h"
 
 /* The probability that two runs with equal physics and independent random numbers are called
  * different. All tests of the pair share it (Bonferroni). */

@@ -1,12 +1,12 @@
-/* The command `icestream geometry`: the modules of a run as a table, for plots and other programs.
- * The positions in hit files are relative to the modules, so a plot needs this table. */
+/* The command `icestream geometry`: the modules of a run as a table or as triangles. */
 #include "base/error.h"
+#include "pipeline/config/config.h"
 #include "pipeline/files/output.h"
-#include "pipeline/files/text_output.h"
-#include "pipeline/models/detector/detector.h"
 #include "pipeline/tools/command.h"
 
-enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTIONS };
+#include <string.h>
+
+enum { OPTION_SET, OPTION_OUTPUT, OPTION_PMTS, OPTION_FORCE, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
@@ -14,59 +14,53 @@ static const ics_option options[OPTIONS] = {
                        .letter = 'o',
                        .type = ICS_OPTION_TEXT,
                        .value = "FILE",
-                       .help = "the table to write; - is standard output",
+                       .help = "the file to write: .csv or .npy, a table; .obj or .vtp, triangles; "
+                               "- is a table on standard output",
                        .initial = "standard output"},
+    [OPTION_PMTS] = {.name = "pmts",
+                     .help = "write a row for every PMT, too; .npy always has these rows"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
 };
 
-/* The table is a file that detector.file reads. */
-static int put_modules(const ice_detector *detector, ics_text_output *file, icestream_error *error)
+/* Refuses a name that ends as another format does, and --pmts for triangles. */
+static int check_path(const char *path, bool pmts, icestream_error *error)
 {
-    ICS_TRY(ics_text_output_put(file, error, "string,module,x,y,z,efficiency\n"));
-    for (size_t i = 0; i < detector->module_count; ++i) {
-        const ice_module *module = &detector->modules[i];
-        ICS_TRY(ics_text_output_put(file, error, "%u,%u,%.15g,%.15g,%.15g,%.15g\n", module->string,
-                                    module->module, module->x, module->y, module->z,
-                                    module->efficiency));
+    static const struct {
+        const char *ending;
+        bool has_triangles;
+    } formats[] = {{".csv", false}, {".npy", false}, {".obj", true}, {".vtp", true}};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof formats / sizeof *formats; ++i) {
+        if (strcmp(ending, formats[i].ending) != 0) {
+            continue;
+        }
+        if (pmts && formats[i].has_triangles) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "--pmts: is for .csv and .npy; found %s, which holds triangles "
+                                 "and always has the PMTs",
+                                 path);
+        }
+        return ICESTREAM_OK;
     }
-    return ics_text_output_commit(file, error);
-}
-
-static int write_modules(const ice_detector *detector, const char *path, bool force,
-                         icestream_error *error)
-{
-    ics_text_output *file = NULL;
-    ICS_TRY(ics_text_output_create(path, force, &file, error));
-    int status = put_modules(detector, file, error);
-    ics_text_output_destroy(file);
-    return status;
+    /* Any ending that no format has, such as .txt, is a table. */
+    return ics_output_check_ending("--output", path, ".csv, .npy, .obj or .vtp", error);
 }
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const char *path = given->options[OPTION_OUTPUT].text;
     icestream_config *config = NULL;
-    ice_detector *detector = NULL;
-    ics_warnings warnings = {0};
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK && path != NULL) {
         status = ics_config_check_output(config, "--output", path, error);
     }
     if (status == ICESTREAM_OK && path != NULL) {
-        status = ics_output_check_ending("--output", path, ".csv", error);
+        status = check_path(path, given->options[OPTION_PMTS].given, error);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_detector_create(config, &detector, &warnings, error);
+        status = (given->options[OPTION_PMTS].given ? icestream_geometry_pmts : icestream_geometry)(
+            config, path != NULL ? path : "-", given->options[OPTION_FORCE].given, stderr, error);
     }
-    if (status == ICESTREAM_OK) {
-        status = write_modules(detector, path != NULL ? path : "-",
-                               given->options[OPTION_FORCE].given, error);
-    }
-    for (size_t i = 0; i < warnings.count; ++i) {
-        fprintf(stderr, "warning: %s\n", warnings.items[i]);
-    }
-    ics_warnings_free(&warnings);
-    ics_detector_destroy(detector);
     icestream_config_destroy(config);
     return status;
 }
@@ -74,9 +68,11 @@ static int execute(const ics_arguments *given, icestream_error *error)
 const ics_command ics_command_geometry = {
     .name = "geometry",
     .operands = "[CONFIG]",
-    .summary = "writes the positions of the modules as a table",
-    .details = "The table is CSV: string, module, x, y, z (m) and efficiency. detector.file reads "
-               "it.",
+    .summary = "writes the positions of the modules as a table, or their shapes as triangles",
+    .details =
+        "A table is CSV: string, module, x, y, z (m) and efficiency. detector.file reads it.\n"
+        "With --pmts, and as .npy, it has a row for every module and PMT. Files .obj and .vtp\n"
+        "hold modules, PMTs and cables as triangles.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

@@ -109,7 +109,7 @@ static int find_origin(const char *folder, ics_import_folder *out, icestream_err
     if (asprintf(&path, "%s/geo-f2k", folder) < 0) {
         return no_memory(error);
     }
-    const int status = ics_detector_layout_read(path, &list, error);
+    const int status = ics_detector_layout_read(path, NULL, NULL, &list, error);
     for (size_t i = 0; i < list.count; ++i) {
         const ice_module *module = &list.items[i].module;
         if (module->string == string) {

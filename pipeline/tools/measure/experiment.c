@@ -3,8 +3,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/schedule.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/tools/measure/world.h"
+#include "pipeline/session/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,10 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
     experiment->batch = config->graph.batch;
-    int status = ics_device_options_from_config(config, &experiment->options, error);
+    int status = ics_config_table_refuse(config, "compare", error);
+    if (status == ICESTREAM_OK) {
+        status = ics_device_options_from_config(config, &experiment->options, error);
+    }
     if (status == ICESTREAM_OK && experiment->options.cpu_too) {
         char place[1024];
         status =

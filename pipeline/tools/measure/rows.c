@@ -189,7 +189,8 @@ static json_t *gpu_json(const ics_row *row)
     const ics_gpu_figures *gpu = &m->gpu;
     const ics_gpu_options *options = &gpu->options;
     json_t *object = json_pack(
-        "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, "
+        "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I, "
+        "s:s, "
         "s:I, s:o, s:o}",
         "device", m->device, "math", m->fast_math ? "fast" : "portable", "kernel_seconds",
         gpu->kernel_seconds, "median_kernel_seconds",
@@ -198,8 +199,8 @@ static json_t *gpu_json(const ics_row *row)
         ics_experiment_bounce_cost(m), "photons_per_second", ics_experiment_photon_rate(m),
         "bounces_per_second", ics_experiment_bounce_rate(m), "pool", (json_int_t)options->pool,
         "bounces_per_wave", (json_int_t)options->bounces_per_wave, "block",
-        (json_int_t)options->block, "lanes", (json_int_t)options->lanes, "hit_places",
-        (json_int_t)options->hits, "launches", (json_int_t)gpu->launches, "waves",
+        (json_int_t)options->block, "lanes", (json_int_t)options->lanes, "join", (int)options->join,
+        "hit_places", (json_int_t)options->hits, "launches", (json_int_t)gpu->launches, "waves",
         (json_int_t)gpu->waves, "device_bytes", (json_int_t)gpu->device_bytes, "largest_kernel",
         gpu->largest, "registers", (json_int_t)gpu->registers, "bytes_per_bounce",
         ics_report_json_number(gpu->bytes_per_bounce), "gigabytes_per_second",

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/session/world.h"
 #include "pipeline/tools/measure/schedules.h"
-#include "pipeline/tools/measure/world.h"
 #include "pipeline/tools/plan/plan.h"
 
 enum { ARCHITECTURE_DEFAULT = 90 };

@@ -99,7 +99,8 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
             ICS_SLOT_BYTES, options->lanes);
     const ics_gpu_schedule *row = ics_schedule_row(options->schedule);
     if (row->slots_per_thread > 1) {
-        fprintf(out, ", and as many for photons that warps have made and that wait for a thread");
+        fprintf(out, ", and %" PRIu32 " for photons that wait for a thread",
+                options->pool * (row->slots_per_thread - 1));
     }
     if (row->long_visits) {
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);

@@ -1,11 +1,14 @@
 /* The command `icestream run`. */
 #include "pipeline/tools/command.h"
+#include "pipeline/tools/run/run_operands.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     OPTION_SET,
+    OPTION_OUTPUT,
     OPTION_PRINT_EFFECTIVE,
     OPTION_THREADS,
     OPTION_FORCE,
@@ -24,6 +27,13 @@ enum {
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
+    [OPTION_OUTPUT] = {.name = "output",
+                       .letter = 'o',
+                       .type = ICS_OPTION_TEXT,
+                       .value = "OUT",
+                       .help = "write the hits into this file, and no other file; {stem} is the "
+                               "name of the step file without its ending; - is standard output",
+                       .initial = "sink.directory and sink.name"},
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_FORCE] = {.name = "force", .letter = 'f', .help = "overwrite existing hit files"},
@@ -111,10 +121,22 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     icestream_config *config = NULL;
+    ics_run_operands operands;
     const char *path = given->operand_count > 0 ? given->operands[0] : NULL;
-    static const char *const check = "device.check=true";
-    int status = ics_command_load(given, path, &check, given->options[OPTION_VERIFY].given ? 1 : 0,
-                                  &config, error);
+    const char *first[ICS_RUN_OPERAND_KEYS + 1];
+    size_t count = 0;
+    int status = ics_run_operands_read(given, &given->options[OPTION_SET],
+                                       given->options[OPTION_OUTPUT].text, &operands, error);
+    for (size_t i = 0; i < operands.count; ++i) {
+        first[count++] = operands.sets[i];
+    }
+    if (given->options[OPTION_VERIFY].given) {
+        first[count++] = "device.check=true";
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_command_load(given, path, first, count, &config, error);
+    }
+    ics_run_operands_free(&operands);
     if (status == ICESTREAM_OK) {
         status = given->options[OPTION_PRINT_EFFECTIVE].given
                      ? icestream_config_print(config, stdout, error)
@@ -134,7 +156,7 @@ static int exit_status(const ics_arguments *given, int status)
 
 const ics_command ics_command_run = {
     .name = "run",
-    .operands = "[CONFIG]",
+    .operands = "[CONFIG [IN...]]",
     .summary = "simulates photons of particles or step files, and writes hit files",
     .details =
         "If CONFIG has particles or a workload and names no source, the run makes the steps "
@@ -142,8 +164,12 @@ const ics_command ics_command_run = {
         "Otherwise the step files are those of source.files, or they are claimed in\n"
         "source.directory. The hits of a.steps.npy are written to a.hits.npy in sink.directory,\n"
         "those of particles in a.f2k, too, and those of a list in run.yaml to run.hits.npy.\n"
-        "Without CONFIG every key has its default.",
-    .operands_max = 1,
+        "Without CONFIG every key has its default.\n"
+        "IN is a step file, a pattern or - (standard input), and replaces the source of CONFIG.\n"
+        "With -o OUT the hits get this name, and the run writes no other file:\n"
+        "  icestream run run.yaml a.steps.npy -o a.hits.npy\n"
+        "  icestream run run.yaml a.steps.npy b.steps.npy -o 'out/{stem}.hits.npy'",
+    .operands_max = INT_MAX,
     .options = options,
     .option_count = OPTIONS,
     .execute = execute,

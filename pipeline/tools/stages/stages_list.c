@@ -2,8 +2,7 @@
  * and physics/detect/registry.def, and their headers name their parameters. The fields that a stage
  * reads and writes are the same for all its variants. */
 #include "kernels/stage.h"
-#include "physics/detect/detect_none.h"
-#include "physics/detect/detect_pe.h"
+#include "physics/detect/variants.h"
 #include "pipeline/icestream.h"
 #include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/tools/measure/report.h"

@@ -67,11 +67,12 @@ static json_t *time_json(double time)
 
 static json_t *counts_json(const ics_journal_counts *counts)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claimed",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claimed",
                      (json_int_t)counts->claimed, "done", (json_int_t)counts->done, "skipped",
                      (json_int_t)counts->skipped, "quarantined", (json_int_t)counts->quarantined,
                      "failed", (json_int_t)counts->failed, "retried", (json_int_t)counts->retried,
-                     "command_failed", (json_int_t)counts->command_failed, "photons",
+                     "command_failed", (json_int_t)counts->command_failed, "fetched",
+                     (json_int_t)counts->fetched, "shipped", (json_int_t)counts->shipped, "photons",
                      (json_int_t)counts->photons, "hits", (json_int_t)counts->hits);
 }
 
@@ -197,6 +198,18 @@ static json_t *quarantine_json(const char *folder, const ics_journal_summary *su
     return result;
 }
 
+static json_t *recent_json(const ics_journal_summary *summary, double now)
+{
+    uint64_t photons[ICS_JOURNAL_BINS];
+    json_t *list = json_array();
+    ics_journal_recent_photons(summary, now, photons);
+    for (size_t i = 0; i < ICS_JOURNAL_BINS; ++i) {
+        json_array_append_new(list, json_integer((json_int_t)photons[i]));
+    }
+    return json_pack("{s:i, s:o}", "seconds", ICS_JOURNAL_RECENT / ICS_JOURNAL_BINS, "photons",
+                     list);
+}
+
 /* Makes the report. Returns NULL if there is no memory. */
 static json_t *status_json(const char *folder, const ics_sink_folder *here,
                            const ics_journal_summary *summary)
@@ -205,20 +218,20 @@ static json_t *status_json(const char *folder, const ics_sink_folder *here,
     json_t *notes = json_array();
     json_t *spools = spools_json(summary, now, notes);
     json_t *workers = workers_json(summary, spools);
-    return json_pack("{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o, s:o, "
-                     "s:o}",
-                     "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder",
-                     ics_json_text(folder), "time", time_json(now), "here", "hit_files",
-                     (json_int_t)here->hit_files, "hit_bytes", (json_int_t)here->hit_bytes, "parts",
-                     (json_int_t)here->parts, "commands", (json_int_t)here->commands, "journal",
-                     journal_json(summary, here), "counts", counts_json(&summary->counts),
-                     "photons_per_second", ics_journal_rate(summary), "photons_per_second_recent",
-                     ics_journal_recent_rate(summary, now), "latency",
-                     ics_latency_json(&summary->latency), "workers", workers, "in_work",
-                     in_work_json(summary, workers), "checkpoints", checkpoints_json(here, notes),
-                     "troubles", troubles_json(summary), "quarantine",
-                     quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, s:o, "
+        "s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder", ics_json_text(folder),
+        "time", time_json(now), "here", "hit_files", (json_int_t)here->hit_files, "hit_bytes",
+        (json_int_t)here->hit_bytes, "parts", (json_int_t)here->parts, "commands",
+        (json_int_t)here->commands, "journal", journal_json(summary, here), "counts",
+        counts_json(&summary->counts), "photons_per_second", ics_journal_rate(summary),
+        "photons_per_second_recent", ics_journal_recent_rate(summary, now), "recent",
+        recent_json(summary, now), "latency", ics_latency_json(&summary->latency), "workers",
+        workers, "in_work", in_work_json(summary, workers), "checkpoints",
+        checkpoints_json(here, notes), "troubles", troubles_json(summary), "quarantine",
+        quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
 }
 
 int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_error *error)

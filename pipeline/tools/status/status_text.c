@@ -28,26 +28,10 @@ static const char *text(const json_t *object, const char *key)
     return value != NULL ? value : "";
 }
 
-/* Returns how much time has passed since `time`: "3 s", "5 min", "7.2 h", "3 days"; or "-" if
- * `time` is no time. */
-static const char *age(const json_t *report, const char *time, char buffer[32])
+/* Returns how long ago a time of the report is; "-": it is no time. */
+static const char *age(const json_t *report, const char *time, char buffer[ICS_EVENT_AGE])
 {
-    double then = 0.0, now = 0.0;
-    if (!ics_event_time_of_text(time, &then) ||
-        !ics_event_time_of_text(text(report, "time"), &now)) {
-        return "-";
-    }
-    double seconds = now > then ? now - then : 0.0;
-    if (seconds < 90.0) {
-        snprintf(buffer, 32, "%.0f s", seconds);
-    } else if (seconds < 5400.0) {
-        snprintf(buffer, 32, "%.0f min", seconds / 60.0);
-    } else if (seconds < 172800.0) {
-        snprintf(buffer, 32, "%.1f h", seconds / 3600.0);
-    } else {
-        snprintf(buffer, 32, "%.0f days", seconds / 86400.0);
-    }
-    return buffer;
+    return ics_event_age_text(text(report, "time"), time, buffer);
 }
 
 static void print_here(const json_t *report, FILE *out)
@@ -60,7 +44,8 @@ static void print_here(const json_t *report, FILE *out)
             whole(here, "hit_files"), 1e-6 * number(here, "hit_bytes"), whole(here, "parts"));
     if (whole(here, "commands") > 0) {
         fprintf(out,
-                "; sink.command has not succeeded for %" JSON_INTEGER_FORMAT ", which are not done",
+                "; shipping or sink.command has not succeeded for %" JSON_INTEGER_FORMAT
+                ", which are not done",
                 whole(here, "commands"));
     }
     fputc('\n', out);
@@ -96,6 +81,12 @@ static void print_counts(const json_t *report, FILE *out)
         fprintf(out, ", %zu left by workers that are gone", abandoned);
     }
     fputc('\n', out);
+    if (whole(counts, "fetched") + whole(counts, "shipped") > 0) {
+        fprintf(out,
+                "moved: %" JSON_INTEGER_FORMAT " step files fetched, %" JSON_INTEGER_FORMAT
+                " hit files shipped\n",
+                whole(counts, "fetched"), whole(counts, "shipped"));
+    }
     fprintf(out, "photons: %s, %s hits; %s/s in all, %s/s in the last 10 min\n",
             ics_progress_count_text(number(counts, "photons"), photons),
             ics_progress_count_text(number(counts, "hits"), hits),

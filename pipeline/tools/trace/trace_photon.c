@@ -24,7 +24,7 @@ typedef struct walk {
     const ice_variants *variants;
     const ice_tables *tables;
     const ics_trace_sink *sink;
-    ice_identity identity;
+    ice_random random;
     ice_optics optics;
     ice_photon photon;
     float depth; /* the absorption depth that the photon drew at its creation */
@@ -119,7 +119,7 @@ static int put_hits(walk *w, const ice_bounce *bounce)
 static int put_end(walk *w, const ice_bounce *bounce)
 {
     const ice_direction n = {w->photon.dx, w->photon.dy, w->photon.dz};
-    ice_end_bounce(w->variants->scatter, w->tables, bounce, &w->photon, &w->fate);
+    ice_end_bounce(w->variants->scatter, w->tables, bounce, &w->photon, &w->random, &w->fate);
     const ics_trace_kind kind = w->fate == ICE_ALIVE      ? ICS_TRACE_SCATTER
                                 : w->fate == ICE_ABSORBED ? ICS_TRACE_ABSORBED
                                 : w->fate == ICE_LEFT     ? ICS_TRACE_LEFT
@@ -137,7 +137,7 @@ static int put_end(walk *w, const ice_bounce *bounce)
 static int follow_segment(walk *w)
 {
     ice_bounce bounce;
-    if (!ice_start_bounce(w->variants->propagate, w->tables, w->identity, w->optics, &w->photon,
+    if (!ice_start_bounce(w->variants->propagate, w->tables, w->random, w->optics, &w->photon,
                           &bounce)) {
         w->fate = ICE_LEFT;
         return put_point(w, ICS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
@@ -163,7 +163,7 @@ int ics_trace_photon(const ice_variants *variants, const ice_tables *tables,
     walk w = {.variants = variants,
               .tables = tables,
               .sink = sink,
-              .identity = ice_identity_of(emission, photon_id),
+              .random = ice_random_of(tables, ice_identity_of(emission, photon_id)),
               .photon = ice_create(variants->create, tables, emission, 0, photon_id),
               .fate = ICE_ALIVE};
     w.depth = w.photon.absorption;

@@ -74,7 +74,7 @@ static int look_at_files(surveyor *look, icestream_error *error)
     }
     for (size_t i = 0; i < inputs.count && status == ICESTREAM_OK; ++i) {
         const ics_input *input = &inputs.items[i];
-        if (input->stream) {
+        if (input->stream || input->url != NULL) {
             look->out->streams++;
             continue;
         }
@@ -97,7 +97,7 @@ static int look_at_entry(surveyor *look, const char *folder, const char *name,
     struct stat about;
     int status = ICESTREAM_OK;
     if (stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
-        output = ics_inputs_output(look->config->sink.directory, name);
+        output = ics_inputs_output(look->config, name);
         look->out->existing += output != NULL && access(output, F_OK) == 0;
         status = look_at_file(look, path, error);
     }
@@ -131,10 +131,12 @@ static int look_at_folder(surveyor *look, icestream_error *error)
 int ics_source_survey_find(const icestream_config *config, const ics_models *models,
                            ics_source_survey *out, icestream_error *error)
 {
-    *out = (ics_source_survey){.folder = config->source.directory, .listen = config->source.listen};
+    *out = (ics_source_survey){.folder = config->source.directory,
+                               .listen = config->source.listen,
+                               .queue = config->source.queue};
     surveyor look = {
         .config = config, .spectrum_count = (uint32_t)models->light->count, .out = out};
-    if (out->listen != NULL) {
+    if (out->listen != NULL || out->queue != NULL) {
         return ICESTREAM_OK;
     }
     out->generates = ics_config_generates(config);
@@ -150,6 +152,10 @@ void ics_source_survey_describe(const icestream_config *config, const ics_source
 {
     if (survey->listen != NULL) {
         fprintf(out, "source     clients at %s\n", survey->listen);
+        return;
+    }
+    if (survey->queue != NULL) {
+        fprintf(out, "source     tickets of the queue %s\n", survey->queue);
         return;
     }
     if (survey->generates) {

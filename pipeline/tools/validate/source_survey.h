@@ -7,8 +7,9 @@
 #include <jansson.h>
 
 typedef struct ics_source_survey {
-    const char *folder; /* source.directory; NULL: source.files or source.listen */
+    const char *folder; /* source.directory; NULL: another source */
     const char *listen; /* source.listen, or NULL */
+    const char *queue;  /* source.queue, or NULL */
     bool generates;     /* no source is given, and the run makes the steps */
     bool is_missing;    /* source.files has its default, and there is no such file yet */
     uint64_t files;     /* step files, by their names */

@@ -7,10 +7,11 @@
 #include "pipeline/models/plausibility.h"
 #include "pipeline/particles/particle_plausibility.h"
 #include "pipeline/particles/particle_survey.h"
+#include "pipeline/queue/queue_claims.h"
+#include "pipeline/session/world.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/telemetry/record_file.h"
-#include "pipeline/tools/measure/world.h"
 #include "pipeline/tools/validate/source_survey.h"
 
 #include <inttypes.h>
@@ -188,19 +189,31 @@ static int check_particles(const icestream_config *config, ics_models *models, c
     return status;
 }
 
-/* Checks the addresses to listen on, without listening, and the program of sink.command, without
- * running it. */
+/* Checks the addresses to listen on, without listening, and the programs of sink.command and other
+ * keys, without running them. */
 static int check_outside(const icestream_config *config, icestream_error *error)
 {
-    char *command = NULL;
-    int status = ics_config_find_command(config, &command, error);
-    free(command);
+    int status = ICESTREAM_OK;
+    for (ics_user_program program = 0; program < ICS_PROGRAMS && status == ICESTREAM_OK;
+         ++program) {
+        char *path = NULL;
+        status = ics_config_find_program(config, program, &path, error);
+        free(path);
+    }
     if (status == ICESTREAM_OK && config->source.listen != NULL) {
         status = ics_listener_check(config->source.listen, config->source.token, error);
         ics_config_blame(config, "source.listen", error);
     }
+    if (status == ICESTREAM_OK && config->source.queue != NULL) {
+        const ics_queue_claims_options options = ics_queue_claims_options_of(config, NULL, NULL);
+        status = ics_queue_check(&options.login, error);
+        ics_config_blame(config, "source.queue", error);
+    }
     if (status == ICESTREAM_OK && config->metrics.listen != NULL) {
-        status = ics_metrics_address_check(config->metrics.listen, error);
+        status = ics_metrics_listener_check(
+            &(ics_metrics_listener_options){.address = config->metrics.listen,
+                                            .token_file = config->metrics.token},
+            error);
         ics_config_blame(config, "metrics.listen", error);
     }
     return status;

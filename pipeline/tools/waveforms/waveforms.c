@@ -186,7 +186,7 @@ static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error
 static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
                          icestream_error *error)
 {
-    static const char *const kept[] = {"seed", "digests", "inputs", "math"};
+    static const char *const kept[] = {"seed", "random_numbers", "digests", "inputs", "math"};
     const icestream_waveform_options *options = h->options;
     json_t *metadata = json_pack("{s:f, s:I, s:I}", "bin_ns", options->bin, "hits",
                                  (json_int_t)h->hits, "outside", (json_int_t)h->outside);

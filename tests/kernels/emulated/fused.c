@@ -6,4 +6,4 @@
 GRID_CHAIN_KERNEL(create)
 GRID_CHAIN_KERNEL(visit)
 
-const grid_schedule grid_fused = {{run_create, run_visit}};
+const grid_schedule grid_fused = {.threads = {run_create, run_visit}};

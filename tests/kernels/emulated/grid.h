@@ -52,6 +52,7 @@ int grid_sync_count(bool predicate);
 #define ICS_KERNEL      static __attribute__((unused)) void
 
 typedef ics_word float4;
+typedef ics_pair float2;
 typedef struct uint4 {
     uint32_t x, y, z, w;
 } uint4;
@@ -60,6 +61,12 @@ static inline float4 make_float4(float x, float y, float z, float w)
 {
     const float4 word = {x, y, z, w};
     return word;
+}
+
+static inline float2 make_float2(float x, float y)
+{
+    const float2 pair = {x, y};
+    return pair;
 }
 
 static inline uint32_t __float_as_uint(float value)
@@ -92,6 +99,7 @@ static inline int __ffs(int word)
 }
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
 
 static inline uint32_t grid_add_32(uint32_t *to, uint32_t value)
 {
@@ -122,6 +130,7 @@ extern uint32_t grid_refill;
 #define GPU_SPECIAL_BLOCKS           1
 #define GPU_SPECIAL_BOUNCES          GRID_BOUNCES
 #define GPU_SPECIAL_REFILL           grid_refill
+#define GPU_SPECIAL_PROFILES         1
 #define GPU_SPECIAL_START_SHIFT      GRID_START_SHIFT
 #define GPU_SPECIAL_CREATE           ICE_create_cherenkov
 #define GPU_SPECIAL_PROPAGATE        ICE_propagate_cumulative
@@ -133,6 +142,7 @@ extern uint32_t grid_refill;
 #define GPU_SPECIAL_REACH_CULL       grid_tables->reach_cull
 #define GPU_SPECIAL_CLEARANCE_NX     grid_tables->clearance_nx
 #define GPU_SPECIAL_CLEARANCE_NY     grid_tables->clearance_ny
+#define GPU_SPECIAL_AXIS_MASK        grid_tables->axis_mask
 #define GPU_SPECIAL_BOUNDED          grid_tables->bounded
 #define GPU_SPECIAL_FEATURES         grid_tables->features
 #define GPU_SPECIAL_TILT_ROWS        grid_tables->tilt.depth_rows
@@ -149,10 +159,11 @@ typedef struct grid_arguments {
 } grid_arguments;
 
 /* The kernels of a schedule as thread functions, in the order of its row in graphs/schedule.c,
- * which has all other facts. The file emulated/WORD.c defines grid_WORD for every schedule of
- * ICS_SCHEDULE_LIST. */
+ * which has all other facts; `joined` are those with the join. The file emulated/WORD.c defines
+ * grid_WORD for every schedule of ICS_SCHEDULE_LIST. */
 typedef struct grid_schedule {
     void (*threads[ICS_SCHEDULE_KERNELS])(void *arguments); /* NULL: end */
+    void (*joined[ICS_SCHEDULE_KERNELS])(void *arguments);
 } grid_schedule;
 
 #define X(constant, name, word) extern const grid_schedule grid_##word;

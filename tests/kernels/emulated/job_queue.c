@@ -5,4 +5,4 @@
 
 GRID_KERNEL(job_queue)
 
-const grid_schedule grid_job_queue = {{run_job_queue}};
+const grid_schedule grid_job_queue = {.threads = {run_job_queue}};

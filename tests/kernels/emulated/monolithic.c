@@ -5,4 +5,4 @@
 
 GRID_KERNEL(monolithic)
 
-const grid_schedule grid_monolithic = {{run_monolithic}};
+const grid_schedule grid_monolithic = {.threads = {run_monolithic}};

@@ -5,4 +5,4 @@
 
 GRID_KERNEL(thread_per_step)
 
-const grid_schedule grid_thread_per_step = {{run_thread_per_step}};
+const grid_schedule grid_thread_per_step = {.threads = {run_thread_per_step}};

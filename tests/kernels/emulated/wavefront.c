@@ -7,5 +7,8 @@ GRID_CHAIN_KERNEL(create)
 GRID_CHAIN_KERNEL(propagate)
 GRID_CHAIN_KERNEL(collide)
 GRID_CHAIN_KERNEL(scatter)
+GRID_CHAIN_KERNEL(scatter_propagate)
 
-const grid_schedule grid_wavefront = {{run_create, run_propagate, run_collide, run_scatter}};
+const grid_schedule grid_wavefront = {
+    .threads = {run_create, run_propagate, run_collide, run_scatter},
+    .joined = {run_create, run_propagate, run_scatter_propagate, run_collide, run_scatter}};

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Measures whether speed has cliffs: photons per step, steps, modules, oversize and hits per photon.
+
+    bench/scaling.py [--program icestream] [--set KEY=VALUE]... [--photons 1e9] [--points steps,modules]
+
+Each point is a whole `icestream run`, from its start to its end, with steps that the run makes. The table in Markdown
+has the wall time, the time per photon without that of a run of one photon, and the time of the kernels of a GPU. At
+the end the slowest point of each group is compared with the fastest one. --photons: the number of photons of a point, 1e9
+suits a GPU and 1e6 a CPU; a point has at most 2e7 steps, so points with few photons per step have fewer photons.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+STRINGS = {60: 1, 600: 10, 5160: 86, 100000: 1000, 1000000: 10000}
+
+
+def write_modules(path, count):
+    """Writes a list of upright strings, 100 m apart at the most, in a square of at most 4 km."""
+    strings = STRINGS[count]
+    per_string, side = count // strings, int(strings**0.5 + 0.9999)
+    spacing, vertical = min(100.0, 4000.0 / side), min(17.0, 1000.0 / per_string)
+    with open(path, "w") as file:
+        file.write("string,module,x,y,z\n")
+        for string in range(strings):
+            x = (string % side - side / 2 + 0.5) * spacing
+            y = (string // side - side / 2 + 0.5) * spacing
+            for module in range(per_string):
+                z = (per_string / 2 - module - 0.5) * vertical
+                file.write("%d,%d,%.3f,%.3f,%.3f\n" % (string + 1, module + 1, x, y, z))
+
+
+def points(photons, folder):
+    """Yields the group, the name and the settings of each point."""
+    for per_step in (1, 10, 100, 1000, 100000):
+        steps = max(1, min(int(photons / per_step), 20000000))
+        yield "steps", "%d photons per step" % per_step, steps, per_step, []
+    for steps in (1000, 100000, 10000000, 20000000):
+        yield "counts", "%d steps" % steps, steps, max(1, int(photons / steps)), []
+    for count in STRINGS:
+        path = os.path.join(folder, "modules-%d.csv" % count)
+        write_modules(path, count)
+        yield "modules", "%d modules" % count, int(photons / 200), 200, ["detector.file=" + path]
+    for oversize in (1, 2, 5, 10):
+        settings = ["detector.oversize=%d" % oversize]
+        yield "oversize", "oversize %d" % oversize, int(photons / 200), 200, settings
+    # Light close to a module gives many hits, light far below the detector few.
+    for name, z, oversize in (("few", -480, 1), ("more", 0, 1), ("many", 0, 5), ("most", 178, 16)):
+        settings = ["workload.kind=point", "workload.position=[0, 0, %d]" % z]
+        settings += ["detector.oversize=%d" % oversize]
+        yield "hits", "%s hits" % name, int(photons / 200), 200, settings
+
+
+def run(options, steps, per_step, settings):
+    """Runs one point. Returns its figures."""
+    folder = tempfile.mkdtemp(prefix="icestream-scaling-")
+    command = [options.program, "run", "-q", "--set", "sink.directory=" + folder]
+    command += ["--set", "workload.steps=%d" % steps, "--set", "workload.photons_per_step=%d" % per_step]
+    if not any(text.startswith("workload.kind=") for text in settings):
+        settings = ["workload.kind=cascade", *settings]
+    for text in settings + options.set:
+        command += ["--set", text]
+    began = time.monotonic()
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    wall = time.monotonic() - began
+    if done.returncode != 0:
+        shutil.rmtree(folder)
+        sys.exit("%s\nended with status %d:\n%s" % (" ".join(command), done.returncode, done.stderr))
+    with open(os.path.join(folder, "summary.json")) as file:
+        summary = json.load(file)
+    shutil.rmtree(folder)
+    account, device = summary["account"], summary["device"]
+    gpu = device.get("gpu") or {}
+    return {
+        "wall": wall,
+        "photons": account["created"],
+        "hits": account["hits"],
+        "kernels": gpu.get("kernel_seconds"),
+        "schedule": device["schedule"],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="icestream")
+    parser.add_argument("--photons", type=float, default=1e9)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--points", default="steps,counts,modules,oversize,hits", metavar="A,B")
+    options = parser.parse_args()
+    wanted = options.points.split(",")
+    folder = tempfile.mkdtemp(prefix="icestream-scaling-")
+    start = run(options, 1, 1, [])["wall"]
+    print("A run of one photon takes %.2f s. It is subtracted in the column `each`.\n" % start)
+    print("| point | photons | hits per photon | wall (s) | each (ns) | kernels (ns) | schedule |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    slowest = {}
+    for group, name, steps, per_step, settings in points(options.photons, folder):
+        if group not in wanted:
+            continue
+        found = run(options, steps, per_step, settings)
+        photons = found["photons"]
+        each = 1e9 * max(found["wall"] - start, 0) / photons
+        kernels = "-" if found["kernels"] is None else "%.3f" % (1e9 * found["kernels"] / photons)
+        row = (name, photons, found["hits"] / photons, found["wall"], each, kernels, found["schedule"])
+        print("| %s | %.3g | %.2g | %.2f | %.3f | %s | %s |" % row, flush=True)
+        slowest.setdefault(group, []).append((each, name))
+    print()
+    for group, rows in slowest.items():
+        best, worst = min(rows), max(rows)
+        ratio = worst[0] / best[0] if best[0] > 0 else float("inf")
+        print("%s: the slowest point is `%s`, %.2f times the fastest, `%s`" % (group, worst[1], ratio, best[1]))
+    shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+/* schedule: warp-wavefront. Warps are persistent, and each works off lists of its photons in shared
+ * memory, stage by stage. warp_lists.h has the slots and the lists; this file has the stages.
+ *
+ * fly computes bounces in ice. It does not change a photon whose next bounce needs more: the photon
+ * goes into the list of its work, and the stage of this list computes the whole bounce. Such a
+ * bounce is begun twice, which costs less than to keep its segment, because such bounces are few.
+ * It also leaves nothing to remember when a photon waits for room in the hit buffer. */
+#include "kernels/cuda/device/warp_lists.h"
+
+/* What the stages of a warp work on. */
+typedef struct gpu_warp {
+    const ics_lane_memory *lane;
+    const ice_tables *tables;
+    gpu_hit_sink *sink;
+    gpu_warp_slots *slots;
+} gpu_warp;
+
+/* The list for a photon after bounces in a stage; `list`: if it lives and does not wait. Stores the
+ * photon in its slot. */
+ICE_FN uint32_t gpu_leave(const gpu_warp *warp, uint32_t slot, const ice_active_photon *active,
+                          uint32_t list)
+{
+    if (active->fate == ICE_ALIVE) {
+        gpu_slot_store(warp->slots, slot, &active->photon, active->random, false);
+        return list;
+    }
+    if (active->fate == GPU_WAITS) {
+        gpu_slot_store(warp->slots, slot, &active->photon, active->random, true);
+        return GPU_NO_LIST;
+    }
+    gpu_slot_end(warp->slots, slot, active);
+    return GPU_LIST_CREATE;
+}
+
+/* ---- fly ------------------------------------------------------------------------------------- */
+
+/* One bounce in ice, if that is the next one. Returns the list of what the photon needs next. */
+ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active)
+{
+    ice_bounce bounce;
+    const ice_work work = ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active->random,
+                                                  active->optics, &active->photon, &bounce);
+    if (work == ICE_WORK_ICE) {
+        ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, tables, &bounce, &active->photon,
+                              &active->random, &active->fate);
+    } else if (work == ICE_WORK_NONE) {
+        active->fate = ICE_LEFT;
+    }
+    if (active->fate != ICE_ALIVE) {
+        return GPU_LIST_CREATE;
+    }
+    return work == ICE_WORK_ICE ? GPU_LIST_FLY : GPU_LIST_SPECIAL;
+}
+
+/* Flies the photons of the list, in registers, until the warp has more of other work. When
+ * GPU_SPECIAL_REFILL photons have ended or need another stage, they go into their lists, and their
+ * threads get others. `open`: there may be more photons to create. All threads of the warp. */
+ICE_FN void gpu_fly(const gpu_warp *warp, bool open)
+{
+    const uint32_t thread = threadIdx.x % 32;
+    ice_active_photon active;
+    uint32_t slot = ICS_NOBODY, to = GPU_NO_LIST, flying = 0;
+    while (gpu_stays(warp->slots, open, (uint32_t)__popc(flying))) {
+        const uint32_t given = gpu_give_slots(warp->slots, GPU_LIST_FLY, ~flying);
+        if (given != ICS_NOBODY) {
+            slot = given;
+            active = gpu_slot_load(warp->slots, warp->tables, slot);
+            to = GPU_LIST_FLY;
+        }
+        const uint32_t all = __ballot_sync(0xffffffffu, to == GPU_LIST_FLY);
+        const uint32_t photons = (uint32_t)__popc(all);
+        const uint32_t enough = photons > GPU_SPECIAL_REFILL ? photons - GPU_SPECIAL_REFILL : 0;
+        do {
+            if (to == GPU_LIST_FLY) {
+                to = gpu_fly_once(warp->tables, &active);
+            }
+            flying = __ballot_sync(0xffffffffu, to == GPU_LIST_FLY);
+        } while ((uint32_t)__popc(flying) > enough);
+        const bool leaves = (all & ~flying) >> thread & 1;
+        if (leaves) {
+            (void)gpu_leave(warp, slot, &active, to);
+        }
+        gpu_put_slots(warp->slots, slot, leaves ? to : (uint32_t)GPU_NO_LIST, GPU_LIST_FLY);
+        to = leaves ? (uint32_t)GPU_NO_LIST : to;
+    }
+    if (to == GPU_LIST_FLY) {
+        gpu_slot_store(warp->slots, slot, &active.photon, active.random, false);
+    }
+    gpu_put_slots(warp->slots, slot, to, GPU_LISTS);
+}
+
+/* ---- the other stages ------------------------------------------------------------------------ */
+
+/* Each of these functions computes the slots of all threads of the warp, and returns the list into
+ * which the slot of the thread goes. Threads without a slot have ICS_NOBODY. */
+
+/* A bounce whose segment may touch a module, in ice without columns. */
+ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
+{
+    if (slot == ICS_NOBODY) {
+        return GPU_NO_LIST;
+    }
+    ice_active_photon active = gpu_slot_load(warp->slots, warp->tables, slot);
+    gpu_slot_identify(warp->slots, slot, &active.photon);
+    ice_bounce bounce;
+    (void)ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, warp->tables, active.random, active.optics,
+                                  &active.photon, &bounce);
+    if (ice_record_hits(GPU_SPECIAL_COLLIDE, warp->tables, bounce.length, &active.photon,
+                        warp->sink, &active.fate,
+                        &warp->lane->recorded[gpu_first_slot() + slot]) < 0) {
+        active.fate = GPU_WAITS;
+    } else {
+        ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, warp->tables, &bounce, &active.photon,
+                              &active.random, &active.fate);
+    }
+    return gpu_leave(warp, slot, &active, GPU_LIST_FLY);
+}
+
+/* The warp stays with photons in columns as long as this number of its threads have one (the best
+ * of 4, 8, 16, 24 and 32 on an H200). */
+#define GPU_STAY_IN_COLUMNS 24
+
+/* Bounces whose segments may pass columns or touch a module. There is no other stage for modules in
+ * ice with columns, because warps in different stages displace each other's instructions. Light in
+ * a column scatters there many times, and does so in registers. */
+ICE_FN uint32_t gpu_fly_through_columns(const gpu_warp *warp, uint32_t slot)
+{
+    ice_active_photon active;
+    uint32_t to = GPU_NO_LIST;
+    if (slot != ICS_NOBODY) {
+        active = gpu_slot_load(warp->slots, warp->tables, slot);
+        gpu_slot_identify(warp->slots, slot, &active.photon);
+        to = GPU_LIST_SPECIAL;
+    }
+    do {
+        if (to == GPU_LIST_SPECIAL) {
+            gpu_bounce(warp->lane, warp->tables, warp->sink, &active, gpu_first_slot() + slot);
+            const bool stays = active.fate == ICE_ALIVE &&
+                               ice_in_hole(warp->tables, active.photon.x, active.photon.y);
+            to = stays ? GPU_LIST_SPECIAL : GPU_LIST_FLY;
+        }
+    } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, to == GPU_LIST_SPECIAL)) >=
+             GPU_STAY_IN_COLUMNS);
+    return slot == ICS_NOBODY ? (uint32_t)GPU_NO_LIST : gpu_leave(warp, slot, &active, to);
+}
+
+/* Creates the photon with a number of the step queue in a free slot. */
+ICE_FN uint32_t gpu_create_in_slot(const gpu_warp *warp, uint32_t slot, uint64_t number)
+{
+    const ice_photon photon = gpu_new_photon(warp->lane, warp->tables, number);
+    gpu_slot_fill(warp->slots, slot, &photon, gpu_new_random(warp->lane, warp->tables, &photon));
+    return GPU_LIST_FLY;
+}
+
+/* Counts what ended in free slots, and creates photons there. *open becomes false if the step queue
+ * has no more photons. All threads of the warp. */
+ICE_FN uint32_t gpu_create(const gpu_warp *warp, uint32_t slot, uint32_t taken, bool *open)
+{
+    const uint32_t thread = threadIdx.x % 32;
+    uint64_t first;
+    const uint32_t granted = gpu_reserve(warp->lane, taken, &first);
+    *open = granted == taken;
+    if (slot == ICS_NOBODY) {
+        return GPU_NO_LIST;
+    }
+    gpu_slot_count(warp->slots, slot, warp->sink->counts);
+    return thread < granted ? gpu_create_in_slot(warp, slot, first + thread)
+                            : (uint32_t)GPU_LIST_CREATE;
+}
+
+/* Does the stage of a list, other than fly, for `taken` slots of the list. Returns false if a
+ * photon waits for room in the hit buffer. All threads of the warp. */
+ICE_FN bool gpu_do_stage(const gpu_warp *warp, uint32_t list, uint32_t taken, bool *open)
+{
+    const uint32_t thread = threadIdx.x % 32;
+    const uint32_t all = taken == 32 ? 0xffffffffu : (1u << taken) - 1;
+    const uint32_t slot = gpu_give_slots(warp->slots, list, all);
+    uint32_t to = GPU_NO_LIST;
+    if (list == GPU_LIST_CREATE) {
+        to = gpu_create(warp, slot, taken, open);
+    } else if (warp->tables->features & ICE_HAS_HOLES) {
+        to = gpu_fly_through_columns(warp, slot);
+    } else {
+        to = gpu_fly_and_collide(warp, slot);
+    }
+    __syncwarp();
+    gpu_put_slots(warp->slots, slot, to, GPU_LISTS);
+    return __all_sync(0xffffffffu, thread >= taken || to != GPU_NO_LIST);
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
+    gpu_warp_wavefront(const __grid_constant__ ice_tables given,
+                       const __grid_constant__ ics_lane_memory lane)
+{
+    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
+    __shared__ gpu_warp_slots all[GPU_WARPS];
+    const ice_tables tables = gpu_special_tables(&given);
+    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_counts_clear(counts);
+    const gpu_warp warp = {&lane, &tables, &sink, gpu_load_slots(&lane, all)};
+    bool open = true; /* there may be more photons to create */
+    for (;;) {
+        uint32_t taken;
+        const uint32_t list = gpu_choose_list(warp.slots, open, &taken);
+        if (taken == 0) {
+            break;
+        }
+        if (list == GPU_LIST_FLY) {
+            gpu_fly(&warp, open);
+            continue;
+        }
+        const bool goes_on = gpu_do_stage(&warp, list, taken, &open);
+        /* Without new photons a launch ends, unless it drains: more steps are on their way. */
+        if (!goes_on || (!open && !lane.launch->drain)) {
+            break;
+        }
+    }
+    gpu_store_slots(&lane, counts, warp.slots);
+}

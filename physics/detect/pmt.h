@@ -1,0 +1,102 @@
+/* Modules with several photomultipliers: what the variants pmt-plane and pmt-place of detect share
+ * (physics.md 8.13, 8.14). */
+#ifndef ICS_PHYSICS_DETECT_PMT_H
+#define ICS_PHYSICS_DETECT_PMT_H
+
+#include "physics/detect/detect_pe.h"
+
+#include <math.h>
+
+/* A PMT in the frame of its module (40 bytes). */
+typedef struct ice_pmt_window {
+    float axis_x, axis_y, axis_z; /* unit vector in the direction in which it looks */
+    float x, y, z;                /* middle of its window, m */
+    float radius;                 /* m, of the rim of its window */
+    float weight; /* pmt-plane: effective area for light from the front, m2; pmt-place: efficiency;
+                     both divided by the largest value of the detector (ice_detect_pmt_...) */
+    float delay, spread; /* ns, of its transit time */
+} ice_pmt_window;
+
+/* A type of modules. */
+typedef struct ice_pmt_type {
+    uint32_t first, count;     /* its windows */
+    uint32_t shape;            /* an ice_shape */
+    uint32_t open_ends;        /* 1: a cylinder whose ends light passes */
+    float radius, half_height; /* m */
+    float beta;                /* physics/model.h */
+    uint32_t unused;
+} ice_pmt_type;
+
+/* How a module hangs, and its type. The quaternion turns from its frame to that of the detector. */
+typedef struct ice_pmt_module {
+    float w, x, y, z;
+    uint32_t type;
+} ice_pmt_module;
+
+typedef struct ice_pmt_tables {
+    const ice_pmt_module *modules; /* [module_count] */
+    const ice_pmt_type *types;
+    const ice_pmt_window *windows;
+} ice_pmt_tables;
+
+/* Turns a vector from the frame of the detector to that of a module. */
+ICE_FN void ice_pmt_turn_back(const ice_pmt_module *q, const double in[3], double out[3])
+{
+    const double w = (double)q->w, x = -(double)q->x, y = -(double)q->y, z = -(double)q->z;
+    const double tx = 2 * (y * in[2] - z * in[1]), ty = 2 * (z * in[0] - x * in[2]),
+                 tz = 2 * (x * in[1] - y * in[0]);
+    out[0] = in[0] + w * tx + y * tz - z * ty;
+    out[1] = in[1] + w * ty + z * tx - x * tz;
+    out[2] = in[2] + w * tz + x * ty - y * tx;
+}
+
+/* A(t) = a - sin(2 a) / 2 with a = acos t, for t in [0, 1]: the area of a part of a disc. */
+ICE_FN double ice_pmt_segment(double t)
+{
+    return acos(t) - t * sqrt(1 - t * t);
+}
+
+/* Returns the area that the window of a PMT turns to parallel light, divided by the area of its
+ * rim. x in [-1, 1] is the cosine between the PMT's axis and the direction from which the light
+ * comes; beta in [0, 1] is the cosine of half the angle that the window covers. The formula is that
+ * of ppc (physics.md 8.13). */
+ICE_FN double ice_pmt_share(double x, double beta)
+{
+    const double front = x > 0 ? x : 0, sine = sqrt(fmax(1 - x * x, 0));
+    if (!(sine > beta)) {
+        return front;
+    }
+    const double q = beta / sine, c = 1 - beta * beta, side = fabs(x);
+    return front + (ice_pmt_segment(q) / c - ice_pmt_segment(fmin(q * side / sqrt(c), 1)) * side) /
+                       3.14159265358979323846;
+}
+
+/* Returns what does not depend on the PMT: whether the module is on, its cable, its efficiency and
+ * the wavelength. */
+ICE_FN float ice_pmt_common(const ice_detection *detection, const ice_arrival *arrival)
+{
+    const ice_sensor *sensor = &detection->sensors[ice_arrival_module(arrival)];
+    if (sensor->flags & ICE_SENSOR_OFF) {
+        return 0.0f;
+    }
+    if (sensor->flags & ICE_SENSOR_CABLE && ice_is_shadowed(detection, sensor, arrival)) {
+        return 0.0f;
+    }
+    return sensor->efficiency *
+           ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength);
+}
+
+/* Gives the direction and the impact of an arrival in the frame of its module, and returns the type
+ * of the module. */
+ICE_FN const ice_pmt_type *ice_pmt_view(const ice_detection *detection, const ice_arrival *arrival,
+                                        double direction[3], double impact[3])
+{
+    const ice_pmt_module *module = &detection->pmts->modules[ice_arrival_module(arrival)];
+    const double d[3] = {(double)arrival->dx, (double)arrival->dy, (double)arrival->dz};
+    const double p[3] = {(double)arrival->x, (double)arrival->y, (double)arrival->z};
+    ice_pmt_turn_back(module, d, direction);
+    ice_pmt_turn_back(module, p, impact);
+    return &detection->pmts->types[module->type];
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* The axes of a table (table.axes). */
+#ifndef ICS_CONFIG_CONFIG_TABLE_H
+#define ICS_CONFIG_CONFIG_TABLE_H
+
+#include "pipeline/config/config.h"
+
+enum { ICS_CONFIG_AXES = 5 };
+/* Bins of a table with their under- and overflow. */
+#define ICS_CONFIG_TABLE_CELLS 3221225472.0
+
+/* Returns the number, from 0, of a coordinate of a geometry other than NONE; -1: it has none with
+ * this name. */
+int ics_config_table_coordinate(ics_tabulate geometry, const char *name);
+
+/* Checks that the axes fit to stages.tabulate. Adds errors. ICESTREAM_E_CONFIG. */
+int ics_config_table_check(const icestream_config *config, icestream_error *error);
+
+/* Refuses a configuration with stages.tabulate for a command that records hits.
+ * ICESTREAM_E_CONFIG. */
+int ics_config_table_refuse(const icestream_config *config, const char *command,
+                            icestream_error *error);
+
+#endif

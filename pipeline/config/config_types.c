@@ -1,0 +1,87 @@
+/* The key detector.types: a mapping that pipeline/models/types reads. */
+#include "pipeline/config/config.h"
+#include "pipeline/config/config_fields.h"
+#include "pipeline/config/schema/schema_value.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int read_types(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    icestream_config *config = target;
+    char found[128];
+    if (node->kind != ICS_YAML_MAPPING) {
+        return ics_yaml_error(error, node,
+                              "detector.types: found %s, expected a mapping of names to types, as "
+                              "in {degg: {shape: spheroid, radius: 0.15, half_height: 0.267}}",
+                              ics_yaml_describe(node, found, sizeof found));
+    }
+    config->detector.types = node->count > 0 ? node : NULL;
+    return ICESTREAM_OK;
+}
+
+/* Prints a path as an absolute one: what is printed may be read in another folder. */
+static void print_path(const ics_yaml_node *node, FILE *out)
+{
+    char *path = ics_schema_join(node->source->folder, node->text, false);
+    if (path != NULL) {
+        ics_schema_print_path(path, out);
+    }
+    free(path);
+}
+
+/* Prints a type, whose members pmts, mesh and table may be names of files. */
+static void print_type(const ics_yaml_node *type, FILE *out)
+{
+    if (type->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(type)) {
+        print_path(type, out);
+        return;
+    }
+    if (type->kind != ICS_YAML_MAPPING) {
+        ics_yaml_print(type, out);
+        return;
+    }
+    fputc('{', out);
+    for (size_t i = 0; i < type->count; ++i) {
+        const ics_yaml_node *key = type->entries[i].key, *value = type->entries[i].value;
+        const bool is_path = value->kind == ICS_YAML_SCALAR &&
+                             (strcmp(key->text, "pmts") == 0 || strcmp(key->text, "mesh") == 0 ||
+                              strcmp(key->text, "table") == 0);
+        fputs(i ? ", " : "", out);
+        ics_yaml_print_text(key->text, out);
+        fputs(": ", out);
+        if (is_path) {
+            print_path(value, out);
+        } else {
+            ics_yaml_print(value, out);
+        }
+    }
+    fputc('}', out);
+}
+
+static void print_types(const void *target, FILE *out)
+{
+    const ics_yaml_node *types = ((const icestream_config *)target)->detector.types;
+    fputc('{', out);
+    for (size_t i = 0; types != NULL && i < types->count; ++i) {
+        fputs(i ? ", " : "", out);
+        ics_yaml_print_text(types->entries[i].key->text, out);
+        fputs(": ", out);
+        print_type(types->entries[i].value, out);
+    }
+    fputc('}', out);
+}
+
+static void clear_types(void *target)
+{
+    ((icestream_config *)target)->detector.types = NULL;
+}
+
+const ics_schema_custom ics_config_types = {
+    .expected = "a mapping of names to types of modules",
+    .example = "{dom: {shape: sphere, radius: 0.1651, pmts: [[180, 0]]}}",
+    .json_shape = "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"object\", "
+                  "\"string\"]}}",
+    .read = read_types,
+    .print = print_types,
+    .clear = clear_types};

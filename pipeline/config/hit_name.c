@@ -1,0 +1,72 @@
+#include "pipeline/config/hit_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char place[] = "{stem}";
+enum { PLACE = sizeof place - 1 };
+
+bool ics_hit_name_has_stem(const char *pattern)
+{
+    return strstr(pattern, place) != NULL;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static bool has_other_braces(const char *pattern)
+{
+    for (const char *at = pattern; *at != '\0';) {
+        if (strncmp(at, place, PLACE) == 0) {
+            at += PLACE;
+        } else if (*at == '{' || *at == '}') {
+            return true;
+        } else {
+            ++at;
+        }
+    }
+    return false;
+}
+
+const char *ics_hit_name_fault(const char *pattern)
+{
+    if (strchr(pattern, '/') != NULL) {
+        return "expected a name without a slash: sink.directory is the folder";
+    }
+    if (has_other_braces(pattern)) {
+        return "expected no braces but those of {stem}, which stands for the name of the step file "
+               "without .steps.npy or .npy";
+    }
+    if (!ends_with(pattern, ".npy") || ends_with(pattern, ".steps.npy") || pattern[0] == '.') {
+        return "expected a name that ends in .npy, not in .steps.npy, and does not begin with a "
+               "dot, such as {stem}.hits.npy (icestream convert makes other formats)";
+    }
+    return NULL;
+}
+
+char *ics_hit_name_make(const char *pattern, const char *stem, size_t length)
+{
+    size_t size = 1;
+    for (const char *at = pattern; *at != '\0';) {
+        const bool is_place = strncmp(at, place, PLACE) == 0;
+        size += is_place ? length : 1;
+        at += is_place ? PLACE : 1;
+    }
+    char *name = malloc(size), *to = name;
+    for (const char *at = pattern; name != NULL && *at != '\0';) {
+        if (strncmp(at, place, PLACE) == 0) {
+            memcpy(to, stem, length);
+            to += length;
+            at += PLACE;
+        } else {
+            *to++ = *at++;
+        }
+    }
+    if (name != NULL) {
+        *to = '\0';
+    }
+    return name;
+}

@@ -1,0 +1,51 @@
+/* A table that a device fills with samples of photons instead of recording hits (tabulate.md). All
+ * threads of a device add to the same sums. */
+#ifndef ICS_DEVICES_DEVICE_TABLE_H
+#define ICS_DEVICES_DEVICE_TABLE_H
+
+#include "pipeline/devices/batch.h"
+#include "stages/tabulate.h"
+
+#include <stdatomic.h>
+
+/* Where the source of a photon is: the origin of the coordinates of a table. */
+typedef struct ics_device_table_source {
+    bool is_step;        /* each step is the source of its photons, and nothing else here counts */
+    double position[3];  /* m */
+    double direction[3]; /* not 0 */
+    double time;         /* ns */
+} ics_device_table_source;
+
+typedef struct ics_device_table {
+    ice_tabulation stage; /* with memory for its sums */
+    ics_device_table_source source;
+    _Atomic uint64_t samples; /* added so far */
+} ics_device_table;
+
+/* What a thread keeps from batch to batch. Zero-initialise. */
+typedef struct ics_device_table_memory {
+    ice_tabulate_origin *origins; /* [capacity]; the owner frees them */
+    uint32_t capacity;
+} ics_device_table_memory;
+
+/* Light for a table. */
+typedef struct ics_device_table_light {
+    const icestream_step *steps;   /* [count], the steps of the emissions */
+    const ice_emission *emissions; /* [count] */
+    uint32_t count;
+    const ice_light *light;
+} ics_device_table_light;
+
+/* Computes all photons of the light and adds their samples to the table. The results of
+ * ics_graph_tabulate(), and those of ics_device_table_origins(); `error` is filled after
+ * ICESTREAM_E_INPUT and ICESTREAM_E_FAILED. */
+int ics_device_table_fill(ics_device_table *table, ics_graph *graph,
+                          const ics_device_table_light *from, ics_device_table_memory *memory,
+                          ice_account *account, icestream_error *error);
+
+/* Makes the origins of the emissions: [from->count]. ICESTREAM_E_INPUT: a weight that is not
+ * from 0 to ICE_TABULATE_WEIGHT_MAX, or a step with a pulse. */
+int ics_device_table_origins(const ics_device_table *table, const ics_device_table_light *from,
+                             ice_tabulate_origin *out, icestream_error *error);
+
+#endif

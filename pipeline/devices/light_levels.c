@@ -1,0 +1,29 @@
+#include "pipeline/devices/light_levels.h"
+
+#include <jansson.h>
+#include <math.h>
+
+void ics_light_levels_add(ics_light_levels *levels, const ics_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        const icestream_step *step = &batch->steps[i];
+        const bool is_track = (step->flags & ICESTREAM_STEP_ISOTROPIC) == 0;
+        const double middle = (double)step->z + (is_track ? 0.5 * step->length * step->dz : 0.0);
+        const double level = floor((middle - ICS_LIGHT_LEVELS_LOW) / ICS_LIGHT_LEVELS_STEP);
+        uint64_t *count = level < 0.0                ? &levels->below
+                          : level < ICS_LIGHT_LEVELS ? &levels->photons[(size_t)level]
+                                                     : &levels->above;
+        *count += batch->emissions[i].photons;
+    }
+}
+
+json_t *ics_light_levels_json(const ics_light_levels *levels)
+{
+    json_t *photons = json_array();
+    for (size_t i = 0; i < ICS_LIGHT_LEVELS; ++i) {
+        json_array_append_new(photons, json_integer((json_int_t)levels->photons[i]));
+    }
+    return json_pack("{s:i, s:i, s:I, s:I, s:o}", "low", ICS_LIGHT_LEVELS_LOW, "step",
+                     ICS_LIGHT_LEVELS_STEP, "below", (json_int_t)levels->below, "above",
+                     (json_int_t)levels->above, "photons", photons);
+}

@@ -1,0 +1,27 @@
+/* How many photons were made at which height: a histogram for reports. Memory is constant. */
+#ifndef ICS_DEVICES_LIGHT_LEVELS_H
+#define ICS_DEVICES_LIGHT_LEVELS_H
+
+#include "pipeline/devices/batch.h"
+
+struct json_t;
+
+enum {
+    ICS_LIGHT_LEVELS = 80,        /* from ICS_LIGHT_LEVELS_LOW upwards */
+    ICS_LIGHT_LEVELS_LOW = -1000, /* m, z of the lower edge of level 0 */
+    ICS_LIGHT_LEVELS_STEP = 25    /* m */
+};
+
+/* Zero-initialise. */
+typedef struct ics_light_levels {
+    uint64_t below, above; /* photons outside of all levels */
+    uint64_t photons[ICS_LIGHT_LEVELS];
+} ics_light_levels;
+
+/* Adds the photons of a batch, each step with the height of its middle. */
+void ics_light_levels_add(ics_light_levels *levels, const ics_batch *batch);
+/* Makes {"low", "step" (m), "below", "above", "photons": [...]}, which the caller releases. NULL:
+ * out of memory. */
+struct json_t *ics_light_levels_json(const ics_light_levels *levels);
+
+#endif

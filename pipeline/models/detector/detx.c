@@ -1,0 +1,360 @@
+/* The format, from the public programs that read it (km3det, km3pipe, KM3io):
+ *
+ *   version 1:      ID MODULES
+ *   versions 2-5:   ID vN                  first line
+ *                   FROM TO                validity
+ *                   UTM ELLIPSOID ZONE x y z
+ *                   MODULES
+ *   for a module:   ID LINE FLOOR [x y z q0 qx qy qz t0 [STATUS]] PMTS
+ *                   x .. t0 from version 4 on, STATUS in version 5
+ *   for a PMT:      ID x y z dx dy dz t0 [STATUS]     STATUS from version 3 on
+ *
+ * Lengths in m, times in ns, places and directions in the frame of the detector. Lines that begin
+ * with # are comments. */
+#include "pipeline/models/detector/detx.h"
+
+#include "base/error.h"
+#include "pipeline/models/detector/pmt_arrangement.h"
+#include "pipeline/models/types/direction.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct detx_module {
+    double centre[3];
+    double line, floor;
+    size_t pmts;
+    size_t row; /* in the file */
+} detx_module;
+
+typedef struct detx_reader {
+    ics_text_reader text;
+    ics_text_line *line;
+    const ics_detx_shape *shape;
+    ics_types *types;
+    int version;
+    double modules;               /* as the header says */
+    double last_line, next_floor; /* of modules whose floor is -1 */
+    ice_pmt *pmts;                /* [ICE_PMTS_MAX], of one module, in the frame of the detector */
+} detx_reader;
+
+/* ---- header ---------------------------------------------------------------------------------- */
+
+static bool next_line(detx_reader *reader, const char *expected)
+{
+    if (ics_text_next(&reader->text, reader->line)) {
+        return true;
+    }
+    ics_text_fault(&reader->text, 0, 0, "found the end of the file, expected %s", expected);
+    return false;
+}
+
+static bool read_count(detx_reader *reader, size_t field, const char *what, double least,
+                       double most, double *out)
+{
+    if (!ics_text_number(&reader->text, reader->line, field, what, out)) {
+        return false;
+    }
+    if (!(*out >= least && *out <= most) || *out != floor(*out)) {
+        ics_text_fault(&reader->text, reader->line->number, reader->line->fields[field].column,
+                       "%s: found %.10g, expected a whole number from %g to %g", what, *out, least,
+                       most);
+        return false;
+    }
+    return true;
+}
+
+/* Reads the first lines. */
+static bool read_header(detx_reader *reader)
+{
+    static const char *const words[] = {"v1", "v2", "v3", "v4", "v5"};
+    char shown[48];
+    if (!next_line(reader, "the number of the detector and the version, as in 49 v5")) {
+        return false;
+    }
+    if (reader->line->count != 2) {
+        ics_text_fault(&reader->text, reader->line->number, 0,
+                       "found %zu fields, expected 2: the number of the detector, and the version "
+                       "or (version 1) the number of modules",
+                       reader->line->count);
+        return false;
+    }
+    const ics_text_field *second = &reader->line->fields[1];
+    reader->version = 0;
+    for (int i = 0; i < 5; ++i) {
+        if (ics_text_field_equals(second, words[i])) {
+            reader->version = i + 1;
+        }
+    }
+    if (reader->version == 0) {
+        if (second->length > 0 && (second->start[0] == 'v' || second->start[0] == 'V')) {
+            ics_text_fault(&reader->text, reader->line->number, second->column,
+                           "found version %s, expected v1 to v5",
+                           ics_text_field_show(second, shown));
+            return false;
+        }
+        reader->version = 1;
+        return read_count(reader, 1, "modules", 1, ICE_MODULES_MAX, &reader->modules);
+    }
+    if (!next_line(reader, "the validity") || !next_line(reader, "the UTM reference") ||
+        !next_line(reader, "the number of modules")) {
+        return false;
+    }
+    return read_count(reader, 0, "modules", 1, ICE_MODULES_MAX, &reader->modules);
+}
+
+/* ---- PMTs ------------------------------------------------------------------------------------ */
+
+static bool read_numbers(detx_reader *reader, size_t first, const char *const *names, size_t count,
+                         double *out)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; ++i) {
+        good &= ics_text_number(&reader->text, reader->line, first + i, names[i], &out[i]);
+    }
+    return good;
+}
+
+static bool read_pmt(detx_reader *reader, ice_pmt *pmt)
+{
+    static const char *const names[] = {"x", "y", "z", "dx", "dy", "dz", "t0"};
+    const size_t fields = reader->version >= 3 ? 9 : 8;
+    double n[7];
+    if (!next_line(reader, "a row of a PMT")) {
+        return false;
+    }
+    if (reader->line->count != fields) {
+        ics_text_fault(&reader->text, reader->line->number, 0,
+                       "found %zu fields, expected %zu of a PMT: id, x, y, z, dx, dy, dz, t0%s",
+                       reader->line->count, fields, fields == 9 ? ", status" : "");
+        return false;
+    }
+    if (!read_numbers(reader, 1, names, 7, n)) {
+        return false;
+    }
+    const double length = sqrt(n[3] * n[3] + n[4] * n[4] + n[5] * n[5]);
+    if (!(fabs(length - 1) <= 0.01) || !(fabs(n[0]) + fabs(n[1]) + fabs(n[2]) <= 1e7)) {
+        ics_text_fault(
+            &reader->text, reader->line->number, 0,
+            "found a position (%g, %g, %g) and a direction of length %g, expected a position "
+            "within 1e7 m and a unit vector",
+            n[0], n[1], n[2], length);
+        return false;
+    }
+    *pmt = (ice_pmt){.centre = {n[0], n[1], n[2]},
+                     .axis = {n[3] / length, n[4] / length, n[5] / length},
+                     .radius = reader->shape->pmt_radius,
+                     .efficiency = 1};
+    return true;
+}
+
+/* Finds the point that is nearest to the axes of PMTs: sum (1 - a a^T) (p - c) = 0. Returns false
+ * if the axes are parallel. */
+static bool find_centre(const ice_pmt *pmts, size_t count, double out[3])
+{
+    double m[3][4] = {{0}};
+    for (size_t k = 0; k < count; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                const double part = (i == j) - pmts[k].axis[i] * pmts[k].axis[j];
+                m[i][j] += part;
+                /* Relative to the first place, so that no digits are lost. */
+                m[i][3] += part * (pmts[k].centre[j] - pmts[0].centre[j]);
+            }
+        }
+    }
+    const double least = 1e-6 * (double)count;
+    for (int i = 0; i < 3; ++i) { /* the matrix is positive, so no rows have to change places */
+        if (!(m[i][i] > least)) {
+            return false;
+        }
+        for (int r = 0; r < 3; ++r) {
+            const double factor = m[r][i] / m[i][i];
+            for (int j = i; r != i && j < 4; ++j) {
+                m[r][j] -= factor * m[i][j];
+            }
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        out[i] = m[i][3] / m[i][i] + pmts[0].centre[i];
+    }
+    return true;
+}
+
+/* ---- arrangements ---------------------------------------------------------------------------- */
+
+/* Appends a type with these PMTs. */
+static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
+{
+    ics_types *types = reader->types;
+    const ics_detx_shape *shape = reader->shape;
+    ice_module_type *type = &types->items[types->count];
+    if (types->count == ICE_TYPES_MAX) {
+        return ics_text_fault(&reader->text, reader->line->number, 0,
+                              "found another arrangement of PMTs, expected at most %d arrangements",
+                              ICE_TYPES_MAX);
+    }
+    *type = (ice_module_type){.shape = ICE_SHAPE_SPHERE,
+                              .radius = shape->radius,
+                              .half_height = shape->radius,
+                              .reach = shape->radius,
+                              .oversize = shape->oversize,
+                              .beta = shape->beta,
+                              /* One more, because calloc may return NULL for a module without
+                               * PMTs. */
+                              .pmts = calloc(count + 1, sizeof *pmts),
+                              .pmt_count = count};
+    const int length = types->count == 0
+                           ? asprintf(&type->name, "%s", shape->name)
+                           : asprintf(&type->name, "%s-%zu", shape->name, types->count + 1);
+    if (length < 0 || type->pmts == NULL) {
+        type->name = length < 0 ? NULL : type->name;
+        ics_type_free(type);
+        return ics_error_add(reader->text.error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
+                             reader->text.name);
+    }
+    for (size_t k = 0; k < count; ++k) {
+        type->pmts[k] = pmts[k];
+    }
+    types->turns[types->count] = ics_upright;
+    types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
+    ++types->count;
+    return ICESTREAM_OK;
+}
+
+/* Moves the PMTs to the frame of their module, and finds or makes their type. */
+static int find_type(detx_reader *reader, const detx_module *module, ice_module *out,
+                     ice_orientation *turn)
+{
+    ics_types *types = reader->types;
+    for (size_t k = 0; k < module->pmts; ++k) {
+        ice_pmt *pmt = &reader->pmts[k];
+        for (int i = 0; i < 3; ++i) {
+            pmt->centre[i] -= module->centre[i];
+        }
+        const double *c = pmt->centre;
+        const double distance = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+        if (!(distance <= reader->shape->radius * 1.001)) {
+            return ics_text_fault(&reader->text, module->row, 0,
+                                  "found a PMT %.4g m away from the centre of its module, expected "
+                                  "at most the radius of the sphere, %.4g m (detector.radius, or "
+                                  "the radius of the type)",
+                                  distance, reader->shape->radius);
+        }
+    }
+    for (size_t i = 0; i < types->count; ++i) {
+        if (ics_pmt_arrangement_turn(&types->items[i], reader->pmts, module->pmts, turn)) {
+            out->type = (uint32_t)i;
+            return ICESTREAM_OK;
+        }
+    }
+    *turn = ics_upright;
+    out->type = (uint32_t)types->count;
+    return add_type(reader, reader->pmts, module->pmts);
+}
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+/* Reads the row of a module. */
+static bool read_row(detx_reader *reader, detx_module *module)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    static const size_t fields[] = {0, 4, 4, 4, 12, 13};
+    const size_t expected = fields[reader->version];
+    double count = 0;
+    *module = (detx_module){0};
+    if (!next_line(reader, "a row of a module")) {
+        return false;
+    }
+    module->row = reader->line->number;
+    if (reader->line->count != expected) {
+        ics_text_fault(
+            &reader->text, module->row, 0,
+            "found %zu fields, expected %zu of a module in version %d: id, line, floor%s, "
+            "number of PMTs",
+            reader->line->count, expected, reader->version,
+            reader->version == 5   ? ", x, y, z, q0, qx, qy, qz, t0, status"
+            : reader->version == 4 ? ", x, y, z, q0, qx, qy, qz, t0"
+                                   : "");
+        return false;
+    }
+    bool good = read_count(reader, 1, "line", 0, UINT16_MAX, &module->line);
+    good &= read_count(reader, 2, "floor", -1, UINT16_MAX, &module->floor);
+    good &= read_count(reader, expected - 1, "PMTs", 0, ICE_PMTS_MAX, &count);
+    if (reader->version >= 4) {
+        good &= read_numbers(reader, 3, names, 3, module->centre);
+    }
+    module->pmts = good ? (size_t)count : 0;
+    return good;
+}
+
+/* Reads a module with its PMTs and appends it. */
+static int read_module(detx_reader *reader, ics_module_list *out)
+{
+    detx_module module;
+    if (!read_row(reader, &module)) {
+        return ICESTREAM_E_CONFIG;
+    }
+    for (size_t k = 0; k < module.pmts; ++k) {
+        if (!read_pmt(reader, &reader->pmts[k])) {
+            return ICESTREAM_E_CONFIG;
+        }
+    }
+    if (module.pmts == 0) {
+        return ICESTREAM_OK; /* the base of a line */
+    }
+    if (module.floor < 0) {
+        reader->next_floor = reader->last_line == module.line ? reader->next_floor + 1 : 1;
+        reader->last_line = module.line;
+        module.floor = reader->next_floor;
+    }
+    if (reader->version < 4 && !find_centre(reader->pmts, module.pmts, module.centre)) {
+        return ics_text_fault(
+            &reader->text, module.row, 0,
+            "found PMTs with parallel axes, expected axes that meet in the centre "
+            "of the module, which this version of DETX does not give");
+    }
+    ice_module made = {
+        .x = module.centre[0], .y = module.centre[1], .z = module.centre[2], .efficiency = 1};
+    ice_orientation turn = {0};
+    if (reader->types != NULL) {
+        ICS_TRY(find_type(reader, &module, &made, &turn));
+    }
+    const size_t before = out->count;
+    ICS_TRY(
+        ics_module_list_add_row(&reader->text, module.row, module.line, module.floor, &made, out));
+    if (out->count > before) {
+        out->items[before].turn = turn;
+        out->items[before].has_type = true;
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_detx_read(const ics_text *text, const ics_detx_shape *shape, ics_types *types,
+                  ics_module_list *out, icestream_error *error)
+{
+    static const ics_detx_shape none = {.name = "", .radius = INFINITY};
+    detx_reader reader = {.text = ics_text_open(text, ' ', error),
+                          .line = malloc(sizeof(ics_text_line)),
+                          .shape = shape != NULL ? shape : &none,
+                          .types = types,
+                          .last_line = -1,
+                          .pmts = malloc(ICE_PMTS_MAX * sizeof(ice_pmt))};
+    int status = ICESTREAM_OK;
+    *out = (ics_module_list){0};
+    if (reader.line == NULL || reader.pmts == NULL) {
+        status = ICESTREAM_E_MEMORY;
+    } else if (!read_header(&reader)) {
+        status = ICESTREAM_E_CONFIG;
+    }
+    for (double i = 0; status == ICESTREAM_OK && i < reader.modules; i += 1) {
+        status = read_module(&reader, out);
+    }
+    if (status == ICESTREAM_OK && ics_text_next(&reader.text, reader.line)) {
+        ics_text_fault(&reader.text, reader.line->number, 0,
+                       "found more rows, expected the end after %.0f modules", reader.modules);
+    }
+    free(reader.line);
+    free(reader.pmts);
+    return ics_module_list_finish(&reader.text, status, out);
+}

@@ -1,0 +1,247 @@
+#include "pipeline/models/detector/pmt_detection.h"
+
+#include "physics/body.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char plane[] = "pmt-plane", place[] = "pmt-place";
+
+/* The mean of the standard acceptance 0.34 + 0.51 x - 0.17 x^3, which is nowhere below 0, over all
+ * directions (physics.md 8.5). */
+#define STANDARD_MEAN 0.34
+
+bool ics_pmt_detection_is(const char *variant)
+{
+    return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0;
+}
+
+double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
+{
+    if (pmt->radius > 0) {
+        return M_PI * pmt->radius * pmt->radius * pmt->efficiency;
+    }
+    const double area = M_PI * ICE_MODULE_RADIUS * ICE_MODULE_RADIUS * STANDARD_MEAN;
+    /* Averaged over directions a window turns 1 / (2 (1 + beta)) of the area of its rim to light.
+     */
+    return pmt->efficiency * area * 2 * (1 + type->beta) / (double)type->pmt_count;
+}
+
+/* ---- the largest value ----------------------------------------------------------------------- */
+
+/* Along the axis of a cylinder without ends the area of the module vanishes. Directions that are
+ * closer to the axis than this do not count for the largest value. */
+#define CLOSEST_TO_AXIS (0.5 * M_PI / 180)
+
+/* Returns the sum of effective areas over the area of the module for light along `direction`. */
+static double plane_value(const ice_module_type *type, const double direction[3])
+{
+    const double across = hypot(direction[0], direction[1]);
+    double sum = 0;
+    if (type->open_ends && across < sin(CLOSEST_TO_AXIS)) {
+        return 0;
+    }
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        const ice_pmt *pmt = &type->pmts[k];
+        const double x = -(direction[0] * pmt->axis[0] + direction[1] * pmt->axis[1] +
+                           direction[2] * pmt->axis[2]);
+        sum += ics_pmt_effective_area(type, pmt) * ice_pmt_share(fmax(fmin(x, 1), -1), type->beta);
+    }
+    return sum / ice_body_area(type->shape, type->open_ends, type->radius, type->half_height,
+                               direction[2]);
+}
+
+static void normalise(double v[3])
+{
+    const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int i = 0; i < 3; ++i) {
+        v[i] /= length;
+    }
+}
+
+/* Climbs from a direction to the nearest maximum, with steps that become shorter. A ridge cannot
+ * hold the climb, because a length of steps lasts for few moves. */
+static double climb(const ice_module_type *type, const double start[3])
+{
+    enum { LENGTHS = 24, MOVES = 6 };
+    double at[3] = {start[0], start[1], start[2]}, best = plane_value(type, at), step = 0.03;
+    for (int round = 0; round < LENGTHS * MOVES; ++round) {
+        bool has_moved = false;
+        for (int move = 0; move < 6; ++move) {
+            double next[3] = {at[0], at[1], at[2]};
+            next[move / 2] += move % 2 ? step : -step;
+            normalise(next);
+            const double value = plane_value(type, next);
+            if (value > best) {
+                best = value;
+                memcpy(at, next, sizeof at);
+                has_moved = true;
+            }
+        }
+        step = has_moved && (round + 1) % MOVES != 0 ? step : step / 2;
+    }
+    return best;
+}
+
+/* The sensitivity of PMTs has edges, so the best of many directions, which are spread evenly on the
+ * sphere (a spiral with the golden angle), and the axes of all PMTs begin the search. */
+static double plane_maximum(const ice_module_type *type)
+{
+    enum { DIRECTIONS = 4000, CLIMBS = 16 };
+    double starts[CLIMBS][3] = {{0}}, values[CLIMBS] = {0}, best = 0;
+    for (size_t i = 0; i < DIRECTIONS + type->pmt_count; ++i) {
+        const double z = 1 - (2 * (double)i + 1) / DIRECTIONS;
+        const double r = sqrt(fmax(0, 1 - z * z)), a = M_PI * (3 - sqrt(5)) * (double)i;
+        double direction[3] = {r * cos(a), r * sin(a), z};
+        for (int c = 0; i >= DIRECTIONS && c < 3; ++c) {
+            direction[c] = -type->pmts[i - DIRECTIONS].axis[c];
+        }
+        const double value = plane_value(type, direction);
+        int lowest = 0;
+        for (int k = 1; k < CLIMBS; ++k) {
+            lowest = values[k] < values[lowest] ? k : lowest;
+        }
+        if (value > values[lowest]) {
+            values[lowest] = value;
+            memcpy(starts[lowest], direction, sizeof direction);
+        }
+    }
+    for (int k = 0; k < CLIMBS; ++k) {
+        best = values[k] > 0 ? fmax(best, climb(type, starts[k])) : best;
+    }
+    return best;
+}
+
+static double place_maximum(const ice_module_type *type)
+{
+    double best = 0;
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        best = fmax(best, type->pmts[k].efficiency);
+    }
+    return best;
+}
+
+/* Checks that a type has what the variant needs. */
+static int check_type(const icestream_config *config, const ice_module_type *type,
+                      icestream_error *error)
+{
+    char where[512];
+    ics_config_place(config, "stages.detect", where, sizeof where);
+    for (size_t k = 0; k < type->pmt_count && strcmp(config->stages.detect, place) == 0; ++k) {
+        if (!(type->pmts[k].radius > 0)) {
+            return ics_error_add(
+                error, ICESTREAM_E_CONFIG,
+                "%s: error: stages.detect: pmt-place needs the radius of every "
+                "PMT's window, and PMT %zu of the type %s has none; expected radius "
+                "in pmts, or pmt_radius",
+                where, k, type->name);
+        }
+    }
+    if (strcmp(config->stages.detect, plane) == 0 && type->shape == ICE_SHAPE_MESH) {
+        return ics_error_add(
+            error, ICESTREAM_E_CONFIG,
+            "%s: error: stages.detect: pmt-plane needs the area of a module in all "
+            "directions, which the mesh of the type %s does not have; expected "
+            "pmt-place",
+            where, type->name);
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
+                              double *out, icestream_error *error)
+{
+    char where[512];
+    ics_config_place(config, "stages.detect", where, sizeof where);
+    *out = 0;
+    if (detector->type_count == 0) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: %s needs types of modules with PMTs, and "
+                             "there are none; expected detector.types, or a DETX file, or pe",
+                             where, config->stages.detect);
+    }
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        const ice_module_type *type = &detector->types[i];
+        ICS_TRY(check_type(config, type, error));
+        *out = fmax(*out, strcmp(config->stages.detect, plane) == 0 ? plane_maximum(type)
+                                                                    : place_maximum(type));
+    }
+    if (!(*out > 0)) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: %s: found no type with a PMT whose "
+                             "efficiency is above 0, expected pmts in detector.types",
+                             where, config->stages.detect);
+    }
+    return ICESTREAM_OK;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static size_t window_count(const ice_detector *detector)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        count += detector->types[i].pmt_count;
+    }
+    return count;
+}
+
+size_t ics_pmt_detection_bytes(const ice_detector *detector)
+{
+    return detector->module_count * sizeof(ice_pmt_module) +
+           detector->type_count * sizeof(ice_pmt_type) +
+           window_count(detector) * sizeof(ice_pmt_window);
+}
+
+static ice_pmt_window window_of(const ice_pmt *pmt, double weight)
+{
+    return (ice_pmt_window){.axis_x = (float)pmt->axis[0],
+                            .axis_y = (float)pmt->axis[1],
+                            .axis_z = (float)pmt->axis[2],
+                            .x = (float)pmt->centre[0],
+                            .y = (float)pmt->centre[1],
+                            .z = (float)pmt->centre[2],
+                            .radius = (float)pmt->radius,
+                            .weight = (float)weight,
+                            .delay = (float)pmt->delay,
+                            .spread = (float)pmt->spread};
+}
+
+void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
+                            ice_pmt_tables *out)
+{
+    ice_pmt_module *modules = memory;
+    ice_pmt_type *types = (ice_pmt_type *)(modules + detector->module_count);
+    ice_pmt_window *windows = (ice_pmt_window *)(types + detector->type_count);
+    const double maximum = detector->angular.maximum;
+    uint32_t next = 0;
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        ice_orientation q = {.w = 1};
+        if (module->orientation > 0) {
+            q = detector->orientations[module->orientation];
+        }
+        modules[i] = (ice_pmt_module){.w = (float)q.w,
+                                      .x = (float)q.x,
+                                      .y = (float)q.y,
+                                      .z = (float)q.z,
+                                      .type = module->type};
+    }
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        const ice_module_type *type = &detector->types[i];
+        types[i] = (ice_pmt_type){.first = next,
+                                  .count = (uint32_t)type->pmt_count,
+                                  .shape = (uint32_t)type->shape,
+                                  .open_ends = type->open_ends,
+                                  .radius = (float)type->radius,
+                                  .half_height = (float)type->half_height,
+                                  .beta = (float)type->beta};
+        for (size_t k = 0; k < type->pmt_count; ++k) {
+            const ice_pmt *pmt = &type->pmts[k];
+            const double weight =
+                strcmp(variant, plane) == 0 ? ics_pmt_effective_area(type, pmt) : pmt->efficiency;
+            windows[next++] = window_of(pmt, weight / maximum);
+        }
+    }
+    *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+}

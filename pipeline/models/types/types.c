@@ -1,0 +1,361 @@
+#include "pipeline/models/types/types.h"
+
+#include "base/error.h"
+#include "pipeline/config/schema/schema.h"
+#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/models/types/direction.h"
+#include "pipeline/models/types/om_conf.h"
+#include "pipeline/models/types/pmts.h"
+#include "pipeline/models/types/type_mesh.h"
+#include "tables/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the members of a type ------------------------------------------------------------------- */
+
+/* A type as YAML has it. */
+typedef struct type_values {
+    ice_shape shape;
+    double radius, half_height, beta, pmt_radius;
+    double orientation[3]; /* zenith, azimuth, roll: degrees */
+    bool open_ends;
+    const ics_yaml_node *pmts;
+    ics_type_mesh mesh;
+} type_values;
+
+static int keep_pmts(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    (void)error;
+    ((type_values *)target)->pmts = node;
+    return ICESTREAM_OK;
+}
+
+static int keep_mesh(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    (void)error;
+    ((type_values *)target)->mesh.file = node;
+    return ICESTREAM_OK;
+}
+
+static int keep_parts(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    (void)error;
+    ((type_values *)target)->mesh.parts = node;
+    return ICESTREAM_OK;
+}
+
+static const ics_schema_custom mesh_field = {.expected = "the name of a file", .read = keep_mesh};
+static const ics_schema_custom parts_field = {
+    .expected = "a mapping of names to glass, absorber or PMTs", .read = keep_parts};
+static const ics_schema_custom pmts_field = {.expected = "a list of PMTs", .read = keep_pmts};
+
+/* In the order of ice_shape. */
+#define SHAPE_WORD(NAME, name, yaml, sizes, text) yaml,
+static const char *const shapes[] = {ICE_SHAPES(SHAPE_WORD) NULL};
+
+enum {
+    SHAPE,
+    RADIUS,
+    HALF_HEIGHT,
+    OPEN_ENDS,
+    BETA,
+    PMT_RADIUS,
+    ORIENTATION,
+    PMTS,
+    MESH,
+    UNIT,
+    PARTS,
+    FIELDS
+};
+static const ics_schema_field fields[FIELDS] = {
+    [SHAPE] = {.path = "shape",
+               .type = ICS_SCHEMA_CHOICE,
+               .words = shapes,
+               ICS_SCHEMA_AT(type_values, shape),
+               .required = true},
+    [RADIUS] = {.path = "radius",
+                .type = ICS_SCHEMA_NUMBER,
+                .low = 1e-3,
+                .high = 10,
+                ICS_SCHEMA_AT(type_values, radius),
+                .required = true},
+    [HALF_HEIGHT] = {.path = "half_height",
+                     .type = ICS_SCHEMA_NUMBER,
+                     .low = 1e-3,
+                     .high = 10,
+                     ICS_SCHEMA_AT(type_values, half_height)},
+    [OPEN_ENDS] = {.path = "open_ends",
+                   .type = ICS_SCHEMA_BOOL,
+                   ICS_SCHEMA_AT(type_values, open_ends)},
+    [BETA] = {.path = "beta",
+              .type = ICS_SCHEMA_NUMBER,
+              .low = 0,
+              .high = 1,
+              .fallback = "1",
+              ICS_SCHEMA_AT(type_values, beta)},
+    [PMT_RADIUS] = {.path = "pmt_radius",
+                    .type = ICS_SCHEMA_NUMBER,
+                    .low = 0,
+                    .high = 10,
+                    ICS_SCHEMA_AT(type_values, pmt_radius)},
+    [ORIENTATION] = {.path = "orientation",
+                     .type = ICS_SCHEMA_NUMBERS,
+                     .low = -360,
+                     .high = 360,
+                     ICS_SCHEMA_AT(type_values, orientation)},
+    [PMTS] = {.path = "pmts",
+              .type = ICS_SCHEMA_CUSTOM,
+              .custom = &pmts_field,
+              ICS_SCHEMA_AT(type_values, pmts)},
+    [MESH] = {.path = "mesh",
+              .type = ICS_SCHEMA_CUSTOM,
+              .custom = &mesh_field,
+              ICS_SCHEMA_AT(type_values, mesh.file)},
+    [UNIT] = {.path = "unit",
+              .type = ICS_SCHEMA_NUMBER,
+              .low = 1e-6,
+              .high = 10,
+              .fallback = "1",
+              ICS_SCHEMA_AT(type_values, mesh.unit)},
+    [PARTS] = {.path = "parts",
+               .type = ICS_SCHEMA_CUSTOM,
+               .custom = &parts_field,
+               ICS_SCHEMA_AT(type_values, mesh.parts)},
+};
+
+/* Checks that the sizes of a type belong to its shape. `given`: the nodes of the fields. */
+static int check_sizes(const ics_yaml_node *node, const type_values *values,
+                       const ics_yaml_node *const given[FIELDS], icestream_error *error)
+{
+#define SHAPE_SIZES(NAME, name, yaml, sizes, text) (sizes),
+    static const int sizes_of[] = {ICE_SHAPES(SHAPE_SIZES)};
+    const bool has_height = (sizes_of[values->shape] & ICE_SIZE_HALF_HEIGHT) != 0;
+    if (!has_height && given[HALF_HEIGHT] != NULL) {
+        return ics_yaml_error(error, given[HALF_HEIGHT],
+                              "half_height: is not for a %s, whose size is its radius",
+                              shapes[values->shape]);
+    }
+    if (has_height && given[HALF_HEIGHT] == NULL) {
+        return ics_yaml_error(error, node, "found no half_height, which a %s needs",
+                              shapes[values->shape]);
+    }
+    if (values->shape == ICE_SHAPE_CAPSULE && values->half_height < values->radius) {
+        return ics_yaml_error(error, given[HALF_HEIGHT],
+                              "half_height: found %g m, expected at least the radius of the "
+                              "capsule, %g m",
+                              values->half_height, values->radius);
+    }
+    if (!(sizes_of[values->shape] & ICE_SIZE_OPEN_ENDS) && values->open_ends) {
+        return ics_yaml_error(error, given[OPEN_ENDS], "open_ends: is for cylinders, not for a %s",
+                              shapes[values->shape]);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Checks that a type has a mesh if its shape is one, and no member of meshes if it is not. */
+static int check_mesh(const ics_yaml_node *node, const type_values *values,
+                      const ics_yaml_node *const given[FIELDS], icestream_error *error)
+{
+    static const int of_meshes[] = {MESH, UNIT, PARTS};
+    if (values->shape == ICE_SHAPE_MESH) {
+        return given[MESH] != NULL
+                   ? ICESTREAM_OK
+                   : ics_yaml_error(error, node, "found no mesh, which the shape mesh needs");
+    }
+    for (size_t i = 0; i < sizeof of_meshes / sizeof *of_meshes; ++i) {
+        if (given[of_meshes[i]] != NULL) {
+            return ics_yaml_error(error, given[of_meshes[i]],
+                                  "%s: is for the shape mesh, not for a %s",
+                                  fields[of_meshes[i]].path, shapes[values->shape]);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Reads the files and lists of a type whose sizes are known. */
+static int read_rest(const type_values *values, ice_module_type *type, ics_warnings *warnings,
+                     icestream_error *error)
+{
+    if (type->shape == ICE_SHAPE_MESH) {
+        ICS_TRY(ics_type_mesh_read(&values->mesh, type, warnings, error));
+    }
+    type->reach = ics_tables_type_reach(type);
+    if (values->pmts != NULL) {
+        ICS_TRY(ics_pmts_read_yaml(values->pmts, values->pmt_radius, type, error));
+    }
+    return type->shape == ICE_SHAPE_MESH ? ics_type_mesh_check(&values->mesh, type, error)
+                                         : ICESTREAM_OK;
+}
+
+/* Reads a type from a mapping and appends it. */
+static int read_type(const ics_yaml_node *node, const char *name, double oversize, ics_types *types,
+                     ics_warnings *warnings, icestream_error *error)
+{
+    type_values values = {0};
+    const ics_yaml_node *given[FIELDS] = {0};
+    char found[128];
+    if (node->kind != ICS_YAML_MAPPING) {
+        return ics_yaml_error(error, node,
+                              "type %.60s: found %s, expected a mapping as in {shape: "
+                              "sphere, radius: 0.1651}",
+                              name, ics_yaml_describe(node, found, sizeof found));
+    }
+    ICS_TRY(ics_schema_defaults(fields, FIELDS, &values, error));
+    ICS_TRY(ics_schema_read(node, fields, FIELDS, &values, given, error));
+    ICS_TRY(check_sizes(node, &values, given, error));
+    ICS_TRY(check_mesh(node, &values, given, error));
+    ice_module_type *type = &types->items[types->count];
+    *type = (ice_module_type){.name = strdup(name),
+                              .shape = values.shape,
+                              .open_ends = values.open_ends,
+                              .radius = values.radius,
+                              .half_height =
+                                  given[HALF_HEIGHT] != NULL ? values.half_height : values.radius,
+                              .oversize = oversize,
+                              .beta = values.beta};
+    if (type->name == NULL) {
+        return ics_yaml_no_memory(error, node);
+    }
+    types->turns[types->count] =
+        ics_orientation_of(values.orientation[0], values.orientation[1], values.orientation[2]);
+    types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
+    types->no_pmts[types->count] = values.pmts == NULL;
+    types->pmt_radius[types->count] = values.pmt_radius;
+    ++types->count;
+    return read_rest(&values, type, warnings, error);
+}
+
+/* ---- detector.types -------------------------------------------------------------------------- */
+
+/* Reads a type from its file. */
+static int read_type_file(const ics_yaml_node *node, const char *name, double oversize,
+                          ics_types *types, ics_warnings *warnings, icestream_error *error)
+{
+    char *path = ics_schema_join(node->source->folder, node->text, false);
+    ics_yaml *document = NULL;
+    if (path == NULL) {
+        return ics_yaml_no_memory(error, node);
+    }
+    int status = ics_yaml_read_file(path, &document, error);
+    if (status == ICESTREAM_OK) {
+        status = read_type(ics_yaml_root(document), name, oversize, types, warnings, error);
+    }
+    ics_yaml_destroy(document);
+    free(path);
+    return status;
+}
+
+static int read_named(const ics_yaml_node *mapping, double oversize, ics_types *types,
+                      ics_warnings *warnings, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    if (mapping->count > ICE_TYPES_MAX) {
+        return ics_yaml_error(error, mapping,
+                              "detector.types: found %zu types, expected at most %d",
+                              mapping->count, ICE_TYPES_MAX);
+    }
+    for (size_t i = 0; i < mapping->count; ++i) {
+        const ics_yaml_entry *entry = &mapping->entries[i];
+        const ics_yaml_node *value = entry->value;
+        int result;
+        if (entry->duplicate_of != NULL) {
+            result =
+                ics_yaml_error(error, entry->key, "detector.types: the type '%.60s' is given twice",
+                               entry->key->text);
+        } else if (value->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(value)) {
+            result = read_type_file(value, entry->key->text, oversize, types, warnings, error);
+        } else {
+            result = read_type(value, entry->key->text, oversize, types, warnings, error);
+        }
+        status = status ? status : result;
+    }
+    return status;
+}
+
+/* ---- om.conf --------------------------------------------------------------------------------- */
+
+static int read_om_conf(const icestream_config *config, ics_types *types, icestream_error *error)
+{
+    ics_text text;
+    char *path = NULL;
+    ICS_TRY(ics_types_om_file(config, config->detector.om_conf, "om.conf", &path, error));
+    if (path == NULL) {
+        return ICESTREAM_OK;
+    }
+    int status = ics_text_read(path, &text, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_types_read_om_conf(&text, config->detector.oversize, types, error);
+        ics_text_free(&text);
+    }
+    free(path);
+    return status;
+}
+
+int ics_types_om_file(const icestream_config *config, const char *value, const char *name,
+                      char **out, icestream_error *error)
+{
+    struct stat about;
+    const bool automatic = strcmp(value, "auto") == 0;
+    *out = NULL;
+    if (strcmp(value, "none") == 0 ||
+        (automatic && (config->ice.directory == NULL || config->detector.types != NULL))) {
+        return ICESTREAM_OK;
+    }
+    if ((automatic ? asprintf(out, "%s/%s", config->ice.directory, name)
+                   : asprintf(out, "%s", value)) < 0) {
+        *out = NULL;
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    if (automatic && stat(*out, &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        free(*out);
+        *out = NULL;
+    }
+    return ICESTREAM_OK;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static bool is_path(const char *value)
+{
+    return strcmp(value, "auto") != 0 && strcmp(value, "none") != 0;
+}
+
+/* Types come from one source, and om.map needs the numbers of om.conf. */
+static int check_sources(const icestream_config *config, icestream_error *error)
+{
+    char place[512];
+    if (config->detector.types != NULL && is_path(config->detector.om_conf)) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: detector.om_conf: is given, and so are detector.types; "
+                             "expected one of them",
+                             ics_config_place(config, "detector.om_conf", place, sizeof place));
+    }
+    if (is_path(config->detector.om_map) &&
+        (config->detector.types != NULL || strcmp(config->detector.om_conf, "none") == 0 ||
+         (config->ice.directory == NULL && !is_path(config->detector.om_conf)))) {
+        return ics_error_add(
+            error, ICESTREAM_E_CONFIG,
+            "%s: error: detector.om_map: has the numbers of types of om.conf, which "
+            "is not given; expected detector.om_conf, too",
+            ics_config_place(config, "detector.om_map", place, sizeof place));
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_types_read(const icestream_config *config, ics_types *out, ics_warnings *warnings,
+                   icestream_error *error)
+{
+    *out = (ics_types){0};
+    ICS_TRY(check_sources(config, error));
+    const int status =
+        config->detector.types != NULL
+            ? read_named(config->detector.types, config->detector.oversize, out, warnings, error)
+            : read_om_conf(config, out, error);
+    if (status != ICESTREAM_OK) {
+        ics_types_free(out);
+    }
+    return status;
+}

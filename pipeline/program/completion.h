@@ -1,0 +1,11 @@
+/* Scripts that let a shell complete commands, their options, the words that an option takes, keys
+ * after --set, and file names. They are made of the tables of commands and options. All print to
+ * standard output. */
+#ifndef ICS_PROGRAM_COMPLETION_H
+#define ICS_PROGRAM_COMPLETION_H
+
+void ics_completion_print_bash(void);
+void ics_completion_print_zsh(void);
+void ics_completion_print_fish(void);
+
+#endif

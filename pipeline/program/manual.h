@@ -1,0 +1,12 @@
+/* The manual pages, made of the tables of commands and options, as scdoc(5) reads them. */
+#ifndef ICS_PROGRAM_MANUAL_H
+#define ICS_PROGRAM_MANUAL_H
+
+#include "pipeline/tools/command.h"
+
+/* Prints the page icestream(1) to standard output. */
+void ics_manual_print(void);
+/* Prints the page icestream-COMMAND(1) to standard output. */
+void ics_manual_print_command(const ics_command *command);
+
+#endif

@@ -1,0 +1,139 @@
+#include "pipeline/queue/queue_steps.h"
+
+#include "base/error.h"
+#include "base/url.h"
+#include "pipeline/transfer/transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char file_scheme[] = "file://";
+
+static int write_steps(const char *path, const void *bytes, size_t size, icestream_error *error)
+{
+    const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const char *at = bytes;
+    int cause = descriptor < 0 ? errno : 0;
+    while (cause == 0 && size > 0) {
+        const ssize_t count = write(descriptor, at, size);
+        if (count < 0 && errno != EINTR) {
+            cause = errno;
+        }
+        at += count > 0 ? count : 0;
+        size -= count > 0 ? (size_t)count : 0;
+    }
+    if (descriptor >= 0 && close(descriptor) != 0 && cause == 0) {
+        cause = errno;
+    }
+    if (cause == 0) {
+        return ICESTREAM_OK;
+    }
+    if (descriptor >= 0) {
+        unlink(path);
+    }
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
+                               "%s: cannot write the steps of a ticket: %s", path, strerror(cause));
+}
+
+/* Whether the real path of a file lies in the real folder. */
+static bool is_in(const char *path, const char *folder)
+{
+    char file[PATH_MAX], outer[PATH_MAX];
+    if (realpath(path, file) == NULL || realpath(folder, outer) == NULL) {
+        return false;
+    }
+    const size_t length = strcmp(outer, "/") == 0 ? 0 : strlen(outer);
+    return strncmp(file, outer, length) == 0 && file[length] == '/';
+}
+
+/* A file on a file system that producer and worker share. */
+static int find_shared(const ics_queue_steps_folders *folders, const ics_queue_ticket *ticket,
+                       ics_queue_steps *out, icestream_error *error)
+{
+    const char *path = ticket->url + sizeof file_scheme - 1;
+    if (folders->files == NULL) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found a ticket with %.300s, expected the folder of such files in "
+                             "source.queue_files",
+                             folders->shown, ticket->url);
+    }
+    out->path = strdup(path);
+    if (out->path == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the claims of a queue");
+    }
+    if (access(path, F_OK) != 0) {
+        snprintf(out->fault, sizeof out->fault, "%.300s: %s", path, strerror(errno));
+    } else if (!is_in(path, folders->files)) {
+        snprintf(out->fault, sizeof out->fault,
+                 "found the step file %.200s, expected it in source.queue_files, which is %.200s",
+                 path, folders->files);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Without source.fetch this process fetches the file. A URL that no process can fetch is a fault of
+ * the ticket: it becomes a dead letter. A process without what such URLs need stops instead. */
+static int check_fetch(const ics_queue_steps_folders *folders, const char *url,
+                       ics_queue_steps *out, icestream_error *error)
+{
+    static const char *const good[] = {"http://host/name", "https://host/name", "s3://bucket/name"};
+    char shown[ICS_URL_MOST + 1];
+    icestream_error why = {.status = ICESTREAM_OK};
+    if (folders->fetches && (!folders->shows_urls || !ics_url_may_be_secret(url))) {
+        return ICESTREAM_OK;
+    }
+    if (folders->fetches) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found a ticket with a URL that may have a secret, %.300s, which "
+                             "everybody can see in the command line that source.fetch makes with "
+                             "{url}; expected a program that reads its own credentials",
+                             folders->shown, ics_url_shown(url, shown));
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
+        if (strncmp(url, good[i], strcspn(good[i], ":") + 1) != 0) {
+            continue;
+        }
+        if (ics_transfer_check(good[i], &why) != ICESTREAM_OK) {
+            return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: found a ticket with %.300s: %s",
+                                 folders->shown, ics_url_shown(url, shown), why.text);
+        }
+        if (ics_transfer_check(url, &why) != ICESTREAM_OK) {
+            snprintf(out->fault, sizeof out->fault, "%.500s", why.text);
+        }
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "%s: found a ticket with %.300s, expected source.fetch, the program that "
+                         "fetches it, or " ICS_URL_MOVED,
+                         folders->shown, ics_url_shown(url, shown));
+}
+
+int ics_queue_steps_find(const ics_queue_steps_folders *folders, const ics_queue_ticket *ticket,
+                         uint64_t number, ics_queue_steps *out, icestream_error *error)
+{
+    *out = (ics_queue_steps){.path = NULL};
+    if (ticket->url != NULL && strncmp(ticket->url, file_scheme, sizeof file_scheme - 1) == 0) {
+        return find_shared(folders, ticket, out, error);
+    }
+    if (ticket->url != NULL) {
+        ICS_TRY(check_fetch(folders, ticket->url, out, error));
+    }
+    if (asprintf(&out->path, "%s/%" PRIu64 "-%s", folders->folder, number, ticket->name) < 0) {
+        out->path = NULL;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the claims of a queue");
+    }
+    out->is_own = true;
+    out->is_fetched = ticket->url != NULL;
+    const int status =
+        out->is_fetched ? ICESTREAM_OK : write_steps(out->path, ticket->steps, ticket->size, error);
+    if (status != ICESTREAM_OK) {
+        free(out->path);
+        out->path = NULL;
+    }
+    return status;
+}

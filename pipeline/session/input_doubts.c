@@ -1,0 +1,197 @@
+#include "pipeline/session/input_doubts.h"
+
+#include "pipeline/models/ice/ice_medium.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { TEXT = 8192 }; /* the longest sentence */
+
+/* The share of stopped photons that is worth a line. */
+#define STOPPED_LEAST 1e-4
+
+/* The largest time (ns) whose float still has a resolution of 1 ns. */
+#define TIME_MOST 16777216.0
+
+/* Longer steps (m) than the world is wide. */
+#define LENGTH_MOST 20000.0
+
+/* Reports a sentence. */
+__attribute__((format(printf, 3, 4))) static void
+report(const ics_input_doubts *doubts, bool of_every_input, const char *format, ...)
+{
+    char text[TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    doubts->report(doubts->user, of_every_input, text);
+}
+
+/* A little less than the speed below which no wavelength of Cherenkov light is emitted, because the
+ * kernels compute with floats. */
+static float find_least_beta(const ics_models *models)
+{
+    const ice_spectrum *light = &models->light->spectra[0];
+    double index = 1;
+    for (size_t i = 0; i < light->count; ++i) {
+        index = fmax(index, ics_ice_phase_index(models->medium, light->wavelength[i]));
+    }
+    return (float)((1 - 1e-5) / index);
+}
+
+void ics_input_doubts_begin(ics_input_doubts *doubts, const ics_models *models,
+                            ics_report_doubt *receive, void *user)
+{
+    doubts->report = receive;
+    doubts->user = user;
+    doubts->least_beta = find_least_beta(models);
+    doubts->detects = models->detection != NULL;
+    doubts->limits = ics_light_limits_of(models->medium, models->detector);
+    doubts->box = (ics_light_box)ICS_LIGHT_BOX_EMPTY;
+}
+
+void ics_input_doubts_end(ics_input_doubts *doubts)
+{
+    ics_seen_events_free(&doubts->seen);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static ics_light_box box_of(const ics_step_extent *extent)
+{
+    return (ics_light_box){.x = {extent->low[0], extent->high[0]},
+                           .y = {extent->low[1], extent->high[1]},
+                           .z = {extent->low[2], extent->high[2]}};
+}
+
+/* Times are kept as floats. */
+static void look_at_time(ics_input_doubts *doubts, const char *name, double time)
+{
+    if (doubts->warned_time || fabs(time) <= TIME_MOST) {
+        return;
+    }
+    doubts->warned_time = true;
+    report(doubts, false,
+           "%s: t: found %.6g ns, a time that a step stores only to within %.2g ns; usual: times "
+           "since the start of the event, below 1e6 ns",
+           name, time, (double)nextafterf((float)fabs(time), INFINITY) - fabs(time));
+}
+
+static void look_at_position(ics_input_doubts *doubts, const char *name, const ics_light_box *box)
+{
+    char text[512];
+    if (doubts->warned_position ||
+        ics_light_judge(&doubts->limits, box, text, sizeof text) == ICS_LIGHT_IN_ICE) {
+        return;
+    }
+    doubts->warned_position = true;
+    report(doubts, false, "%s: x, y, z: %s", name, text);
+}
+
+void ics_input_doubts_look(ics_input_doubts *doubts, const char *name,
+                           const ics_step_extent *extent)
+{
+    if (extent->steps == 0) {
+        return;
+    }
+    const ics_light_box box = box_of(extent);
+    ics_light_box_add(&doubts->box, box.x.low, box.y.low, box.z.low);
+    ics_light_box_add(&doubts->box, box.x.high, box.y.high, box.z.high);
+    look_at_position(doubts, name, &box);
+    look_at_time(doubts, name, extent->time);
+    if (!doubts->warned_weight && 2 * extent->weightless > extent->steps) {
+        doubts->warned_weight = true;
+        report(doubts, false,
+               "%s: weight: found 0 in %" PRIu64 " of the first %" PRIu64
+               " steps, so that %s; usual: 1",
+               name, extent->weightless, extent->steps,
+               doubts->detects ? "their photons make no photo-electrons"
+                               : "their hits count nothing");
+    }
+    if (!doubts->warned_length && extent->longest > LENGTH_MOST) {
+        doubts->warned_length = true;
+        report(
+            doubts, false,
+            "%s: length: found %.6g m, longer than the world, so that light starts far away from "
+            "all modules; usual: 0.001 to 2000 m",
+            name, extent->longest);
+    }
+}
+
+void ics_input_doubts_look_at_all(ics_input_doubts *doubts, const char *name,
+                                  const ics_step_watch *watch)
+{
+    char text[TEXT];
+    if (watch->slow_steps > 0) {
+        report(doubts, true,
+               "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
+               ", are below the Cherenkov threshold of all wavelengths (beta below "
+               "%.4g) and make no light",
+               name, watch->slow_steps, watch->rows, watch->first_slow, (double)doubts->least_beta);
+    }
+    if (ics_seen_events_look(&doubts->seen, name, &watch->spans, text, sizeof text)) {
+        report(doubts, false, "%s", text);
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Writes how far the light is from the modules: ", the light begins 4900 m from ...". */
+static void describe_distance(const ics_input_doubts *doubts, char *text, size_t size)
+{
+    const double distance = doubts->box.x.low <= doubts->box.x.high
+                                ? ics_light_distance(&doubts->limits, &doubts->box)
+                                : NAN;
+    if (isinf(distance)) {
+        snprintf(text, size, "; all modules are excluded or off");
+    } else if (isnan(distance)) {
+        snprintf(text, size, "; in the clearest ice light decreases by a factor e every %.3g m",
+                 doubts->limits.length);
+    } else {
+        snprintf(text, size,
+                 "; the nearest module is %.4g m away from the region where the light begins (z = "
+                 "%.5g to %.5g m), and in the clearest ice light decreases by a factor e every "
+                 "%.3g m",
+                 distance, doubts->box.z.low, doubts->box.z.high, doubts->limits.length);
+    }
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+    return 100 * (double)part / (double)all;
+}
+
+void ics_input_doubts_look_at_results(const ics_input_doubts *doubts, uint32_t bounce_limit,
+                                      const icestream_account *account)
+{
+    char where[512];
+    if (account->created == 0) {
+        return;
+    }
+    if ((double)account->stopped > STOPPED_LEAST * (double)account->created) {
+        report(doubts, false,
+               "run.bounce_limit (%" PRIu32
+               ") stopped %.3g %% of the photons, whose hits are missing; "
+               "usual: 10000, or scattering lengths of more than some centimetres",
+               bounce_limit, percent(account->stopped, account->created));
+    }
+    describe_distance(doubts, where, sizeof where);
+    if (account->hits == 0) {
+        report(
+            doubts, false,
+            "no hits: %.3g %% of the photons were absorbed, %.3g %% left (they could not reach a "
+            "module), %.3g %% were stopped%s",
+            percent(account->absorbed, account->created), percent(account->left, account->created),
+            percent(account->stopped, account->created), where);
+    } else if (doubts->detects && account->photo_electrons == 0) {
+        report(doubts, false,
+               "no photo-electrons of %" PRIu64
+               " hits: the weights of the steps are 0, or modules accept little of this light "
+               "(light.acceptance: none does not thin it, so that few hits are accepted), or there "
+               "were too few photons",
+               account->hits);
+    }
+}

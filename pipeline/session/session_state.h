@@ -1,0 +1,205 @@
+/* The state of a session (icestream_session.h), which all files of this folder share.
+ *
+ * A ticket is the work of one submission. Callers of the public functions make tickets and look at
+ * them; one thread, the driver, cuts their steps into batches, gives these to the device and
+ * gathers the hits. The lock protects what a caller and the driver both use; what only the driver
+ * uses needs no lock.
+ *
+ * The files, from the lowest to the highest:
+ *   world        models and tables of a configuration, for sessions, runs and commands
+ *   seen_events  finds events that two inputs have
+ *   input_doubts  what is most likely a mistake in inputs and results, for sessions and runs
+ *   session_state  this header: the structs, and the checks that every call begins with
+ *   ticket       makes, finishes and frees tickets, and finds them by their numbers
+ *   notes        the lines that a run would log
+ *   light        the configuration of steps that a session makes itself
+ *   feed         reads the steps of a ticket and cuts them into batches
+ *   driver       the thread
+ *   session_struct  the structs that callers pass, in other versions than this one
+ *   step_array   checks an array of steps
+ *   submit       icestream_session_submit
+ *   session      opens and closes sessions, waits for tickets and hands them over
+ */
+#ifndef ICS_SESSION_SESSION_STATE_H
+#define ICS_SESSION_SESSION_STATE_H
+
+#include "pipeline/generator/step_generator.h"
+#include "pipeline/session/input_doubts.h"
+#include "pipeline/session/world.h"
+#include "pipeline/units/step_feed.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+/* Notes that are kept for icestream_session_next_note(), and tickets whose particles are read from
+ * pipes at the same time. */
+enum { ICS_SESSION_NOTES = 1000, ICS_SESSION_PIPES = 16 };
+
+/* The hits of a batch. */
+typedef struct ics_ticket_part {
+    uint64_t index; /* of the batch within its ticket */
+    icestream_hit *hits;
+    size_t count;
+} ics_ticket_part;
+
+typedef struct ics_ticket {
+    TAILQ_ENTRY(ics_ticket) link; /* of `waiting` or `finished` of the session */
+    icestream_session *session;
+    uint64_t number;
+
+    /* Constant. */
+    char *name;                  /* of the steps, for messages */
+    const icestream_step *steps; /* [step_count]; NULL: they are made */
+    icestream_step *copy;        /* the same, if they are not lent */
+    size_t step_count;
+    uint64_t photons;        /* of all steps; UINT64_MAX: not known */
+    icestream_config *light; /* what steps are made of; NULL: they were given */
+    bool is_late;            /* the particles come through a pipe */
+    int wake; /* an eventfd, readable once the ticket is cancelled; -1: steps were given */
+
+    atomic_bool cancelled;
+
+    /* These make batches. They are the driver's or, while read_job is out, those of the thread that
+     * waits for the pipe. */
+    ics_step_feed *feed; /* NULL: not begun, or ended */
+    ics_step_generator *generator;
+    ics_step_extent extent;      /* of the first steps */
+    size_t next_row;             /* of `steps`, or steps that were made */
+    ics_batch *batch;            /* waits for the device; NULL: none */
+    icestream_error *read_error; /* result of the last read_job; NULL: there was none */
+
+    /* The driver's. */
+    ics_workers *reader; /* one thread, for a pipe; NULL: not started, or there is no pipe */
+    ics_job read_job;
+    bool is_reading;    /* read_job is out */
+    bool was_looked_at; /* for what is doubtful about its first steps */
+    bool at_end;        /* no more batches are made */
+    bool is_read;       /* it is not in `waiting` any more */
+    uint64_t batches;
+    uint32_t out;           /* batches that the device has */
+    ics_ticket_part *parts; /* [part_count], in the order in which the batches came back */
+    size_t part_count, part_capacity;
+
+    /* Protected by the lock of the session. */
+    int state; /* ICESTREAM_TICKET_... */
+    ics_error_kept error;
+    uint64_t steps_read;
+    icestream_account account;
+    double submitted, started, finished; /* ics_clock_seconds() (s); 0: not yet */
+    double thread_seconds;               /* s */
+    icestream_hit *hits;                 /* [hit_count] */
+    size_t hit_count;
+} ics_ticket;
+
+typedef TAILQ_HEAD(ics_ticket_queue, ics_ticket) ics_ticket_queue;
+
+struct icestream_session {
+    pid_t process; /* that opened the session */
+    icestream_config *config;
+    icestream_session_options options;
+    ics_world world;
+    ics_device_options device_options;
+    ics_device *device;
+    uint32_t makers;    /* threads that make the steps of a ticket */
+    atomic_bool cancel; /* batches end early: the session is closed */
+    double opened;      /* ics_clock_seconds() (s) */
+    int descriptor;     /* an eventfd, readable while `finished` is not empty */
+
+    ics_workers *driver; /* one thread, which runs `drive` until the session is closed */
+    ics_job drive;
+    /* The driver's. */
+    ics_input_doubts doubts;
+    icestream_account account; /* of all tickets */
+    uint64_t succeeded;        /* tickets */
+    uint32_t pipes;            /* tickets that have a reader */
+
+    pthread_mutex_t lock; /* protects what follows */
+    pthread_cond_t work;  /* the driver waits for it */
+    pthread_cond_t
+        changed; /* callers wait for it: a ticket is finished, or the session is closed */
+    ics_job_queue came_back;  /* batches that the device has finished, and jobs of readers */
+    uint32_t out;             /* batches that the device has */
+    uint32_t reading;         /* jobs that readers have */
+    bool refused;             /* the device had no room, and no batch has come back since */
+    bool closing;             /* no more submissions */
+    bool has_ended;           /* the driver has ended all tickets */
+    bool cancels;             /* a ticket that is not finished was cancelled */
+    uint64_t numbers;         /* the number of the last ticket */
+    uint64_t kept;            /* memory of the tickets in `finished` (bytes) */
+    ics_ticket_queue waiting; /* tickets whose steps are not all in batches */
+    ics_ticket_queue finished;
+    ics_ticket **tickets; /* [ticket_count], all, by ascending numbers */
+    size_t ticket_count, ticket_capacity, unfinished;
+    ics_warnings notes;  /* for icestream_session_next_note */
+    size_t notes_read;   /* how many of them were returned */
+    uint64_t notes_lost; /* for which there was no room or no memory */
+};
+
+/* Begins every public function: the session exists and belongs to this process. ICESTREAM_E_USAGE.
+ */
+int ics_session_check(const icestream_session *session, icestream_error *error);
+
+/* ---- ticket ---------------------------------------------------------------------------------- */
+
+/* Makes an empty ticket. The caller frees it, or adds it to a session. ICESTREAM_E_MEMORY. */
+int ics_ticket_create(ics_ticket **out, icestream_error *error);
+/* Frees a ticket with its hits. Accepts NULL. */
+void ics_ticket_destroy(ics_ticket *ticket);
+
+/* Gives the ticket its number and adds it to `waiting`. The caller holds the lock.
+ * ICESTREAM_E_MEMORY. */
+int ics_ticket_add(icestream_session *session, ics_ticket *ticket, icestream_error *error);
+/* Finds a ticket; NULL: there is none with this number. The caller holds the lock. */
+ics_ticket *ics_ticket_find(const icestream_session *session, uint64_t number);
+/* The memory of a finished ticket (bytes). */
+uint64_t ics_ticket_memory(const ics_ticket *ticket);
+/* Takes a finished ticket out of the session. The caller holds the lock. */
+void ics_ticket_remove(icestream_session *session, ics_ticket *ticket);
+
+/* Adds the results of a batch. The batch keeps its memory for steps, and no hits. On the driver. */
+void ics_ticket_gather(icestream_session *session, ics_ticket *ticket, ics_batch *batch);
+/* Keeps the first error of a ticket, which gets no more batches. On the driver. */
+void ics_ticket_fail(icestream_session *session, ics_ticket *ticket, const icestream_error *error);
+/* Ends a ticket because the session is closed. On the driver. */
+void ics_ticket_interrupt(icestream_session *session, ics_ticket *ticket);
+/* Puts the hits together and makes the ticket known as finished. On the driver; no batch of the
+ * ticket is out. */
+void ics_ticket_finish(icestream_session *session, ics_ticket *ticket);
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+/* Keeps a line for icestream_session_next_note(), which any thread may do. If nobody reads the
+ * lines, those after the first ones are only counted. */
+void ics_session_note(icestream_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Keeps warnings. */
+void ics_session_note_warnings(icestream_session *session, const ics_warnings *warnings);
+/* Gives the next line. Returns false if there is none. */
+bool ics_session_next_note(icestream_session *session, char *line, size_t size);
+
+/* ---- light ----------------------------------------------------------------------------------- */
+
+/* Makes the configuration of steps that the session makes: its own one with `sets`. *out is for the
+ * caller to destroy. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_session_light(const icestream_session *session, const char *const *sets, size_t set_count,
+                      icestream_config **out, icestream_error *error);
+
+/* ---- feed ------------------------------------------------------------------------------------ */
+
+/* Makes the next batch of a ticket in ticket->batch, and says in ticket->feed->at_end whether it is
+ * the last one. NULL: there is no more light. Errors of steps and of their generation. On the
+ * driver, or on the ticket's reader. */
+int ics_session_feed(ics_ticket *ticket, icestream_error *error);
+/* Frees what only reading needs. The ticket is not being read. */
+void ics_session_feed_end(ics_ticket *ticket);
+
+/* ---- driver ---------------------------------------------------------------------------------- */
+
+/* Receives finished batches of the device: an ics_post.post whose user is the session. */
+void ics_session_driver_post(void *session, ics_job *job);
+/* Receives the driver's job when it has ended, and does nothing: an ics_post.post. */
+void ics_session_driver_ended(void *nothing, ics_job *job);
+/* The thread: runs until the session is closing and all tickets are finished. */
+void ics_session_driver_run(ics_job *job, void *thread_state);
+
+#endif

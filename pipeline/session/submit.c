@@ -1,0 +1,201 @@
+/* icestream_session_submit: checks a submission and makes its ticket, on the caller's thread. */
+#include "base/error.h"
+#include "pipeline/generator/forecast.h"
+#include "pipeline/session/session_struct.h"
+#include "pipeline/session/step_array.h"
+#include "pipeline/units/unit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define STEPS_MAX (UINT64_C(1) << 40)
+
+static int check_form(const icestream_submission *given, icestream_error *error)
+{
+    if (given->flags & ~(uint32_t)ICESTREAM_SUBMIT_LENT || given->reserved != 0) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "submission.flags: found %" PRIu32 " and %" PRIu32
+                             " in submission.reserved, expected ICESTREAM_SUBMIT_LENT or 0, and 0",
+                             given->flags, given->reserved);
+    }
+    if (given->set_count > 0 && (given->sets == NULL || given->steps != NULL)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "submission.sets: found %s with submission.set_count %" PRIu64
+                             ", expected texts KEY=VALUE and no steps, or set_count 0",
+                             given->sets == NULL ? "NULL" : "texts and steps", given->set_count);
+    }
+    if (given->steps == NULL) {
+        return given->step_count == 0
+                   ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_USAGE,
+                                   "submission.steps: found NULL with submission.step_count "
+                                   "%" PRIu64 ", expected an array, or step_count 0",
+                                   given->step_count);
+    }
+    if (given->step_size != sizeof(icestream_step)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "submission.step_size: found %" PRIu32 ", expected %zu, the bytes of "
+                             "an icestream_step",
+                             given->step_size, sizeof(icestream_step));
+    }
+    if ((uintptr_t)given->steps % _Alignof(icestream_step) != 0) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "submission.steps: found the address %p, expected a multiple of %zu",
+                             (const void *)given->steps, _Alignof(icestream_step));
+    }
+    return given->step_count < STEPS_MAX
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_USAGE,
+                               "submission.step_count: found %" PRIu64 ", expected less than 2^40",
+                               given->step_count);
+}
+
+/* Checks steps, and copies those that are not lent. */
+static int take_steps(const icestream_session *session, const icestream_submission *given,
+                      ics_ticket *ticket, icestream_error *error)
+{
+    ICS_TRY(ics_step_array_check(given->steps, given->step_count,
+                                 (uint32_t)session->world.models->light->count, ticket->name,
+                                 &ticket->photons, error));
+    ICS_TRY(ics_unit_judge_empty(session->config, ticket->name, given->step_count, ticket->photons,
+                                 error));
+    ics_step_extent_add(&ticket->extent, given->steps,
+                        given->step_count < ICS_STEP_EXTENT_ROWS ? given->step_count
+                                                                 : ICS_STEP_EXTENT_ROWS);
+    ticket->steps = given->steps;
+    ticket->step_count = given->step_count;
+    if ((given->flags & ICESTREAM_SUBMIT_LENT) != 0 || given->step_count == 0) {
+        return ICESTREAM_OK;
+    }
+    ticket->copy = malloc(given->step_count * sizeof *ticket->copy);
+    if (ticket->copy == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for %" PRIu64 " steps",
+                             ticket->name, given->step_count);
+    }
+    memcpy(ticket->copy, given->steps, given->step_count * sizeof *ticket->copy);
+    ticket->steps = ticket->copy;
+    return ICESTREAM_OK;
+}
+
+static int take_light(icestream_session *session, const icestream_submission *given,
+                      ics_ticket *ticket, icestream_error *error)
+{
+    ics_forecast forecast;
+    ics_warnings doubts = {0};
+    ICS_TRY(ics_session_light(session, given->sets, given->set_count, &ticket->light, error));
+    int status = ics_forecast_make(ticket->light, session->world.models, ICS_FORECAST_PARTS,
+                                   &doubts, &forecast, error);
+    if (status == ICESTREAM_OK) {
+        ics_session_note_warnings(session, &doubts);
+        ticket->is_late = !forecast.known;
+        ticket->photons = forecast.known ? (uint64_t)forecast.photons : UINT64_MAX;
+        ticket->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (ticket->wake < 0) {
+            status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
+                                   strerror(errno));
+        }
+    }
+    ics_warnings_free(&doubts);
+    return status;
+}
+
+static int make_ticket(icestream_session *session, const icestream_submission *given,
+                       ics_ticket **out, icestream_error *error)
+{
+    ics_ticket *ticket = NULL;
+    ICS_TRY(ics_ticket_create(&ticket, error));
+    int status = ICESTREAM_OK;
+    ticket->session = session;
+    ticket->name = strdup(given->name != NULL ? given->name : "steps");
+    if (ticket->name == NULL) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a submission");
+    } else if (given->steps != NULL) {
+        status = take_steps(session, given, ticket, error);
+    } else {
+        status = take_light(session, given, ticket, error);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_ticket_destroy(ticket);
+        return status;
+    }
+    *out = ticket;
+    return ICESTREAM_OK;
+}
+
+/* Whether the session takes another submission. The caller holds the lock. */
+static int check_open(const icestream_session *session, icestream_error *error)
+{
+    const uint64_t most = session->options.tickets;
+    if (session->closing) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "found a session that is closed, expected an open one");
+    }
+    if (most != 0 && session->unfinished >= most) {
+        return ics_error_set(error, ICESTREAM_E_UNFINISHED,
+                             "found %zu submissions that are not finished, expected fewer than "
+                             "options.tickets, %" PRIu64,
+                             session->unfinished, most);
+    }
+    return session->kept <= session->options.kept_memory
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_UNFINISHED,
+                               "found finished submissions with %" PRIu64 " bytes that nobody has "
+                               "taken, expected at most options.kept_memory, %" PRIu64,
+                               session->kept, session->options.kept_memory);
+}
+
+static int add_ticket(icestream_session *session, ics_ticket *ticket, uint64_t *number,
+                      icestream_error *error)
+{
+    pthread_mutex_lock(&session->lock);
+    int status = check_open(session, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_ticket_add(session, ticket, error);
+    }
+    if (status == ICESTREAM_OK) {
+        *number = ticket->number;
+        pthread_cond_signal(&session->work);
+    }
+    pthread_mutex_unlock(&session->lock);
+    return status;
+}
+
+static int submit(icestream_session *session, const icestream_submission *submission,
+                  uint64_t *number, icestream_error *error)
+{
+    icestream_submission given;
+    ics_ticket *ticket = NULL;
+    ICS_TRY(ics_session_check(session, error));
+    if (number == NULL) {
+        return ics_error_set(error, ICESTREAM_E_USAGE, "ticket: found NULL, expected a number");
+    }
+    ICS_TRY(ics_session_copy_in("submission", submission, sizeof given, &given, error));
+    ICS_TRY(check_form(&given, error));
+    pthread_mutex_lock(&session->lock);
+    int status = check_open(session, error); /* before work that would be in vain */
+    pthread_mutex_unlock(&session->lock);
+    if (status == ICESTREAM_OK) {
+        status = make_ticket(session, &given, &ticket, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = add_ticket(session, ticket, number, error);
+        if (status != ICESTREAM_OK) {
+            ics_ticket_destroy(ticket);
+        }
+    }
+    return status;
+}
+
+int icestream_session_submit(icestream_session *session, const icestream_submission *submission,
+                             uint64_t *ticket, icestream_error *error)
+{
+    icestream_error why = {.status = ICESTREAM_OK};
+    const int status = submit(session, submission, ticket, &why);
+    if (status != ICESTREAM_OK) {
+        ics_error_copy(error, &why);
+    }
+    return status;
+}

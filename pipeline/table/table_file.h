@@ -1,0 +1,19 @@
+/* Files of photon tables (tables.md 2): a NumPy .npy file of 64-bit integers with the trailer of
+ * all files of icestream (files.md 2). */
+#ifndef ICS_TABLE_TABLE_FILE_H
+#define ICS_TABLE_TABLE_FILE_H
+
+#include "pipeline/table/table.h"
+
+/* Writes a whole file under a temporary name and gives it its name at the end. Equal tables give
+ * equal bytes. `path` "-" is standard output. ICESTREAM_E_OUTPUT: the file exists and `force` is
+ * false, the disk is full, ...; ICESTREAM_E_MEMORY. */
+int ics_table_write(const ics_table *table, const char *path, bool force, icestream_error *error);
+
+/* Reads a whole file and checks everything in it: shape, metadata, checksums, and that no sum is
+ * negative. The caller owns *out. ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY. */
+int ics_table_read(const char *path, ics_table **out, icestream_error *error);
+/* The same for an open regular file; `name` is for errors. */
+int ics_table_read_descriptor(int file, const char *name, ics_table **out, icestream_error *error);
+
+#endif

@@ -1,0 +1,52 @@
+/* The command `icestream tabulate`: the table of the photons of a configuration. */
+#include "pipeline/files/output.h"
+#include "pipeline/tools/command.h"
+#include "pipeline/tools/tabulate/tabulate.h"
+
+enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTION_THREADS, OPTIONS };
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_SET] = ICS_OPTION_ROW_SET,
+    [OPTION_OUTPUT] = {.name = "output",
+                       .letter = 'o',
+                       .type = ICS_OPTION_TEXT,
+                       .value = "FILE",
+                       .help = "the table to write",
+                       .initial = "photons.table.npy"},
+    [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
+    [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
+};
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    const char *text = given->options[OPTION_OUTPUT].text;
+    const char *path = text != NULL ? text : "photons.table.npy";
+    icestream_config *config = NULL;
+    int status = ics_command_config(given, &config, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_config_check_output(config, "--output", path, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_output_check_ending("--output", path, ".npy", error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_tabulate_make(config, path, given->options[OPTION_FORCE].given, stderr, error);
+    }
+    icestream_config_destroy(config);
+    return status;
+}
+
+const ics_command ics_command_tabulate = {
+    .name = "tabulate",
+    .operands = "[CONFIG]",
+    .summary = "makes a table of the light that passes around a source",
+    .details =
+        "Follows the photons of source.files, of the particles or of the workload, and writes the\n"
+        "table that stages.tabulate and the keys of table describe (docs/tabulate.md). The same\n"
+        "photons give the same file, in every schedule and on any number of threads. A command\n"
+        "that was killed has written nothing; start it again.",
+    .operands_max = 1,
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+};

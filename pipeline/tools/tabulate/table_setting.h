@@ -1,0 +1,26 @@
+/* From the keys of a table to what the stage tabulate and the table itself need. */
+#ifndef ICS_TOOLS_TABULATE_TABLE_SETTING_H
+#define ICS_TOOLS_TABULATE_TABLE_SETTING_H
+
+#include "pipeline/config/config.h"
+#include "pipeline/devices/device_table.h"
+#include "pipeline/table/table.h"
+
+/* Returns the number of axes, and writes them: [ICE_TABULATE_AXES]. Without table.axes they are
+ * those of clsim's tabulator. */
+size_t ics_table_setting_axes(const icestream_config *config, ics_table_axis *out);
+
+/* Returns the geometry of the table: CUSTOM, whose bins have no volume, if an axis of position is
+ * left out. */
+ics_table_geometry ics_table_setting_geometry(const icestream_config *config);
+
+/* Fills everything but the memory of the sums. `tables` are those of the configuration.
+ * ICESTREAM_E_CONFIG: the ice or a stage cannot be tabulated. */
+int ics_table_setting_stage(const icestream_config *config, const ice_tables *tables,
+                            ics_device_table *out, icestream_error *error);
+
+/* Returns the smallest phase index and the smallest group index of the medium, from 300 to 600 nm.
+ */
+void ics_table_setting_indices(const ice_tables *tables, double *phase, double *group);
+
+#endif

@@ -1,0 +1,35 @@
+/* Moves a file next to a loop of libuv: a program of the user does it, or, if there is no program,
+ * a thread of this process does it (transfer.h). All functions are called on the loop's thread. */
+#ifndef ICS_TRANSFER_ERRAND_H
+#define ICS_TRANSFER_ERRAND_H
+
+#include "pipeline/transfer/program_call.h"
+#include "pipeline/transfer/transfer.h"
+
+typedef struct ics_errand ics_errand;
+
+/* How an errand has ended. */
+typedef struct ics_errand_end {
+    /* Of a program: how it ended, "exit status 1", with a cause that may pass. Without a program:
+     * as of ics_transfer_fetch() and ics_transfer_ship(). An errand that was asked to stop has a
+     * cause that may pass. */
+    const icestream_error *error;
+    ics_transfer_result moved; /* without a program */
+} ics_errand_end;
+
+typedef struct ics_errand_order {
+    ics_program_call call; /* call.words.count 0: there is no program */
+    bool ships;            /* without a program: ships; false: fetches */
+    ics_transfer_request
+        request; /* without a program; its texts are copied, `cancel` is not used */
+    void (*then)(void *user, const ics_errand_end *end); /* called later, once, by the loop */
+    void *user;
+} ics_errand_order;
+
+/* Begins an errand; any number may be under way. NULL: out of memory, and `then` is not called.
+ * Everything else that fails is reported to `then`. The errand is freed before `then` is called. */
+ics_errand *ics_errand_start(uv_loop_t *loop, const ics_errand_order *order);
+/* Asks the program to end (SIGTERM), or the thread to stop; `then` is still called. */
+void ics_errand_stop(ics_errand *errand);
+
+#endif

@@ -1,0 +1,30 @@
+/* Starts programs of the user without a shell, and says how they ended. For a loop's own thread. */
+#ifndef ICS_TRANSFER_PROGRAM_CALL_H
+#define ICS_TRANSFER_PROGRAM_CALL_H
+
+#include "pipeline/config/config.h"
+
+#include <uv.h>
+
+/* One start of a program. All texts belong to the caller. */
+typedef struct ics_program_call {
+    const char *file;     /* the program */
+    ics_user_words words; /* it and its arguments, as configured */
+    bool appends;         /* the path is the last argument, and no word stands for anything */
+    const char *path;     /* stands for {path} */
+    const char *url;      /* stands for {url}; NULL: "" */
+} ics_program_call;
+
+enum { ICS_PROGRAM_NO_MEMORY = 1, ICS_PROGRAM_FAILURE = 128 };
+
+/* Starts the program. Its standard output goes to standard error, because standard output may carry
+ * data. ICESTREAM_PATH and ICESTREAM_URL in its environment are path and URL: a URL that may carry
+ * a secret stands there only, because everybody can read command lines. 0, or an error of libuv; in
+ * both cases the caller closes the handle. ICS_PROGRAM_NO_MEMORY: there is no handle. */
+int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_process_t *process,
+                           uv_exit_cb on_exit);
+
+/* Writes how a program ended; "" if it succeeded. */
+void ics_program_call_describe(int64_t status, int number, char failure[ICS_PROGRAM_FAILURE]);
+
+#endif

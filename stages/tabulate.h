@@ -1,0 +1,366 @@
+/* tabulate: photons leave samples along their way, weighted with what survives of absorption
+ * (docs/tabulate.md). It is called after propagate, instead of collide.
+ *
+ * A photon that is tabulated flies a fixed number of absorption lengths. Its samples lie at the
+ * lengths (k + u) * step of its path, k = 0, 1, 2, ..., where u in [0, 1) belongs to the photon. So
+ * the remainder of one segment is carried into the next one, and a photon has no additional state.
+ * A sample has the weight of its step times exp(-absorption depth), which the layers give exactly.
+ *
+ * Sums are whole numbers in units of 2^-32 of a weight, so they do not depend on the order of the
+ * samples. All functions are in portable maths: the CPU and a GPU add the same numbers to the same
+ * cells.
+ */
+#ifndef ICS_STAGES_TABULATE_H
+#define ICS_STAGES_TABULATE_H
+
+#include "stages/anisotropy.h"
+#include "stages/create_cherenkov.h"
+#include "stages/profile.h"
+
+/* Axes of a table at most: three of position, the delay, and the angle of impact. */
+enum { ICE_TABULATE_AXES = 5 };
+
+typedef enum ice_tabulate_geometry {
+    ICE_TABULATE_NONE,
+    ICE_TABULATE_SPHERICAL,  /* r, azimuth (deg), cosine of the polar angle, delay, impact */
+    ICE_TABULATE_CYLINDRICAL /* rho, azimuth (rad), z, delay, impact */
+} ice_tabulate_geometry;
+
+/* An axis with its under- and overflow. Its bins are equally wide in coordinate^(1/power). */
+typedef struct ice_tabulate_axis {
+    uint32_t stride;    /* cells of the table from one cell of the axis to the next one */
+    int32_t coordinate; /* which member of ice_tabulate_point it bins, from 0 */
+    int32_t bins;
+    int32_t power;       /* 1 to 8 */
+    int32_t ends_below;  /* 1: a photon ends at its first sample below the axis */
+    int32_t ends_above;  /* the same above the axis */
+    float inverse_power; /* 1 / power */
+    float first;         /* root of the lower end */
+    float scale;         /* bins / (root of the upper end - root of the lower end) */
+} ice_tabulate_axis;
+
+/* A table that is being filled, and how. */
+typedef struct ice_tabulation {
+    ice_tabulate_axis axes[ICE_TABULATE_AXES];
+    int32_t axis_count;
+    int32_t geometry;         /* ice_tabulate_geometry */
+    int32_t full_azimuth;     /* 0: 0 to half a turn, and both halves add up; 1: a whole turn */
+    float step, inverse_step; /* m between two samples, > 0; 1/m */
+    float absorption_lengths; /* that a photon flies, > 0 */
+    float inverse_speed;      /* ns/m: of the light that has the delay 0 */
+    float cherenkov_tangent;  /* cylindrical: tangent of the Cherenkov angle */
+    uint64_t *sums;           /* [cells], units of 2^-32 of a weight */
+    uint64_t *squares;        /* [cells], units of 2^-32 of a squared weight; or NULL */
+} ice_tabulation;
+
+/* 1 / speed of light, ns/m. */
+#define ICE_TABULATE_INVERSE_C 3.33564095f
+
+/* The source of the photons of an emission, and the weight that they start with (64 bytes). The
+ * three axes are unit vectors at right angles to each other. */
+typedef struct ice_tabulate_origin {
+    float x, y, z;    /* m */
+    float time;       /* time of the step after that of the source, ns */
+    float ux, uy, uz; /* azimuth 0 */
+    float vx, vy, vz; /* a quarter of a turn further */
+    float wx, wy, wz; /* direction of the source: cosine 1 */
+    float weight;     /* of a photon, 0 to ICE_TABULATE_WEIGHT_MAX */
+    float unused[2];
+} ice_tabulate_origin;
+
+/* The largest weight of a photon. The units of its square still fit into 62 bits. */
+#define ICE_TABULATE_WEIGHT_MAX 32768.0f
+
+/* A segment in the frame of its source, and the samples on it. */
+typedef struct ice_tabulate_way {
+    float x, y, z, dx, dy, dz; /* m */
+    float time;                /* at the start, ns after the source */
+    float slowness;            /* ns/m */
+    float weight;              /* of the photon at its creation */
+    float impact;              /* cosine of the angle between the direction and the vertical */
+    float first;               /* distance of the first sample from the start, m */
+    float length;              /* of the segment, m */
+    float step;                /* m between samples */
+    uint32_t count;            /* samples */
+    /* The layer that the last sample lies in. */
+    float coefficient; /* absorption coefficient there, 1/m */
+    float entered;     /* distance from the start at which the segment entered it, m */
+    float depth;       /* absorption depth of the photon there */
+    float leaves;      /* distance at which the segment leaves it, m */
+    float through;     /* length of the segment in a whole layer, m */
+    float factor;      /* of absorption along this direction */
+    int32_t layer, up;
+    ice_optics optics;
+} ice_tabulate_way;
+
+/* ---- the samples of a segment ---------------------------------------------------------------- */
+
+/* Returns u of a photon, uniform in [0, 1): where on its way the samples lie. */
+ICE_FN float ice_tabulate_offset(const ice_tables *tables, ice_identity identity)
+{
+    uint32_t h = tables->seed_low ^ identity.photon_id * 0x9E3779B9u ^
+                 identity.step_id * 0x85EBCA6Bu ^ identity.event_low * 0xC2B2AE35u ^
+                 identity.event_high * 0x27D4EB2Fu;
+    /* The last steps of MurmurHash3 (A. Appleby, public domain) mix the bits. */
+    h = (h ^ h >> 16) * 0x85EBCA6Bu;
+    h = (h ^ h >> 13) * 0xC2B2AE35u;
+    h ^= h >> 16;
+    return (float)(int32_t)(h >> 8) * 5.9604644775390625e-8f;
+}
+
+/* Returns the time (ns) from that of a step without a pulse to the start of a photon, as
+ * ics_tables_arrival_delay() does in double precision. */
+ICE_FN float ice_tabulate_start_delay(const ice_tables *tables, const ice_emission *emission,
+                                      uint32_t photon_id)
+{
+    if (emission->length == 0.0f && !(emission->flags & ICE_EMISSION_PROFILE)) {
+        return 0.0f;
+    }
+    const ice_block draw =
+        ice_draw_of(tables, ice_identity_of(emission, photon_id), ICE_BLOCK_CREATE);
+    ice_photon_step own;
+    own.ahead = 0.0f;
+    own.emission = *emission;
+    if (emission->flags & ICE_EMISSION_PROFILE) {
+        ice_profile_draw_step(ice_profile_setting_of(tables), emission, photon_id, &own);
+    }
+    const float shift = ice_start_shift(own.emission.length, own.emission.flags, draw.a);
+    return (own.ahead + ice_div(shift, own.emission.beta)) * ICE_TABULATE_INVERSE_C;
+}
+
+/* Returns the time that light of this wavelength (nm) takes for a metre, ns. */
+ICE_FN float ice_tabulate_slowness(const ice_tables *tables, float wavelength)
+{
+    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
+        return ice_spectral_at(tables, wavelength).group_index * ICE_TABULATE_INVERSE_C;
+    }
+    const float c[] = {ICE_GROUP_RATIO(ICE_LIST_FLOAT)};
+    const float x = wavelength * 1e-3f;
+    return ice_phase_index(wavelength) * fmaf(fmaf(fmaf(c[3], x, c[2]), x, c[1]), x, c[0]) *
+           ICE_TABULATE_INVERSE_C;
+}
+
+ICE_FN float ice_tabulate_coefficient(const ice_tables *tables, const ice_tabulate_way *way)
+{
+    const ice_layer_row *row = &tables->layers[way->layer];
+    return ice_absorption(way->optics, row->dust, row->ice) * way->factor;
+}
+
+/* A segment that a photon begins. */
+typedef struct ice_tabulate_segment {
+    const ice_emission *emission; /* of the photon */
+    const ice_photon *photon;     /* at the start, with the absorption depth left there */
+    ice_optics optics;
+    float height; /* of the start among the layers, m */
+    float length; /* m */
+} ice_tabulate_segment;
+
+/* Finds the samples on a segment. `u`: ice_tabulate_offset() of the photon. Returns the number of
+ * samples; for 0, *way has no meaning. */
+ICE_FN uint32_t ice_tabulate_begin_at(const ice_tabulation *table, const ice_tables *tables,
+                                      const ice_tabulate_origin *origin,
+                                      const ice_tabulate_segment *segment, float u,
+                                      ice_tabulate_way *way)
+{
+    const ice_photon *photon = segment->photon;
+    const float before = floorf(fmaf(photon->path, table->inverse_step, -u));
+    const float after = floorf(fmaf(photon->path + segment->length, table->inverse_step, -u));
+    if (!(after > before)) {
+        return 0;
+    }
+    way->count = (uint32_t)(after - before);
+    way->first = fmaf(before + 1.0f + u, table->step, -photon->path);
+    way->length = segment->length;
+    way->step = table->step;
+
+    const float x = photon->x - origin->x, y = photon->y - origin->y, z = photon->z - origin->z;
+    way->x = fmaf(origin->ux, x, fmaf(origin->uy, y, origin->uz * z));
+    way->y = fmaf(origin->vx, x, fmaf(origin->vy, y, origin->vz * z));
+    way->z = fmaf(origin->wx, x, fmaf(origin->wy, y, origin->wz * z));
+    const float dx = photon->dx, dy = photon->dy, dz = photon->dz;
+    way->dx = fmaf(origin->ux, dx, fmaf(origin->uy, dy, origin->uz * dz));
+    way->dy = fmaf(origin->vx, dx, fmaf(origin->vy, dy, origin->vz * dz));
+    way->dz = fmaf(origin->wx, dx, fmaf(origin->wy, dy, origin->wz * dz));
+    way->impact = dz;
+    way->weight = origin->weight;
+    way->slowness = ice_tabulate_slowness(tables, photon->wavelength);
+    const float delay = ice_tabulate_start_delay(tables, segment->emission, photon->photon_id);
+    way->time = fmaf(photon->path, way->slowness, origin->time + delay);
+
+    way->optics = segment->optics;
+    way->factor = 1.0f;
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        way->factor =
+            ice_absorption_factor_along(tables, segment->height, ice_direction_of(photon)).factor;
+    }
+    way->depth = table->absorption_lengths - photon->absorption;
+    way->entered = 0.0f;
+    way->up = dz > 0.0f ? 1 : 0;
+    way->layer = ice_layer_at(tables, segment->height);
+    way->coefficient = ice_tabulate_coefficient(tables, way);
+    const float steep = fabsf(dz);
+    const float stretch = ice_div(1.0f, ice_max(steep, 1e-9f));
+    const float face = ice_face(tables, way->layer + way->up);
+    way->through = tables->thickness * stretch;
+    way->leaves = fabsf(face - segment->height) * stretch;
+    return way->count;
+}
+
+/* The same for the samples of the photon. */
+ICE_FN uint32_t ice_tabulate_begin(const ice_tabulation *table, const ice_tables *tables,
+                                   const ice_tabulate_origin *origin,
+                                   const ice_tabulate_segment *segment, ice_tabulate_way *way)
+{
+    const float u =
+        ice_tabulate_offset(tables, ice_identity_of(segment->emission, segment->photon->photon_id));
+    return ice_tabulate_begin_at(table, tables, origin, segment, u, way);
+}
+
+/* A sample, in the frame of its source. */
+typedef struct ice_tabulate_sample {
+    float x, y, z; /* m */
+    float time;    /* ns after the source */
+    float impact;
+    float depth; /* absorption depth from the creation of the photon to here */
+    float weight;
+} ice_tabulate_sample;
+
+/* Returns sample k of a segment. Samples are asked for in the order of k, because the segment is
+ * followed from layer to layer. */
+ICE_FN ice_tabulate_sample ice_tabulate_next(const ice_tables *tables, ice_tabulate_way *way,
+                                             uint32_t k)
+{
+    const float at =
+        ice_min(ice_max(fmaf((float)(int32_t)k, way->step, way->first), 0.0f), way->length);
+    const int32_t last = way->up ? tables->layer_count - 1 : 0;
+    while (at > way->leaves && way->layer != last) {
+        way->depth = fmaf(way->coefficient, way->leaves - way->entered, way->depth);
+        way->entered = way->leaves;
+        way->leaves += way->through;
+        way->layer += way->up ? 1 : -1;
+        way->coefficient = ice_tabulate_coefficient(tables, way);
+    }
+    const ice_tabulate_sample sample = {fmaf(at, way->dx, way->x),
+                                        fmaf(at, way->dy, way->y),
+                                        fmaf(at, way->dz, way->z),
+                                        fmaf(at, way->slowness, way->time),
+                                        way->impact,
+                                        fmaf(way->coefficient, at - way->entered, way->depth),
+                                        way->weight};
+    return sample;
+}
+
+/* ---- the cell of a sample -------------------------------------------------------------------- */
+
+/* Returns the angle of the point (x, y) from the axis of x, 0 to pi, with an error below 3e-7; pi/2
+ * for the point (0, 0). y >= 0. */
+ICE_FN float ice_tabulate_angle(float x, float y)
+{
+    const float a = fabsf(x);
+    const int32_t steep = y > a ? 1 : 0;
+    const float low = ice_select(steep, a, y), high = ice_select(steep, y, a);
+    const float t = ice_div(low, ice_max(high, 1e-30f));
+    const float s = t * t;
+    float p = 0.00276628346f;
+    p = fmaf(p, s, -0.015731249f);
+    p = fmaf(p, s, 0.0421376228f);
+    p = fmaf(p, s, -0.0745685473f);
+    p = fmaf(p, s, 0.106183708f);
+    p = fmaf(p, s, -0.141977981f);
+    p = fmaf(p, s, 0.199918717f);
+    p = fmaf(p, s, -0.333330363f);
+    p = fmaf(p * s, t, t);
+    const float first = ice_select(steep, 1.57079637f - p, p);
+    const int32_t behind = x < 0.0f ? 1 : 0;
+    return ice_select(behind, 3.14159274f - first, first);
+}
+
+/* Returns the azimuth of a point, rad: 0 to pi, or to 2 pi for a whole turn. */
+ICE_FN float ice_tabulate_azimuth(const ice_tabulation *table, float x, float y)
+{
+    const float half = ice_tabulate_angle(x, fabsf(y));
+    const int32_t mirrored = (y < 0.0f ? 1 : 0) & table->full_azimuth;
+    return ice_select(mirrored, 6.28318548f - half, half);
+}
+
+/* The coordinates of a sample, in the order and units of the geometry. */
+typedef struct ice_tabulate_point {
+    float first, azimuth, third;
+    float delay; /* ns */
+    float impact;
+} ice_tabulate_point;
+
+/* Returns the coordinates of a sample. For one geometry the function has no branch, so that a loop
+ * over samples vectorises. */
+ICE_FN ice_tabulate_point ice_tabulate_locate(const ice_tabulation *table, int32_t geometry,
+                                              const ice_tabulate_sample *sample)
+{
+    const float x = sample->x, y = sample->y, z = sample->z;
+    const float azimuth = ice_tabulate_azimuth(table, x, y);
+    const float across = fmaf(x, x, y * y);
+    ice_tabulate_point point;
+    point.impact = sample->impact;
+    if (geometry == ICE_TABULATE_SPHERICAL) {
+        const float r = ice_sqrt(fmaf(z, z, across));
+        point.first = r;
+        point.azimuth = azimuth * 57.2957802f;
+        point.third = ice_div(z, ice_max(r, 1e-30f));
+        point.delay = fmaf(-r, table->inverse_speed, sample->time);
+    } else {
+        const float rho = ice_sqrt(across);
+        point.first = rho;
+        point.azimuth = azimuth;
+        point.third = z;
+        point.delay =
+            fmaf(-fmaf(rho, table->cherenkov_tangent, z), table->inverse_speed, sample->time);
+    }
+    return point;
+}
+
+/* Returns the root of a coordinate, from which the bins of an axis follow. */
+ICE_FN float ice_tabulate_root(const ice_tabulate_axis *axis, int32_t power, float coordinate)
+{
+    if (power == 1) {
+        return coordinate;
+    }
+    const float positive = ice_max(coordinate, 1e-30f);
+    const float root = power == 2 ? ice_sqrt(positive) : ice_pow(positive, axis->inverse_power);
+    const int32_t below = coordinate < 0.0f ? 1 : 0;
+    return ice_select(below, -1.0f, root); /* below every axis, which begins at 0 or above */
+}
+
+/* Returns the cell of an axis: 0 below it, 1 to bins, bins + 1 above it. `power` is that of the
+ * axis; loops pass a constant. A NaN lies below. */
+ICE_FN int32_t ice_tabulate_cell(const ice_tabulate_axis *axis, int32_t power, float coordinate)
+{
+    const float root = ice_tabulate_root(axis, power, coordinate);
+    const float position = (root - axis->first) * axis->scale + 1.0f;
+    return (int32_t)ice_min(ice_max(floorf(position), 0.0f), (float)(axis->bins + 1));
+}
+
+/* Whether a photon ends at a sample in this cell of the axis. */
+ICE_FN int32_t ice_tabulate_ends(const ice_tabulate_axis *axis, int32_t cell)
+{
+    return (axis->ends_below & (cell == 0 ? 1 : 0)) |
+           (axis->ends_above & (cell > axis->bins ? 1 : 0));
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* Returns what survives of the weight of a sample. */
+ICE_FN float ice_tabulate_weight(float weight, float depth)
+{
+    return weight * ice_exp(-depth);
+}
+
+/* Returns a weight, 0 to 2^30, in units of 2^-32, rounded to the nearest one.
+ */
+ICE_FN uint64_t ice_tabulate_units(float weight)
+{
+    const float scaled = weight * 4294967296.0f; /* exact */
+    const uint64_t whole = (uint64_t)scaled;
+    const float rest = scaled - (float)whole; /* exact: either is 0, or both have few digits */
+    return whole + (rest >= 0.5f ? 1u : 0u);
+}
+
+#endif

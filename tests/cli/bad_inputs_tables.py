@@ -1,0 +1,88 @@
+"""Cases for bad_inputs.py: photon tables. To join: one more damaged(name, bytes, message) for a file, or
+wrong_table(name, message, key=value) for a key of the metadata."""
+
+from bad_inputs_files import case
+from table_file import AXES, cells_of, header_of, table
+
+
+def damaged(name, data, says):
+    case("photon tables", name, "table info a.npy", 3, "a.npy: " + says, {"a.npy": data})
+
+
+def wrong_table(name, says, **changes):
+    damaged(name, table(**changes), says)
+
+
+def axis(**changes):
+    """The four axes, with changes of the first one."""
+    return [dict(AXES[0], **changes)] + AXES[1:]
+
+
+def wrong_axis(title, says, **changes):
+    """The sums are those of the right axes, so only the axis is wrong."""
+    wrong_table(title, says, sums=[0] * cells_of(AXES), axes=axis(**changes), header=header_of(AXES, False))
+
+
+def file_cases():
+    good = table()
+    damaged("empty", b"", "found 0 bytes, expected a photon table")
+    damaged("cut", good[:2000], "found no trailer at the end")
+    damaged("cut sums", good[:1024] + good[1032:], "trailer: found metadata at byte")
+    damaged("another array", b"\x93NUMPY\x01\x00" + bytes(2000), "found no trailer at the end")
+    damaged("a wrong sum", good[:1100] + b"\x01" + good[1101:], "rows 0 to 131071: found CRC-32C")
+    wrong_table("another shape", "header: found other bytes", header=header_of(axis(bins=3), False))
+    wrong_table("a negative sum", "cell 3: found the sum -1", sums=[0, 0, 0, -1] + [0] * (cells_of(AXES) - 4))
+    wrong_table("another schema", "trailer: schema: found", schema="icestream.hits")
+
+
+def key_cases():
+    wrong_table("no axes", "trailer: axes: found []", axes=[])
+    wrong_axis("no bins", "trailer: bins: found 0, expected a whole number from 1", bins=0)
+    wrong_axis("2^40 bins", "trailer: bins: found 1099511627776", bins=1 << 40)
+    wrong_axis("2^31 cells", "found 480 sums, expected 2013266160", bins=1 << 24, power=1, to=1e9)
+    wrong_axis("bins that do not fit", "found 480 sums, expected 600", bins=3)
+    wrong_axis("a wrong order", "axis r: found the range 8 to 0", **{"from": 8.0, "to": 0.0})
+    wrong_axis("edges that descend", "axis r: found the edges 9 and 8 of bin 2", edges=[0, 9, 8])
+    wrong_axis("a missing edge", "trailer: edges: found [0,8]", edges=[0, 8])
+    wrong_axis("an infinite edge", "trailer: byte", to=float("inf"))
+    wrong_axis("an infinite power", "trailer: power: found 99", power=99)
+    wrong_axis("two axes of a name", "axis 2: found the name 'azimuth'", name="azimuth")
+    wrong_table("no step length", "trailer: found step_length 0", step_length=0)
+    wrong_table("a part that is no digest", "trailer: parts: photon table: found the part 'x'", parts=["x"])
+
+
+def merge(name, says, first, second):
+    case(
+        "photon tables",
+        name,
+        "table merge a.npy b.npy -o c.npy",
+        3,
+        says,
+        {"a.npy": first, "b.npy": second},
+    )
+
+
+def command(name, line, says, status=2):
+    case("photon tables", name, line, status, says, {"a.npy": table()})
+
+
+def table_cases():
+    file_cases()
+    key_cases()
+    merge("a part twice", "b.npy: found the part aaaaaaaaaaaaaaaa..., which a.npy holds", table(), table())
+    merge(
+        "parts of different axes",
+        "b.npy: axis 1: found r with 2 bins from 0 to 9",
+        table(),
+        table(part="b" * 64, axes=axis(to=9.0)),
+    )
+    merge("parts of another step length", "b.npy: the step length differs", table(), table(part="b" * 64, step_length=2))
+    command("an unknown action", "table sum a.npy", "table: found 'sum', expected info, merge")
+    command("no output", "table project a.npy r", "table project: expected --output FILE")
+    command("an unknown axis", "table project a.npy x -o b.npy", "found the axis 'x', expected one of r, azimuth")
+    command("an edge that is none", "table slice a.npy t=1:50 -o b.npy", "axis t: found 1, expected an edge")
+    command("an unknown format", "table project a.npy r -o b.root", "expected a name that ends in .npy")
+    command("too many axes to draw", "table plot a.npy -o b.svg", "found 4 axes to draw")
+    command("a picture of another kind", "table plot a.npy r -o b.gif", "expected .svg or .png")
+    command("a level above 1", "table compare a.npy a.npy --level 2", "--level: found '2'")
+    command("no file", "table info none.npy", "none.npy: cannot open: No such file", 3)

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Promises: photon tables as other programs read them.
+
+    check_tables.py make FOLDER          writes the tables a.npy, b.npy, c.npy, squares.npy
+    check_tables.py numpy FOLDER         NumPy opens them; merged.npy is their sum
+    check_tables.py h5py|hist FOLDER     squares.h5
+    check_tables.py astropy FOLDER       squares.fits; its values are those of a hand-worked case
+
+Exits with 77 if a library is missing.
+"""
+
+import importlib.util
+import os
+import random
+import struct
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from table_file import AXES, cells_of, table  # noqa: E402
+
+UNIT = 2.0**-32
+
+
+def need(*names):
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            print("skipped: Python has no " + name)
+            sys.exit(77)
+
+
+def sums_of(seed):
+    numbers = random.Random(seed)
+    return [numbers.randrange(1 << 40) for _ in range(cells_of(AXES))]
+
+
+def make(folder):
+    for number, name in enumerate("abc"):
+        with open(os.path.join(folder, name + ".npy"), "wb") as file:
+            file.write(table(sums_of(number), part=name * 64))
+    with open(os.path.join(folder, "squares.npy"), "wb") as file:
+        file.write(table(sums_of(3), squares=sums_of(4)))
+
+
+def rows(path, count):
+    with open(path, "rb") as file:
+        return struct.unpack("<%dq" % count, file.read()[1024 : 1024 + 8 * count])
+
+
+def check_numpy(folder):
+    cells = cells_of(AXES)
+    expected = [sum(all_of) for all_of in zip(*(sums_of(k) for k in range(3)))]
+    assert list(rows(os.path.join(folder, "merged.npy"), cells)) == expected
+    need("numpy")
+    import numpy
+
+    merged = numpy.load(os.path.join(folder, "merged.npy"))
+    assert merged.shape == (4, 5, 4, 6) and merged.dtype == numpy.dtype("<i8")
+    assert merged.ravel().tolist() == expected
+    squares = numpy.load(os.path.join(folder, "squares.npy"))
+    assert squares.shape == (2, 4, 5, 4, 6)
+    project = numpy.load(os.path.join(folder, "rt.npy"))
+    assert (project == merged.sum(axis=(1, 2))).all()
+    cut = numpy.load(os.path.join(folder, "slice.npy"))
+    assert cut.shape == (4, 4, 4)
+    assert (cut[:, :, 1:3] == merged[:, 2, :, 2:4]).all()
+    assert (cut[:, :, 3] == merged[:, 2, :, 4:].sum(axis=2)).all()
+
+
+def check_h5py(folder):
+    need("h5py", "numpy")
+    import h5py
+    import numpy
+
+    table_sums = numpy.load(os.path.join(folder, "squares.npy"))
+    with h5py.File(os.path.join(folder, "squares.h5"), "r") as file:
+        group = file["table"]
+        assert group.attrs["uhi_schema"] == 1
+        assert (group["storage/values"][()] == table_sums[0] * UNIT).all()
+        assert (group["storage/variances"][()] == table_sums[1] * UNIT).all()
+        axes = [group["ref_axes"][reference] for reference in group["axes"]]
+        kinds = [axis.attrs["type"] for axis in axes]
+        kinds = [kind.decode() if isinstance(kind, bytes) else kind for kind in kinds]
+        assert kinds == ["variable", "regular", "regular", "regular"]
+        assert numpy.allclose(axes[0]["edges"][()], [0, 2, 8], rtol=1e-14)
+        assert axes[3].attrs["upper"] == 100 and axes[3].attrs["bins"] == 4
+        assert group["metadata"].attrs["weight"] == 50.5
+
+
+def check_hist(folder):
+    need("hist", "uhi", "h5py")
+    import h5py
+    import hist
+    import numpy
+    import uhi.io.hdf5
+
+    with h5py.File(os.path.join(folder, "squares.h5"), "r") as file:
+        read = hist.Hist(uhi.io.hdf5.read(file["table"]))
+    table_sums = numpy.load(os.path.join(folder, "squares.npy"))
+    assert (read.values(flow=True) == table_sums[0] * UNIT).all()
+    assert (read.variances(flow=True) == table_sums[1] * UNIT).all()
+    assert read.axes.name == ("r", "azimuth", "cosine", "t"), read.axes.name
+    assert numpy.allclose(read.axes[0].edges, [0, 2, 8], rtol=1e-14)
+
+
+def check_astropy(folder):
+    need("astropy", "numpy")
+    import numpy
+    from astropy.io import fits
+
+    sums = numpy.array(sums_of(3)).reshape(4, 5, 4, 6) * UNIT
+    squares = numpy.array(sums_of(4)).reshape(4, 5, 4, 6) * UNIT
+    with fits.open(os.path.join(folder, "squares.fits")) as file:
+        file.verify("exception")
+        assert file[0].data.shape == sums.shape and file[0].data.dtype.itemsize == 4
+        # Radius 2 to 8 m, a third of the half turn, cosine 0 to 1: docs/tables.md 4.
+        norm = 703.7167544041137
+        assert numpy.allclose(file[0].data[2, 1, 2], sums[2, 1, 2] / norm, rtol=1e-6)
+        assert numpy.allclose(file[0].data[3, 0, 3], sums[3, 0, 3] / norm, rtol=1e-6)
+        assert numpy.allclose(file["ERRORS"].data[2, 1, 2], squares[2, 1, 2] / norm**2, rtol=1e-6)
+        # The inner ball: 8 m^3 instead of 504.
+        assert numpy.allclose(file[0].data[1, 1, 2], sums[1, 1, 2] / (norm * 8 / 504), rtol=1e-6)
+        assert numpy.allclose(file["EDGES0"].data, [0, 2, 8], rtol=1e-14)
+        assert file["EDGES3"].data.tolist() == [0, 25, 50, 75, 100]
+        header = file[0].header
+        assert header["_i3_n_photons"] == 50.5 and header["_i3_n_group"] == 1.35
+        assert header["_i3_z"] == -12.5 and header["_i3_geometry"] == 1 and header["_i3_type"] == 11
+        assert header["icestream ice"] == "2" * 64, repr(header)
+
+
+if __name__ == "__main__":
+    action = {
+        "make": make,
+        "numpy": check_numpy,
+        "h5py": check_h5py,
+        "hist": check_hist,
+        "astropy": check_astropy,
+    }[sys.argv[1]]
+    action(sys.argv[2])

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Promises: `icestream table` adds up parts exactly in any order, refuses a part that is there twice, cuts, compares and draws
+# tables, and writes HDF5 and FITS that h5py, hist and astropy read. What is not installed is skipped with a line.
+checks=$(dirname "$(realpath "$0")")/check_tables.py # before common.bash goes to another folder
+source "$(dirname "$0")/common.bash"
+
+# Lets Python look at the files; 77: a library is missing.
+look() {
+    local status=0
+    python3 "$checks" "$1" . >found 2>&1 || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || fail "check_tables.py $1: $(tail -n 3 found)"
+    [ "$status" -eq 0 ] || cat found
+}
+
+look make
+expect 0 "$ICESTREAM" table merge a.npy b.npy c.npy -o merged.npy
+expect 0 "$ICESTREAM" table merge c.npy b.npy -o cb.npy
+expect 0 "$ICESTREAM" table merge cb.npy a.npy -o again.npy
+same merged.npy again.npy
+expect 3 "$ICESTREAM" table merge merged.npy b.npy -o twice.npy
+says err "b.npy: found the part bbbbbbbbbbbbbbbb..., which merged.npy holds already"
+expect 74 "$ICESTREAM" table merge c.npy b.npy -o cb.npy
+expect 0 "$ICESTREAM" table merge c.npy b.npy -o cb.npy --force
+
+expect 0 "$ICESTREAM" table info merged.npy
+says out "photon table, spherical, 48 bins" "photons         300, weight 151.5" "parts           3"
+expect 0 "$ICESTREAM" table info --json merged.npy
+python3 -c 'import json; assert json.load(open("out"))["photons"] == "300"' || fail "info --json is wrong"
+
+expect 0 "$ICESTREAM" table project merged.npy r t -o rt.npy
+expect 0 "$ICESTREAM" table slice merged.npy azimuth=61 t=25:75 -o slice.npy
+look numpy
+
+expect 0 "$ICESTREAM" table compare merged.npy again.npy --level 1
+says out "identical    yes" "probability  1"
+expect 1 "$ICESTREAM" table compare a.npy b.npy --level 1e-3
+says out "identical    no"
+
+if "$ICESTREAM" --version --verbose | grep -q 'HDF5.*none'; then
+    expect 2 "$ICESTREAM" table convert squares.npy squares.h5
+    says err "built without HDF5"
+else
+    expect 0 "$ICESTREAM" table convert squares.npy squares.h5
+    expect 0 "$ICESTREAM" table convert squares.npy -o second.hdf5
+    same squares.h5 second.hdf5
+    look h5py
+    look hist
+fi
+if "$ICESTREAM" --version --verbose | grep -q 'cfitsio.*none'; then
+    expect 2 "$ICESTREAM" table convert squares.npy squares.fits
+    says err "built without cfitsio"
+else
+    expect 0 "$ICESTREAM" table convert squares.npy squares.fits
+    look astropy
+    expect 3 "$ICESTREAM" table convert rt.npy rt.fits
+    says err "expected spherical or cylindrical"
+fi
+
+if command -v gnuplot >/dev/null; then
+    expect 0 "$ICESTREAM" table plot merged.npy r t -o rt.svg
+    expect 0 "$ICESTREAM" table plot merged.npy t -o t.svg
+    grep -q '</svg>' rt.svg || fail "rt.svg is no picture"
+    grep -q 'weight per unit of t' t.svg || fail "t.svg does not name its axis"
+else
+    echo "skipped: gnuplot is not installed"
+    expect 1 "$ICESTREAM" table plot merged.npy t -o t.svg
+    says err "gnuplot is not installed"
+fi
+
+# A full disk leaves no file.
+(
+    ulimit -f 1
+    trap '' XFSZ
+    "$ICESTREAM" table slice merged.npy t=0:50 -o full.npy 2>err
+) && fail "a full disk is no error"
+says err "full.npy: " "File too large"
+if [ -e full.npy ] || [ -e full.npy.part ]; then fail "a full disk left a file"; fi
+finish

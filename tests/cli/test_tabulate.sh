@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Promises: `icestream tabulate` writes the same table in every schedule, on any number of threads and in batches
+# of any size; it refuses wrong axes with line and column, ice that it cannot tabulate, and a table that exists;
+# commands that record hits refuse a table.
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+source "$(dirname "$0")/common.bash"
+
+cat >table.yaml <<'YAML'
+ice: {model: uniform}
+device: {backend: cpu}
+stages: {tabulate: spherical}
+workload: {kind: point, steps: 20, photons_per_step: 20}
+table:
+  axes:
+    - {name: r, from: 0, to: 200, bins: 20, power: 2}
+    - {name: cosine, from: -1, to: 1, bins: 10}
+    - {name: delay, from: 0, to: 3000, bins: 30, power: 2}
+  squares: true
+  source: fixed
+YAML
+expect 0 "$ICESTREAM" tabulate table.yaml -o first.npy -s graph.schedule=wavefront --threads 1
+for options in "graph.schedule=monolithic" "graph.batch=37" "device.threads=2" "graph.pool=33" \
+    "device.instruction_set=baseline"; do
+    expect 0 "$ICESTREAM" tabulate table.yaml -o other.npy --force -s "$options"
+    same first.npy other.npy
+done
+expect 74 "$ICESTREAM" tabulate table.yaml -o first.npy
+
+# Parts add up if they were made in the same way, and no part counts twice.
+expect 0 "$ICESTREAM" tabulate table.yaml -o second.npy -s workload.event=1
+expect 0 "$ICESTREAM" table merge first.npy second.npy -o sum.npy
+expect 3 "$ICESTREAM" table merge first.npy first.npy -o twice.npy
+expect 0 "$ICESTREAM" tabulate table.yaml -o deep.npy -s workload.event=2 -s table.absorption_lengths=20
+expect 3 "$ICESTREAM" table merge first.npy deep.npy -o mixed.npy
+
+# wrong TEXT AXES: a file with these axes is refused with this text.
+wrong() {
+    sed "s/{name: cosine.*/$2/" table.yaml >wrong.yaml
+    expect 2 "$ICESTREAM" tabulate wrong.yaml -o none.npy
+    says err "$1"
+    [ ! -e none.npy ] || fail "a table was written"
+}
+wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: 1, bins: 0}"
+wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: 1, bins: 1099511627776}"
+wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: .nan, bins: 10}"
+wrong "wrong.yaml:8:" "{name: cosine, from: -.inf, to: 1, bins: 10}"
+wrong "expected from below to" "{name: cosine, from: 1, to: 1, bins: 10}"
+wrong "expected from 0 or above" "{name: cosine, from: -1, to: 1, bins: 10, power: 2}"
+wrong "wrong.yaml:8:" "{name: colour, from: -1, to: 1, bins: 10}"
+wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: 1}"
+wrong "in this order" "{name: r, from: 0, to: 1, bins: 10}"
+wrong "in this order" "{name: rho, from: 0, to: 1, bins: 10}"
+wrong "in this order" "{name: impact, from: -1, to: 1, bins: 10}"
+wrong "expected at most 3221225472" "{name: cosine, from: -1, to: 1, bins: 16777216}"
+
+expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s stages.tabulate=none
+says err "expected spherical or cylindrical"
+expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s "table.direction=[0, 0, 0]"
+says err "expected a direction"
+expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s "ice.file=$ROOT/configs/ice/tilted.yaml"
+says err "hole"
+expect 2 "$ICESTREAM" run table.yaml
+says err "expected icestream tabulate"
+expect 2 "$ICESTREAM" compare table.yaml
+says err "expected icestream tabulate"
+finish

@@ -1,0 +1,166 @@
+/* Promise: pmt-plane has the probabilities of ppc's formula at worked numbers and never one above
+ * 1, pmt-place finds the window that was hit, both agree in the mean over directions, and transit
+ * times have their mean and spread (physics.md 8.13, 8.14). To join: a type of modules is a row of
+ * `types`.
+ */
+#include "physics/detect/variants.h"
+#include "tests/support/detection_world.h"
+#include "tests/support/test_main.h"
+
+#include <string.h>
+
+static ics_models *load_type(const char *variant, const char *type)
+{
+    char detect[64], types[1024];
+    snprintf(detect, sizeof detect, "stages.detect=%s", variant);
+    snprintf(types, sizeof types, "detector.types={t: %s}", type);
+    return models_load(model_config(detect, types, "detector.oversize=1", NULL));
+}
+
+static float probability(const ics_models *models, const ice_arrival *arrival)
+{
+    return models->detection->variant->probability(&models->detection->tables, arrival);
+}
+
+START_TEST(share_of_windows)
+{
+    /* A flat window, a half-sphere, and worked numbers of the formula in between (beta = 0.5): from
+     * the side it is A(0.5) / (1 - 0.25) / pi, from the front 1. */
+    static const struct {
+        double x, beta, share;
+    } cases[] = {{1, 1, 1},   {0.5, 1, 0.5},  {-0.5, 1, 0}, {1, 0, 1},
+                 {0, 0, 0.5}, {-0.6, 0, 0.2}, {1, 0.5, 1},  {0, 0.5, 0.26066814597}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        ck_assert_double_eq_tol(ice_pmt_share(cases[i].x, cases[i].beta), cases[i].share, 1e-7);
+    }
+    /* The mean over all directions is a quarter of the surface of the cap over the area of its rim:
+     * 1 / (2 (1 + beta)). */
+    for (double beta = 0; beta <= 1; beta += 0.25) {
+        double sum = 0;
+        const int steps = 20000;
+        for (int i = 0; i < steps; ++i) {
+            sum += ice_pmt_share(-1 + (2 * i + 1.0) / steps, beta) / steps;
+        }
+        ck_assert_double_eq_tol(sum, 1 / (2 * (1 + beta)), 1e-6);
+    }
+}
+END_TEST
+
+static const char *const types[] = {
+    "{shape: sphere, radius: 0.1651, beta: 0.49, pmts: [[180, 0]]}",
+    "{shape: spheroid, radius: 0.15, half_height: 0.267, beta: 0.5, pmts: [[180, 0], [0, 0]]}",
+    ("{shape: capsule, radius: 0.18, half_height: 0.21, beta: 0.3, pmts: [[33, 0], [72, 45], "
+     "{zenith: 108, azimuth: 200, efficiency: 0.5}, [147, 10]]}"),
+    "{shape: cylinder, radius: 0.1, half_height: 0.2, beta: 0.5, pmts: [[90, 0], [90, 120]]}",
+    ("{shape: cylinder, radius: 0.1, half_height: 0.5, open_ends: true, beta: 0.5, pmts: [[90, 0], "
+     "[90, 90], [90, 180], [90, 270]]}"),
+};
+
+START_TEST(largest_probability_is_one)
+{
+    ics_models *models = load_type("pmt-plane", types[_i]);
+    detection_numbers numbers = {0};
+    double largest = 0;
+    for (int i = 0; i < 40000; ++i) {
+        double n[3];
+        detection_isotropic(&numbers, n);
+        const ice_arrival arrival = {
+            .wavelength = 400, .dx = (float)n[0], .dy = (float)n[1], .dz = (float)n[2]};
+        const float p = probability(models, &arrival);
+        ck_assert_float_le(p, 1.0f + 1e-6f);
+        largest = fmax(largest, (double)p);
+        if (p > 0) { /* every share of the sum belongs to a PMT */
+            const int32_t first =
+                models->detection->variant->pmt(&models->detection->tables, &arrival, 0);
+            const int32_t last =
+                models->detection->variant->pmt(&models->detection->tables, &arrival, 0.9999999f);
+            ck_assert_int_ge(first, 0);
+            ck_assert_int_le(first, last);
+            ck_assert_int_lt(last, (int32_t)models->detector->types[0].pmt_count);
+        }
+    }
+    ck_assert_double_gt(largest, 0.9); /* some maxima are narrow */
+    ics_models_destroy(models);
+}
+END_TEST
+
+START_TEST(place_and_plane_agree)
+{
+    /* Parallel light on a sphere with a window whose half angle is 60 degrees (beta 0.5, so the rim
+     * has the radius R sin 60, and the corner of the window is 2 R sin 30 = R from its middle). The
+     * place of impact of uniform parallel light is on the window as often as the formula says. */
+    static const char type[] =
+        "{shape: sphere, radius: 0.2, beta: 0.5, pmts: [{zenith: 0, azimuth: "
+        "0, radius: 0.2}]}";
+    ics_models *models = load_type("pmt-place", type);
+    detection_numbers numbers = {0};
+    for (double cosine = -0.8; cosine < 1; cosine += 0.4) {
+        const int photons = 20000;
+        int on_window = 0;
+        const double sine = sqrt(1 - cosine * cosine);
+        const double light[3] = {-sine, 0, -cosine}; /* it comes from this angle to the axis */
+        for (int i = 0; i < photons; ++i) {
+            const double r = 0.2 * sqrt(detection_uniform(&numbers)),
+                         a = 2 * M_PI * detection_uniform(&numbers), d = sqrt(0.04 - r * r);
+            const double u = r * cos(a), v = r * sin(a);
+            const ice_arrival arrival = {.wavelength = 400,
+                                         .x = (float)(-d * light[0] + u * cosine),
+                                         .y = (float)v,
+                                         .z = (float)(-d * light[2] - u * sine),
+                                         .dx = (float)light[0],
+                                         .dz = (float)light[2]};
+            on_window += probability(models, &arrival) > 0;
+        }
+        /* 4.5 standard deviations of a share of at most 1 in 4 (n p q <= n / 4): false alarms of
+         * five angles below 4e-5. */
+        const double expected = 0.75 * ice_pmt_share(cosine, 0.5);
+        ck_assert_double_eq_tol((double)on_window / photons, expected, 4.5 * sqrt(0.25 / photons));
+    }
+    ics_models_destroy(models);
+}
+END_TEST
+
+START_TEST(turned_modules)
+{
+    /* A module that hangs upside down has its PMT above: light from above is detected as light from
+     * below by an upright one. */
+    ics_models *upright = load_type("pmt-plane", types[0]);
+    ics_models *turned = load_type("pmt-plane", "{shape: sphere, radius: 0.1651, beta: 0.49, "
+                                                "orientation: [180, 0, 0], pmts: [[180, 0]]}");
+    const ice_arrival up = {.wavelength = 400, .dx = 0.6f, .dz = 0.8f},
+                      down = {.wavelength = 400, .dx = -0.6f, .dz = -0.8f};
+    ck_assert_float_gt(probability(upright, &up), probability(upright, &down));
+    ck_assert_float_eq_tol(probability(upright, &up), probability(turned, &down), 1e-6f);
+    ics_models_destroy(upright);
+    ics_models_destroy(turned);
+}
+END_TEST
+
+START_TEST(transit_times)
+{
+    static const ice_tables tables = {.seed_low = 3};
+    const int count = 20000;
+    double sum = 0, squares = 0;
+    for (int i = 0; i < count; ++i) {
+        const ice_identity identity = {.photon_id = (uint32_t)i};
+        const double t = (double)ice_transit_time(&tables, identity, 0x80000007u, 40, 2) - 40;
+        sum += t;
+        squares += t * t;
+        ck_assert_float_eq(ice_transit_time(&tables, identity, 0x80000007u, 40, 0), 40);
+    }
+    /* 4.5 standard deviations each: false alarms below 2e-5. */
+    ck_assert_double_eq_tol(sum / count, 0, 4.5 * 2 / sqrt(count));
+    ck_assert_double_eq_tol(squares / count, 4, 4.5 * 4 * sqrt(2.0 / count));
+}
+END_TEST
+
+ICS_TEST_MAIN("pmt_detection")
+{
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, share_of_windows);
+    tcase_add_loop_test(all, largest_probability_is_one, 0, COUNT(types));
+    tcase_add_test(all, place_and_plane_agree);
+    tcase_add_test(all, turned_modules);
+    tcase_add_test(all, transit_times);
+    suite_add_tcase(suite, all);
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Promises: what `cmake --install` copies is enough for another program: pkg-config alone and find_package find
+# the shared library, also after the folder was moved; the program of examples/ has at most 40 lines; the hits of
+# a session are those of the installed `icestream run`, byte for byte; a stage can include its contract; manual pages
+# and completions are there.
+# To join: a new installed file needs a line here that uses it.
+#
+#   installed.sh BUILD_DIRECTORY SOURCE_DIRECTORY
+set -u
+build=$(realpath "$1")
+source=$(realpath "$2")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+fail() {
+    echo "FAILED: $*"
+    tail -n 20 log 2>/dev/null
+    failures=1
+}
+
+cmake --install "$build" --prefix "$folder/first" >log 2>&1 || fail "cmake --install"
+mv first prefix
+export PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig LD_LIBRARY_PATH=$folder/prefix/lib
+pc=$(find prefix -name icestream.pc)
+[ "$pc" = prefix/lib/pkgconfig/icestream.pc ] || {
+    PKG_CONFIG_PATH=$folder/$(dirname "$pc")
+    LD_LIBRARY_PATH=$folder/$(dirname "$(dirname "$pc")")
+}
+[ "$(pkg-config --modversion icestream)" = "$(prefix/bin/icestream --version | cut -d' ' -f2)" ] || fail "another version"
+
+# Words of pkg-config are words of the compiler's command line.
+# shellcheck disable=SC2046
+compile() {
+    cc -std=c11 -Wall -Wextra -Werror "$1" $(pkg-config --cflags --libs icestream) -o "$2" >log 2>&1 || fail "compiling $1"
+}
+program=prefix/share/doc/icestream/examples/brightest_string.c
+[ "$(wc -l <"$program")" -le 40 ] || fail "the example has more than 40 lines"
+compile "$program" brightest
+compile "$source/tests/program/installed_hits.c" write_rows
+readelf -d brightest | grep -q 'NEEDED.*libicestream\.so\.0\]' || fail "no soname"
+
+cat >run.yaml <<'YAML'
+run: { seed: 3 }
+sink: { directory: hits/ }
+workload: { kind: cascade, steps: 500, photons_per_step: 200 }
+YAML
+prefix/bin/icestream run -q run.yaml >log 2>&1 || fail "icestream run"
+./write_rows run.yaml >rows 2>log || fail "a session"
+[ -s rows ] || fail "no hits"
+# A hit file: a header of a multiple of 64 bytes, then the rows, then a trailer.
+header=$(($(od -An -tu2 -j8 -N2 hits/run.hits.npy) + 10))
+cmp <(tail -c "+$((header + 1))" hits/run.hits.npy | head -c "$(stat -c %s rows)") rows || fail "other hits than icestream run"
+head -c "$header" hits/run.hits.npy | grep -aq "( *$(($(stat -c %s rows) / 64)),)" || fail "another number of hits"
+./brightest run.yaml >out 2>log || fail "the example"
+grep -qE '^string [0-9]+: [0-9.e+]+ photons of [0-9]+ hits$' out || fail "the example prints: $(cat out)"
+./brightest missing.yaml >out 2>err && fail "a missing file is no error"
+prefix/bin/icestream run missing.yaml 2>expected
+cmp err expected || fail "another message than that of icestream"
+
+mkdir consumer
+cat >consumer/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES C)
+find_package(icestream 0.1 REQUIRED)
+add_executable(brightest ../prefix/share/doc/icestream/examples/brightest_string.c)
+target_link_libraries(brightest PRIVATE icestream::icestream)
+add_executable(static ../prefix/share/doc/icestream/examples/brightest_string.c)
+target_link_libraries(static PRIVATE icestream::static)
+CMAKE
+{ cmake -S consumer -B consumer/build -DCMAKE_PREFIX_PATH="$folder/prefix" && cmake --build consumer/build; } >log 2>&1 || fail "find_package"
+for program in brightest static; do
+    [ "$(consumer/build/$program run.yaml)" = "$(./brightest run.yaml)" ] || fail "the program $program of find_package"
+done
+
+cc -std=c11 -fsyntax-only -x c -I"$(pkg-config --variable=stagesdir icestream)" \
+    prefix/share/icestream/stages/rayleigh.h >log 2>&1 || fail "a stage cannot include its contract"
+for language in c c++; do
+    cc -Wall -Wextra -Werror -fsyntax-only -x "$language" prefix/include/icestream.h >log 2>&1 || fail "icestream.h as $language"
+done
+share=$folder/prefix/share
+bash -n "$share/bash-completion/completions/icestream" || fail "the completion for bash"
+grep -q "^#compdef icestream" "$share/zsh/site-functions/_icestream" || fail "the completion for zsh"
+grep -q "^complete -c icestream" "$share/fish/vendor_completions.d/icestream.fish" || fail "the completion for fish"
+if grep -q '^SCDOC:.*NOTFOUND' "$build/CMakeCache.txt"; then
+    echo "no scdoc: there are no manual pages to look at"
+else
+    for command in "" $(prefix/bin/icestream help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/-\1/p'); do
+        gzip -dc "$share/man/man1/icestream$command.1.gz" | grep -q '^.SH NAME' || fail "no manual page icestream$command(1)"
+    done
+fi
+for name in icestream commit "instruction sets" compiler CUDA libyaml libuv libmicrohttpd libcurl libsystemd HDF5 cfitsio Assimp; do
+    prefix/bin/icestream --version --verbose | grep -q "^$name: ." || fail "icestream --version --verbose: no $name"
+done
+prefix/bin/icestream --version --loud 2>err && fail "an unknown option of version is no error"
+grep -q "found --loud after version, expected --verbose" err || fail "$(cat err)"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,108 @@
+/* Bounces that are sorted by their work have the bits of whole bounces: a bounce in ice alone,
+ * found by ice_start_bounce_in_ice(), and a segment that may touch a module, in ice with any
+ * features.
+ *
+ * How to join: a new value of ice_work joins with a line in `works`. */
+#include "tests/stages/feature_world.h"
+#include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+
+/* feature_world.h says where arrivals go. */
+#include "stages/bounce_work.h"
+
+static const uint32_t features[] = {0, ICE_HAS_HOLES,
+                                    ICE_HAS_HOLES | ICE_HAS_TILT_LINE |
+                                        ICE_HAS_SCATTERING_ANISOTROPY |
+                                        ICE_HAS_OLD_ABSORPTION_ANISOTROPY,
+                                    ICE_HAS_HOLES | ICE_HAS_BIREFRINGENCE};
+enum { FEATURES = sizeof features / sizeof *features, WORKS = ICE_WORK_COLUMN + 1 };
+
+/* Makes three strings that stand close together, around which photons scatter. */
+static stage_world world_of_strings(uint32_t with)
+{
+    static const double positions[][3] = {{0, 0, 0}, {0, 0, 15}, {6, 0, 3}, {-3, 5, -8}};
+    enum { LAYERS = 60 };
+    double b[LAYERS], a[LAYERS];
+    for (int i = 0; i < LAYERS; ++i) {
+        b[i] = 0.2 + 0.1 * (i % 4);
+        a[i] = 0.02 + 0.01 * (i % 3);
+    }
+    ice_medium *medium = world_medium_layered(-300.0, 10.0, LAYERS, b, a);
+    world_medium_add(medium, with);
+    if (with & ICE_HAS_HOLES) {
+        medium->hole.radius = 0.08; /* less than that of a module */
+    }
+    return stage_world_create(medium, world_detector(positions, 4, 1.0), world_light_line(400.0));
+}
+
+/* One bounce in the way of a schedule that sorts by work. Returns the work. */
+static ice_work sorted_bounce(const ice_tables *tables, ice_active_photon *active)
+{
+    ice_bounce bounce;
+    uint32_t hits = 0, recorded = 0;
+    const ice_variants variants = world_variants();
+    const ice_work work = ice_start_bounce_in_ice(variants.propagate, tables, active->random,
+                                                  active->optics, &active->photon, &bounce);
+    if (work == ICE_WORK_NONE) {
+        active->fate = ICE_LEFT;
+    } else if (work == ICE_WORK_COLUMN) {
+        (void)ice_bounce_photon(&variants, tables, active, NULL, &hits, &recorded);
+    } else {
+        if (work == ICE_WORK_MODULE) {
+            (void)ice_record_hits(variants.collide, tables, bounce.length, &active->photon, NULL,
+                                  &active->fate, &recorded);
+        }
+        ice_end_bounce_in_ice(variants.scatter, tables, &bounce, &active->photon, &active->random,
+                              &active->fate);
+    }
+    return work;
+}
+
+static void check_same(const ice_active_photon *found, const ice_active_photon *expected)
+{
+    ck_assert_uint_eq(found->fate, expected->fate);
+    ck_assert_mem_eq(&found->photon, &expected->photon, sizeof found->photon);
+    ck_assert_uint_eq(found->random.state, expected->random.state);
+}
+
+START_TEST(sorted_bounces_are_whole_bounces)
+{
+    stage_world world = world_of_strings(features[_i]);
+    const ice_tables *tables = stage_world_tables(&world);
+    const ice_variants variants = world_variants();
+    uint64_t works[WORKS] = {0};
+    for (uint32_t id = 0; id < test_scaled(3000); ++id) {
+        const ice_emission light = {.x = (float)(id % 17) - 8.0f,
+                                    .y = (float)(id % 13) - 6.0f,
+                                    .z = (float)(id % 11),
+                                    .beta = 1.0f,
+                                    .photons = 1,
+                                    .flags = ICE_EMISSION_ISOTROPIC};
+        const ice_photon photon = ice_create(variants.create, tables, &light, 0, id);
+        ice_active_photon sorted =
+            ice_activate(tables, ice_random_of(tables, ice_identity_of(&light, id)), photon);
+        ice_active_photon whole = sorted;
+        while (whole.fate == ICE_ALIVE) {
+            uint32_t hits = 0, recorded = 0;
+            (void)ice_bounce_photon(&variants, tables, &whole, NULL, &hits, &recorded);
+            ++works[sorted_bounce(tables, &sorted)];
+            check_same(&sorted, &whole);
+        }
+    }
+    ck_assert_uint_gt(works[ICE_WORK_NONE], 100);
+    ck_assert_uint_gt(works[ICE_WORK_ICE], 1000);
+    ck_assert_uint_gt(works[ICE_WORK_MODULE], 50);
+    ck_assert_int_eq(works[ICE_WORK_COLUMN] > 100, (features[_i] & ICE_HAS_HOLES) != 0);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+ICS_TEST_MAIN("bounce work")
+{
+    TCase *tests = tcase_create("work");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, sorted_bounces_are_whole_bounces, 0, FEATURES);
+    suite_add_tcase(suite, tests);
+}

@@ -1,0 +1,315 @@
+/* Promises: parts of a photon table add up exactly in any order, no part counts twice, a sum that
+ * overflows is an error, and slices and projections lose no light. Volumes and clsim's
+ * normalisation are those of cases worked by hand. To join: a new wrong axis is a row of
+ * `wrong_axes`. */
+#include "pipeline/table/table_shape.h"
+#include "pipeline/table/table_volume.h"
+#include "tests/support/test_main.h"
+#include "tests/table/table_samples.h"
+
+#include <math.h>
+
+static int64_t total_of(const int64_t *values, uint64_t count)
+{
+    int64_t total = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        total += values[i];
+    }
+    return total;
+}
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+START_TEST(edges_follow_the_power)
+{
+    /* sqrt(8) is cut into two equal parts: the middle edge is 8 / 4. */
+    ck_assert_double_eq_tol(ics_table_edge(&sample_axes[0], 1), 2.0, 1e-14);
+    ck_assert_double_eq(ics_table_edge(&sample_axes[0], 2), 8.0);
+    const ics_table_axis late = {
+        .name = "r", .unit = "m", .from = 4, .to = 16, .bins = 2, .power = 2};
+    ck_assert_double_eq_tol(ics_table_edge(&late, 1), 9.0, 1e-13);
+}
+END_TEST
+
+static double edges_down[3] = {0, 2, 1}, edges_nan[3] = {0, NAN, 1}, edges_short[3] = {0, 1, 3};
+
+static const struct {
+    ics_table_axis axis;
+    const char *says;
+} wrong_axes[] = {
+    {{.name = "", .from = 0, .to = 1, .bins = 1, .power = 1}, "found the name ''"},
+    {{.name = "R", .from = 0, .to = 1, .bins = 1, .power = 1}, "found the name 'R'"},
+    {{.name = "r", .from = 0, .to = 1, .bins = 1, .power = 1}, "which axis 1 has already"},
+    {{.name = "x", .from = 0, .to = 1, .bins = 0, .power = 1}, "found 0 bins"},
+    {{.name = "x", .from = 0, .to = 1, .bins = 1u << 31, .power = 1}, "found 2147483648 bins"},
+    {
+        {.name = "x", .from = 0, .to = 1, .bins = 1 << 24, .power = 1},
+        "",
+    },
+    {{.name = "x", .from = 1, .to = 1, .bins = 1, .power = 1}, "found the range 1 to 1"},
+    {{.name = "x", .from = 2, .to = 1, .bins = 1, .power = 1}, "found the range 2 to 1"},
+    {{.name = "x", .from = NAN, .to = 1, .bins = 1, .power = 1}, "found the range nan to 1"},
+    {{.name = "x", .from = 0, .to = INFINITY, .bins = 1, .power = 1}, "found the range 0 to inf"},
+    {{.name = "x", .from = -1e308, .to = 1e308, .bins = 1, .power = 1}, "expected finite numbers"},
+    {{.name = "x", .from = 0, .to = 1, .bins = 1, .power = 0}, "found power 0"},
+    {{.name = "x", .from = -1, .to = 1, .bins = 1, .power = 2}, "begins at -1"},
+    {{.name = "x", .from = 1, .to = 1.000000000000001, .bins = 100, .power = 1}, "ascending order"},
+    {{.name = "x", .from = 0, .to = 1, .bins = 2, .power = 1, .edges = edges_down}, "ascending"},
+    {{.name = "x", .from = 0, .to = 1, .bins = 2, .power = 1, .edges = edges_nan}, "finite"},
+    {{.name = "x", .from = 0, .to = 2, .bins = 2, .power = 1, .edges = edges_short}, "to 3"},
+};
+
+START_TEST(wrong_axes_are_explained)
+{
+    ics_table_axis axes[2] = {sample_axes[0], wrong_axes[_i].axis};
+    icestream_error error = {.text = ""};
+    const int status = ics_table_check_axes("x.npy", axes, 2, &error);
+    if (*wrong_axes[_i].says == '\0') {
+        ck_assert_int_eq(status, ICESTREAM_OK);
+        return;
+    }
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
+    ck_assert_ptr_eq(strstr(error.text, "x.npy: axis "), error.text);
+    ck_assert_msg(strstr(error.text, wrong_axes[_i].says) != NULL, "%s", error.text);
+}
+END_TEST
+
+START_TEST(too_many_cells_are_an_error)
+{
+    icestream_error error = {.text = ""};
+    ics_table_axis axes[2] = {sample_axes[0], sample_axes[1]};
+    axes[0].bins = axes[1].bins = 1 << 20; /* 2^40 */
+    ck_assert_int_eq(ics_table_check_axes("x", axes, 2, &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "found more than 3221225472 cells"));
+    ck_assert_int_eq(ics_table_check_axes("x", axes, 0, &error), ICESTREAM_E_INPUT);
+    ck_assert_int_eq(ics_table_check_axes("x", axes, 9, &error), ICESTREAM_E_INPUT);
+}
+END_TEST
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static ics_table *sum_of(const int order[3])
+{
+    static const char *const parts[3] = {SAMPLE_PART_A, SAMPLE_PART_B, SAMPLE_PART_C};
+    icestream_error error = {.text = ""};
+    ics_table *sum = sample_table((uint64_t)order[0], parts[order[0]], true);
+    sum->facts.seed = (uint64_t)order[0];
+    for (int i = 1; i < 3; ++i) {
+        ics_table *part = sample_table((uint64_t)order[i], parts[order[i]], true);
+        part->facts.seed = (uint64_t)order[i];
+        ck_assert_msg(ics_table_add(sum, "sum", part, "part", &error) == 0, "%s", error.text);
+        ics_table_destroy(part);
+    }
+    return sum;
+}
+
+START_TEST(parts_add_up_in_any_order)
+{
+    static const int first[3] = {0, 1, 2}, second[3] = {2, 0, 1};
+    ics_table *a = sum_of(first), *b = sum_of(second);
+    ck_assert(sample_equals(a, b));
+    ck_assert_uint_eq(a->part_count, 3);
+    ck_assert_uint_eq(a->facts.seed, 0);
+    ck_assert_uint_eq(b->facts.seed, 0);
+    ck_assert_uint_eq(a->photons, 303);
+    /* Three times 0.75 and 0 + 10 + 20. */
+    ck_assert_uint_eq(a->weight.whole, 32);
+    ck_assert_uint_eq(a->weight.fraction, 0x40000000u);
+    ics_table_destroy(a);
+    ics_table_destroy(b);
+}
+END_TEST
+
+/* Adds b to a; the error must say `says`, and a must stay as it is. */
+static void refuse(ics_table *a, ics_table *b, const char *says)
+{
+    icestream_error error = {.text = ""};
+    ics_table *before = sample_table(1, SAMPLE_PART_A, a->squares != NULL);
+    ck_assert_int_eq(ics_table_add(a, "a.npy", b, "b.npy", &error), ICESTREAM_E_INPUT);
+    ck_assert_msg(strstr(error.text, says) != NULL, "%s", error.text);
+    ck_assert(sample_equals(a, before));
+    ics_table_destroy(before);
+    ics_table_destroy(b);
+}
+
+START_TEST(tables_that_do_not_belong_together_are_refused)
+{
+    ics_table *a = sample_table(1, SAMPLE_PART_A, false), *b = NULL;
+    refuse(a, sample_table(2, SAMPLE_PART_A, false), "b.npy: found the part aaaaaaaaaaaaaaaa...");
+    refuse(a, sample_table(2, SAMPLE_PART_B, true), "found a table with squared weights");
+    b = sample_table(2, SAMPLE_PART_B, false);
+    b->axes[3].to = 101;
+    refuse(a, b, "b.npy: axis 4: found t with 4 bins from 0 to 101");
+    b = sample_table(2, SAMPLE_PART_B, false);
+    strcpy(b->facts.ice, SAMPLE_PART_C);
+    refuse(a, b, "the digest of the ice differs");
+    b = sample_table(2, SAMPLE_PART_B, false);
+    b->part_count = 0;
+    refuse(a, b, "b.npy: found a table without parts");
+    ics_table_destroy(a);
+}
+END_TEST
+
+START_TEST(sums_that_overflow_are_errors)
+{
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(1, SAMPLE_PART_A, true);
+    const int64_t large = INT64_MAX, one = 1, negative = -1;
+    a->sums[5] = 1;
+    ck_assert_int_eq(ics_table_add_sums(a, 5, &large, NULL, 1, &error), ICESTREAM_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "cell 5: the sum of weights"));
+    a->squares[6] = INT64_MAX;
+    ck_assert_int_eq(ics_table_add_sums(a, 6, &one, &one, 1, &error), ICESTREAM_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "squared weights"));
+    ck_assert_int_eq(ics_table_add_sums(a, 7, &negative, NULL, 1, &error), ICESTREAM_E_FAILED);
+    const ics_table_weight most = {.whole = UINT64_MAX, .fraction = 0};
+    ck_assert_int_eq(ics_table_add_photons(a, 1, most, &error), ICESTREAM_E_FAILED);
+    ck_assert_int_eq(ics_table_add_part(a, "no digest", &error), ICESTREAM_E_INPUT);
+    ics_table_destroy(a);
+}
+END_TEST
+
+/* ---- slices and projections -------------------------------------------------------------------
+ */
+
+START_TEST(a_projection_keeps_all_light)
+{
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(3, SAMPLE_PART_A, true), *b = NULL;
+    char t[] = "t", r[] = "r", x[] = "x";
+    char *names[] = {t, r}, *twice[] = {t, t}, *unknown[] = {x};
+    ck_assert_int_eq(ics_table_project(a, "a.npy", names, 2, &b, &error), 0);
+    ck_assert_uint_eq(b->cells, 6 * 4);
+    ck_assert_str_eq(b->axes[0].name, "t");
+    ck_assert_int_eq(total_of(a->sums, a->cells), total_of(b->sums, b->cells));
+    ck_assert_int_eq(total_of(a->squares, a->cells), total_of(b->squares, b->cells));
+    /* One bin by hand: time bin 2, radius bin 1. */
+    int64_t sum = 0;
+    for (uint64_t k = 0; k < 5 * 4; ++k) {
+        sum += a->sums[a->strides[0] + k * 6 + 2];
+    }
+    ck_assert_int_eq(b->sums[2 * 4 + 1], sum);
+    ck_assert_int_eq(b->facts.geometry, ICS_TABLE_CUSTOM);
+    ck_assert_uint_eq(b->photons, a->photons);
+    ics_table_destroy(b);
+    ck_assert_int_eq(ics_table_project(a, "a", twice, 2, &b, &error), ICESTREAM_E_USAGE);
+    ck_assert_int_eq(ics_table_project(a, "a", unknown, 1, &b, &error), ICESTREAM_E_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "expected one of r, azimuth, cosine, t"));
+    ics_table_destroy(a);
+}
+END_TEST
+
+START_TEST(a_slice_takes_bins)
+{
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(3, SAMPLE_PART_A, true), *b = NULL;
+    ck_assert_msg(ics_table_slice(a, "a", "t=25:75", &b, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(b->axes[3].bins, 2);
+    ck_assert_double_eq(ics_table_edge(&b->axes[3], 1), 50.0);
+    ck_assert_int_eq(total_of(a->sums, a->cells), total_of(b->sums, b->cells));
+    ck_assert_int_eq(b->sums[0], a->sums[0] + a->sums[1]);
+    ck_assert_int_eq(b->sums[1], a->sums[2]);
+    ck_assert_int_eq(b->sums[3], a->sums[4] + a->sums[5]);
+    ck_assert_int_eq(b->facts.geometry, ICS_TABLE_SPHERICAL);
+    ics_table_destroy(b);
+    ck_assert_int_eq(ics_table_slice(a, "a", "azimuth=61", &b, &error), 0);
+    ck_assert_uint_eq(b->axis_count, 3);
+    ck_assert_int_eq(b->sums[9], a->sums[2 * a->strides[1] + 9]);
+    ics_table_destroy(b);
+    ics_table_destroy(a);
+}
+END_TEST
+
+static const char *const wrong_slices[] = {"t",       "t=",      "t=x",      "t=1:2x", "t=26:75",
+                                           "t=75:25", "u=1",     "=1",       "t=100",  "t=-1",
+                                           "t=nan",   "t=50:50", "t=0:1e99", ""};
+
+START_TEST(wrong_slices_are_explained)
+{
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(3, SAMPLE_PART_A, false), *b = NULL;
+    ck_assert_int_eq(ics_table_slice(a, "a", wrong_slices[_i], &b, &error), ICESTREAM_E_USAGE);
+    ck_assert_ptr_null(b);
+    ck_assert_ptr_nonnull(strstr(error.text, "expected"));
+    ics_table_destroy(a);
+}
+END_TEST
+
+/* ---- volumes --------------------------------------------------------------------------------- */
+
+START_TEST(volumes_are_those_of_hand_worked_cases)
+{
+    static const uint32_t bin[3] = {1, 0, 1};
+    ics_table *a = sample_table(1, SAMPLE_PART_A, false);
+    /* Radius 2 to 8 m, a third of the half turn, the upper half: (8^3 - 2^3) / 3 * (pi / 3) * 1,
+     * and twice because both halves are in one: 168 * pi / 3 * 2 = 351.858... m^3. */
+    ck_assert_double_eq_tol(ics_table_volume(a, bin), 351.85837720205684, 1e-9);
+    /* Steps of 1 m, an area of 0.5 m^2. Cell (2, 1, 2, 0) is that bin; the overflow of the radius
+     * takes the same volume. */
+    const uint64_t cell = 2 * a->strides[0] + a->strides[1] + 2 * a->strides[2];
+    ck_assert_double_eq_tol(ics_table_norm(a, cell), 703.7167544041137, 1e-9);
+    ck_assert_double_eq_tol(ics_table_norm(a, cell + a->strides[0]), 703.7167544041137, 1e-9);
+    /* All bins together are the ball. */
+    double all = 0.0;
+    for (uint32_t i = 0; i < 2 * 3 * 2; ++i) {
+        const uint32_t each[3] = {i / 6, i / 2 % 3, i % 2};
+        all += ics_table_volume(a, each);
+    }
+    ck_assert_double_eq_tol(all, 4.0 / 3.0 * M_PI * 512.0, 1e-9);
+    a->axes[1].to = 360.0; /* the full turn: bins of twice the angle, counted once */
+    ck_assert_double_eq_tol(ics_table_volume(a, bin), 351.85837720205684, 1e-9);
+    ics_table_destroy(a);
+}
+END_TEST
+
+START_TEST(cylinders_have_their_volume)
+{
+    static const uint32_t bin[3] = {0, 1, 0};
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(1, SAMPLE_PART_A, false);
+    a->facts.geometry = ICS_TABLE_CYLINDRICAL;
+    ck_assert_int_eq(ics_table_volume_check(a, "a", &error), ICESTREAM_E_INPUT);
+    strcpy(a->axes[1].unit, "rad");
+    strcpy(a->axes[2].unit, "m");
+    a->axes[1].to = M_PI;
+    a->axes[2].from = -30;
+    a->axes[2].to = 30;
+    ck_assert_int_eq(ics_table_volume_check(a, "a", &error), ICESTREAM_OK);
+    /* Radius 0 to 2 m, a third of the half turn, 30 m: 2^2 / 2 * pi / 3 * 30 * 2 = 40 pi. */
+    ck_assert_double_eq_tol(ics_table_volume(a, bin), 40.0 * M_PI, 1e-9);
+    a->facts.geometry = ICS_TABLE_CUSTOM;
+    ck_assert_int_eq(ics_table_volume_check(a, "a", &error), ICESTREAM_E_INPUT);
+    ics_table_destroy(a);
+}
+END_TEST
+
+/* Half of a full azimuth must not count twice. */
+START_TEST(half_of_a_full_azimuth_has_no_volume)
+{
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(1, SAMPLE_PART_A, false), *b = NULL;
+    a->axes[1].to = 360.0;
+    ck_assert_int_eq(ics_table_slice(a, "a", "azimuth=0:120", &b, &error), 0);
+    ck_assert_int_eq(b->facts.geometry, ICS_TABLE_CUSTOM);
+    ics_table_destroy(b);
+    ics_table_destroy(a);
+}
+END_TEST
+
+ICS_TEST_MAIN("table")
+{
+    TCase *cases = tcase_create("table");
+    tcase_add_test(cases, edges_follow_the_power);
+    tcase_add_loop_test(cases, wrong_axes_are_explained, 0, COUNT(wrong_axes));
+    tcase_add_test(cases, too_many_cells_are_an_error);
+    tcase_add_test(cases, parts_add_up_in_any_order);
+    tcase_add_test(cases, tables_that_do_not_belong_together_are_refused);
+    tcase_add_test(cases, sums_that_overflow_are_errors);
+    tcase_add_test(cases, a_projection_keeps_all_light);
+    tcase_add_test(cases, a_slice_takes_bins);
+    tcase_add_loop_test(cases, wrong_slices_are_explained, 0, COUNT(wrong_slices));
+    tcase_add_test(cases, volumes_are_those_of_hand_worked_cases);
+    tcase_add_test(cases, cylinders_have_their_volume);
+    tcase_add_test(cases, half_of_a_full_azimuth_has_no_volume);
+    suite_add_tcase(suite, cases);
+}
