@@ -1,6 +1,6 @@
 /* graphs/gpu.h in a build without the CUDA toolkit: there is never a device. */
 #include "base/error.h"
-#include "graphs/gpu.h"
+#include "graphs/gpu_table.h"
 
 static int no_gpu(icestream_error *error)
 {
@@ -193,5 +193,54 @@ int ics_gpu_store(const ics_gpu_options *options, const ics_tables *tables, int 
     (void)architecture;
     (void)as_ptx;
     (void)directory;
+    return no_gpu(error);
+}
+
+/* ---- graphs/gpu_table.h ---------------------------------------------------------------------- */
+
+int ics_gpu_table_create(const ics_gpu_options *options, const ics_tables *tables,
+                         const ice_tabulation *stage, ics_gpu_table **out, icestream_error *error)
+{
+    (void)options;
+    (void)tables;
+    (void)stage;
+    *out = NULL;
+    return no_gpu(error);
+}
+
+void ics_gpu_table_destroy(ics_gpu_table *table)
+{
+    (void)table;
+}
+
+void ics_gpu_table_facts_of(const ics_gpu_table *table, ics_gpu_table_facts *out)
+{
+    (void)table;
+    *out = (ics_gpu_table_facts){.usage = {0}};
+}
+
+int ics_gpu_table_fill(ics_gpu_table *table, const ice_emission *emissions,
+                       const ice_tabulate_origin *origins, uint32_t count,
+                       const atomic_bool *cancel, uint64_t *samples, bool *overflows,
+                       ice_account *account, icestream_error *error)
+{
+    (void)table;
+    (void)emissions;
+    (void)origins;
+    (void)count;
+    (void)cancel;
+    (void)samples;
+    (void)overflows;
+    (void)account;
+    return no_gpu(error);
+}
+
+int ics_gpu_table_take(ics_gpu_table *table, uint64_t *sums, uint64_t *squares, bool *overflows,
+                       icestream_error *error)
+{
+    (void)table;
+    (void)sums;
+    (void)squares;
+    (void)overflows;
     return no_gpu(error);
 }
