@@ -208,6 +208,18 @@ int ics_gpu_table_create(const ics_gpu_options *options, const ics_tables *table
     return no_gpu(error);
 }
 
+int ics_gpu_table_plan(const ics_gpu_options *options, const ics_tables *tables,
+                       const ice_tabulation *stage, int architecture, ics_kernel_resources *out,
+                       icestream_error *error)
+{
+    (void)options;
+    (void)tables;
+    (void)stage;
+    (void)architecture;
+    *out = (ics_kernel_resources){.registers = 0};
+    return no_gpu(error);
+}
+
 void ics_gpu_table_destroy(ics_gpu_table *table)
 {
     (void)table;
@@ -219,24 +231,17 @@ void ics_gpu_table_facts_of(const ics_gpu_table *table, ics_gpu_table_facts *out
     *out = (ics_gpu_table_facts){.usage = {0}};
 }
 
-int ics_gpu_table_fill(ics_gpu_table *table, const ice_emission *emissions,
-                       const ice_tabulate_origin *origins, uint32_t count,
-                       const atomic_bool *cancel, uint64_t *samples, bool *overflows,
-                       ice_account *account, icestream_error *error)
+int ics_gpu_table_fill(ics_gpu_table *table, const ics_gpu_table_light *light,
+                       ics_gpu_table_result *out, icestream_error *error)
 {
     (void)table;
-    (void)emissions;
-    (void)origins;
-    (void)count;
-    (void)cancel;
-    (void)samples;
-    (void)overflows;
-    (void)account;
+    (void)light;
+    (void)out;
     return no_gpu(error);
 }
 
-int ics_gpu_table_take(ics_gpu_table *table, uint64_t *sums, uint64_t *squares, bool *overflows,
-                       icestream_error *error)
+int ics_gpu_table_collect(ics_gpu_table *table, uint64_t *sums, uint64_t *squares, bool *overflows,
+                          icestream_error *error)
 {
     (void)table;
     (void)sums;

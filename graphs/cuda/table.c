@@ -1,10 +1,8 @@
 /* graphs/gpu_table.h: a table in the memory of a device. */
-#include "graphs/gpu_table.h"
-
-#include "base/clock.h"
 #include "base/error.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/settings.h"
+#include "graphs/gpu_table.h"
 #include "kernels/cuda/device/table_work.h"
 
 #include <stdio.h>
@@ -17,10 +15,12 @@ enum {
     TABLE_BLOCKS = 4,
     TABLE_REFILL = 8,
     SHAPE_SIZE = 512, /* of the definitions of the shape */
-    /* A launch of so many photons takes some seconds at most, after which `cancel` is looked at. */
+    /* A launch of this number of photons takes some seconds at most, after which `cancel` is looked at. */
     LAUNCH_PHOTONS = 1 << 22,
     PIECE_CELLS = 1 << 22 /* of the sums, in one download */
 };
+
+#define KERNEL "gpu_table"
 
 struct ics_gpu_table {
     ics_gpu_options options;
@@ -79,23 +79,32 @@ static int define_shape(const ice_tabulation *stage, char *definitions, size_t s
                                                      "are too long");
 }
 
-static int load_kernel(ics_gpu_table *table, const ics_tables *tables, const ics_gpu_device *about,
+/* Compiles the kernel, or finds it in a cache. */
+static int make_program(const ics_gpu_options *options, const ics_tables *tables,
+                        const ice_tabulation *stage, int architecture, ics_program **out,
+                        icestream_error *error)
+{
+    char definitions[ICS_DEFINITIONS_SIZE + SHAPE_SIZE];
+    ics_program_options program;
+    ICS_TRY(ics_settings_program(options, tables, architecture, &program, definitions, error));
+    ICS_TRY(define_shape(stage, definitions, sizeof definitions, error));
+    program.entry = "kernels/cuda/device/table.h";
+    return ics_program_create(&program, out, error);
+}
+
+static int load_kernel(ics_gpu_table *table, const ics_tables *tables, int architecture,
                        icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
-    char definitions[ICS_DEFINITIONS_SIZE + SHAPE_SIZE];
-    ics_program_options options;
     ics_program *program = NULL;
-    ICS_TRY(ics_settings_program(&table->options, tables, about->architecture, &options,
-                                 definitions, error));
-    ICS_TRY(define_shape(&table->stage, definitions, sizeof definitions, error));
-    options.entry = "kernels/cuda/device/table.h";
-    ICS_TRY(ics_program_create(&options, &program, error));
+    ICS_TRY(make_program(&table->options, tables, &table->stage, architecture, &program, error));
     const cudaError_t result =
         cudaLibraryLoadData(&table->library, program->image, NULL, NULL, 0, NULL, NULL, 0);
     ics_program_destroy(program);
-    CUDA_TRY(ordinal, error, result);
-    CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&table->kernel, table->library, "gpu_table"));
+    if (result != cudaSuccess) {
+        return ics_check_failed(result, "cudaLibraryLoadData", ordinal, error);
+    }
+    CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&table->kernel, table->library, KERNEL));
     return ICESTREAM_OK;
 }
 
@@ -133,6 +142,21 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, icestream_er
     return ICESTREAM_OK;
 }
 
+/* Sets what the kernel for tables needs, where the user chose nothing. */
+static ics_gpu_options resolve(const ics_gpu_options *options)
+{
+    ics_gpu_options out = *options;
+    out.schedule = ICS_SCHEDULE_MONOLITHIC;
+    out.lanes = 1;
+    out.pool = 0;
+    out.math = options->math == ICS_MATH_AUTO ? ICS_MATH_PORTABLE : options->math;
+    out.block = options->block == 0 ? TABLE_BLOCK : options->block;
+    out.blocks_per_processor =
+        options->blocks_per_processor == 0 ? TABLE_BLOCKS : options->blocks_per_processor;
+    out.refill = options->refill == 0 ? TABLE_REFILL : options->refill;
+    return out;
+}
+
 static int set_up(ics_gpu_table *table, const ics_tables *tables, icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
@@ -143,10 +167,25 @@ static int set_up(ics_gpu_table *table, const ics_tables *tables, icestream_erro
                                    .features = tables->device.features};
     ics_settings_resolve(&table->options, &limits);
     table->blocks = (uint32_t)about.processors * table->options.blocks_per_processor;
-    ICS_TRY(load_kernel(table, tables, &about, error));
+    ICS_TRY(load_kernel(table, tables, about.architecture, error));
     ICS_TRY(allocate(table, tables, error));
     CUDA_TRY(ordinal, error, cudaEventCreate(&table->begun));
     CUDA_TRY(ordinal, error, cudaEventCreate(&table->computed));
+    return ICESTREAM_OK;
+}
+
+int ics_gpu_table_plan(const ics_gpu_options *options, const ics_tables *tables,
+                       const ice_tabulation *stage, int architecture, ics_kernel_resources *out,
+                       icestream_error *error)
+{
+    ics_gpu_options resolved = resolve(options);
+    ics_program *program = NULL;
+    const ics_gpu_limits limits = ics_settings_assumed_limits(architecture, tables);
+    ics_settings_resolve(&resolved, &limits);
+    ICS_TRY(make_program(&resolved, tables, stage, architecture, &program, error));
+    const ics_kernel_resources *kernel = ics_program_kernel(program, KERNEL);
+    *out = kernel != NULL ? *kernel : (ics_kernel_resources){.name = KERNEL};
+    ics_program_destroy(program);
     return ICESTREAM_OK;
 }
 
@@ -158,22 +197,7 @@ int ics_gpu_table_create(const ics_gpu_options *options, const ics_tables *table
     if (table == NULL) {
         return no_memory(error);
     }
-    table->options = *options;
-    table->options.schedule = ICS_SCHEDULE_MONOLITHIC;
-    table->options.lanes = 1;
-    table->options.pool = 0;
-    if (options->math == ICS_MATH_AUTO) {
-        table->options.math = ICS_MATH_PORTABLE;
-    }
-    if (options->block == 0) {
-        table->options.block = TABLE_BLOCK;
-    }
-    if (options->blocks_per_processor == 0) {
-        table->options.blocks_per_processor = TABLE_BLOCKS;
-    }
-    if (options->refill == 0) {
-        table->options.refill = TABLE_REFILL;
-    }
+    table->options = resolve(options);
     table->stage = *stage;
     table->cells = ics_gpu_table_cells(stage);
     const int status = set_up(table, tables, error);
@@ -250,28 +274,29 @@ static int reserve(ics_gpu_table *table, uint32_t count, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-static int upload(ics_gpu_table *table, const ice_emission *emissions,
-                  const ice_tabulate_origin *origins, uint32_t count, uint64_t *photons,
+static int upload(ics_gpu_table *table, const ics_gpu_table_light *light, uint64_t *photons,
                   icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
+    const size_t count = light->count;
     *photons = 0;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         table->offsets_here[i] = (uint32_t)*photons;
-        *photons += emissions[i].photons;
+        *photons += light->emissions[i].photons;
     }
     if (*photons > UINT32_MAX) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "graph.batch: found %llu photons, expected at most %u",
                              (unsigned long long)*photons, UINT32_MAX);
     }
-    CUDA_TRY(
-        ordinal, error,
-        cudaMemcpy(table->emissions, emissions, count * sizeof *emissions, cudaMemcpyHostToDevice));
     CUDA_TRY(ordinal, error,
-             cudaMemcpy(table->origins, origins, count * sizeof *origins, cudaMemcpyHostToDevice));
+             cudaMemcpy(table->emissions, light->emissions, count * sizeof *table->emissions,
+                        cudaMemcpyHostToDevice));
     CUDA_TRY(ordinal, error,
-             cudaMemcpy(table->offsets, table->offsets_here, count * sizeof *table->offsets_here,
+             cudaMemcpy(table->origins, light->origins, count * sizeof *table->origins,
+                        cudaMemcpyHostToDevice));
+    CUDA_TRY(ordinal, error,
+             cudaMemcpy(table->offsets, table->offsets_here, count * sizeof *table->offsets,
                         cudaMemcpyHostToDevice));
     return ICESTREAM_OK;
 }
@@ -300,24 +325,25 @@ static int launch(ics_gpu_table *table, ics_table_work work, ics_table_counts *c
     return ICESTREAM_OK;
 }
 
-static void add_counts(const ics_table_counts *counts, uint32_t photons, ice_account *account)
+static void add_counts(const ics_table_counts *counts, uint32_t photons, ics_gpu_table_result *out)
 {
-    account->created += photons;
-    account->absorbed += counts->absorbed;
-    account->detected += counts->detected;
-    account->left += counts->left;
-    account->stopped += counts->stopped;
-    account->bounces += counts->bounces;
+    out->account.created += photons;
+    out->account.absorbed += counts->absorbed;
+    out->account.detected += counts->detected;
+    out->account.left += counts->left;
+    out->account.stopped += counts->stopped;
+    out->account.bounces += counts->bounces;
+    out->samples += counts->samples;
+    out->overflows |= counts->overflows > 0;
 }
 
-static int fill(ics_gpu_table *table, const ice_emission *emissions,
-                const ice_tabulate_origin *origins, uint32_t count, const atomic_bool *cancel,
-                uint64_t *samples, bool *overflows, ice_account *account, icestream_error *error)
+static int fill(ics_gpu_table *table, const ics_gpu_table_light *light, ics_gpu_table_result *out,
+                icestream_error *error)
 {
     uint64_t photons = 0;
     CUDA_TRY(table->options.ordinal, error, cudaSetDevice(table->options.ordinal));
-    ICS_TRY(reserve(table, count, error));
-    ICS_TRY(upload(table, emissions, origins, count, &photons, error));
+    ICS_TRY(reserve(table, light->count, error));
+    ICS_TRY(upload(table, light, &photons, error));
     for (uint64_t first = 0; first < photons; first += LAUNCH_PHOTONS) {
         const uint64_t left = photons - first;
         const uint32_t now = left < LAUNCH_PHOTONS ? (uint32_t)left : LAUNCH_PHOTONS;
@@ -325,29 +351,24 @@ static int fill(ics_gpu_table *table, const ice_emission *emissions,
                                      .origins = table->origins,
                                      .offsets = table->offsets,
                                      .counts = table->counts,
-                                     .count = count,
+                                     .count = light->count,
                                      .first = (uint32_t)first,
                                      .photons = now};
         ics_table_counts counts;
-        if (cancel != NULL && atomic_load(cancel)) {
+        if (light->cancel != NULL && atomic_load(light->cancel)) {
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "interrupted");
         }
         ICS_TRY(launch(table, work, &counts, error));
-        add_counts(&counts, now, account);
-        *samples += counts.samples;
-        *overflows |= counts.overflows > 0;
+        add_counts(&counts, now, out);
     }
     return ICESTREAM_OK;
 }
 
-int ics_gpu_table_fill(ics_gpu_table *table, const ice_emission *emissions,
-                       const ice_tabulate_origin *origins, uint32_t count,
-                       const atomic_bool *cancel, uint64_t *samples, bool *overflows,
-                       ice_account *account, icestream_error *error)
+int ics_gpu_table_fill(ics_gpu_table *table, const ics_gpu_table_light *light,
+                       ics_gpu_table_result *out, icestream_error *error)
 {
-    *samples = 0;
-    const int status =
-        fill(table, emissions, origins, count, cancel, samples, overflows, account, error);
+    *out = (ics_gpu_table_result){.samples = 0};
+    const int status = fill(table, light, out, error);
     table->lost |= status == ICESTREAM_E_FAILED;
     return status;
 }
@@ -355,8 +376,8 @@ int ics_gpu_table_fill(ics_gpu_table *table, const ice_emission *emissions,
 /* ---- the sums -------------------------------------------------------------------------------- */
 
 /* Adds a column of the device to one of the host, and zeroes it. */
-static int take_column(const ics_gpu_table *table, uint64_t *from, uint64_t *to, uint64_t *piece,
-                       bool *overflows, icestream_error *error)
+static int collect_column(const ics_gpu_table *table, uint64_t *from, uint64_t *to, uint64_t *piece,
+                          bool *overflows, icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
     for (uint64_t first = 0; first < table->cells; first += PIECE_CELLS) {
@@ -376,22 +397,22 @@ static int take_column(const ics_gpu_table *table, uint64_t *from, uint64_t *to,
     return ICESTREAM_OK;
 }
 
-int ics_gpu_table_take(ics_gpu_table *table, uint64_t *sums, uint64_t *squares, bool *overflows,
-                       icestream_error *error)
+int ics_gpu_table_collect(ics_gpu_table *table, uint64_t *sums, uint64_t *squares, bool *overflows,
+                          icestream_error *error)
 {
     uint64_t *piece = malloc(PIECE_CELLS * sizeof *piece);
     if (piece == NULL) {
         return no_memory(error);
     }
     const cudaError_t result = cudaSetDevice(table->options.ordinal);
-    int status = result == cudaSuccess ? ICESTREAM_OK
-                                       : ics_check_failed(result, "cudaSetDevice",
-                                                          table->options.ordinal, error);
+    int status = result == cudaSuccess
+                     ? ICESTREAM_OK
+                     : ics_check_failed(result, "cudaSetDevice", table->options.ordinal, error);
     if (status == ICESTREAM_OK) {
-        status = take_column(table, table->stage.sums, sums, piece, overflows, error);
+        status = collect_column(table, table->stage.sums, sums, piece, overflows, error);
     }
     if (status == ICESTREAM_OK && table->stage.squares != NULL) {
-        status = take_column(table, table->stage.squares, squares, piece, overflows, error);
+        status = collect_column(table, table->stage.squares, squares, piece, overflows, error);
     }
     free(piece);
     table->lost |= status == ICESTREAM_E_FAILED;

@@ -71,9 +71,9 @@ int ics_device_run_steps_watched(ics_device *device, ics_step_cursor steps, uint
                                  const ics_device_watch *watch, ics_device_hits *out,
                                  icestream_error *error);
 
-/* After all batches have come back: adds the parts of the table that the members have to options->table. Call it
- * once, and before the table is read. ICESTREAM_E_FAILED: a GPU was lost with its part, or a sum is
- * too large; ICESTREAM_E_MEMORY. */
+/* After all batches have come back: adds the parts of the table that the members have to
+ * options->table. Call it once, and before the table is read. ICESTREAM_E_FAILED: a GPU was lost
+ * with its part, or a sum is too large; ICESTREAM_E_MEMORY. */
 int ics_device_finish_table(ics_device *device, icestream_error *error);
 
 /* ---- facts ----------------------------------------------------------------------------------- */

@@ -37,13 +37,16 @@ static int fill(table_device *device, const ics_batch *batch, ice_account *accou
 {
     const ics_device_table_light light = {batch->steps, batch->emissions, batch->count,
                                           device->parts.models.light};
-    uint64_t samples = 0;
-    bool overflows = false;
     ICS_TRY(ics_device_table_prepare(device->table, &light, &device->memory, error));
-    ICS_TRY(ics_gpu_table_fill(device->gpu, batch->emissions, device->memory.origins, batch->count,
-                               device->options.cancel, &samples, &overflows, account, error));
-    atomic_fetch_add_explicit(&device->table->samples, samples, memory_order_relaxed);
-    return overflows ? ics_device_table_overflow(error) : ICESTREAM_OK;
+    const ics_gpu_table_light work = {.emissions = batch->emissions,
+                                      .origins = device->memory.origins,
+                                      .count = batch->count,
+                                      .cancel = device->options.cancel};
+    ics_gpu_table_result result;
+    ICS_TRY(ics_gpu_table_fill(device->gpu, &work, &result, error));
+    atomic_fetch_add_explicit(&device->table->samples, result.samples, memory_order_relaxed);
+    *account = result.account;
+    return result.overflows ? ics_device_table_overflow(error) : ICESTREAM_OK;
 }
 
 /* The GPU computes no more batches. What is not supported would fail on every device, so the GPU is
@@ -71,8 +74,8 @@ static void compute_batch(ics_job *job, void *user)
     const int status = fill(device, batch, &account, &error);
     if (status == ICESTREAM_OK) {
         const ics_arrivals none = {0};
-        batch->maths = device->facts.options.math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE
-                                                                        : ICS_MATHS_FAST;
+        batch->maths =
+            device->facts.options.math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST;
         ics_batch_finish(batch, &device->parts.models, &account, &none);
     } else {
         if (status != ICESTREAM_E_INPUT) {
@@ -97,8 +100,8 @@ static int finish_table(void *self, icestream_error *error)
 {
     table_device *device = self;
     bool overflows = false;
-    ICS_TRY(ics_gpu_table_take(device->gpu, device->table->stage.sums,
-                               device->table->stage.squares, &overflows, error));
+    ICS_TRY(ics_gpu_table_collect(device->gpu, device->table->stage.sums,
+                                  device->table->stage.squares, &overflows, error));
     return overflows ? ics_device_table_overflow(error) : ICESTREAM_OK;
 }
 
@@ -109,19 +112,19 @@ static void facts_of(void *self, ics_device_facts *out)
     const ics_gpu_table_facts facts = device->facts;
     pthread_mutex_unlock(&device->lock);
     const ics_gpu_options *options = &facts.options;
-    *out = (ics_device_facts){
-        .is_gpu = true,
-        .schedule = options->schedule,
-        .maths = options->math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST,
-        .threads = 1,
-        .pool = options->pool,
-        .gpu = *options,
-        .limits = {.steps = options->batch_emissions,
-                   .photons = options->batch_photons,
-                   .most_photons = options->batch_photons,
-                   .least_photons = options->batch_photons,
-                   .shares = 1},
-        .usage = facts.usage};
+    *out = (ics_device_facts){.is_gpu = true,
+                              .schedule = options->schedule,
+                              .maths = options->math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE
+                                                                          : ICS_MATHS_FAST,
+                              .threads = 1,
+                              .pool = options->pool,
+                              .gpu = *options,
+                              .limits = {.steps = options->batch_emissions,
+                                         .photons = options->batch_photons,
+                                         .most_photons = options->batch_photons,
+                                         .least_photons = options->batch_photons,
+                                         .shares = 1},
+                              .usage = facts.usage};
     memcpy(out->name, device->name, sizeof out->name);
 }
 
@@ -144,7 +147,8 @@ static int start(table_device *device, icestream_error *error)
     ics_gpu_options settings = device->options.graph;
     ics_gpu_device about;
     void *const states[] = {device};
-    settings.light_profiles = true; /* nearly all time goes into samples, and not into new photons */
+    settings.light_profiles =
+        true; /* nearly all time goes into samples, and not into new photons */
     ICS_TRY(ics_gpu_describe(settings.ordinal, &about, error));
     memcpy(device->name, about.name, sizeof device->name);
     ICS_TRY(ics_gpu_table_create(&settings, device->parts.tables, &device->table->stage,
@@ -157,10 +161,8 @@ static int start(table_device *device, icestream_error *error)
 int ics_device_gpu_table_create(const ics_device_parts *parts, ics_device_backend *out,
                                 icestream_error *error)
 {
-    static const ics_device_functions functions = {.destroy = destroy,
-                                                   .submit = submit,
-                                                   .facts_of = facts_of,
-                                                   .finish_table = finish_table};
+    static const ics_device_functions functions = {
+        .destroy = destroy, .submit = submit, .facts_of = facts_of, .finish_table = finish_table};
     if (parts->options->graph.check) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "device.check: found true with stages.tabulate on a GPU, expected "

@@ -36,13 +36,13 @@ typedef struct ics_device_table_light {
     const ice_light *light;
 } ics_device_table_light;
 
-/* Makes room for the origins of the light in memory->origins, and makes them. ICESTREAM_E_MEMORY, and the
- * errors of ics_device_table_origins(). */
+/* Makes room for the origins of the light in memory->origins, and makes them. ICESTREAM_E_MEMORY,
+ * and the errors of ics_device_table_origins(). */
 int ics_device_table_prepare(const ics_device_table *table, const ics_device_table_light *from,
                              ics_device_table_memory *memory, icestream_error *error);
 
-/* Fills `error`: a sum of the table is 2^63 units or more. Returns ICESTREAM_E_CONFIG, because no other device
- * could hold this sum, either. */
+/* Fills `error`: a sum of the table is 2^63 units or more. Returns ICESTREAM_E_CONFIG, because no
+ * other device could hold this sum, either. */
 int ics_device_table_overflow(icestream_error *error);
 
 /* Computes all photons of the light and adds their samples to the table. The results of

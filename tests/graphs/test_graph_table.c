@@ -55,9 +55,10 @@ static void expect_same(filled result, const filled *expected, const char *name)
 {
     ck_assert_msg(result.samples == expected->samples, "%s: %llu samples, expected %llu", name,
                   (unsigned long long)result.samples, (unsigned long long)expected->samples);
-    ck_assert_msg(!memcmp(result.sums, expected->sums, SMALL_TABLE_CELLS * 8ul), "%s: other sums", name);
-    ck_assert_msg(!memcmp(result.squares, expected->squares, SMALL_TABLE_CELLS * 8ul), "%s: other squares",
+    ck_assert_msg(!memcmp(result.sums, expected->sums, SMALL_TABLE_CELLS * 8ul), "%s: other sums",
                   name);
+    ck_assert_msg(!memcmp(result.squares, expected->squares, SMALL_TABLE_CELLS * 8ul),
+                  "%s: other squares", name);
     ck_assert_msg(!memcmp(&result.account, &expected->account, sizeof result.account),
                   "%s: another account", name);
     empty(&result);

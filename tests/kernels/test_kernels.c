@@ -7,9 +7,7 @@
  * graphs/schedule.c, and a file emulated/WORD.c that names its kernels. */
 #include "tests/kernels/emulated/grid.h"
 #include "tests/kernels/emulated/light.h"
-#include "tests/kernels/emulated/table.h"
 #include "tests/support/shape_world.h"
-#include "tests/support/small_table.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
@@ -426,65 +424,6 @@ START_TEST(refills)
 }
 END_TEST
 
-/* A table that the emulated kernel fills in two launches has the bytes of the one that the CPU fills. */
-START_TEST(tables_are_those_of_the_cpu)
-{
-    const size_t bytes = SMALL_TABLE_CELLS * sizeof(uint64_t);
-    ice_tabulate_origin origins[EMISSIONS];
-    uint32_t offsets[EMISSIONS], photons = 0;
-    grid_refill = 1 + 15 * (uint32_t)_i;
-    world.tables->device.reach_cull = 0; /* as for all tables */
-    small_table_origins(emissions, EMISSIONS, origins);
-    for (uint32_t i = 0; i < EMISSIONS; ++i) {
-        offsets[i] = photons;
-        photons += emissions[i].photons;
-    }
-    const ice_tabulation expected_table = small_table(filled(bytes, 0), filled(bytes, 0));
-    const ics_graph_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC,
-                                       .variants = world_variants(),
-                                       .table = &expected_table,
-                                       .instruction_set = "baseline"};
-    icestream_error error;
-    ics_graph *graph = NULL;
-    ice_account account = {0};
-    uint64_t samples = 0;
-    ck_assert_msg(ics_graph_create(&options, world.tables, &graph, &error) == 0, "%s", error.text);
-    ck_assert_int_eq(
-        ics_graph_tabulate(graph, emissions, origins, EMISSIONS, &samples, &account), 0);
-    ics_graph_destroy(graph);
-    ck_assert_uint_gt(samples, 10000);
-
-    const ice_tabulation table = small_table(filled(bytes, 0), filled(bytes, 0));
-    ics_table_counts sum = {0};
-    for (uint32_t first = 0; first < photons; first += 301) {
-        ics_table_counts counts = {0};
-        const ics_table_work work = {.emissions = emissions,
-                                     .origins = origins,
-                                     .offsets = offsets,
-                                     .counts = &counts,
-                                     .count = EMISSIONS,
-                                     .first = first,
-                                     .photons = photons - first < 301 ? photons - first : 301};
-        grid_table_run(&(grid_table){&world.tables->device, &table, &work}, 2);
-        sum.samples += counts.samples;
-        sum.bounces += counts.bounces;
-        sum.left += counts.left;
-        sum.absorbed += counts.absorbed;
-        ck_assert_uint_eq(counts.overflows, 0);
-    }
-    ck_assert_uint_eq(sum.samples, samples);
-    ck_assert_uint_eq(sum.bounces, account.bounces);
-    ck_assert_uint_eq(sum.left, account.left);
-    ck_assert_uint_eq(sum.absorbed, account.absorbed);
-    ck_assert(!memcmp(table.sums, expected_table.sums, bytes));
-    ck_assert(!memcmp(table.squares, expected_table.squares, bytes));
-    free(table.sums);
-    free(table.squares);
-    free(expected_table.sums);
-    free(expected_table.squares);
-}
-END_TEST
-
 ICS_TEST_MAIN("kernels")
 {
     TCase *tests = tcase_create("schedules");
@@ -493,7 +432,6 @@ ICS_TEST_MAIN("kernels")
     tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
     tcase_add_test(tests, joined_kernels_give_what_the_cpu_gives);
     tcase_add_loop_test(tests, refills, 0, 3);
-    tcase_add_loop_test(tests, tables_are_those_of_the_cpu, 0, 3);
     suite_add_tcase(suite, tests);
     static const struct {
         const char *name;
@@ -506,7 +444,6 @@ ICS_TEST_MAIN("kernels")
         tcase_add_unchecked_fixture(features, rich[i].prepare, clean_up);
         tcase_set_timeout(features, 300);
         tcase_add_loop_test(features, refills, 0, 3);
-        tcase_add_loop_test(features, tables_are_those_of_the_cpu, 0, 1);
         suite_add_tcase(suite, features);
     }
 }

@@ -8,13 +8,20 @@
 #include <math.h>
 #include <stddef.h>
 
-enum { SMALL_TABLE_BINS = 40, SMALL_TABLE_CELLS = (SMALL_TABLE_BINS + 2) * 8 * 12 * (SMALL_TABLE_BINS + 2) };
+enum {
+    SMALL_TABLE_BINS = 40,
+    SMALL_TABLE_CELLS = (SMALL_TABLE_BINS + 2) * 8 * 12 * (SMALL_TABLE_BINS + 2)
+};
 
-/* Returns the table with these sums and squares, [SMALL_TABLE_CELLS]; squares may be NULL. Photons end outside. */
+/* Returns the table with these sums and squares, [SMALL_TABLE_CELLS]; squares may be NULL. Photons
+ * end outside. */
 static inline ice_tabulation small_table(uint64_t *sums, uint64_t *squares)
 {
     ice_tabulation table = {
-        .axes = {{.bins = SMALL_TABLE_BINS, .power = 2, .scale = SMALL_TABLE_BINS / sqrtf(300), .ends_above = 1},
+        .axes = {{.bins = SMALL_TABLE_BINS,
+                  .power = 2,
+                  .scale = SMALL_TABLE_BINS / sqrtf(300),
+                  .ends_above = 1},
                  {.coordinate = 1, .bins = 6, .power = 1, .scale = 6 / 180.0f},
                  {.coordinate = 2, .bins = 10, .power = 1, .first = -1, .scale = 5},
                  {.coordinate = 3,

@@ -1,9 +1,9 @@
-/* The kernel that fills a table (stages/tabulate.h). All schedules of a GPU fill tables by it, because nearly
- * all of its time goes into samples: a bounce has 20 or more of them.
+/* The kernel that fills a table (stages/tabulate.h). All schedules of a GPU fill tables by it,
+ * because nearly all of its time goes into samples: a bounce has 20 or more of them.
  *
  * A thread carries photon after photon. The threads of a warp add one sample each, again and again.
- * When GPU_SPECIAL_REFILL of them have no sample left, these go on to their next segments, or to new
- * photons.
+ * When GPU_SPECIAL_REFILL of them have no sample left, these go on to their next segments, or to
+ * new photons.
  *
  * Besides what kernels/cuda/device/special.h lists, the program defines the shape of the table, so
  * that the compiler unrolls the loop over the axes:
@@ -23,10 +23,10 @@ typedef struct gpu_tabulated {
     ice_active_photon active;
     ice_bounce bounce;
     ice_tabulate_way way;
-    float offset;          /* ice_tabulate_offset() of the photon */
+    float offset;           /* ice_tabulate_offset() of the photon */
     uint32_t sample, count; /* the next sample of the segment; all of them */
-    bool flies;            /* there is a photon, which is in `bounce` */
-    bool done;             /* the launch has no photon left for this thread */
+    bool flies;             /* there is a photon, which is in `bounce` */
+    bool done;              /* the launch has no photon left for this thread */
 } gpu_tabulated;
 
 /* What a thread has counted. */
@@ -102,7 +102,7 @@ ICE_FN uint32_t gpu_table_emission(const ics_table_work *work, uint32_t photon)
 }
 
 /* Gives the thread a new photon, if the launch has one. */
-ICE_FN void gpu_table_take_photon(const ice_tabulation *table, const ice_tables *tables,
+ICE_FN void gpu_table_next_photon(const ice_tabulation *table, const ice_tables *tables,
                                   const ics_table_work *work, gpu_tabulated *own)
 {
     const unsigned long long number = atomicAdd(&work->counts->next, 1ull);
@@ -152,7 +152,7 @@ ICE_FN void gpu_table_go_on(const ice_tabulation *table, const ice_tables *table
         ice_end_bounce(GPU_SPECIAL_SCATTER, tables, &own->bounce, &own->active.photon,
                        &own->active.random, &own->active.fate);
     } else {
-        gpu_table_take_photon(table, tables, work, own);
+        gpu_table_next_photon(table, tables, work, own);
     }
     if (own->flies && own->active.fate == ICE_ALIVE) {
         gpu_table_start_segment(table, tables, work, own);
@@ -179,7 +179,8 @@ ICE_FN void gpu_table_report(const gpu_table_sums *sums, ics_table_counts *count
 }
 
 ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_table(const __grid_constant__ ice_tables given, const __grid_constant__ ice_tabulation table,
+    gpu_table(const __grid_constant__ ice_tables given,
+              const __grid_constant__ ice_tabulation table,
               const __grid_constant__ ics_table_work work)
 {
     const ice_tables tables = gpu_special_tables(&given);

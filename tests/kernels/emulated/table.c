@@ -2,10 +2,16 @@
 #include "tests/kernels/emulated/grid.h"
 
 /* The shape of tests/support/small_table.h. */
-#define GPU_TABLE_GEOMETRY    ICE_TABULATE_SPHERICAL
-#define GPU_TABLE_AXES        4
-#define GPU_TABLE_COORDINATES {0, 1, 2, 3}
-#define GPU_TABLE_POWERS      {2, 1, 1, 2}
+#define GPU_TABLE_GEOMETRY ICE_TABULATE_SPHERICAL
+#define GPU_TABLE_AXES     4
+#define GPU_TABLE_COORDINATES                                                                      \
+    {                                                                                              \
+        0, 1, 2, 3                                                                                 \
+    }
+#define GPU_TABLE_POWERS                                                                           \
+    {                                                                                              \
+        2, 1, 1, 2                                                                                 \
+    }
 #include "kernels/cuda/device/table.h"
 #include "tests/kernels/emulated/table.h"
 
