@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "pipeline/models/text/text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +9,11 @@ int ics_text_table_add(ics_text_table *table, const double *values, size_t line)
 {
     if (table->rows == table->capacity) {
         size_t capacity = table->capacity ? 2 * table->capacity : 64;
-        if (capacity > SIZE_MAX / (table->columns * sizeof(double))) {
+        size_t bytes;
+        if (__builtin_mul_overflow(capacity, table->columns * sizeof *values, &bytes)) {
             return ICESTREAM_E_MEMORY;
         }
-        double *grown = realloc(table->values, capacity * table->columns * sizeof *grown);
+        double *grown = realloc(table->values, bytes);
         if (grown == NULL) {
             return ICESTREAM_E_MEMORY;
         }
