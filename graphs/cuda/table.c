@@ -15,7 +15,8 @@ enum {
     TABLE_BLOCKS = 4,
     TABLE_REFILL = 8,
     SHAPE_SIZE = 512, /* of the definitions of the shape */
-    /* A launch of this number of photons takes some seconds at most, after which `cancel` is looked at. */
+    /* A launch of this number of photons takes some seconds at most, after which `cancel` is looked
+       at. */
     LAUNCH_PHOTONS = 1 << 22,
     PIECE_CELLS = 1 << 22 /* of the sums, in one download */
 };
