@@ -26,10 +26,16 @@ typedef unsigned long size_t;
 #define ICE_ALIGNED(n)  alignas(n) /* before the first member of a structure */
 #define ICE_UNLIKELY(x) (x)
 #else
-#define ICE_INFINITY    INFINITY
-#define ICE_ALIGNED(n)  _Alignas(n)
-/* Inlining is a promise to the vectoriser, not a hint: a call in a loop over photons ends it. */
-#define ICE_FN          static inline __attribute__((always_inline, unused))
+#define ICE_INFINITY   INFINITY
+#define ICE_ALIGNED(n) _Alignas(n)
+/* Inlining is a promise to the vectoriser, not a hint: a call in a loop over photons ends it.
+ * Builds with sanitizers (ICE_KEEP_CALLS) do without, because clang would need minutes for a
+ * function into which all stages are inlined. */
+#if defined(ICE_KEEP_CALLS)
+#define ICE_FN static inline __attribute__((unused))
+#else
+#define ICE_FN static inline __attribute__((always_inline, unused))
+#endif
 #define ICE_RARE_FN     static inline __attribute__((unused))
 #define ICE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #endif
