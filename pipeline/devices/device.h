@@ -15,7 +15,8 @@
  *                    first), handles losses and reports; device_makers and device_group_members
  *                    create the members
  *   device_backend   what each kind of member implements: device_cpu.c, and device_gpu.c with
- *                    device_gpu_work (the GPU's thread) and device_choice (schedule AUTO)
+ *                    device_gpu_work (the GPU's thread) and device_choice (schedule AUTO);
+ *                    device_gpu_table.c is a GPU that fills a table
  */
 #ifndef ICS_DEVICES_DEVICE_H
 #define ICS_DEVICES_DEVICE_H
