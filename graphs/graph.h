@@ -8,6 +8,7 @@
  *               cuda/loop.c (the CUDA graph of a loop; read its head first), cuda/settings.h
  *               (defaults), cuda/choose.c (auto), cuda/choice.h (the earlier choices of auto),
  *               cuda/plan.c (plan), cuda/store.c (installation)
+ *   gpu_table.h a table on a GPU: cuda/table.c
  *   gpu_none.c  the same interface in a build without CUDA: there is no device
  *   schedule.h  a row for each schedule of a GPU
  *

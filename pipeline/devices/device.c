@@ -229,6 +229,11 @@ bool ics_device_member_facts_of(const ics_device *device, uint32_t index,
     return ics_device_group_member_facts(device->group, index, out);
 }
 
+int ics_device_finish_table(ics_device *device, icestream_error *error)
+{
+    return ics_device_group_finish_table(device->group, error);
+}
+
 const char *ics_device_text(const ics_device *device, char *buffer, size_t size)
 {
     ics_device_facts facts;

@@ -15,7 +15,8 @@
  *                    first), handles losses and reports; device_makers and device_group_members
  *                    create the members
  *   device_backend   what each kind of member implements: device_cpu.c, and device_gpu.c with
- *                    device_gpu_work (the GPU's thread) and device_choice (schedule AUTO)
+ *                    device_gpu_work (the GPU's thread) and device_choice (schedule AUTO);
+ *                    device_gpu_table.c is a GPU that fills a table
  */
 #ifndef ICS_DEVICES_DEVICE_H
 #define ICS_DEVICES_DEVICE_H
@@ -70,6 +71,11 @@ typedef struct ics_device_watch {
 int ics_device_run_steps_watched(ics_device *device, ics_step_cursor steps, uint64_t photon_limit,
                                  const ics_device_watch *watch, ics_device_hits *out,
                                  icestream_error *error);
+
+/* After all batches have come back: adds the parts of the table that the members have to
+ * options->table. Call it once, and before the table is read. ICESTREAM_E_FAILED: a GPU was lost
+ * with its part, or a sum is too large; ICESTREAM_E_MEMORY. */
+int ics_device_finish_table(ics_device *device, icestream_error *error);
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 

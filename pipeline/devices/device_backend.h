@@ -17,6 +17,9 @@ typedef struct ics_device_functions {
     void (*submit)(void *self, ics_batch *batch);
     /* Fills in what the backend knows: not `members`, `gpus` and `first_name`. Any thread. */
     void (*facts_of)(void *self, ics_device_facts *out);
+    /* Adds what the backend has of a table to the table of its options. NULL: it has nothing. Any
+     * thread, while the backend holds no batch. */
+    int (*finish_table)(void *self, icestream_error *error);
 } ics_device_functions;
 
 typedef struct ics_device_backend {
@@ -58,5 +61,8 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
  * ICESTREAM_E_MEMORY, ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_FAILED. */
 int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out,
                           icestream_error *error);
+/* The same for options with a table: one thread that serves the GPU. */
+int ics_device_gpu_table_create(const ics_device_parts *parts, ics_device_backend *out,
+                                icestream_error *error);
 
 #endif

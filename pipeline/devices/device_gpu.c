@@ -322,12 +322,6 @@ int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out
 {
     static const ics_device_functions functions = {
         .destroy = destroy, .submit = submit, .facts_of = facts_of};
-    if (parts->options->table != NULL) {
-        return ics_error_set(
-            error, ICESTREAM_E_CONFIG,
-            "stages.tabulate: a GPU does not fill tables in this version; expected "
-            "device.backend: cpu");
-    }
     gpu_device *device = calloc(1, sizeof *device);
     if (device == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");

@@ -2,6 +2,7 @@
 #include "pipeline/devices/device_group.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "pipeline/devices/device_group_members.h"
 
 #include <stdlib.h>
@@ -239,6 +240,26 @@ static void take_back(void *user, ics_job *job)
         post_batch(group, batch);
     }
     dispatch(group);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+int ics_device_group_finish_table(ics_device_group *group, icestream_error *error)
+{
+    for (uint32_t i = 0; i < group->count; ++i) {
+        const ics_device_member *member = &group->members[i];
+        if (member->backend.functions == NULL || member->backend.functions->finish_table == NULL) {
+            continue;
+        }
+        if (member->lost) {
+            return ics_error_set(error, ICESTREAM_E_FAILED,
+                                 "%s was lost, and its part of the table with it; no table is "
+                                 "written: start the command again",
+                                 member->name);
+        }
+        ICS_TRY(member->backend.functions->finish_table(member->backend.self, error));
+    }
+    return ICESTREAM_OK;
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */

@@ -25,6 +25,8 @@ uint32_t ics_device_group_credits(const ics_device_group *group);
 /* Gives the group a batch. The caller makes sure that the group holds fewer batches than its
  * credits. One thread at a time. */
 void ics_device_group_submit(ics_device_group *group, ics_batch *batch);
+/* See ics_device_finish_table. The group holds no batch. */
+int ics_device_group_finish_table(ics_device_group *group, icestream_error *error);
 /* Fills in everything but first_name. Any thread. */
 void ics_device_group_facts(ics_device_group *group, ics_device_facts *out);
 /* See ics_device_member_facts_of. Any thread. */

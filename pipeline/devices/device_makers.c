@@ -28,7 +28,8 @@ static int make_gpu(void *user, const ics_device_parts *parts, ics_device_backen
                     icestream_error *error)
 {
     (void)user;
-    return ics_device_gpu_create(parts, out, error);
+    return parts->options->table != NULL ? ics_device_gpu_table_create(parts, out, error)
+                                         : ics_device_gpu_create(parts, out, error);
 }
 
 ics_device_maker ics_device_makers_cpu(const ics_device_options *options, uint32_t gpus)

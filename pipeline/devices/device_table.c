@@ -75,27 +75,37 @@ int ics_device_table_origins(const ics_device_table *table, const ics_device_tab
     return ICESTREAM_OK;
 }
 
-int ics_device_table_fill(ics_device_table *table, ics_graph *graph,
-                          const ics_device_table_light *from, ics_device_table_memory *memory,
-                          ice_account *account, icestream_error *error)
+int ics_device_table_prepare(const ics_device_table *table, const ics_device_table_light *from,
+                             ics_device_table_memory *memory, icestream_error *error)
 {
-    uint64_t samples = 0;
     if (from->count > memory->capacity) {
         free(memory->origins);
         memory->origins = calloc(from->count, sizeof *memory->origins);
         memory->capacity = memory->origins != NULL ? from->count : 0;
     }
     if (memory->origins == NULL) {
-        return ICESTREAM_E_MEMORY;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u steps of a table",
+                             from->count);
     }
-    ICS_TRY(ics_device_table_origins(table, from, memory->origins, error));
+    return ics_device_table_origins(table, from, memory->origins, error);
+}
+
+int ics_device_table_overflow(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "stages.tabulate: a sum of the table is above 2^31 = 2147483648 in "
+                         "weights, which 64 bits cannot hold; make several tables of fewer "
+                         "photons, or give the steps smaller weights");
+}
+
+int ics_device_table_fill(ics_device_table *table, ics_graph *graph,
+                          const ics_device_table_light *from, ics_device_table_memory *memory,
+                          ice_account *account, icestream_error *error)
+{
+    uint64_t samples = 0;
+    ICS_TRY(ics_device_table_prepare(table, from, memory, error));
     const int status =
         ics_graph_tabulate(graph, from->emissions, memory->origins, from->count, &samples, account);
     atomic_fetch_add_explicit(&table->samples, samples, memory_order_relaxed);
-    return status != ICESTREAM_E_FAILED
-               ? status
-               : ics_error_set(error, ICESTREAM_E_FAILED,
-                               "stages.tabulate: a sum of the table is above 2^31 = 2147483648 in "
-                               "weights, which 64 bits cannot hold; make several tables of fewer "
-                               "photons, or give the steps smaller weights");
+    return status != ICESTREAM_E_FAILED ? status : ics_device_table_overflow(error);
 }

@@ -36,9 +36,19 @@ typedef struct ics_device_table_light {
     const ice_light *light;
 } ics_device_table_light;
 
+/* Makes room for the origins of the light in memory->origins, and makes them. ICESTREAM_E_MEMORY,
+ * and the errors of ics_device_table_origins(). */
+int ics_device_table_prepare(const ics_device_table *table, const ics_device_table_light *from,
+                             ics_device_table_memory *memory, icestream_error *error);
+
+/* Fills `error`: a sum of the table is 2^63 units or more. Returns ICESTREAM_E_CONFIG, because no
+ * other device could hold this sum, either. */
+int ics_device_table_overflow(icestream_error *error);
+
 /* Computes all photons of the light and adds their samples to the table. The results of
- * ics_graph_tabulate(), and those of ics_device_table_origins(); `error` is filled after
- * ICESTREAM_E_INPUT and ICESTREAM_E_FAILED. */
+ * ics_graph_tabulate(), with ics_device_table_overflow() for ICESTREAM_E_FAILED, and those of
+ * ics_device_table_prepare(). `error` is filled except after ICESTREAM_E_INTERRUPTED and after
+ * ICESTREAM_E_MEMORY of the graph. */
 int ics_device_table_fill(ics_device_table *table, ics_graph *graph,
                           const ics_device_table_light *from, ics_device_table_memory *memory,
                           ice_account *account, icestream_error *error);

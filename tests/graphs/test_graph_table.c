@@ -4,58 +4,13 @@
  * How to join: a new feature of the ice joins in the table `features`. */
 #include "kernels/cpu/kernels.h"
 #include "tests/graphs/graph_world.h"
+#include "tests/support/small_table.h"
 #include "tests/support/test_main.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-enum { BINS = 40, CELLS = (BINS + 2) * 8 * 12 * (BINS + 2) };
-
-/* r, azimuth, cosine and delay; photons end outside. */
-static ice_tabulation small_table(uint64_t *sums, uint64_t *squares)
-{
-    ice_tabulation table = {
-        .axes = {{.bins = BINS, .power = 2, .scale = BINS / sqrtf(300), .ends_above = 1},
-                 {.coordinate = 1, .bins = 6, .power = 1, .scale = 6 / 180.0f},
-                 {.coordinate = 2, .bins = 10, .power = 1, .first = -1, .scale = 5},
-                 {.coordinate = 3,
-                  .bins = BINS,
-                  .power = 2,
-                  .scale = BINS / sqrtf(3000),
-                  .ends_above = 1}},
-        .axis_count = 4,
-        .geometry = ICE_TABULATE_SPHERICAL,
-        .step = 1,
-        .inverse_step = 1,
-        .absorption_lengths = 10,
-        .inverse_speed = 1.3f * 3.33564095f,
-        .sums = sums,
-        .squares = squares};
-    uint32_t stride = 1;
-    for (int i = 3; i >= 0; --i) {
-        table.axes[i].stride = stride;
-        stride *= (uint32_t)table.axes[i].bins + 2;
-    }
-    ck_assert_uint_eq(stride, CELLS);
-    return table;
-}
-
-static void make_origins(const ice_emission *emissions, size_t count, ice_tabulate_origin *out)
-{
-    for (size_t i = 0; i < count; ++i) {
-        const ice_emission *e = &emissions[i];
-        out[i] = (ice_tabulate_origin){.x = e->x,
-                                       .y = e->y,
-                                       .z = e->z,
-                                       .ux = 1,
-                                       .vy = 1,
-                                       .wz = 1,
-                                       .time = (float)i,
-                                       .weight = 0.5f + 0.125f * (float)(i % 4)};
-    }
-}
 
 typedef struct filled {
     uint64_t *sums, *squares;
@@ -66,7 +21,7 @@ typedef struct filled {
 static filled fill(const stage_world *world, ics_schedule schedule, const char *instruction_set,
                    uint32_t pool, const ice_emission *emissions, uint32_t count, uint32_t pieces)
 {
-    filled result = {.sums = calloc(CELLS, 8), .squares = calloc(CELLS, 8)};
+    filled result = {.sums = calloc(SMALL_TABLE_CELLS, 8), .squares = calloc(SMALL_TABLE_CELLS, 8)};
     ice_tabulate_origin origins[GRAPH_STEPS];
     const ice_tabulation table = small_table(result.sums, result.squares);
     const ics_graph_options options = {.schedule = schedule,
@@ -76,7 +31,7 @@ static filled fill(const stage_world *world, ics_schedule schedule, const char *
                                        .instruction_set = instruction_set};
     icestream_error error;
     ics_graph *graph = NULL;
-    make_origins(emissions, count, origins);
+    small_table_origins(emissions, count, origins);
     ck_assert_msg(ics_graph_create(&options, world->tables, &graph, &error) == 0, "%s", error.text);
     const uint32_t piece = count / pieces;
     for (uint32_t i = 0; i < count; i += piece) {
@@ -100,9 +55,10 @@ static void expect_same(filled result, const filled *expected, const char *name)
 {
     ck_assert_msg(result.samples == expected->samples, "%s: %llu samples, expected %llu", name,
                   (unsigned long long)result.samples, (unsigned long long)expected->samples);
-    ck_assert_msg(!memcmp(result.sums, expected->sums, CELLS * 8ul), "%s: other sums", name);
-    ck_assert_msg(!memcmp(result.squares, expected->squares, CELLS * 8ul), "%s: other squares",
+    ck_assert_msg(!memcmp(result.sums, expected->sums, SMALL_TABLE_CELLS * 8ul), "%s: other sums",
                   name);
+    ck_assert_msg(!memcmp(result.squares, expected->squares, SMALL_TABLE_CELLS * 8ul),
+                  "%s: other squares", name);
     ck_assert_msg(!memcmp(&result.account, &expected->account, sizeof result.account),
                   "%s: another account", name);
     empty(&result);

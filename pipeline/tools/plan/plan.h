@@ -16,6 +16,13 @@ typedef struct ics_plan_on_cpu {
     size_t table_bytes; /* bytes of the tables, which all threads share */
 } ics_plan_on_cpu;
 
+/* The kernel that fills a table (stages.tabulate). */
+typedef struct ics_plan_table {
+    bool wanted; /* whether the configuration makes a table; otherwise the rest is 0 */
+    ics_kernel_resources kernel;
+    uint64_t cells, bytes; /* of the sums, with under- and overflow, and with the squares */
+} ics_plan_table;
+
 typedef struct ics_plan_on_gpu {
     bool wanted;            /* whether photons could run on a GPU; otherwise the rest is 0 */
     ics_gpu_device device;  /* the GPU of this machine; its name is "" if there is none */
@@ -24,6 +31,7 @@ typedef struct ics_plan_on_gpu {
     bool assumed;           /* the architecture was neither given nor found */
     ics_gpu_plan *schedules[ICS_SCHEDULE_COUNT]; /* [count] */
     size_t count;
+    ics_plan_table table;
     char missing[sizeof((icestream_error *)0)->text]; /* why there is no plan; "" if there is one */
 } ics_plan_on_gpu;
 

@@ -52,6 +52,16 @@ static json_t *schedule_json(const ics_gpu_plan *schedule)
         (json_int_t)schedule->device_bytes, "staging", (json_int_t)schedule->staging_bytes);
 }
 
+static json_t *table_json(const ics_plan_table *table)
+{
+    return !table->wanted
+               ? json_null()
+               : json_pack("{s:s, s:I, s:I, s:I, s:I}", "kernel", table->kernel.name, "registers",
+                           (json_int_t)table->kernel.registers, "spill_stores",
+                           (json_int_t)table->kernel.spill_stores, "cells",
+                           (json_int_t)table->cells, "bytes", (json_int_t)table->bytes);
+}
+
 static json_t *gpu_json(const ics_plan_on_gpu *gpu)
 {
     json_t *schedules = json_array();
@@ -60,9 +70,9 @@ static json_t *gpu_json(const ics_plan_on_gpu *gpu)
     }
     const char *name = gpu->device.name[0] != '\0' ? gpu->device.name : NULL;
     const char *missing = gpu->missing[0] != '\0' ? gpu->missing : NULL;
-    return json_pack("{s:s?, s:i, s:b, s:s?, s:o}", "device", name, "architecture",
+    return json_pack("{s:s?, s:i, s:b, s:s?, s:o, s:o}", "device", name, "architecture",
                      gpu->architecture, "assumed", (int)gpu->assumed, "no_plan", missing,
-                     "schedules", schedules);
+                     "schedules", schedules, "table", table_json(&gpu->table));
 }
 
 int ics_plan_print_json(const ics_plan *all, FILE *out, icestream_error *error)

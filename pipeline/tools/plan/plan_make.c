@@ -1,8 +1,10 @@
 #include "base/error.h"
+#include "graphs/gpu_table.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/session/world.h"
 #include "pipeline/tools/measure/schedules.h"
 #include "pipeline/tools/plan/plan.h"
+#include "pipeline/tools/tabulate/table_setting.h"
 
 enum { ARCHITECTURE_DEFAULT = 90 };
 
@@ -71,6 +73,29 @@ static int plan_schedule(const icestream_config *config, const ics_world *world,
     return ICESTREAM_OK;
 }
 
+/* Plans the kernel that fills the table of the configuration, if it makes one. */
+static int plan_table(const icestream_config *config, const ics_world *world, int architecture,
+                      ics_plan_table *out, icestream_error *error)
+{
+    ics_gpu_options options;
+    ics_device_table table = {.samples = 0};
+    out->wanted = config->stages.tabulate != ICS_TABULATE_NONE;
+    if (!out->wanted) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
+    ICS_TRY(ics_table_setting_stage(config, &world->tables->device, &table, error));
+    options.light_profiles = true; /* as when the table is made */
+    out->cells = ics_gpu_table_cells(&table.stage);
+    out->bytes = out->cells * sizeof(uint64_t) * (config->table.squares ? 2 : 1);
+    const int status = ics_gpu_table_plan(&options, world->tables, &table.stage, architecture,
+                                          &out->kernel, error);
+    if (status == ICESTREAM_E_CONFIG && error != NULL) { /* as above */
+        error->status = ICESTREAM_E_DEVICE;
+    }
+    return status == ICESTREAM_E_CONFIG ? ICESTREAM_E_DEVICE : status;
+}
+
 static int plan_gpu(const icestream_config *config, const ics_world *world, int architecture,
                     ics_plan_on_gpu *out, icestream_error *error)
 {
@@ -86,6 +111,9 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
             status = plan_schedule(config, world, list.items[i],
                                    out->device.name[0] != '\0' ? 0 : out->architecture, out, error);
         }
+    }
+    if (status == ICESTREAM_OK) {
+        status = plan_table(config, world, out->architecture, &out->table, error);
     }
     /* If the configuration does not ask for a GPU, a missing plan is a part of the report and no
      * error. */

@@ -157,6 +157,18 @@ static void print_largest(const ics_plan_on_gpu *gpu, FILE *out)
     fputc('\n', out);
 }
 
+static void print_table(const ics_plan_table *table, FILE *out)
+{
+    fprintf(out,
+            "\ntable (stages.tabulate), filled by %s in all schedules\n"
+            "  memory    %.1f MB of the device for %" PRIu64 " cells, and as much of the host\n",
+            table->kernel.name, megabytes(table->bytes), table->cells);
+    if (table->kernel.registers > 0) {
+        fprintf(out, "  kernel    %" PRIu32 " registers, spills of %" PRIu32 " bytes\n",
+                table->kernel.registers, table->kernel.spill_stores);
+    }
+}
+
 int ics_plan_print_text(const ics_plan *all, FILE *out, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -174,6 +186,9 @@ int ics_plan_print_text(const ics_plan *all, FILE *out, icestream_error *error)
     }
     if (all->gpu.count > 0) {
         print_largest(&all->gpu, out);
+    }
+    if (all->gpu.table.kernel.name[0] != '\0') {
+        print_table(&all->gpu.table, out);
     }
     return status == ICESTREAM_OK ? ics_report_end("plan", out, error) : status;
 }

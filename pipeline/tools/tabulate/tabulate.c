@@ -139,9 +139,12 @@ static int fill_table(making *m, const char *path, FILE *report, icestream_error
                               (ics_post){0}, &device, error));
     ics_task_progress_next(&m->progress, path);
     const double start = ics_clock_seconds();
-    const int status = ics_device_run_steps_watched(
+    int status = ics_device_run_steps_watched(
         device, (ics_step_cursor){.steps = m->steps.steps, .count = m->steps.count},
         m->config->graph.batch, &watch, &none, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_device_finish_table(device, error);
+    }
     const double seconds = ics_clock_seconds() - start;
     ics_task_progress_end(&m->progress);
     if (status == ICESTREAM_OK && report != NULL) {
