@@ -69,8 +69,10 @@ static int define_shape(const ice_tabulation *stage, char *definitions, size_t s
     if (file == NULL) {
         return no_memory(error);
     }
-    fprintf(file, "#define GPU_TABLE_GEOMETRY %d\n#define GPU_TABLE_AXES %d\n", stage->geometry,
-            stage->axis_count);
+    fprintf(file,
+            "#define GPU_TABLE_GEOMETRY %d\n#define GPU_TABLE_AXES %d\n"
+            "#define GPU_TABLE_SQUARES %d\n",
+            stage->geometry, stage->axis_count, stage->squares != NULL ? 1 : 0);
     add_list(file, "COORDINATES", stage, false);
     add_list(file, "POWERS", stage, true);
     const bool good = fflush(file) == 0 && !ferror(file);

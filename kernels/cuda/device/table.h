@@ -11,6 +11,7 @@
  *   GPU_TABLE_AXES          number of axes
  *   GPU_TABLE_COORDINATES   {...}, the coordinate of each axis
  *   GPU_TABLE_POWERS        {...}, the power of each axis
+ *   GPU_TABLE_SQUARES       1: there are squares, 0: there are none
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_TABLE_H
 #define ICS_KERNELS_CUDA_DEVICE_TABLE_H
@@ -83,7 +84,7 @@ ICE_FN void gpu_table_add_sample(const ice_tabulation *table, const ice_tables *
     const float weight = ice_tabulate_weight(sample.weight, sample.depth);
     ++sums->samples;
     sums->overflows |= gpu_table_add(&table->sums[at], ice_tabulate_units(weight));
-    if (table->squares) {
+    if (GPU_TABLE_SQUARES) {
         sums->overflows |= gpu_table_add(&table->squares[at], ice_tabulate_units(weight * weight));
     }
 }

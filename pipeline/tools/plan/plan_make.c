@@ -86,6 +86,8 @@ static int plan_table(const icestream_config *config, const ics_world *world, in
     ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
     ICS_TRY(ics_table_setting_stage(config, &world->tables->device, &table, error));
     options.light_profiles = true; /* as when the table is made */
+    table.stage.squares =
+        config->table.squares ? &out->cells : NULL; /* only whether there are any */
     out->cells = ics_gpu_table_cells(&table.stage);
     out->bytes = out->cells * sizeof(uint64_t) * (config->table.squares ? 2 : 1);
     const int status = ics_gpu_table_plan(&options, world->tables, &table.stage, architecture,

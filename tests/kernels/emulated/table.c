@@ -12,6 +12,8 @@
     {                                                                                              \
         2, 1, 1, 2                                                                                 \
     }
+static int has_squares;
+#define GPU_TABLE_SQUARES has_squares
 #include "kernels/cuda/device/table.h"
 #include "tests/kernels/emulated/table.h"
 
@@ -24,5 +26,6 @@ static void run_table(void *user)
 void grid_table_run(const grid_table *arguments, uint32_t blocks)
 {
     grid_table copy = *arguments;
+    has_squares = arguments->table->squares != NULL;
     grid_run(blocks, GRID_BLOCK, run_table, &copy);
 }
