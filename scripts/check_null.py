@@ -10,6 +10,7 @@ readability-implicit-bool-conversion does this for C++, but C converts no pointe
 Needs Debian's python3-clang-16, which only Debian's own Python finds: hence the first line.
 """
 import collections
+import functools
 import json
 import multiprocessing
 import os
@@ -30,14 +31,19 @@ def is_pointer(cursor):
     return kind in (TypeKind.POINTER, TypeKind.INCOMPLETEARRAY, TypeKind.CONSTANTARRAY)
 
 
+@functools.lru_cache(maxsize=None)
+def path_in_root(name):
+    path = os.path.realpath(name)
+    return os.path.relpath(path, ROOT) if path.startswith(ROOT + os.sep) else None
+
+
 def place(cursor):
     start, end = cursor.extent.start, cursor.extent.end
     if start.file is None or end.file is None or start.file.name != end.file.name:
         return None
-    path = os.path.realpath(start.file.name)
-    if not path.startswith(ROOT + os.sep):
+    path = path_in_root(start.file.name)
+    if path is None:
         return None
-    path = os.path.relpath(path, ROOT)
     # An expression that a macro makes has the place of the macro's call.
     written = path.split(os.sep)[0] in ROOMS and start.offset < end.offset and \
         not re.match(r'ck_|(?!START_TEST)[A-Z_]+\(', text_of(path)[start.offset:end.offset])
@@ -89,6 +95,10 @@ def text_of(path):
     return texts[path]
 
 
+# Declarations of headers at which this process has looked already, as (path, start, end).
+seen = set()
+
+
 def look(command):
     os.chdir(command['directory'])
     arguments = [word for word in re.findall(r'(?:[^\s"\\]|\\.|"(?:[^"\\]|\\.)*")+', command['command'])[1:]]
@@ -107,7 +117,9 @@ def look(command):
         sys.exit(f"{command['file']}: {bad[0]}")
     found = set()
     for child in unit.cursor.get_children():
-        if place(child):
+        at = place(child)
+        if at and (at not in seen or not at[0].endswith('.h')):
+            seen.add(at)
             visit(child, found)
     return found
 
