@@ -357,7 +357,7 @@ static int fill(ics_gpu_table *table, const ics_gpu_table_light *light, ics_gpu_
                                      .count = light->count,
                                      .first = (uint32_t)first,
                                      .photons = now};
-        ics_table_counts counts;
+        ics_table_counts counts = {.next = 0};
         if (light->cancel != NULL && atomic_load(light->cancel)) {
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "interrupted");
         }
