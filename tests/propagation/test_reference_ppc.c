@@ -6,8 +6,9 @@
  *
  * Levels: p > 1e-3 for each of totals, modules by distance, modules by height, pooled times, and
  * for the smallest of the modules' times (Bonferroni); 4 sigma for mean values. A correct program
- * would fail one of them with other seeds in 3 % of all cases. Needs the folder `shared`, else it
- * skips. */
+ * would fail one of them with other seeds in 3 % of all cases. Other numbers of photons are other
+ * samples, too, so each of them would be a new draw: ICESTREAM_TEST_SCALE makes these samples
+ * larger, never smaller. Needs the folder `shared`, else it skips. */
 #include "pipeline/files/hit_reader.h"
 #include "tests/support/model_files.h"
 #include "tests/support/moments.h"
@@ -168,7 +169,7 @@ static icestream_config *load_run(int run, const scratch *place)
              scratch_path(place, "a.steps.npy", path));
     snprintf(sets[count++], sizeof *sets, "sink.directory=%s", place->folder);
     snprintf(sets[count++], sizeof *sets, "workload.photons_per_step=%zu",
-             test_scaled(runs[run].photons));
+             test_scaled_up(runs[run].photons));
     for (size_t i = 0; i < count; ++i) {
         list[i] = sets[i];
     }

@@ -19,6 +19,14 @@ static inline size_t test_scaled(size_t count)
     return (size_t)fmax(scaled, least);
 }
 
+/* Returns test_scaled(count), but at least `count`: for comparisons of which the smaller sample
+ * would say too little. */
+static inline size_t test_scaled_up(size_t count)
+{
+    const size_t scaled = test_scaled(count);
+    return scaled > count ? scaled : count;
+}
+
 /* xorshift64*: independent of the generator under test. The state must not be zero. */
 static inline uint64_t test_word(uint64_t *state)
 {
