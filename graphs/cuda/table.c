@@ -26,7 +26,7 @@ enum {
 struct ics_gpu_table {
     ics_gpu_options options;
     ice_tables tables;    /* with pointers of the device */
-    ice_tabulation stage; /* with pointers of the device */
+    ice_tabulation stage; /* with pointers of the device, NULL until there is memory */
     uint64_t cells;
     cudaLibrary_t library;
     cudaKernel_t kernel;
@@ -95,12 +95,12 @@ static int make_program(const ics_gpu_options *options, const ics_tables *tables
     return ics_program_create(&program, out, error);
 }
 
-static int load_kernel(ics_gpu_table *table, const ics_tables *tables, int architecture,
-                       icestream_error *error)
+static int load_kernel(ics_gpu_table *table, const ics_tables *tables, const ice_tabulation *stage,
+                       int architecture, icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
     ics_program *program = NULL;
-    ICS_TRY(make_program(&table->options, tables, &table->stage, architecture, &program, error));
+    ICS_TRY(make_program(&table->options, tables, stage, architecture, &program, error));
     const cudaError_t result =
         cudaLibraryLoadData(&table->library, program->image, NULL, NULL, 0, NULL, NULL, 0);
     ics_program_destroy(program);
@@ -111,12 +111,12 @@ static int load_kernel(ics_gpu_table *table, const ics_tables *tables, int archi
     return ICESTREAM_OK;
 }
 
-static int allocate(ics_gpu_table *table, const ics_tables *tables, icestream_error *error)
+static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squares,
+                    icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
     const uint64_t bytes = table->cells * sizeof(uint64_t);
-    const uint64_t all =
-        tables->bytes + sizeof *table->counts + bytes * (table->stage.squares != NULL ? 2 : 1);
+    const uint64_t all = tables->bytes + sizeof *table->counts + bytes * (has_squares ? 2 : 1);
     if (table->options.memory_limit != 0 && all > table->options.memory_limit) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
                              "GPU %d: a table of %llu cells needs %llu bytes of device memory, "
@@ -131,8 +131,6 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, icestream_er
     table->tables = ics_tables_at(tables, table->table_memory);
     CUDA_TRY(ordinal, error, cudaMalloc((void **)&table->counts, sizeof *table->counts));
     uint64_t *sums = NULL, *squares = NULL;
-    const bool has_squares = table->stage.squares != NULL;
-    table->stage.sums = table->stage.squares = NULL;
     CUDA_TRY(ordinal, error, cudaMalloc((void **)&sums, bytes));
     table->stage.sums = sums;
     CUDA_TRY(ordinal, error, cudaMemset(sums, 0, bytes));
@@ -160,7 +158,8 @@ static ics_gpu_options resolve(const ics_gpu_options *options)
     return out;
 }
 
-static int set_up(ics_gpu_table *table, const ics_tables *tables, icestream_error *error)
+static int set_up(ics_gpu_table *table, const ics_tables *tables, const ice_tabulation *stage,
+                  icestream_error *error)
 {
     const int ordinal = table->options.ordinal;
     ics_gpu_device about;
@@ -170,8 +169,8 @@ static int set_up(ics_gpu_table *table, const ics_tables *tables, icestream_erro
                                    .features = tables->device.features};
     ics_settings_resolve(&table->options, &limits);
     table->blocks = (uint32_t)about.processors * table->options.blocks_per_processor;
-    ICS_TRY(load_kernel(table, tables, about.architecture, error));
-    ICS_TRY(allocate(table, tables, error));
+    ICS_TRY(load_kernel(table, tables, stage, about.architecture, error));
+    ICS_TRY(allocate(table, tables, stage->squares != NULL, error));
     CUDA_TRY(ordinal, error, cudaEventCreate(&table->begun));
     CUDA_TRY(ordinal, error, cudaEventCreate(&table->computed));
     return ICESTREAM_OK;
@@ -202,8 +201,9 @@ int ics_gpu_table_create(const ics_gpu_options *options, const ics_tables *table
     }
     table->options = resolve(options);
     table->stage = *stage;
+    table->stage.sums = table->stage.squares = NULL; /* those are the caller's */
     table->cells = ics_gpu_table_cells(stage);
-    const int status = set_up(table, tables, error);
+    const int status = set_up(table, tables, stage, error);
     if (status != ICESTREAM_OK) {
         ics_gpu_table_destroy(table);
         return status;
