@@ -4,7 +4,7 @@
 #   headers_are_device_clean.sh SOURCE GENERATED [NVCC]
 #
 # Compiles every header alone as strict C11, and all headers together, with gcc and with clang if they are
-# installed. Compiles all headers together as CUDA C for sm_80 and sm_90, in portable and in fast maths.
+# installed. Compiles all headers together as CUDA C: for sm_80 and sm_90 in portable maths, for sm_90 in fast maths.
 # Without a CUDA compiler this part is left out with a message. SOURCE is the root of the repository,
 # GENERATED has stages/registry.h.
 set -euo pipefail
@@ -55,15 +55,12 @@ done
 if [[ -z $nvcc || $nvcc == *NOTFOUND ]]; then
     echo "left out: no CUDA compiler"
 else
-    cuda=("$nvcc" --fmad=false -Werror all-warnings -I "$source" -I "$generated"
-          -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90)
-    for fast in "" -DICE_MATH_FAST; do
-        compile "all stages as CUDA C $fast" "${cuda[@]}" $fast -c "$source/tests/stages/every_stage.cu" \
-            -o "$folder/every_stage_cuda.o"
-    done
-    compile "the example headers as CUDA C" "$nvcc" --fmad=false -Werror all-warnings -I "$source" \
-        -I "$generated" -gencode arch=compute_90,code=sm_90 "${examples[@]}" -c \
-        "$source/tests/stages/every_stage.cu" -o "$folder/every_stage_cuda.o"
+    cuda=("$nvcc" --fmad=false -Werror all-warnings -I "$source" -I "$generated" -c
+          "$source/tests/stages/every_stage.cu" -o "$folder/every_stage_cuda.o"
+          -gencode arch=compute_90,code=sm_90)
+    compile "all stages as CUDA C" "${cuda[@]}" -gencode arch=compute_80,code=sm_80
+    compile "all stages as CUDA C in fast maths" "${cuda[@]}" -DICE_MATH_FAST
+    compile "the example headers as CUDA C" "${cuda[@]}" "${examples[@]}"
 fi
 ((failures == 0)) || exit 1
 echo "passed"
