@@ -57,8 +57,8 @@ if [[ -z $nvcc || $nvcc == *NOTFOUND ]]; then
 else
     cuda=("$nvcc" --fmad=false -Werror all-warnings -I "$source" -I "$generated" -c
           "$source/tests/stages/every_stage.cu" -o "$folder/every_stage_cuda.o"
-          -gencode arch=compute_90,code=sm_90)
-    compile "all stages as CUDA C" "${cuda[@]}" -gencode arch=compute_80,code=sm_80
+          -gencode "arch=compute_90,code=sm_90")
+    compile "all stages as CUDA C" "${cuda[@]}" -gencode "arch=compute_80,code=sm_80"
     compile "all stages as CUDA C in fast maths" "${cuda[@]}" -DICE_MATH_FAST
     compile "the example headers as CUDA C" "${cuda[@]}" "${examples[@]}"
 fi
