@@ -366,8 +366,8 @@ static uint32_t compare(const setting *with)
     return self.leftovers;
 }
 
-/* Returns what compare() does, summed over all sizes. With less than all photons
- * (ICESTREAM_TEST_SCALE) each size of a batch meets one size of the list of hits, else all of them.
+/* Returns what compare() does, summed over all sizes. Every size of a batch is combined with every
+ * size of the list of hits. Where ICESTREAM_TEST_SCALE is below 1, it is combined with one of them.
  */
 static uint32_t compare_sizes(ics_schedule schedule, bool join)
 {

@@ -19,8 +19,8 @@ static inline size_t test_scaled(size_t count)
     return (size_t)fmax(scaled, least);
 }
 
-/* Returns test_scaled(count), but at least `count`: for comparisons of which the smaller sample
- * would say too little. */
+/* Returns test_scaled(count), but at least `count`. For comparisons that say too little with a
+ * smaller sample. */
 static inline size_t test_scaled_up(size_t count)
 {
     const size_t scaled = test_scaled(count);
