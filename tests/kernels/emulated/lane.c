@@ -1,0 +1,241 @@
+#include "tests/kernels/emulated/lane.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 128, PHOTONS_MAX = 4096 };
+
+/* The kernels of every schedule, by ics_schedule. */
+static const grid_schedule *const schedules[ICS_SCHEDULE_COUNT] = {
+#define X(constant, name, word) [ICS_SCHEDULE_##constant] = &grid_##word,
+    ICS_SCHEDULE_LIST(X)
+#undef X
+};
+/* ---- the memory -------------------------------------------------------------------------------
+ */
+
+static void *filled(size_t bytes, int with)
+{
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, with, bytes);
+    return memory;
+}
+
+void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emission *emissions,
+                    uint32_t emission_count)
+{
+    memset(self, 0, sizeof *self);
+    self->emissions = emissions;
+    self->emission_count = emission_count;
+    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
+    /* A schedule with leftovers creates in its visits the photons for which the pool has no room: a
+     * small pool tests this. */
+    const uint32_t blocks = row->columns & ICS_COLUMN_LEFTOVERS ? 2 : ICS_CHAIN_PER_THREAD;
+    const uint32_t threads = row->loops ? blocks * GRID_BLOCK * with->chains : THREADS;
+    const uint32_t slots = threads * row->slots_per_thread;
+    ics_lane_memory *memory = &self->memory;
+    memory->capacity = slots;
+    memory->start_count = PHOTONS_MAX / ICS_START_STRIDE + 2;
+    memory->position = filled(slots * sizeof(ics_word), 0x7f);
+    memory->direction = filled(slots * sizeof(ics_word), 0x7f);
+    memory->identity = filled(slots * sizeof(ics_word), 0xff);
+    memory->random = filled(slots * sizeof(ice_random), 0x7f);
+    memory->extract = filled(slots * sizeof(ics_pair), 0xff);
+    memory->segment = filled(slots * sizeof(ics_pair), 0xff);
+    memory->height = filled(slots * sizeof(float), 0x7f);
+    memory->recorded = filled(slots * sizeof(uint32_t), 0);
+    memory->candidates = filled(slots / 8, 0x7f);
+    memory->vacant = filled(slots / 8, 0xff);
+    memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
+    memory->leftovers = filled(slots / 32 * sizeof(ics_leftover), 0);
+    memory->emissions = filled(sizeof(ice_emission) * ICS_LANE_BATCHES * GRID_BATCH, 0x7f);
+    memory->offsets = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * GRID_BATCH, 0x7f);
+    memory->starts = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * memory->start_count, 0x7f);
+    memory->launch = &self->launch;
+    memory->progress = &self->progress;
+    memory->shares = self->shares;
+    self->launch.hits = filled(with->hits * sizeof(ice_arrival), 0x7f);
+    self->launch.hit_capacity = with->hits;
+}
+
+void grid_lane_free(grid_lane *self)
+{
+    ics_lane_memory *memory = &self->memory;
+    void *const pieces[] = {
+        memory->position, memory->direction, memory->identity,   memory->segment,
+        memory->recorded, memory->vacant,    memory->candidates, memory->cursors,
+        memory->offsets,  memory->starts,    memory->emissions,  memory->leftovers,
+        memory->random,   memory->extract,   memory->height,     self->launch.hits};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
+        free(pieces[i]);
+    }
+    ics_graph_arrivals_free(&self->arrivals);
+}
+
+/* Puts the next batch into a free place, if there is another batch and a free place. */
+static void add_batch(grid_lane *self, const grid_setting *with)
+{
+    uint32_t place = 0;
+    while (place < ICS_LANE_BATCHES && self->created[place] > 0) {
+        ++place;
+    }
+    if (place == ICS_LANE_BATCHES || self->next_emission == self->emission_count) {
+        return;
+    }
+    const uint32_t left = self->emission_count - self->next_emission;
+    const uint32_t count = with->batch < left ? with->batch : left;
+    uint32_t *starts = self->memory.starts + (size_t)place * self->memory.start_count;
+    uint32_t photons = 0, start = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const ice_emission *emission = &self->emissions[self->next_emission + i];
+        self->memory.emissions[place * GRID_BATCH + i] = *emission;
+        self->memory.offsets[place * GRID_BATCH + i] = photons;
+        photons += emission->photons;
+        while (start * ICS_START_STRIDE < photons) {
+            starts[start++] = i;
+        }
+    }
+    starts[start] = count - 1;
+    self->origins[place] = self->next_emission;
+    self->created[place] = photons;
+    const uint32_t size = ics_schedule_row(with->schedule)->takes_steps ? count : photons;
+    self->launch.batches[place] = (ics_queue_batch){self->queue_end, size, count};
+    self->queue_end += size;
+    self->next_emission += count;
+    self->progress.slots = self->memory.capacity;
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+        self->shares[i].batches[place] = (ics_batch_count){0};
+    }
+}
+
+/* ---- a launch -------------------------------------------------------------------------------- */
+
+/* Runs a kernel of the schedule with a grid for `slots` slots. */
+static void run_kernel(grid_lane *self, const grid_setting *with, uint32_t kernel, ics_chain chain,
+                       uint32_t slots)
+{
+    grid_arguments arguments = {grid_tables, &self->memory, chain};
+    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
+    const grid_schedule *grid = schedules[with->schedule];
+    const uint32_t stretch =
+        GRID_BLOCK * ics_schedule_kernels(row, with->join)[kernel].slots_per_thread;
+    grid_run((slots + stretch - 1) / stretch, GRID_BLOCK,
+             (with->join ? grid->joined : grid->threads)[kernel], &arguments);
+}
+
+static void add_up(grid_lane *self)
+{
+    self->progress.alive = self->progress.stalled = 0;
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+        self->progress.alive += self->shares[i].alive;
+        self->progress.stalled += self->shares[i].stalled;
+    }
+}
+
+/* Runs the loop of a launch. The rule for its end is that of kernels/cuda/compact.cu. */
+static void run_loop(grid_lane *self, const grid_setting *with)
+{
+    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
+    const ics_schedule_kernel *kernels = ics_schedule_kernels(row, with->join);
+    const ics_launch_progress *progress = &self->progress;
+    do {
+        ics_chain chain = {.slots = self->memory.capacity / with->chains};
+        for (uint32_t c = 0; c < with->chains; ++c) {
+            chain.first = c * chain.slots;
+            for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
+                for (uint32_t k = 0; kernels[k].name != NULL; ++k) {
+                    if (ics_schedule_has_kernel(row, &kernels[k], chain.wave)) {
+                        run_kernel(self, with, k, chain, chain.slots);
+                    }
+                }
+            }
+        }
+        add_up(self);
+        ++self->progress.trips;
+        ck_assert_uint_lt(++self->progress.waves, 10000);
+    } while (progress->stalled == 0 &&
+             (progress->next < self->launch.end || (self->launch.drain && progress->alive > 0)));
+}
+
+static void take_hits(grid_lane *self)
+{
+    const uint32_t most = self->launch.hit_capacity;
+    const uint32_t count = self->progress.hits < most ? self->progress.hits : most;
+    for (uint32_t i = 0; i < count; ++i) {
+        ice_arrival arrival = self->launch.hits[i];
+        const uint32_t place = arrival.emission >> GRID_START_SHIFT;
+        ck_assert_uint_lt(place, ICS_LANE_BATCHES);
+        ck_assert_uint_gt(self->created[place], 0);
+        arrival.emission = self->origins[place] + arrival.emission % GRID_BATCH;
+        ck_assert_int_eq(ics_graph_arrivals_put(&self->arrivals, &arrival), 0);
+    }
+}
+
+/* Frees the places of batches that are complete. */
+static void finish_batches(grid_lane *self)
+{
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
+        ice_account one = {0};
+        for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+            const ics_batch_count *count = &self->shares[i].batches[place];
+            one.absorbed += count->absorbed;
+            one.detected += count->detected;
+            one.left += count->left;
+            one.stopped += count->stopped;
+            one.hits += count->hits;
+            one.bounces += count->bounces;
+        }
+        const uint64_t ended = one.absorbed + one.detected + one.left + one.stopped;
+        ck_assert_uint_le(ended, self->created[place]);
+        if (self->created[place] == 0 || ended < self->created[place]) {
+            continue;
+        }
+        self->account.created += self->created[place];
+        self->account.absorbed += one.absorbed;
+        self->account.detected += one.detected;
+        self->account.left += one.left;
+        self->account.stopped += one.stopped;
+        self->account.hits += one.hits;
+        self->account.bounces += one.bounces;
+        self->created[place] = 0;
+        self->launch.batches[place] = (ics_queue_batch){0};
+        for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+            self->shares[i].batches[place] = (ics_batch_count){0};
+        }
+    }
+}
+
+bool grid_lane_launch(grid_lane *self, const grid_setting *with)
+{
+    const uint32_t before = self->next_emission;
+    add_batch(self, with);
+    self->launch.end = self->queue_end;
+    /* In a stream, a launch without new steps drains only every second time, as if more steps could
+     * come. */
+    self->launch.drain =
+        !with->stream || (self->next_emission == before && self->launches % 2 == 1);
+    ++self->launches;
+    self->progress.hits = 0;
+    self->progress.waves = 0;
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+        self->shares[i].stalled = 0;
+    }
+    if (ics_schedule_row(with->schedule)->loops) {
+        run_loop(self, with);
+    } else {
+        run_kernel(self, with, 0, (ics_chain){0}, THREADS);
+    }
+    add_up(self);
+    for (uint32_t i = 0; i < self->memory.capacity / 32; ++i) {
+        self->leftovers += self->memory.leftovers[i].count;
+    }
+    take_hits(self);
+    finish_batches(self);
+    bool more = self->next_emission < self->emission_count;
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
+        more = more || self->created[place] > 0;
+    }
+    return more;
+}
