@@ -32,12 +32,12 @@ enum {
 #define WAVEFRONT_COLLIDE                                                                          \
     {                                                                                              \
         .name = "gpu_collide", .slots_per_thread = ICS_COLLIDE_PER_THREAD,                         \
-        .bytes_per_slot = 3 * WORD + PAIR, .stage = 2, .sparse = true                              \
+        .bytes_per_slot = 3 * WORD + PAIR, .stage = 2, .sparse = true, .parallel = true            \
     }
 #define WAVEFRONT_SCATTER(when)                                                                    \
     {                                                                                              \
         .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = 2 * CHANGING + PAIR,       \
-        .stage = 3, .waves = (when)                                                                \
+        .stage = 3, .waves = (when), .awaits = 1                                                   \
     }
 
 /* thread-per-step is no candidate for AUTO, because each of its warps waits for its slowest photon.
@@ -53,17 +53,19 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                             .slots_per_thread = 1,
                                             .bytes_per_slot = 2 * CHANGING + 3 * PAIR,
                                             .stage = 3,
-                                            .waves = ICS_LATER_WAVES},
+                                            .waves = ICS_LATER_WAVES,
+                                            .awaits = 2},
                                            WAVEFRONT_COLLIDE,
                                            WAVEFRONT_SCATTER(ICS_LAST_WAVE)},
                                 .columns =
                                     ICS_COLUMN_SEGMENT | ICS_COLUMN_VACANT | ICS_COLUMN_CANDIDATES,
                                 .loops = true,
                                 .waves_per_trip = ICS_WAVES_PER_TRIP,
+                                .waves_per_create = ICS_WAVES_PER_CREATE,
                                 .slots_per_thread = 1,
                                 .few_registers = true,
                                 .lanes = 1,
-                                .chains = 4,
+                                .chains = 2,
                                 .block = 256,
                                 .pool = 1u << 19, /* fits into a large GPU's second level cache */
                                 .candidates = {{.block = 256, .pool = 1u << 19}}},
@@ -77,6 +79,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                             .columns = ICS_COLUMN_VACANT | ICS_COLUMN_LEFTOVERS,
                             .loops = true,
                             .waves_per_trip = ICS_VISITS_PER_TRIP,
+                            .waves_per_create = 1,
                             .slots_per_thread = 1,
                             .warp_bytes = ICS_WARP_QUEUE_BYTES,
                             .long_visits = true,
@@ -149,16 +152,28 @@ bool ics_schedule_can_join(const ics_gpu_schedule *schedule)
 bool ics_schedule_has_kernel(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel,
                              uint32_t wave)
 {
+    const uint32_t in_round = wave % schedule->waves_per_create;
     switch (kernel->waves) {
     case ICS_FIRST_WAVE:
-        return wave == 0;
+        return in_round == 0;
     case ICS_LATER_WAVES:
-        return wave > 0;
+        return in_round > 0;
     case ICS_LAST_WAVE:
-        return wave + 1 == schedule->waves_per_trip;
+        return in_round + 1 == schedule->waves_per_create;
     default:
         return true;
     }
+}
+
+bool ics_schedule_awaits(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel,
+                         uint32_t wave, uint32_t parity)
+{
+    if (kernel->awaits == 0) {
+        return false;
+    }
+    const bool is_last = kernel->awaits == 1 && wave + 1 == schedule->waves_per_trip;
+    return (wave >= kernel->awaits && (wave - kernel->awaits) % 2 == parity) ||
+           (is_last && wave % 2 == parity);
 }
 
 bool ics_schedule_can_profile(ics_schedule schedule)

@@ -20,12 +20,14 @@ enum {
     ICS_COLUMN_CURSORS = 1 << 4     /* a thread or a warp remembers the step that it works on */
 };
 
-/* The waves of a trip in which a kernel runs. */
+/* The waves of a trip in which a kernel runs. The waves from one create to the next one are a
+ * round.
+ */
 typedef enum ics_kernel_waves {
     ICS_ALL_WAVES,
-    ICS_FIRST_WAVE,
-    ICS_LATER_WAVES, /* all but the first one */
-    ICS_LAST_WAVE
+    ICS_FIRST_WAVE,  /* of every round */
+    ICS_LATER_WAVES, /* all but the first one of every round */
+    ICS_LAST_WAVE    /* of every round */
 } ics_kernel_waves;
 
 /* A kernel of a schedule. */
@@ -39,6 +41,10 @@ typedef struct ics_schedule_kernel {
                                   collide (2) or scatter (3) */
     bool sparse;               /* the kernel visits few slots: they do not count in the traffic */
     ics_kernel_waves waves;    /* loops */
+    bool parallel; /* loops: the kernel runs in parallel with those that follow it in its chain, up
+                      to one that awaits it */
+    uint32_t awaits; /* loops: how many waves ago the parallel kernel ran whose results the kernel
+                        needs; 0: it needs none */
 } ics_schedule_kernel;
 
 /* Settings that schedule AUTO measures; 0: the default. */
@@ -61,7 +67,8 @@ typedef struct ics_gpu_schedule {
     bool few_registers; /* 56 registers suffice for its kernels, which are faster with more threads
                          */
     bool preferred;     /* AUTO begins with this schedule until another one has proved faster */
-    uint32_t waves_per_trip;       /* loops */
+    uint32_t waves_per_trip;       /* loops; a multiple of waves_per_create */
+    uint32_t waves_per_create;     /* loops: waves of a round */
     uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
     uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
     uint32_t lanes, chains, block; /* defaults */
@@ -82,6 +89,12 @@ bool ics_schedule_can_join(const ics_gpu_schedule *schedule);
 /* Whether a kernel of a loop runs in the wave with this number in the trip. */
 bool ics_schedule_has_kernel(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel,
                              uint32_t wave);
+
+/* Whether a kernel of a loop, in the wave with this number in the trip, has to wait for the latest
+ * parallel kernel of a wave with an even number (parity 0) or an odd number (1). In the last wave
+ * of a trip a kernel that awaits the wave before awaits its own wave, too. */
+bool ics_schedule_awaits(const ics_gpu_schedule *schedule, const ics_schedule_kernel *kernel,
+                         uint32_t wave, uint32_t parity);
 
 /* Whether a GPU can time the stages of this schedule one by one. */
 bool ics_schedule_can_profile(ics_schedule schedule);

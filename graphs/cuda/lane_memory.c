@@ -30,7 +30,8 @@ static const column columns[] = {
     {offsetof(ics_lane_memory, vacant), ICS_COLUMN_VACANT, sizeof(uint32_t), 32, 0xff, false},
     {offsetof(ics_lane_memory, leftovers), ICS_COLUMN_LEFTOVERS, sizeof(ics_leftover), 32, 0,
      false},
-    {offsetof(ics_lane_memory, candidates), ICS_COLUMN_CANDIDATES, sizeof(uint32_t), 32, 0, false},
+    {offsetof(ics_lane_memory, candidates), ICS_COLUMN_CANDIDATES, 2 * sizeof(uint32_t), 32, 0,
+     false},
     {offsetof(ics_lane_memory, cursors), ICS_COLUMN_CURSORS, 2 * sizeof(uint32_t), 1, 0xff, false},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };

@@ -4,15 +4,20 @@
  *
  *   while (the decision is to continue) {
  *       at the same time, for every chain (a part of the pool) {
- *           create
- *           repeat ICS_WAVES_PER_TRIP times { propagate; collide; scatter }
- *       }                                     (join: a scatter and the propagate behind it are one)
+ *           repeat until ICS_WAVES_PER_TRIP waves are done {
+ *               create
+ *               repeat ICS_WAVES_PER_CREATE times { propagate; collide; scatter }
+ *           }                                 (join: a scatter and the propagate behind it are one)
+ *       }
  *       decide
  *       if (the decision is to compact) { compact; mark vacant slots }
  *   }
  *
  * In fused, where a visit is many bounces, a chain is: repeat ICS_VISITS_PER_TRIP times { create;
  * visit }. The rows of graphs/schedule.c say which kernels a wave has and which run once per trip.
+ *
+ * collide runs in parallel with the kernels behind it, up to the scatter of the next wave
+ * (kernels/cuda/device/wavefront.h).
  *
  * A trip has several waves because a trip alone costs as much as a few kernels, and because it is
  * cheaper to leave a twentieth of the slots free than to look for free slots after every bounce.
@@ -34,10 +39,15 @@ _Static_assert(sizeof(ice_tables) + sizeof(ics_lane_memory) + sizeof(ics_chain) 
 
 /* ---- kernels in a graph ---------------------------------------------------------------------- */
 
-/* Nodes of a graph, each of which waits for the one before it. */
+/* The most nodes that a kernel waits for. */
+enum { AFTER_MAX = 3 };
+
+/* Nodes of a graph that wait for each other in a row, and parallel nodes. */
 typedef struct sequence {
     cudaGraph_t graph;
-    cudaGraphNode_t last; /* NULL: there is none yet */
+    cudaGraphNode_t last; /* of the row; NULL: there is none yet */
+    cudaGraphNode_t
+        parallel[2]; /* those of the last wave with an even and with an odd number; or NULL */
 } sequence;
 
 /* A launch of a kernel. */
@@ -47,27 +57,63 @@ typedef struct kernel_node {
     void **arguments;
 } kernel_node;
 
-static int add_kernel(const ics_lane *lane, sequence *nodes, const kernel_node *added,
-                      icestream_error *error)
+/* Adds a kernel that waits for the nodes `after` [count]; any of them may be NULL. */
+static int add_kernel_after(const ics_lane *lane, cudaGraph_t graph, const cudaGraphNode_t *after,
+                            size_t count, const kernel_node *added, cudaGraphNode_t *node,
+                            icestream_error *error)
 {
     struct cudaGraphNodeParams parameters = {.type = cudaGraphNodeTypeKernel};
     parameters.kernel.func = (void *)added->kernel;
     parameters.kernel.gridDim = (dim3){added->blocks, 1, 1};
     parameters.kernel.blockDim = (dim3){added->threads, 1, 1};
     parameters.kernel.kernelParams = added->arguments;
-    const bool first = nodes->last == NULL;
-    cudaGraphNode_t node;
+    cudaGraphNode_t there[AFTER_MAX];
+    size_t found = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (after[i] != NULL) {
+            there[found++] = after[i];
+        }
+    }
     CUDA_TRY(lane->ordinal, error,
-             cudaGraphAddNode(&node, nodes->graph, first ? NULL : &nodes->last, NULL, first ? 0 : 1,
-                              &parameters));
-    nodes->last = node;
+             cudaGraphAddNode(node, graph, found ? there : NULL, NULL, found, &parameters));
     if (lane->window.num_bytes > 0) {
         const cudaLaunchAttributeValue value = {.accessPolicyWindow = lane->window};
         CUDA_TRY(
             lane->ordinal, error,
-            cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeAccessPolicyWindow, &value));
+            cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeAccessPolicyWindow, &value));
     }
     return ICESTREAM_OK;
+}
+
+static int add_kernel(const ics_lane *lane, sequence *nodes, const kernel_node *added,
+                      icestream_error *error)
+{
+    const cudaGraphNode_t after = nodes->last;
+    return add_kernel_after(lane, nodes->graph, &after, 1, added, &nodes->last, error);
+}
+
+/* Adds a kernel of a wave. A profile has no parallel kernels, because the time between two
+ * stamps must belong to one kernel. */
+static int add_kernel_of_wave(const ics_lane *lane, sequence *nodes,
+                              const ics_schedule_kernel *kernel, uint32_t wave,
+                              const kernel_node *added, icestream_error *error)
+{
+    if (lane->options->profile) {
+        uint32_t stage = kernel->stage;
+        void *clock[] = {(void *)&lane->clock, &stage};
+        const kernel_node stamp = {lane->stamp, 1, 1, clock};
+        ICS_TRY(add_kernel(lane, nodes, added, error));
+        return add_kernel(lane, nodes, &stamp, error);
+    }
+    if (kernel->parallel) {
+        return add_kernel_after(lane, nodes->graph, &nodes->last, 1, added,
+                                &nodes->parallel[wave % 2], error);
+    }
+    const cudaGraphNode_t after[AFTER_MAX] = {
+        nodes->last,
+        ics_schedule_awaits(lane->schedule, kernel, wave, 0) ? nodes->parallel[0] : NULL,
+        ics_schedule_awaits(lane->schedule, kernel, wave, 1) ? nodes->parallel[1] : NULL};
+    return add_kernel_after(lane, nodes->graph, after, AFTER_MAX, added, &nodes->last, error);
 }
 
 /* Adds the waves of one chain, one kernel behind the other. */
@@ -77,21 +123,14 @@ static int add_waves(ics_lane *lane, ics_chain chain, sequence *nodes, icestream
     const ics_schedule_kernel *kernels = ics_schedule_kernels(schedule, lane->options->join);
     for (chain.wave = 0; chain.wave < schedule->waves_per_trip; ++chain.wave) {
         for (uint32_t i = 0; kernels[i].name != NULL; ++i) {
-            const ics_schedule_kernel *kernel = &kernels[i];
-            if (!ics_schedule_has_kernel(schedule, kernel, chain.wave)) {
+            if (!ics_schedule_has_kernel(schedule, &kernels[i], chain.wave)) {
                 continue;
             }
             void *arguments[] = {&lane->tables, &lane->memory, &chain};
-            const uint32_t slots = lane->options->block * kernel->slots_per_thread;
+            const uint32_t slots = lane->options->block * kernels[i].slots_per_thread;
             const kernel_node one = {lane->kernels[i], (chain.slots + slots - 1) / slots,
                                      lane->options->block, arguments};
-            ICS_TRY(add_kernel(lane, nodes, &one, error));
-            if (lane->options->profile) {
-                uint32_t stage = kernel->stage;
-                void *clock[] = {&lane->clock, &stage};
-                const kernel_node stamp = {lane->stamp, 1, 1, clock};
-                ICS_TRY(add_kernel(lane, nodes, &stamp, error));
-            }
+            ICS_TRY(add_kernel_of_wave(lane, nodes, &kernels[i], chain.wave, &one, error));
         }
     }
     return ICESTREAM_OK;

@@ -14,15 +14,23 @@
 /* The largest number of batches whose photons are in one lane's pool at a time. */
 #define ICS_LANE_BATCHES 4u
 
-/* Waves in one trip through the loop of wavefront, and visits in one trip through that of fused. */
-#define ICS_WAVES_PER_TRIP  4u
-#define ICS_VISITS_PER_TRIP 2u
+/* Waves in one trip through the loop of wavefront, and from one create to the next one; visits in
+ * one trip through the loop of fused, of which each has its create. */
+#ifndef ICS_WAVES_PER_TRIP /* tests of the kernels on a CPU have shorter trips */
+#define ICS_WAVES_PER_TRIP 16u
+#endif
+#define ICS_WAVES_PER_CREATE 4u
+#define ICS_VISITS_PER_TRIP  2u
+ICS_STATIC_ASSERT(ICS_WAVES_PER_TRIP % ICS_WAVES_PER_CREATE == 0,
+                  "a trip has a whole number of creates");
+ICS_STATIC_ASSERT(ICS_WAVES_PER_TRIP >= 2, "photons are parked for one wave of a trip");
 
-/* Slots that one thread of create and of collide looks after: both kernels list slots first and
- * then work through the list. The slots of a chain are a multiple of ICS_CHAIN_PER_THREAD times the
- * threads of a block, so that the slots of no block reach into the next chain. */
+/* Slots that one thread of create and of collide looks after: a block of create and a warp of
+ * collide list slots first and then work through the list. The slots of a chain are a multiple of
+ * ICS_CHAIN_PER_THREAD times the threads of a block, so that the slots of no block reach into the
+ * next chain. */
 #define ICS_CREATE_PER_THREAD  2u
-#define ICS_COLLIDE_PER_THREAD 4u
+#define ICS_COLLIDE_PER_THREAD 8u
 #define ICS_CHAIN_PER_THREAD   8u
 ICS_STATIC_ASSERT(ICS_CHAIN_PER_THREAD % ICS_CREATE_PER_THREAD == 0 &&
                       ICS_CHAIN_PER_THREAD % ICS_COLLIDE_PER_THREAD == 0,
@@ -160,9 +168,9 @@ typedef struct ics_lane_memory {
      * its start among the layers (m). */
     ics_pair *extract, *segment;
     float *height;
-    uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: its segment may reach a
-                                module */
-    uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: the slot is free */
+    uint32_t *candidates; /* [capacity / 32][2] wavefront, a bit per slot: its segment may reach a
+                             module; for waves with an even and an odd number in the trip */
+    uint32_t *vacant;     /* [capacity / 32] loops, a bit per slot: the slot is free */
     ics_leftover *leftovers; /* [capacity / 32] fused; zeroed when the lane is made */
     ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_settings_start_shift()] the ring */
     uint32_t *offsets;       /* as many as emissions: photons of the batch before the emission */

@@ -123,7 +123,8 @@ static uint32_t compare_sizes(ics_schedule schedule, bool join)
                                                .batch = batches[b],
                                                .chains = chains,
                                                .stream = stream,
-                                               .join = join};
+                                               .join = join,
+                                               .late = chains == 2};
                     leftovers += compare(&with);
                 }
             }
@@ -162,7 +163,7 @@ START_TEST(refills)
         const ics_gpu_schedule *row = ics_schedule_row((ics_schedule)i);
         for (int join = 0; join <= ics_schedule_can_join(row); ++join) {
             compare(&(grid_setting){(ics_schedule)i, .hits = 64, .batch = 5, .chains = 1,
-                                    .join = join});
+                                    .join = join, .late = join});
         }
     }
 }

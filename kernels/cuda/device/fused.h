@@ -52,7 +52,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     }
     gpu_counts_clear(counts);
     const ice_tables tables = gpu_special_tables(&given);
-    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_hit_sink sink = {&lane, counts};
     ice_active_photon active;
     gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
     uint32_t queued;

@@ -9,7 +9,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_WARPS];
     const ice_tables tables = gpu_special_tables(&given);
-    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_hit_sink sink = {&lane, counts};
     ice_active_photon active;
     const uint32_t slot = gpu_begin_launch(&lane, &tables, counts, &active);
     uint32_t queued;

@@ -8,9 +8,9 @@
 
 #include "kernels/cuda/device/run.h"
 
-/* The words of a new photon. */
+/* The words of a new photon, whose first wave in the trip has the index `wave`. */
 #ifndef GPU_PACK_NEW_PHOTON
-#define GPU_PACK_NEW_PHOTON(lane, photon) gpu_photon_pack(photon, false)
+#define GPU_PACK_NEW_PHOTON(lane, photon, wave) gpu_photon_pack(photon, false)
 #endif
 
 /* Stores what a pool keeps of an identity besides it: nothing, unless the schedule has extracts. */
@@ -18,8 +18,9 @@
 #define GPU_SET_EXTRACT(lane, slot, identity) ((void)0)
 #endif
 
-/* Slots for which a block of create is responsible. */
+/* Slots for which a block of create is responsible. Each thread has at most one word of bits. */
 #define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * GPU_SPECIAL_BLOCK)
+ICS_STATIC_ASSERT(ICS_CREATE_PER_THREAD <= 32, "the threads of a block read all words of its bits");
 
 /* Appends the slots whose bits are set in a word to a list in shared memory. */
 ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)
@@ -41,6 +42,11 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     __shared__ uint64_t first;
     ics_launch_progress *progress = lane.progress;
     const uint64_t end = lane.launch->end;
+    /* A thread looks after one word of bits, or none. It asks for the word before the barrier, so
+     * that it waits for the memory only once. */
+    const uint32_t slot = chain.first + blockIdx.x * GPU_CREATE_SLOTS + 32 * threadIdx.x;
+    const bool has_word = 32 * threadIdx.x < GPU_CREATE_SLOTS && slot < chain.first + chain.slots;
+    const uint32_t vacant = has_word ? lane.vacant[slot / 32] : 0;
     if (threadIdx.x == 0) {
         count = 0;
         granted = *(volatile uint64_t *)&progress->next < end;
@@ -50,12 +56,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     if (!granted) {
         return;
     }
-    const uint32_t begin = chain.first + blockIdx.x * GPU_CREATE_SLOTS;
-    const uint32_t end_slot = min(begin + GPU_CREATE_SLOTS, chain.first + chain.slots);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end_slot;
-         slot += 32 * GPU_SPECIAL_BLOCK) {
-        gpu_list_bits(lane.vacant[slot / 32], slot, list, &count);
-    }
+    gpu_list_bits(vacant, slot, list, &count);
     __syncthreads();
     if (threadIdx.x == 0) {
         granted = 0;
@@ -74,7 +75,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     const ice_tables tables = gpu_special_tables(&given);
     for (uint32_t i = threadIdx.x; i < granted; i += GPU_SPECIAL_BLOCK) {
         const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
-        const gpu_photon_words words = GPU_PACK_NEW_PHOTON(&lane, &photon);
+        const gpu_photon_words words = GPU_PACK_NEW_PHOTON(&lane, &photon, chain.wave);
         gpu_store_new_photon(&lane, &tables, list[i], &photon, words);
         GPU_SET_EXTRACT(&lane, list[i], words.identity);
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));

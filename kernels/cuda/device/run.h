@@ -17,9 +17,9 @@
 
 /* Where hits go. */
 typedef struct gpu_hit_sink {
-    const ics_launch *launch;
-    ics_launch_progress *progress;
-    uint32_t *counts; /* of the block, in shared memory, [GPU_BLOCK_COUNTS] */
+    const ics_lane_memory *lane;
+    uint32_t *counts; /* of the block, in shared memory, [GPU_BLOCK_COUNTS]; no content where
+                         GPU_COUNT_HIT does without it */
 } gpu_hit_sink;
 
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
@@ -105,6 +105,22 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
     }
 }
 
+/* The same two counts for kernels that are too short to wait until their block is done: a thread
+ * adds to the counts of the lane at once. Few threads of a wave have something to count, and none
+ * waits for the result of such an addition. */
+ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, uint32_t emission, uint32_t fate,
+                                  uint32_t bounces)
+{
+    ics_batch_count *mine = &gpu_share_of(lane)->batches[gpu_batch_of(emission)];
+    atomicAdd(&mine->absorbed + (fate - (uint32_t)ICE_ABSORBED), 1ull);
+    atomicAdd(&mine->bounces, (unsigned long long)bounces);
+}
+
+ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)
+{
+    atomicAdd(&gpu_share_of(lane)->batches[gpu_batch_of(emission)].hits, 1ull);
+}
+
 /* Adds to the number of photons in the pool (modulo 2^32) and to the number of those that wait. One
  * thread of the block. */
 ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t waiting)
@@ -119,20 +135,31 @@ ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
+/* Counts a hit: in the counts of the block, unless the schedule does it otherwise. */
+#ifndef GPU_COUNT_HIT
+#define GPU_COUNT_HIT(sink, emission) gpu_count_hit((sink)->counts, emission)
+#endif
+
+ICE_FN void gpu_count_hit(uint32_t *counts, uint32_t emission)
+{
+    atomicAdd(&counts[gpu_batch_of(emission) * GPU_COUNTS + GPU_COUNT_HITS], 1u);
+}
+
 /* Returns 0, or -1 if the hit buffer is full. */
 static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival *arrival)
 {
     const gpu_hit_sink *sink = (const gpu_hit_sink *)user;
-    const uint32_t index = atomicAdd(&sink->progress->hits, 1u);
-    if (index >= sink->launch->hit_capacity) {
+    const ics_launch *launch = sink->lane->launch;
+    const uint32_t index = atomicAdd(&sink->lane->progress->hits, 1u);
+    if (index >= launch->hit_capacity) {
         return -1;
     }
-    float4 *words = (float4 *)&sink->launch->hits[index];
+    float4 *words = (float4 *)&launch->hits[index];
     words[0] = make_float4(__uint_as_float(arrival->emission), __uint_as_float(arrival->photon_id),
                            __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
     words[1] = make_float4(arrival->x, arrival->y, arrival->z, arrival->path);
     words[2] = make_float4(arrival->dx, arrival->dy, arrival->dz, arrival->wavelength);
-    atomicAdd(&sink->counts[gpu_batch_of(arrival->emission) * GPU_COUNTS + GPU_COUNT_HITS], 1u);
+    GPU_COUNT_HIT(sink, arrival->emission);
     return 0;
 }
 

@@ -106,13 +106,19 @@ ICE_FN bool gpu_wave_waits(ics_word identity)
     return identity.x < 0.0f;
 }
 
-/* The identity of a photon that waits. Its first wave is one later, because the present wave did
- * not complete a bounce of it. */
+/* The identity of a photon that loses a number of waves, in which no bounce of it is completed: its
+ * first wave is later. */
+ICE_FN ics_word gpu_wave_identity_later(ics_word identity, uint32_t waves)
+{
+    identity.w = __uint_as_float(__float_as_uint(identity.w) + waves);
+    return identity;
+}
+
+/* The identity of a photon that waits: its present bounce will be done again. */
 ICE_FN ics_word gpu_wave_identity_wait(ics_word identity)
 {
     identity.x = -fabsf(identity.x);
-    identity.w = __uint_as_float(__float_as_uint(identity.w) + 1);
-    return identity;
+    return gpu_wave_identity_later(identity, 1);
 }
 
 /* The identity of a photon that waits no longer. */

@@ -10,7 +10,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     const ice_tables tables = gpu_special_tables(&given);
-    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_hit_sink sink = {&lane, counts};
     ice_active_photon active;
     const uint32_t slot = gpu_begin_launch(&lane, &tables, counts, &active);
     uint32_t step = lane.cursors[2 * slot], made = lane.cursors[2 * slot + 1];

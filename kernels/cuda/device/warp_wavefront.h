@@ -197,7 +197,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_slots all[GPU_WARPS];
     const ice_tables tables = gpu_special_tables(&given);
-    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_hit_sink sink = {&lane, counts};
     gpu_counts_clear(counts);
     const gpu_warp warp = {&lane, &tables, &sink, gpu_load_slots(&lane, all)};
     bool open = true; /* there may be more photons to create */

@@ -7,10 +7,24 @@
  * wave in its trip). propagate reads half of the identity, the extract; only hits and the ends of
  * photons need the other half. segment_words.h says how a segment is passed from kernel to kernel.
  *
+ * The kernels are short, and most of their time is waiting for memory. So a thread asks for all
+ * words of its slot at once (gpu_ask_first()), warps do not wait for each other, and what a thread
+ * counts it adds to the counts of the lane at once.
+ *
+ * Few photons have something to collide with, but collide takes nearly as long as the other
+ * kernels, because a thread of it waits for memory many times in a row. So collide runs in parallel
+ * with the kernels that follow it, up to the next but one scatter. Its photons are parked
+ * meanwhile: scatter leaves them alone, and so does the propagate behind it. The scatter of the
+ * next wave takes them on. Such a photon loses a wave, and collide counts its first wave as one
+ * later. Only in the last wave of a trip scatter waits for collide, so that no photon is parked
+ * between two trips.
+ *
  * With graph.join: [scatter, propagate], one kernel is scatter of a wave and propagate of the next
  * one, and photons stay in registers between the two. A trip still begins with propagate and ends
  * with scatter, so that the pool between two trips is the same.
  */
+#define GPU_COUNT_HIT(sink, emission) gpu_count_hit_at_once((sink)->lane, emission)
+
 #include "kernels/cuda/device/run.h"
 #include "kernels/cuda/device/segment_words.h"
 
@@ -20,8 +34,17 @@ ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
     return lane->progress->trips * ICS_WAVES_PER_TRIP + wave;
 }
 
-#define GPU_PACK_NEW_PHOTON(lane, photon)     gpu_wave_photon_pack(photon, gpu_wave_number(lane, 0))
+#define GPU_PACK_NEW_PHOTON(lane, photon, wave)                                                    \
+    gpu_wave_photon_pack(photon, gpu_wave_number(lane, wave))
 #define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
+
+/* Behind the loads of a kernel and before its first branch; all threads of the warp. Loads do not
+ * move across it. Without it the compiler moves a load behind the first branch that does without
+ * it, and the thread then waits for the memory once more. */
+ICE_FN void gpu_ask_first(void)
+{
+    __syncwarp();
+}
 
 /* Stores the extract of a slot. A free slot has no segment. */
 ICE_FN void gpu_set_extract(const ics_lane_memory *lane, uint32_t slot, ics_word identity)
@@ -59,14 +82,39 @@ ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *
     return bounce.may_collide;
 }
 
-/* Stores a bit for every slot of the warp: its segment may touch a module. All threads of the warp.
- */
-ICE_FN void gpu_store_candidates(const ics_lane_memory *lane, uint32_t slot, bool may_collide)
+/* The word of bits for the warp of a slot, one bit for each slot: its segment in this wave may
+ * touch a module. Two waves that follow each other have different words. */
+ICE_FN uint32_t *gpu_candidates_of(const ics_lane_memory *lane, uint32_t slot, uint32_t wave)
+{
+    return &lane->candidates[2 * (slot / 32) + wave % 2];
+}
+
+/* Stores the word. All threads of the warp. */
+ICE_FN void gpu_store_candidates(const ics_lane_memory *lane, uint32_t slot, uint32_t wave,
+                                 bool may_collide)
 {
     const uint32_t candidates = __ballot_sync(0xffffffffu, may_collide);
     if (threadIdx.x % 32 == 0) {
-        lane->candidates[slot / 32] = candidates;
+        *gpu_candidates_of(lane, slot, wave) = candidates;
     }
+}
+
+/* Whether the photons that collide in this wave, by its index in the trip, are parked. */
+ICE_FN bool gpu_wave_parks(uint32_t wave)
+{
+    return wave + 1 < ICS_WAVES_PER_TRIP;
+}
+
+/* The bits of the photons that are parked after propagate of this wave. */
+ICE_FN uint32_t gpu_parked_bits(const ics_lane_memory *lane, uint32_t slot, uint32_t wave)
+{
+    return gpu_wave_parks(wave) ? *gpu_candidates_of(lane, slot, wave) : 0;
+}
+
+/* Whether the thread's slot has its bit. */
+ICE_FN bool gpu_has_bit(uint32_t bits)
+{
+    return bits >> threadIdx.x % 32 & 1;
 }
 
 /* propagate: finds the segments, and sets a bit for every slot whose segment may touch a module. */
@@ -75,29 +123,31 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
                   const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
     const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
-    gpu_photon_words words;
-    words.position = lane.position[slot];
-    words.direction = lane.direction[slot];
-    words.identity = gpu_identity_vacant();
+    const gpu_photon_words words = {lane.position[slot], lane.direction[slot],
+                                    gpu_identity_vacant()};
     const ice_random random = lane.random[slot];
     const ics_pair extract = lane.extract[slot];
-    if (slot - threadIdx.x >= lane.progress->slots) {
+    const uint32_t slots = lane.progress->slots;
+    const uint32_t wave = gpu_wave_number(&lane, chain.wave);
+    const uint32_t parked = chain.wave > 0 ? gpu_parked_bits(&lane, slot, chain.wave - 1) : 0;
+    gpu_ask_first();
+    if (slot - threadIdx.x >= slots) {
         return;
     }
     bool may_collide = false;
-    if (!gpu_extract_is_vacant(extract)) {
-        const ice_photon photon = gpu_extract_unpack(extract, gpu_wave_number(&lane, chain.wave),
-                                                     gpu_photon_unpack(words));
+    if (!gpu_extract_is_vacant(extract) && !gpu_has_bit(parked)) {
+        const ice_photon photon = gpu_extract_unpack(extract, wave, gpu_photon_unpack(words));
         may_collide = gpu_propagate_photon(&lane, &given, &photon, random, slot);
     }
-    gpu_store_candidates(&lane, slot, may_collide);
+    gpu_store_candidates(&lane, slot, chain.wave, may_collide);
 }
 
 /* ---- collide --------------------------------------------------------------------------------- */
 
-/* Slots for which a block of collide is responsible. About a fifth of them are candidates, so each
- * thread has about one. */
-#define GPU_COLLIDE_SLOTS (ICS_COLLIDE_PER_THREAD * GPU_SPECIAL_BLOCK)
+/* Slots for which a warp of collide is responsible, and the words of bits of these slots, of which
+ * a thread has at most one. */
+#define GPU_COLLIDE_SLOTS (32 * ICS_COLLIDE_PER_THREAD)
+ICS_STATIC_ASSERT(ICS_COLLIDE_PER_THREAD <= 32, "the threads of a warp read all words of its bits");
 
 /* Stores an identity that has changed, and the extract with it. */
 ICE_FN void gpu_store_identity(const ics_lane_memory *lane, uint32_t slot, ics_word identity)
@@ -106,7 +156,7 @@ ICE_FN void gpu_store_identity(const ics_lane_memory *lane, uint32_t slot, ics_w
     lane->extract[slot] = gpu_extract_of(identity);
 }
 
-/* The stage collide of the photon in a slot. */
+/* The stage collide of the photon in a slot. `wave`: the index of the wave in the trip. */
 ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *tables,
                                gpu_hit_sink *sink, uint32_t slot, uint32_t wave)
 {
@@ -115,61 +165,73 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
     const ice_photon photon = gpu_wave_photon_unpack(words, gpu_wave_number(lane, wave));
     uint32_t recorded = gpu_wave_waits(words.identity) ? lane->recorded[slot] : 0;
     uint32_t fate = ICE_ALIVE;
-    if (ice_record_hits(GPU_SPECIAL_COLLIDE, tables, length, &photon, sink, &fate, &recorded) < 0) {
+    const bool waits =
+        ice_record_hits(GPU_SPECIAL_COLLIDE, tables, length, &photon, sink, &fate, &recorded) < 0;
+    if (waits) {
         lane->recorded[slot] = recorded;
-        gpu_segment_set_fate(&lane->segment[slot], GPU_WAITS);
-        return;
-    }
-    if (gpu_wave_waits(words.identity)) {
-        gpu_store_identity(lane, slot, gpu_wave_identity_end_wait(words.identity));
+        fate = GPU_WAITS;
     }
     if (fate != ICE_ALIVE) {
         gpu_segment_set_fate(&lane->segment[slot], fate);
     }
+    if (gpu_wave_parks(wave) || (gpu_wave_waits(words.identity) && !waits)) {
+        const ics_word identity =
+            waits ? words.identity : gpu_wave_identity_end_wait(words.identity);
+        gpu_store_identity(lane, slot, gpu_wave_identity_later(identity, gpu_wave_parks(wave)));
+    }
 }
 
-/* collide: each block lists the segments that may touch a module, and works through the list. */
+/* collide: each warp lists the segments that may touch a module, and works through the list. */
 ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_collide(const __grid_constant__ ice_tables given,
                 const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t list[GPU_COLLIDE_SLOTS];
-    __shared__ uint32_t entries;
-    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
-    const uint32_t begin = chain.first + blockIdx.x * GPU_COLLIDE_SLOTS;
-    const uint32_t end = min(begin + GPU_COLLIDE_SLOTS, lane.progress->slots);
-    if (begin >= end) {
+    __shared__ uint32_t lists[GPU_SPECIAL_BLOCK / 32][GPU_COLLIDE_SLOTS];
+    __shared__ uint32_t counts[GPU_SPECIAL_BLOCK / 32];
+    const uint32_t warp = threadIdx.x / 32, thread = threadIdx.x % 32;
+    uint32_t *list = lists[warp], *entries = &counts[warp];
+    const uint32_t slot = chain.first +
+                          (blockIdx.x * (GPU_SPECIAL_BLOCK / 32) + warp) * GPU_COLLIDE_SLOTS +
+                          32 * thread;
+    uint32_t candidates =
+        thread < ICS_COLLIDE_PER_THREAD ? *gpu_candidates_of(&lane, slot, chain.wave) : 0;
+    if (slot >= lane.progress->slots) {
+        candidates = 0;
+    }
+    if (thread == 0) {
+        *entries = 0;
+    }
+    if (__ballot_sync(0xffffffffu, candidates != 0) == 0) {
         return;
     }
-    if (threadIdx.x == 0) {
-        entries = 0;
-    }
-    gpu_counts_clear(counts);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end; slot += 32 * GPU_SPECIAL_BLOCK) {
-        gpu_list_bits(lane.candidates[slot / 32], slot, list, &entries);
-    }
-    __syncthreads();
+    __syncwarp();
+    gpu_list_bits(candidates, slot, list, entries);
+    __syncwarp();
     const ice_tables tables = gpu_special_tables(&given);
-    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
-    for (uint32_t entry = threadIdx.x; entry < entries; entry += GPU_SPECIAL_BLOCK) {
+    gpu_hit_sink sink = {&lane, NULL};
+    for (uint32_t entry = thread; entry < *entries; entry += 32) {
         gpu_collide_photon(&lane, &tables, &sink, list[entry], chain.wave);
     }
-    gpu_counts_add(counts, &lane);
 }
 
 /* ---- scatter --------------------------------------------------------------------------------- */
 
-/* What scatter reads of every slot. */
+/* What scatter reads of every slot. Where the photon is parked, collide may change the segment and
+ * the identity at the same time. */
 typedef struct gpu_scatter_input {
+    uint32_t parked; /* bits of the warp */
     ics_pair segment;
     ics_word position, direction;
     ice_random random;
     float height; /* of the start of the segment; no content unless GPU_KEEPS_HEIGHT */
 } gpu_scatter_input;
 
-ICE_FN gpu_scatter_input gpu_load_scatter_input(const ics_lane_memory *lane, uint32_t slot)
+/* `wave`: that of the scatter, as its index in the trip. */
+ICE_FN gpu_scatter_input gpu_load_scatter_input(const ics_lane_memory *lane, uint32_t slot,
+                                                uint32_t wave)
 {
     gpu_scatter_input input;
+    input.parked = gpu_parked_bits(lane, slot, wave);
     input.segment = lane->segment[slot];
     input.position = lane->position[slot];
     input.direction = lane->direction[slot];
@@ -201,12 +263,11 @@ ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
 
 /* Counts a photon that has ended in a wave, and frees its slot. A photon that was dropped had no
  * bounce in this wave. */
-ICE_FN void gpu_end_photon(const ics_lane_memory *lane, uint32_t *counts, ics_pair segment,
+ICE_FN void gpu_end_photon(const ics_lane_memory *lane, ics_word identity, ics_pair segment,
                            uint32_t slot, uint32_t wave)
 {
-    const ics_word identity = lane->identity[slot];
     const uint32_t bounces = gpu_wave_scatters(identity, wave + !gpu_segment_is_dropped(segment));
-    gpu_count_end(counts, __float_as_uint(identity.y), gpu_segment_fate(segment), bounces);
+    gpu_count_end_at_once(lane, __float_as_uint(identity.y), gpu_segment_fate(segment), bounces);
     gpu_free_slot(lane, slot);
     gpu_set_extract(lane, slot, gpu_identity_vacant());
 }
@@ -219,19 +280,39 @@ ICE_FN ics_pair gpu_wait(const ics_lane_memory *lane, uint32_t slot)
     return gpu_extract_of(identity);
 }
 
-/* Adds up how many photons of the block ended and wait. All threads of the block. */
-ICE_FN void gpu_scatter_count(const ics_lane_memory *lane, const uint32_t *counts, bool ended,
-                              bool waits)
+/* What scatter finds in a slot: at most one of these. None: the photon is parked. */
+typedef struct gpu_scatter_state {
+    bool vacant, continues, waits, ended;
+    ics_word identity; /* of a photon that ended */
+} gpu_scatter_state;
+
+/* The identity of a photon that ended is asked for before the others of the warp continue. */
+ICE_FN gpu_scatter_state gpu_scatter_state_of(const ics_lane_memory *lane,
+                                              const gpu_scatter_input *input, uint32_t slot)
 {
-    const int ends = __syncthreads_count(ended);
-    const int waiting = __syncthreads_count(waits);
-    if (ends == 0 && waiting == 0) {
-        return; /* all threads of the block: there is nothing to add */
+    const bool parked = gpu_has_bit(input->parked);
+    gpu_scatter_state state;
+    state.vacant = !parked && gpu_segment_is_vacant(input->segment);
+    const bool takes_part = !parked && !state.vacant;
+    state.continues = takes_part && gpu_segment_continues(input->segment);
+    state.waits = takes_part && gpu_segment_waits(input->segment);
+    state.ended = takes_part && !state.continues && !state.waits;
+    state.identity = gpu_identity_vacant();
+    if (state.ended) {
+        state.identity = lane->identity[slot];
     }
-    if (threadIdx.x == 0) {
-        gpu_pool_add(lane, 0u - (uint32_t)ends, (uint32_t)waiting);
+    return state;
+}
+
+/* Adds how many photons of the warp ended and wait to the counts of the pool. All threads of the
+ * warp. */
+ICE_FN void gpu_scatter_count(const ics_lane_memory *lane, bool ended, bool waits)
+{
+    const uint32_t ends = (uint32_t)__popc(__ballot_sync(0xffffffffu, ended));
+    const uint32_t waiting = (uint32_t)__popc(__ballot_sync(0xffffffffu, waits));
+    if (threadIdx.x % 32 == 0) {
+        gpu_pool_add(lane, 0u - ends, waiting);
     }
-    gpu_counts_add(counts, lane);
 }
 
 /* scatter: takes the photons to the ends of their segments and gives them new directions, or counts
@@ -240,30 +321,29 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_scatter(const __grid_constant__ ice_tables given,
                 const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
-    gpu_scatter_input input = gpu_load_scatter_input(&lane, slot);
-    if (slot - threadIdx.x >= lane.progress->slots) {
+    gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave);
+    const uint32_t slots = lane.progress->slots;
+    gpu_ask_first();
+    if (slot - threadIdx.x >= slots) {
         return;
     }
-    gpu_counts_clear(counts);
-    const bool occupied = !gpu_segment_is_vacant(input.segment);
-    const bool waits = occupied && gpu_segment_waits(input.segment);
-    const bool continues = occupied && gpu_segment_continues(input.segment);
-    const bool ended = occupied && !waits && !continues;
-    if (continues) {
+    const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
+    if (state.continues) {
         ice_photon photon = gpu_scatter_photon_of(&input);
         gpu_scatter_photon(&lane, &given, &input, slot, &photon);
-    } else if (ended) {
-        gpu_end_photon(&lane, counts, input.segment, slot, gpu_wave_number(&lane, chain.wave));
-    } else if (waits) {
+    } else if (state.waits) {
         (void)gpu_wait(&lane, slot);
     }
-    const uint32_t vacant = __ballot_sync(0xffffffffu, ended || !occupied);
+    if (state.ended) {
+        gpu_end_photon(&lane, state.identity, input.segment, slot,
+                       gpu_wave_number(&lane, chain.wave));
+    }
+    const uint32_t vacant = __ballot_sync(0xffffffffu, state.ended || state.vacant);
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;
     }
-    gpu_scatter_count(&lane, counts, ended, waits);
+    gpu_scatter_count(&lane, state.ended, state.waits);
 }
 
 /* ---- scatter and propagate joined ------------------------------------------------------------ */
@@ -274,25 +354,20 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
     gpu_scatter_propagate(const __grid_constant__ ice_tables given,
                           const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
-    gpu_scatter_input input = gpu_load_scatter_input(&lane, slot);
+    gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave - 1);
     ics_pair extract = lane.extract[slot];
-    if (slot - threadIdx.x >= lane.progress->slots) {
+    const uint32_t slots = lane.progress->slots;
+    const uint32_t wave = gpu_wave_number(&lane, chain.wave);
+    gpu_ask_first();
+    if (slot - threadIdx.x >= slots) {
         return;
     }
-    gpu_counts_clear(counts);
-    const uint32_t wave = gpu_wave_number(&lane, chain.wave);
-    const bool occupied = !gpu_segment_is_vacant(input.segment);
-    const bool waits = occupied && gpu_segment_waits(input.segment);
-    const bool continues = occupied && gpu_segment_continues(input.segment);
-    const bool ended = occupied && !waits && !continues;
+    const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
     bool may_collide = false;
-    if (ended) {
-        gpu_end_photon(&lane, counts, input.segment, slot, wave - 1);
-    } else if (occupied) {
+    if (state.continues || state.waits) {
         ice_photon photon = gpu_scatter_photon_of(&input);
-        if (waits) {
+        if (state.waits) {
             extract = gpu_wait(&lane, slot);
         } else {
             gpu_scatter_photon(&lane, &given, &input, slot, &photon);
@@ -300,6 +375,9 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
         photon = gpu_extract_unpack(extract, wave, photon);
         may_collide = gpu_propagate_photon(&lane, &given, &photon, input.random, slot);
     }
-    gpu_store_candidates(&lane, slot, may_collide);
-    gpu_scatter_count(&lane, counts, ended, waits);
+    if (state.ended) {
+        gpu_end_photon(&lane, state.identity, input.segment, slot, wave - 1);
+    }
+    gpu_store_candidates(&lane, slot, chain.wave, may_collide);
+    gpu_scatter_count(&lane, state.ended, state.waits);
 }

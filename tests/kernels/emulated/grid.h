@@ -6,6 +6,10 @@
 #ifndef EMULATED_GRID_H
 #define EMULATED_GRID_H
 
+/* Trips of wavefront are half as long as on a GPU, because most waves of a test have few photons.
+ */
+#define ICS_WAVES_PER_TRIP 8u
+
 #include "graphs/schedule.h"
 #include "kernels/cuda/state.h"
 #include "stages/tables.h"

@@ -46,7 +46,7 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->segment = filled(slots * sizeof(ics_pair), 0xff);
     memory->height = filled(slots * sizeof(float), 0x7f);
     memory->recorded = filled(slots * sizeof(uint32_t), 0);
-    memory->candidates = filled(slots / 8, 0x7f);
+    memory->candidates = filled(2 * slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
     memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
     memory->leftovers = filled(slots / 32 * sizeof(ics_leftover), 0);
@@ -134,23 +134,75 @@ static void add_up(grid_lane *self)
     }
 }
 
+/* The row of a schedule with trips of the length that the kernels here are made for. */
+static ics_gpu_schedule emulated_row(ics_schedule schedule)
+{
+    ics_gpu_schedule row = *ics_schedule_row(schedule);
+    if (row.waves_per_create > 1) {
+        row.waves_per_trip = ICS_WAVES_PER_TRIP;
+    }
+    return row;
+}
+
+/* Parallel kernels that have not run yet, one of a wave with an even and one of a wave with an odd
+ * number. */
+typedef struct later_kernels {
+    bool wait[2];
+    uint32_t kernels[2];
+    ics_chain chains[2];
+} later_kernels;
+
+/* Runs the parallel kernels that kernel `k` waits for. */
+static void run_awaited(grid_lane *self, const grid_setting *with, const ics_gpu_schedule *row,
+                        uint32_t k, uint32_t wave, later_kernels *later)
+{
+    const ics_schedule_kernel *kernel = &ics_schedule_kernels(row, with->join)[k];
+    for (uint32_t parity = 0; parity < 2; ++parity) {
+        if (later->wait[parity] && ics_schedule_awaits(row, kernel, wave, parity)) {
+            const ics_chain chain = later->chains[parity];
+            run_kernel(self, with, later->kernels[parity], chain, chain.slots);
+            later->wait[parity] = false;
+        }
+    }
+}
+
+/* Runs a trip of a chain. With with->late, parallel kernels run as late as the graph allows,
+ * otherwise as early. */
+static void run_trip(grid_lane *self, const grid_setting *with, const ics_gpu_schedule *row,
+                     ics_chain chain)
+{
+    const ics_schedule_kernel *kernels = ics_schedule_kernels(row, with->join);
+    later_kernels later = {.wait = {false, false}};
+    for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
+        for (uint32_t k = 0; kernels[k].name != NULL; ++k) {
+            if (!ics_schedule_has_kernel(row, &kernels[k], chain.wave)) {
+                continue;
+            }
+            run_awaited(self, with, row, k, chain.wave, &later);
+            if (with->late && kernels[k].parallel) {
+                const uint32_t own = chain.wave % 2;
+                ck_assert(!later.wait[own]);
+                later.wait[own] = true;
+                later.kernels[own] = k;
+                later.chains[own] = chain;
+            } else {
+                run_kernel(self, with, k, chain, chain.slots);
+            }
+        }
+    }
+    ck_assert(!later.wait[0] && !later.wait[1]);
+}
+
 /* Runs the loop of a launch. The rule for its end is that of kernels/cuda/compact.cu. */
 static void run_loop(grid_lane *self, const grid_setting *with)
 {
-    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
-    const ics_schedule_kernel *kernels = ics_schedule_kernels(row, with->join);
+    const ics_gpu_schedule row = emulated_row(with->schedule);
     const ics_launch_progress *progress = &self->progress;
     do {
         ics_chain chain = {.slots = self->memory.capacity / with->chains};
         for (uint32_t c = 0; c < with->chains; ++c) {
             chain.first = c * chain.slots;
-            for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
-                for (uint32_t k = 0; kernels[k].name != NULL; ++k) {
-                    if (ics_schedule_has_kernel(row, &kernels[k], chain.wave)) {
-                        run_kernel(self, with, k, chain, chain.slots);
-                    }
-                }
-            }
+            run_trip(self, with, &row, chain);
         }
         add_up(self);
         ++self->progress.trips;

@@ -15,6 +15,7 @@ typedef struct grid_setting {
     uint32_t chains; /* 1 or 2; a schedule without a loop has 1 */
     bool stream;     /* photons stay in the pool between launches while more batches will come */
     bool join;       /* scatter and propagate are one kernel */
+    bool late;       /* parallel kernels run as late as the graph allows, otherwise as early */
 } grid_setting;
 
 typedef struct grid_lane {
