@@ -9,6 +9,10 @@ def damaged(name, data, says):
     case("photon tables", name, "table info a.npy", 3, "a.npy: " + says, {"a.npy": data})
 
 
+def damaged_info(name, data, says):
+    case("photon tables", name, "info --verify a.npy", 3, "a.npy: " + says, {"a.npy": data})
+
+
 def wrong_table(name, says, **changes):
     damaged(name, table(**changes), says)
 
@@ -33,6 +37,13 @@ def file_cases():
     wrong_table("another shape", "header: found other bytes", header=header_of(axis(bins=3), False))
     wrong_table("a negative sum", "cell 3: found the sum -1", sums=[0, 0, 0, -1] + [0] * (cells_of(AXES) - 4))
     wrong_table("another schema", "trailer: schema: found", schema="icestream.hits")
+
+
+def info_cases():
+    good = table()
+    damaged_info("info of a table that was cut", good[:2000], "found no trailer at the end, expected a photon table")
+    damaged_info("info of a table with a wrong sum", good[:1100] + b"\x01" + good[1101:], "rows 0 to 131071: found CRC-32C")
+    damaged_info("info of a negative sum", table(sums=[-1] + [0] * (cells_of(AXES) - 1)), "cell 0: found the sum -1")
 
 
 def key_cases():
@@ -68,6 +79,7 @@ def command(name, line, says, status=2):
 
 def table_cases():
     file_cases()
+    info_cases()
     key_cases()
     merge("a part twice", "b.npy: found the part aaaaaaaaaaaaaaaa..., which a.npy holds", table(), table())
     merge(

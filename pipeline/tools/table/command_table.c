@@ -1,5 +1,8 @@
 /* The command `icestream table`. */
 #include "base/error.h"
+#include "base/json_dump.h"
+#include "base/json_text.h"
+#include "pipeline/table/table_about.h"
 #include "pipeline/table/table_export.h"
 #include "pipeline/table/table_file.h"
 #include "pipeline/table/table_shape.h"
@@ -72,13 +75,37 @@ static int need_output(const ics_arguments *given, icestream_error *error)
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
+/* Prints one object in one line: the metadata, and next to them the name and the sums. */
+static int show_json(const ics_table *table, const char *name, icestream_error *error)
+{
+    json_t *about = NULL;
+    ICS_TRY(ics_table_about_json(table, &about, error));
+    json_t *object = json_incref(json_object_get(about, "metadata"));
+    json_object_del(about, "metadata");
+    const int failed = json_object_set_new(object, "file", ics_json_text(name)) |
+                       json_object_update(object, about);
+    char *text = failed ? NULL : ics_json_dump(object, JSON_COMPACT);
+    json_decref(object);
+    json_decref(about);
+    if (text == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
+    }
+    printf("%s\n", text);
+    free(text);
+    return ICESTREAM_OK;
+}
+
 static int show(const ics_arguments *given, icestream_error *error)
 {
     for (int i = 1; i < given->operand_count; ++i) {
         ics_table *table = NULL;
         ICS_TRY(ics_table_read(given->operands[i], &table, error));
-        const int status = ics_table_tool_info(table, given->operands[i],
-                                               given->options[OPTION_JSON].given, stdout, error);
+        int status = ICESTREAM_OK;
+        if (given->options[OPTION_JSON].given) {
+            status = show_json(table, given->operands[i], error);
+        } else {
+            ics_table_about_print(table, given->operands[i], stdout);
+        }
         ics_table_destroy(table);
         ICS_TRY(status);
     }

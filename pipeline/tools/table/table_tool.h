@@ -4,10 +4,6 @@
 
 #include "pipeline/table/table.h"
 
-/* Prints what a table is, as text or as one JSON object. ICESTREAM_E_MEMORY. */
-int ics_table_tool_info(const ics_table *table, const char *name, bool as_json, FILE *out,
-                        icestream_error *error);
-
 /* Two tables by chi-square, bin by bin, each divided by the weight of its photons. */
 typedef struct ics_table_tool_comparison {
     bool is_identical; /* axes, sums, squares, photons and weights are equal */
