@@ -77,7 +77,32 @@ def command(name, line, says, status=2):
     case("photon tables", name, line, status, says, {"a.npy": table()})
 
 
+def useless(name, text, says):
+    """A key of a run file that would have no effect."""
+    case("photon tables", name, "validate run.yaml", 2, "run.yaml:1:" + says, {"run.yaml": text.encode()})
+
+
+def useless_cases():
+    useless("an axis without a table", "table: {axes: [{name: r, from: 0, to: 9, bins: 9}]}", "15: error: table.axes: is for")
+    useless(
+        "a position of sources that are steps",
+        "table: {position: [1, 2, 3]}\nstages: {tabulate: spherical}\n",
+        "19: error: table.position: is for table.source: fixed",
+    )
+    useless(
+        "a whole turn without an azimuth",
+        "table: {azimuth: full, axes: [{name: r, from: 0, to: 9, bins: 9}]}\nstages: {tabulate: spherical}\n",
+        "18: error: table.azimuth: found full, and table.axes has no azimuth",
+    )
+    useless(
+        "samples outside of angles only",
+        "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
+        "18: error: table.outside: found count",
+    )
+
+
 def table_cases():
+    useless_cases()
     file_cases()
     info_cases()
     key_cases()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: `icestream tabulate` writes the same table in every schedule, on any number of threads and in batches
 # of any size; it refuses wrong axes with line and column, ice that it cannot tabulate, and a table that exists;
-# commands that record hits refuse a table.
+# commands that record hits refuse a table, and keys of a table without effect are errors.
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 source "$(dirname "$0")/common.bash"
 
@@ -32,6 +32,23 @@ expect 0 "$ICESTREAM" table merge first.npy second.npy -o sum.npy
 expect 3 "$ICESTREAM" table merge first.npy first.npy -o twice.npy
 expect 0 "$ICESTREAM" tabulate table.yaml -o deep.npy -s workload.event=2 -s table.absorption_lengths=20
 expect 3 "$ICESTREAM" table merge first.npy deep.npy -o mixed.npy
+
+# Keys without effect are errors; where --set switches off what they belong to, the table does not depend on them.
+sed 's/source: fixed/&\n  position: [1, 2, 3]/' table.yaml >fixed.yaml
+expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s table.source=step -s table.time=5
+says err "--set table.time=5: error: table.time: is for table.source: fixed, and the source is step"
+expect 0 "$ICESTREAM" tabulate table.yaml -o steps.npy -s table.source=step
+expect 0 "$ICESTREAM" tabulate fixed.yaml -o same.npy -s table.source=step
+same steps.npy same.npy
+expect 0 "$ICESTREAM" tabulate fixed.yaml -o fixed.npy -s workload.event=3
+expect 3 "$ICESTREAM" table merge first.npy fixed.npy -o mixed.npy
+says err "fixed.npy: the digest of the configuration"
+expect 2 "$ICESTREAM" validate fixed.yaml -s table.azimuth=full
+says err "--set table.azimuth=full: error: table.azimuth: found full, and table.axes has no azimuth"
+expect 0 "$ICESTREAM" validate fixed.yaml -s stages.tabulate=none
+sed '/^stages/d' fixed.yaml >none.yaml
+expect 2 "$ICESTREAM" run none.yaml
+says err "none.yaml:10:11: error: table.source: is for stages.tabulate: spherical or cylindrical, and it is none"
 
 # wrong TEXT AXES: a file with these axes is refused with this text.
 wrong() {
