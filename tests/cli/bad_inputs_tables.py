@@ -122,4 +122,19 @@ def table_cases():
     command("too many axes to draw", "table plot a.npy -o b.svg", "found 4 axes to draw")
     command("a picture of another kind", "table plot a.npy r -o b.gif", "expected .svg or .png")
     command("a level above 1", "table compare a.npy a.npy --level 2", "--level: found '2'")
+    command("one table", "table compare a.npy", "table compare: found 1 operands, expected two FILEs, or FILEs --against FILEs")
+    command("groups of one table", "table compare a.npy --against b.npy", "found 1 against 1 tables, whose splits give no")
+    command(
+        "groups that are too small",
+        "table compare a.npy a.npy --level 0.01 --against a.npy a.npy",
+        "probability below 0.333333; expected more tables for --level 0.01, such as 5 against 5",
+    )
+    command(
+        "a level that no groups reach",
+        "table compare a.npy a.npy --level 1e-6 --against a.npy",
+        "--level: found 1e-06, expected above 1e-05",
+    )
+    command("an option of another action", "table info a.npy --level 0.1", "table info: found --level, which is for table compare")
+    command("nothing to compare with", "table compare a.npy --against", "expected a value after --against")
+    command("a table in both groups", "table compare a.npy a.npy --against a.npy", "which a.npy has, too; expected tables", 3)
     command("no file", "table info none.npy", "none.npy: cannot open: No such file", 3)
