@@ -72,15 +72,16 @@ static size_t draw_below(uint64_t *state, size_t end)
     return (size_t)(word % end);
 }
 
-/* Draws a group: the first objects of a random order. `order` is any order of all objects. */
+/* Draws a group: the last objects of a random order. `order` is any order of all objects. */
 static void draw_split(uint64_t *state, size_t *order, split *of)
 {
-    for (size_t i = 0; i < of->size; ++i) {
-        const size_t other = i + draw_below(state, of->count - i), kept = order[i];
-        order[i] = order[other];
+    const size_t rest = of->count - of->size;
+    for (size_t left = of->count; left > rest; --left) {
+        const size_t other = draw_below(state, left), kept = order[left - 1];
+        order[left - 1] = order[other];
         order[other] = kept;
     }
-    memcpy(of->members, order, of->size * sizeof *order);
+    memcpy(of->members, order + rest, of->size * sizeof *order);
 }
 
 /* The squared length of the sum of the vectors of a group. That of the other group is the same,

@@ -61,7 +61,7 @@ static int check_parts(const groups *of, icestream_error *error)
         }
         count += of->tables[i]->part_count;
     }
-    part_owner *owners = calloc(count, sizeof *owners);
+    part_owner *owners = calloc(count + 1, sizeof *owners); /* + 1: never of 0 bytes */
     if (owners == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu parts", count);
     }
