@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Promises: `icestream tabulate` writes the same table in every schedule, on any number of threads and in batches
-# of any size; parts of a production add up to the sums of one run; it refuses wrong axes with line and column, ice that it cannot tabulate, and a table that exists;
-# commands that record hits refuse a table, and keys of a table without effect are errors.
+# of any size; parts of a production add up to the sums of one run; it refuses wrong axes with line and column, keys
+# of a table without effect, ice that it cannot tabulate, and a table that exists; commands that record hits refuse a
+# table.
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 source "$(dirname "$0")/common.bash"
 
