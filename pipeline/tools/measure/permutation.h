@@ -1,4 +1,4 @@
-/* A permutation test of two groups of objects (tables.md 3).
+/* A permutation test of two groups of objects (tables.md 3.1).
  *
  * If the objects of both groups come from the same distribution, every split of all objects into
  * groups of these sizes is equally probable, whatever the distribution is. The test counts the

@@ -22,7 +22,7 @@ int ics_table_tool_compare(const ics_table *a, const char *a_name, const ics_tab
                            const char *b_name, ics_table_tool_comparison *out,
                            icestream_error *error);
 
-/* Two groups of tables by a permutation test. */
+/* Two groups of tables by a permutation test (tables.md 3.1). */
 typedef struct ics_table_tool_groups {
     ics_permutation test;  /* the statistic is a sum over the bins */
     uint64_t bins;         /* bins in which not all tables are equal */
