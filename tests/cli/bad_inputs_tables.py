@@ -57,6 +57,7 @@ def key_cases():
     wrong_axis("a missing edge", "trailer: edges: found [0,8]", edges=[0, 8])
     wrong_axis("an infinite edge", "trailer: byte", to=float("inf"))
     wrong_axis("an infinite power", "trailer: power: found 99", power=99)
+    wrong_axis("a unit with a command for gnuplot", "axis r: found the unit ''\\n!ls\\n', expected 1 to 7 letters", unit="'\n!ls\n")
     wrong_axis("two axes of a name", "axis 2: found the name 'azimuth'", name="azimuth")
     wrong_table("no step length", "trailer: found step_length 0", step_length=0)
     wrong_table("a part that is no digest", "trailer: parts: photon table: found the part 'x'", parts=["x"])

@@ -186,6 +186,13 @@ static const struct {
     {"{\"axes\": [{\"name\": \"r\", \"unit\": \"m\", \"from\": 1, \"to\": 0, \"bins\": 478, "
      "\"power\": 1}]}",
      "found the range 1 to 0"},
+    {"{\"axes\": [{\"name\": \"r\", \"unit\": \"'\\n!ls\\n\", \"from\": 0, \"to\": 1, \"bins\": "
+     "478, "
+     "\"power\": 1}]}",
+     "axis r: found the unit ''\\n!ls\\n', expected 1 to 7 letters"},
+    {"{\"axes\": [{\"name\": \"r\", \"unit\": \"\", \"from\": 0, \"to\": 1, \"bins\": 478, "
+     "\"power\": 1}]}",
+     "axis r: found the unit '', expected 1 to 7 letters"},
     {"{\"has_squares\": 1}", "has_squares: found 1"},
     {"{\"has_squares\": true}", "found 480 sums, expected 960"},
     {"{\"geometry\": \"cubic\"}", "geometry: found \"cubic\""},
