@@ -236,9 +236,10 @@ ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const ch
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);
 
-/* Describes a file of steps, hits, paths or waveforms, also in HDF5. `verify`: reads all rows and
- * checks digests, fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY;
- * ICESTREAM_E_FAILED: an HDF5 file, and this library was built without HDF5. */
+/* Describes a file of steps, hits, paths or waveforms, also in HDF5, or a photon table (.npy).
+ * `verify`: reads all rows and checks digests, fields and order; a table is always checked.
+ * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: an HDF5 file, and
+ * this library was built without HDF5. */
 ICESTREAM_PUBLIC int icestream_info(const char *path, bool verify, bool json, FILE *out,
                                     icestream_error *error);
 

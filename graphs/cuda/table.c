@@ -111,6 +111,27 @@ static int load_kernel(ics_gpu_table *table, const ics_tables *tables, const ice
     return ICESTREAM_OK;
 }
 
+/* Makes a column of zeros, [cells]. */
+static int allocate_column(const ics_gpu_table *table, uint64_t **out, icestream_error *error)
+{
+    const int ordinal = table->options.ordinal;
+    const uint64_t bytes = table->cells * sizeof **out;
+    const cudaError_t result = cudaMalloc((void **)out, bytes);
+    if (result == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return ics_error_set(error, ICESTREAM_E_MEMORY,
+                             "GPU %d: found too little free memory for %llu bytes of a table of "
+                             "%llu cells, expected fewer bins, no table.squares, or a device with "
+                             "more memory",
+                             ordinal, (unsigned long long)bytes, (unsigned long long)table->cells);
+    }
+    if (result != cudaSuccess) {
+        return ics_check_failed(result, "cudaMalloc", ordinal, error);
+    }
+    CUDA_TRY(ordinal, error, cudaMemset(*out, 0, bytes));
+    return ICESTREAM_OK;
+}
+
 static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squares,
                     icestream_error *error)
 {
@@ -130,14 +151,9 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squ
         cudaMemcpy(table->table_memory, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
     table->tables = ics_tables_at(tables, table->table_memory);
     CUDA_TRY(ordinal, error, cudaMalloc((void **)&table->counts, sizeof *table->counts));
-    uint64_t *sums = NULL, *squares = NULL;
-    CUDA_TRY(ordinal, error, cudaMalloc((void **)&sums, bytes));
-    table->stage.sums = sums;
-    CUDA_TRY(ordinal, error, cudaMemset(sums, 0, bytes));
+    ICS_TRY(allocate_column(table, &table->stage.sums, error));
     if (has_squares) {
-        CUDA_TRY(ordinal, error, cudaMalloc((void **)&squares, bytes));
-        table->stage.squares = squares;
-        CUDA_TRY(ordinal, error, cudaMemset(squares, 0, bytes));
+        ICS_TRY(allocate_column(table, &table->stage.squares, error));
     }
     table->usage.device_bytes = all;
     return ICESTREAM_OK;

@@ -2,6 +2,7 @@
  * would have no effect. */
 #include "base/url.h"
 #include "pipeline/config/config_fields.h"
+#include "pipeline/config/config_given.h"
 #include "pipeline/config/config_keys.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/config/hit_name.h"
@@ -35,24 +36,6 @@ __attribute__((format(printf, 5, 6))) static int contradiction(const icestream_c
     }
     ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, message);
     return ICESTREAM_E_CONFIG;
-}
-
-/* Whether the value of a key is not the default. */
-static bool is_changed(const icestream_config *config, const char *key)
-{
-    return config->origin->changed[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
-}
-
-/* Whether `--set` switches off what a key of the run file belongs to. The key then stays without an
- * effect, because the file had the feature on. */
-static bool is_overridden(const icestream_config *config, const char *key, const char *off)
-{
-    const ics_yaml_node *const *given = config->origin->given;
-    const ics_yaml_node *of_key =
-        given[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
-    const ics_yaml_node *of_switch =
-        given[ics_schema_find(off, ics_config_keys, ics_config_key_count)];
-    return of_key != NULL && of_switch != NULL && of_key->line > 0 && of_switch->line == 0;
 }
 
 static int check_source(const icestream_config *config, icestream_error *error)
@@ -106,7 +89,7 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                            (config->source.queue != NULL ? QUEUE : 0U);
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (is_changed(config, keys[i].key) && (given & keys[i].kinds) == 0) {
+        if (ics_config_is_changed(config, keys[i].key) && (given & keys[i].kinds) == 0) {
             status = contradiction(config, keys[i].key,
                                    keys[i].kinds == LISTEN ? "source.listen" : "source.files",
                                    error, "is for %s", kind_texts[keys[i].kinds]);
@@ -118,7 +101,7 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                                "expected it in the file of source.queue_password or in the "
                                "environment variable ICESTREAM_QUEUE_PASSWORD");
     }
-    if (is_changed(config, "metrics.token") && config->metrics.listen == NULL) {
+    if (ics_config_is_changed(config, "metrics.token") && config->metrics.listen == NULL) {
         status = contradiction(config, "metrics.token", "metrics.listen", error,
                                "is for metrics.listen, which is not given");
     }
@@ -145,14 +128,14 @@ static int check_hit_name(const icestream_config *config, icestream_error *error
                              "source.queue)",
                              name);
     }
-    if (is_changed(config, "sink.name") && config->sink.rotate != 0) {
+    if (ics_config_is_changed(config, "sink.name") && config->sink.rotate != 0) {
         return contradiction(
             config, "sink.name", "sink.rotate", error,
             "found '%.200s', and with sink.rotate the run chooses the names of hit "
             "files",
             name);
     }
-    if (is_changed(config, "sink.name") && strcmp(config->sink.directory, "-") == 0) {
+    if (ics_config_is_changed(config, "sink.name") && strcmp(config->sink.directory, "-") == 0) {
         return contradiction(config, "sink.name", "sink.directory", error,
                              "is for files, and sink.directory is \"-\"");
     }
@@ -290,14 +273,14 @@ static int check_models(const icestream_config *config, icestream_error *error)
                   config->detector.string_cables == ICS_CABLES_SIDE,
                   "is for detector.string_cables: side, which is not given"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-        if (!parts[i].is_used && is_changed(config, parts[i].key) &&
-            !is_overridden(config, parts[i].key, parts[i].of)) {
+        if (!parts[i].is_used && ics_config_is_changed(config, parts[i].key) &&
+            !ics_config_is_overridden(config, parts[i].key, parts[i].of)) {
             status = contradiction(config, parts[i].key, parts[i].of, error, "%s", parts[i].fault);
         }
     }
     if (!config->ice.birefringence &&
         (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED) &&
-        !is_overridden(config, "ice.birefringence_subtraction", "ice.birefringence")) {
+        !ics_config_is_overridden(config, "ice.birefringence_subtraction", "ice.birefringence")) {
         status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
                                "found %s, and ice.birefringence is false: nothing is subtracted",
                                ics_config_choice("ice.birefringence_subtraction", subtraction));
@@ -328,7 +311,7 @@ const char *ics_config_gpu_key(const icestream_config *config, size_t k)
         /* Portable maths is what a CPU computes. */
         const bool is_math = strcmp(keys[i], "device.math") == 0;
         const bool needs_gpu =
-            is_math ? config->device.math == ICS_MATH_FAST : is_changed(config, keys[i]);
+            is_math ? config->device.math == ICS_MATH_FAST : ics_config_is_changed(config, keys[i]);
         if (needs_gpu && k-- == 0) {
             return keys[i];
         }
@@ -383,7 +366,7 @@ static int check_workload(const icestream_config *config, icestream_error *error
                                              "workload.spectrum"};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i) {
-        if (is_changed(config, point_only[i])) {
+        if (ics_config_is_changed(config, point_only[i])) {
             status = contradiction(config, point_only[i], "workload.kind", error,
                                    "is for workload.kind: point, and the kind is %s",
                                    ics_config_choice("workload.kind", config->workload.kind));
@@ -420,7 +403,7 @@ static int check_particles(const icestream_config *config, icestream_error *erro
         return ICESTREAM_OK;
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (is_changed(config, keys[i])) {
+        if (ics_config_is_changed(config, keys[i])) {
             status = contradiction(config, keys[i], "particles.file", error,
                                    "is for particles.file or particles.list, and neither is "
                                    "given");

@@ -1,8 +1,10 @@
-/* The key table.axes, and whether the axes fit to the coordinates of stages.tabulate. */
+/* The key table.axes, whether the axes fit to the coordinates of stages.tabulate, and keys of
+ * tables that would have no effect. */
 #include "pipeline/config/config_table.h"
 
 #include "base/error.h"
 #include "pipeline/config/config_fields.h"
+#include "pipeline/config/config_given.h"
 #include "pipeline/config/config_keys.h"
 
 #include <stdio.h>
@@ -100,6 +102,9 @@ const ics_schema_list ics_config_axes = {
 
 /* ---- axes and coordinates -------------------------------------------------------------------- */
 
+/* clsim's axes are the first ones of each geometry. */
+enum { CLSIM_AXES = 4 };
+
 static const char *const coordinates[][ICS_CONFIG_AXES] = {
     [ICS_TABULATE_SPHERICAL] = {"r", "azimuth", "cosine", "delay", "impact"},
     [ICS_TABULATE_CYLINDRICAL] = {"rho", "azimuth", "z", "delay", "impact"},
@@ -161,16 +166,95 @@ static int check_axes(const icestream_config *config, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* ---- keys without effect --------------------------------------------------------------------- */
+
+bool ics_config_table_has_axis(const icestream_config *config, const char *name)
+{
+    if (config->table.axis_count == 0) {
+        const int at = ics_config_table_coordinate(config->stages.tabulate, name);
+        return at >= 0 && at < CLSIM_AXES;
+    }
+    for (size_t i = 0; i < config->table.axis_count; ++i) {
+        if (strcmp(config->table.axes[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ics_config_table_ends(const icestream_config *config)
+{
+    const bool is_cylinder = config->stages.tabulate == ICS_TABULATE_CYLINDRICAL;
+    return ics_config_table_has_axis(config, is_cylinder ? "rho" : "r") ||
+           (is_cylinder && ics_config_table_has_axis(config, "z")) ||
+           ics_config_table_has_axis(config, "delay");
+}
+
+/* Refuses keys that the value of `off` makes useless, unless --set gave that value. */
+static int refuse_keys(const icestream_config *config, const char *const *keys, size_t count,
+                       const char *off, const char *text, icestream_error *error)
+{
+    const bool *refused = config->origin->refused;
+    int status = ICESTREAM_OK;
+    if (refused[ics_schema_find(off, ics_config_keys, ics_config_key_count)]) {
+        return ICESTREAM_OK; /* a default stands in the place of what the user wrote */
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (ics_config_is_changed(config, keys[i]) &&
+            !ics_config_is_overridden(config, keys[i], off)) {
+            const int fault = fault_at(config, keys[i], text, error);
+            status = status ? status : fault;
+        }
+    }
+    return status;
+}
+
+/* Keys that need another value of another key. */
+static int check_effect(const icestream_config *config, icestream_error *error)
+{
+    static const char *const of_table[] = {
+        "table.axes",      "table.azimuth", "table.step",   "table.absorption_lengths",
+        "table.outside",   "table.squares", "table.source", "table.position",
+        "table.direction", "table.time"};
+    static const char *const of_fixed[] = {"table.position", "table.direction", "table.time"};
+    static const char *const of_azimuth[] = {"table.azimuth"}, *const of_end[] = {"table.outside"};
+    if (config->stages.tabulate == ICS_TABULATE_NONE) {
+        return refuse_keys(config, of_table, sizeof of_table / sizeof *of_table, "stages.tabulate",
+                           "is for stages.tabulate: spherical or cylindrical, and it is none",
+                           error);
+    }
+    int status = ICESTREAM_OK, fault = ICESTREAM_OK;
+    if (config->table.source != ICS_TABULATE_FIXED) {
+        status = refuse_keys(config, of_fixed, sizeof of_fixed / sizeof *of_fixed, "table.source",
+                             "is for table.source: fixed, and the source is step", error);
+    }
+    if (!ics_config_table_has_axis(config, "azimuth")) {
+        fault = refuse_keys(config, of_azimuth, 1, "table.axes",
+                            "found full, and table.axes has no azimuth", error);
+        status = status ? status : fault;
+    }
+    if (!ics_config_table_ends(config)) {
+        fault = refuse_keys(config, of_end, 1, "table.axes",
+                            "found count, and table.axes has no axis at which a photon could end: "
+                            "neither a distance nor the delay",
+                            error);
+        status = status ? status : fault;
+    }
+    return status;
+}
+
 int ics_config_table_check(const icestream_config *config, icestream_error *error)
 {
     const double *d = config->table.direction;
+    int status = check_effect(config, error);
     if (config->stages.tabulate == ICS_TABULATE_NONE) {
-        return ICESTREAM_OK;
+        return status;
     }
-    int status = check_axes(config, error);
-    if (d[0] == 0.0 && d[1] == 0.0 && d[2] == 0.0) {
-        status =
-            fault_at(config, "table.direction", "found [0, 0, 0], expected a direction", error);
+    int fault = check_axes(config, error);
+    status = status ? status : fault;
+    if (config->table.source == ICS_TABULATE_FIXED && d[0] == 0.0 && d[1] == 0.0 && d[2] == 0.0) {
+        fault = fault_at(config, "table.direction", "found [0, 0, 0], expected a direction", error);
+        status = status ? status : fault;
     }
     return status;
 }

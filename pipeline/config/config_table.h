@@ -12,7 +12,16 @@ enum { ICS_CONFIG_AXES = 5 };
  * this name. */
 int ics_config_table_coordinate(ics_tabulate geometry, const char *name);
 
-/* Checks that the axes fit to stages.tabulate. Adds errors. ICESTREAM_E_CONFIG. */
+/* Whether the table has an axis: of table.axes, or without table.axes of clsim's axes. For
+ * stages.tabulate other than NONE. */
+bool ics_config_table_has_axis(const icestream_config *config, const char *name);
+
+/* Whether the table has an axis at which a photon can end (table.outside): a distance or the delay.
+ * For stages.tabulate other than NONE. */
+bool ics_config_table_ends(const icestream_config *config);
+
+/* Checks that the axes fit to stages.tabulate, and that no key of a table is without effect. Adds
+ * errors. ICESTREAM_E_CONFIG. */
 int ics_config_table_check(const icestream_config *config, icestream_error *error);
 
 /* Refuses a configuration with stages.tabulate for a command that records hits.

@@ -150,16 +150,31 @@ static int unknown_option(const ics_command *command, const option_set *set, con
     return ics_command_line_fault(command, nearest, "--", "unknown option %s", argument);
 }
 
+static bool keeps_all(ics_option_type type)
+{
+    return type == ICS_OPTION_TEXTS || type == ICS_OPTION_LIST || type == ICS_OPTION_SET;
+}
+
 /* Stores the text of an option. Of an option that may be repeated all texts are kept. */
 static void store_text(const ics_command *command, size_t index, const char *text,
                        ics_arguments *out)
 {
     ics_option_value *value = &out->options[index];
-    const ics_option_type type = command->options[index].type;
     value->given = true;
     value->text = text;
-    if (type == ICS_OPTION_TEXTS || type == ICS_OPTION_SET) {
+    if (keeps_all(command->options[index].type)) {
         value->texts[value->count++] = text;
+    }
+}
+
+/* Stores what follows the first text of a list. getopt_long reads on at optind, and counts what
+ * lies before as arguments of the option. */
+static void store_list(const ics_command *command, size_t index, int count, char **texts,
+                       ics_arguments *out)
+{
+    while (command->options[index].type == ICS_OPTION_LIST && optind < count &&
+           (texts[optind][0] != '-' || texts[optind][1] == '\0')) {
+        store_text(command, index, texts[optind++], out);
     }
 }
 
@@ -284,6 +299,7 @@ static int read_options(const ics_command *command, int count, char **texts, ics
             out->help = true;
         } else {
             store_text(command, index, optarg, &out->given);
+            store_list(command, index, count, texts, &out->given);
         }
     }
     out->given.operands = texts + optind;
@@ -295,8 +311,7 @@ static int read_options(const ics_command *command, int count, char **texts, ics
 static bool allocate(const ics_command *command, int count, ics_arguments *out)
 {
     for (size_t i = 0; i < command->option_count; ++i) {
-        const ics_option_type type = command->options[i].type;
-        if (type == ICS_OPTION_TEXTS || type == ICS_OPTION_SET) {
+        if (keeps_all(command->options[i].type)) {
             out->options[i].texts = calloc((size_t)count + 1, sizeof *out->options[i].texts);
             if (out->options[i].texts == NULL) {
                 return false;

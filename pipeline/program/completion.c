@@ -26,7 +26,7 @@ static void print_choices(const ics_option *option)
 /* Whether the value of an option is a file or a folder. */
 static bool takes_file(const ics_option *option)
 {
-    static const char *const files[] = {"FILE", "DIR", "CONFIG"};
+    static const char *const files[] = {"FILE", "FILE...", "DIR", "CONFIG"};
     for (size_t i = 0; option->value != NULL && i < sizeof files / sizeof *files; ++i) {
         if (strcmp(option->value, files[i]) == 0) {
             return true;
@@ -115,7 +115,8 @@ static void print_zsh_value(const ics_option *option)
 
 static void print_zsh_option(const ics_option *option)
 {
-    const bool repeats = option->type == ICS_OPTION_SET || option->type == ICS_OPTION_TEXTS;
+    const bool repeats = option->type == ICS_OPTION_SET || option->type == ICS_OPTION_TEXTS ||
+                         option->type == ICS_OPTION_LIST;
     const char *joint = option->value == NULL                 ? ""
                         : option->type == ICS_OPTION_OPTIONAL ? "=-"
                                                               : "=";

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/visible_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -48,6 +49,24 @@ static int check_name(const char *where, const ics_table_axis *axes, size_t i,
         }
     }
     return ICESTREAM_OK;
+}
+
+/* Units go into pictures and reports as they are. */
+static int check_unit(const char *where, const ics_table_axis *axis, icestream_error *error)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/^*.%-";
+    const size_t length = strnlen(axis->unit, ICS_TABLE_UNIT_NAME);
+    char shown[4 * ICS_TABLE_UNIT_NAME];
+    if (length > 0 && length < ICS_TABLE_UNIT_NAME && strspn(axis->unit, allowed) == length) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: axis %s: found the unit '%s', expected 1 to %d letters, digits and "
+                         "signs out of / ^ * . %% -",
+                         where, axis->name,
+                         ics_visible_text(axis->unit, false, shown, sizeof shown),
+                         ICS_TABLE_UNIT_NAME - 1);
 }
 
 static int check_numbers(const char *where, const ics_table_axis *axis, icestream_error *error)
@@ -128,6 +147,7 @@ int ics_table_check_axes(const char *where, const ics_table_axis *axes, size_t c
     }
     for (size_t i = 0; i < count; ++i) {
         ICS_TRY(check_name(where, axes, i, error));
+        ICS_TRY(check_unit(where, &axes[i], error));
         ICS_TRY(check_numbers(where, &axes[i], error));
     }
     /* Before the edges, because there may be very many of them. */

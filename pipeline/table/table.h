@@ -31,7 +31,8 @@ enum {
  * to^(1/power). This is clsim's rule. */
 typedef struct ics_table_axis {
     char name[ICS_TABLE_NAME];      /* a lower-case letter, then letters a-z, digits and '_' */
-    char unit[ICS_TABLE_UNIT_NAME]; /* "m", "ns", "deg", "rad"; "1": a pure number */
+    char unit[ICS_TABLE_UNIT_NAME]; /* "m", "ns", "deg", "rad"; "1": a pure number; letters, digits
+                                       and / ^ * . % - */
     double from, to;                /* finite, from < to; from >= 0 if power > 1 */
     uint32_t bins;                  /* 1 to ICS_TABLE_BINS_MAX */
     uint32_t power;                 /* 1 to ICS_TABLE_POWER_MAX */
@@ -92,8 +93,8 @@ typedef struct ics_table {
     size_t part_count;
 } ics_table;
 
-/* Checks axes: names (no two alike), numbers, product of cells. `where` begins the text of an
- * error. ICESTREAM_E_INPUT. */
+/* Checks axes: names (no two alike), units, numbers, product of cells. `where` begins the text of
+ * an error. ICESTREAM_E_INPUT. */
 int ics_table_check_axes(const char *where, const ics_table_axis *axes, size_t count,
                          icestream_error *error);
 

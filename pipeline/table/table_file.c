@@ -285,6 +285,23 @@ int ics_table_read_descriptor(int file, const char *name, ics_table **out, icest
     return status;
 }
 
+bool ics_table_file_is(const char *path)
+{
+    static const char magic[] = "\x93NUMPY", type[] = "'descr': '<i8'";
+    char start[ICS_NPY_OWN_HEADER];
+    struct stat about;
+    const int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (file < 0) {
+        return false;
+    }
+    const ssize_t got = fstat(file, &about) == 0 && S_ISREG(about.st_mode)
+                            ? TEMP_FAILURE_RETRY(pread(file, start, sizeof start, 0))
+                            : -1;
+    close(file);
+    return got >= (ssize_t)sizeof magic && memcmp(start, magic, sizeof magic - 1) == 0 &&
+           memmem(start, (size_t)got, type, sizeof type - 1) != NULL;
+}
+
 int ics_table_read(const char *path, ics_table **out, icestream_error *error)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

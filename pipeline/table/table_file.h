@@ -10,6 +10,11 @@
  * false, the disk is full, ...; ICESTREAM_E_MEMORY. */
 int ics_table_write(const ics_table *table, const char *path, bool force, icestream_error *error);
 
+/* Whether a regular file begins like a photon table: a .npy file of plain 64-bit integers, where
+ * files of steps, hits, paths and waveforms have records. Damaged tables count, too. False if the
+ * file cannot be read. */
+bool ics_table_file_is(const char *path);
+
 /* Reads a whole file and checks everything in it: shape, metadata, checksums, and that no sum is
  * negative. The caller owns *out. ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY. */
 int ics_table_read(const char *path, ics_table **out, icestream_error *error);

@@ -14,6 +14,7 @@ typedef enum ics_option_type {
     ICS_OPTION_TEXT,     /* any text; of several the last one counts */
     ICS_OPTION_OPTIONAL, /* --NAME or --NAME=TEXT; has no letter */
     ICS_OPTION_TEXTS,    /* any text; the option may be repeated, and all texts count */
+    ICS_OPTION_LIST,     /* all texts that follow, up to the next option; may be repeated */
     ICS_OPTION_SET,      /* KEY=VALUE of the configuration; may be repeated */
     ICS_OPTION_WHOLE,    /* a whole number from `low` to `high` */
     ICS_OPTION_CHOICE    /* one of the words in `choices` */
@@ -38,7 +39,7 @@ typedef struct ics_option {
 typedef struct ics_option_value {
     bool given;
     const char *text;   /* the last text, or NULL */
-    const char **texts; /* [count], in their order; of ICS_OPTION_TEXTS and ICS_OPTION_SET */
+    const char **texts; /* [count], in their order; of TEXTS, LIST and SET */
     size_t count;
     long whole; /* of ICS_OPTION_WHOLE; 0 if the option was not given */
 } ics_option_value;

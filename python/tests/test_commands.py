@@ -19,6 +19,13 @@ def test_load_reads_what_the_program_writes(program):
     assert icestream.load("a.waveforms.npy")["hits"].sum() == len(hits)
 
 
+def test_load_reads_photon_tables(program):
+    assert program("tabulate", "--set", "stages.tabulate=spherical", "--set", "workload.steps=2", "--set",
+                   "table.axes=[{name: r, from: 0, to: 99, bins: 9}]", "-o", "a.npy").returncode == 0
+    sums = icestream.load("a.npy", verify=True)
+    assert sums.dtype == np.dtype("<i8") and sums.shape == (11,) and sums.sum() > 0
+
+
 def test_load_of_a_bad_file_has_the_message_of_the_program(program):
     program("generate", "--set", "workload.steps=90", "-o", "a.steps.npy")
     with open("a.steps.npy", "r+b") as file:

@@ -9,6 +9,10 @@ def damaged(name, data, says):
     case("photon tables", name, "table info a.npy", 3, "a.npy: " + says, {"a.npy": data})
 
 
+def damaged_info(name, data, says):
+    case("photon tables", name, "info --verify a.npy", 3, "a.npy: " + says, {"a.npy": data})
+
+
 def wrong_table(name, says, **changes):
     damaged(name, table(**changes), says)
 
@@ -35,6 +39,13 @@ def file_cases():
     wrong_table("another schema", "trailer: schema: found", schema="icestream.hits")
 
 
+def info_cases():
+    good = table()
+    damaged_info("info of a table that was cut", good[:2000], "found no trailer at the end, expected a photon table")
+    damaged_info("info of a table with a wrong sum", good[:1100] + b"\x01" + good[1101:], "rows 0 to 131071: found CRC-32C")
+    damaged_info("info of a negative sum", table(sums=[-1] + [0] * (cells_of(AXES) - 1)), "cell 0: found the sum -1")
+
+
 def key_cases():
     wrong_table("no axes", "trailer: axes: found []", axes=[])
     wrong_axis("no bins", "trailer: bins: found 0, expected a whole number from 1", bins=0)
@@ -46,6 +57,7 @@ def key_cases():
     wrong_axis("a missing edge", "trailer: edges: found [0,8]", edges=[0, 8])
     wrong_axis("an infinite edge", "trailer: byte", to=float("inf"))
     wrong_axis("an infinite power", "trailer: power: found 99", power=99)
+    wrong_axis("a unit with a command for gnuplot", "axis r: found the unit ''\\n!ls\\n', expected 1 to 7 letters", unit="'\n!ls\n")
     wrong_axis("two axes of a name", "axis 2: found the name 'azimuth'", name="azimuth")
     wrong_table("no step length", "trailer: found step_length 0", step_length=0)
     wrong_table("a part that is no digest", "trailer: parts: photon table: found the part 'x'", parts=["x"])
@@ -66,8 +78,34 @@ def command(name, line, says, status=2):
     case("photon tables", name, line, status, says, {"a.npy": table()})
 
 
+def useless(name, text, says):
+    """A key of a run file that would have no effect."""
+    case("photon tables", name, "validate run.yaml", 2, "run.yaml:1:" + says, {"run.yaml": text.encode()})
+
+
+def useless_cases():
+    useless("an axis without a table", "table: {axes: [{name: r, from: 0, to: 9, bins: 9}]}", "15: error: table.axes: is for")
+    useless(
+        "a position of sources that are steps",
+        "table: {position: [1, 2, 3]}\nstages: {tabulate: spherical}\n",
+        "19: error: table.position: is for table.source: fixed",
+    )
+    useless(
+        "a whole turn without an azimuth",
+        "table: {azimuth: full, axes: [{name: r, from: 0, to: 9, bins: 9}]}\nstages: {tabulate: spherical}\n",
+        "18: error: table.azimuth: found full, and table.axes has no azimuth",
+    )
+    useless(
+        "samples outside of angles only",
+        "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
+        "18: error: table.outside: found count",
+    )
+
+
 def table_cases():
+    useless_cases()
     file_cases()
+    info_cases()
     key_cases()
     merge("a part twice", "b.npy: found the part aaaaaaaaaaaaaaaa..., which a.npy holds", table(), table())
     merge(
@@ -85,4 +123,19 @@ def table_cases():
     command("too many axes to draw", "table plot a.npy -o b.svg", "found 4 axes to draw")
     command("a picture of another kind", "table plot a.npy r -o b.gif", "expected .svg or .png")
     command("a level above 1", "table compare a.npy a.npy --level 2", "--level: found '2'")
+    command("one table", "table compare a.npy", "table compare: found 1 operands, expected two FILEs, or FILEs --against FILEs")
+    command("groups of one table", "table compare a.npy --against b.npy", "found 1 against 1 tables, whose splits give no")
+    command(
+        "groups that are too small",
+        "table compare a.npy a.npy --level 0.01 --against a.npy a.npy",
+        "probability below 0.333333; expected more tables for --level 0.01, such as 5 against 5",
+    )
+    command(
+        "a level that no groups reach",
+        "table compare a.npy a.npy --level 1e-6 --against a.npy",
+        "--level: found 1e-06, expected above 1e-05",
+    )
+    command("an option of another action", "table info a.npy --level 0.1", "table info: found --level, which is for table compare")
+    command("nothing to compare with", "table compare a.npy --against", "expected a value after --against")
+    command("a table in both groups", "table compare a.npy a.npy --against a.npy", "which a.npy has, too; expected tables", 3)
     command("no file", "table info none.npy", "none.npy: cannot open: No such file", 3)

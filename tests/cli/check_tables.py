@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Promises: photon tables as other programs read them.
 
-    check_tables.py make FOLDER          writes the tables a.npy, b.npy, c.npy, squares.npy
+    check_tables.py make FOLDER          writes the tables a.npy, b.npy, c.npy, squares.npy, one-N.npy, two-N.npy
     check_tables.py numpy FOLDER         NumPy opens them; merged.npy is their sum
     check_tables.py h5py|hist FOLDER     squares.h5
     check_tables.py astropy FOLDER       squares.fits; its values are those of a hand-worked case
@@ -40,6 +40,16 @@ def make(folder):
             file.write(table(sums_of(number), part=name * 64))
     with open(os.path.join(folder, "squares.npy"), "wb") as file:
         file.write(table(sums_of(3), squares=sums_of(4)))
+    make_groups(folder)
+
+
+def make_groups(folder):
+    """Four tables of little light and four of twice as much."""
+    for number, name in enumerate(("one", "two")):
+        for k in range(1, 5):
+            sums = [value >> (1 - number) for value in sums_of(10 * number + k)]
+            with open(os.path.join(folder, "%s-%d.npy" % (name, k)), "wb") as file:
+                file.write(table(sums, part=str(4 * number + k) + "0" * 63))
 
 
 def rows(path, count):

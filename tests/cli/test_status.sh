@@ -50,7 +50,7 @@ says out "part/big.hits.npy.checkpoint: checkpoint" "% of 8.00 million photons, 
 expect 0 "$ICESTREAM" info --json part/big.hits.npy.checkpoint
 says out '"kind": "checkpoint"' '"share": 0.'
 expect 3 "$ICESTREAM" info --verify part/big.hits.npy.checkpoint
-says err "found a checkpoint, expected steps, hits, paths or waveforms for --verify"
+says err "found a checkpoint, expected steps, hits, paths, waveforms or a table for --verify"
 
 # A worker that is killed: its file waits for another worker.
 "$ICESTREAM" run -q -s source.directory=in -s source.worker=farm-8 -s sink.directory=part 2>/dev/null &

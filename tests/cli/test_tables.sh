@@ -36,6 +36,17 @@ says out "identical    yes" "probability  1"
 expect 1 "$ICESTREAM" table compare a.npy b.npy --level 1e-3
 says out "identical    no"
 
+# Groups of tables: the light of the second group is brighter, so only the real split and its exchange differ as much.
+expect 0 "$ICESTREAM" table compare one-?.npy --against two-?.npy
+says out "tables       4 against 4, all 70 splits" "probability  0.0285714: 2 of 70 splits differ as much"
+expect 1 "$ICESTREAM" table compare one-?.npy --against two-?.npy --level 0.03
+says err "the tables differ: found the probability 0.0285714, expected at least 0.03"
+expect 0 "$ICESTREAM" table compare one-[13].npy two-[13].npy --against one-[24].npy two-[24].npy --level 0.03
+expect 2 "$ICESTREAM" table compare one-?.npy --against two-?.npy --level 0.01
+says err "4 against 4 tables, whose splits give no probability below 0.0285714; expected more tables for --level 0.01, such as 5 against 5"
+expect 3 "$ICESTREAM" table compare one-?.npy --against two-?.npy one-1.npy
+says err "one-1.npy: found the part 1000000000000000..., which one-1.npy has, too"
+
 if "$ICESTREAM" --version --verbose | grep -q 'HDF5.*none'; then
     expect 2 "$ICESTREAM" table convert squares.npy squares.h5
     says err "built without HDF5"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Promises: `icestream tabulate` writes the same table in every schedule, on any number of threads and in batches
-# of any size; it refuses wrong axes with line and column, ice that it cannot tabulate, and a table that exists;
-# commands that record hits refuse a table.
+# of any size; parts of a production add up to the sums of one run; it refuses wrong axes with line and column, keys
+# of a table without effect, ice that it cannot tabulate, and a table that exists; commands that record hits refuse a
+# table.
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 source "$(dirname "$0")/common.bash"
 
@@ -32,6 +33,48 @@ expect 0 "$ICESTREAM" table merge first.npy second.npy -o sum.npy
 expect 3 "$ICESTREAM" table merge first.npy first.npy -o twice.npy
 expect 0 "$ICESTREAM" tabulate table.yaml -o deep.npy -s workload.event=2 -s table.absorption_lengths=20
 expect 3 "$ICESTREAM" table merge first.npy deep.npy -o mixed.npy
+
+# A production in 7 parts: the same bytes in any order of merging, the sums of one run, and no part twice.
+expect 0 "$ICESTREAM" generate table.yaml -s stages.tabulate=none -o whole.steps.npy
+expect 0 "$ICESTREAM" split table.yaml whole.steps.npy --parts 7 -o part-{part}.steps.npy -s stages.tabulate=none
+parts=(part-*.steps.npy)
+[ ${#parts[@]} -eq 7 ] || fail "${#parts[@]} parts instead of 7"
+for steps in whole.steps.npy "${parts[@]}"; do
+    expect 0 "$ICESTREAM" tabulate table.yaml -s "source.files=$steps" -o "${steps%.steps.npy}.npy"
+done
+pieces=("${parts[@]/%.steps.npy/.npy}")
+expect 0 "$ICESTREAM" table merge "${pieces[@]}" -o merged.npy
+expect 0 "$ICESTREAM" table merge "${pieces[@]:4}" -o late.npy
+expect 0 "$ICESTREAM" table merge late.npy "${pieces[3]}" "${pieces[0]}" "${pieces[2]}" "${pieces[1]}" -o again.npy
+same merged.npy again.npy
+# The metadata of both name other parts; header, sums and squared sums have the same bytes.
+size=$((1024 + 2 * 22 * 12 * 32 * 8))
+cmp -n $size merged.npy whole.npy || fail "the sums of 7 parts are not those of one run"
+cmp -n $size whole.npy first.npy || fail "the sums of a step file are not those of its workload"
+expect 0 "$ICESTREAM" table compare merged.npy whole.npy
+says out "identical    yes"
+expect 0 "$ICESTREAM" info --verify merged.npy
+says out "photons         400, weight " "parts           7"
+expect 3 "$ICESTREAM" table merge merged.npy "${pieces[6]}" -o twice.npy
+says err "${pieces[6]}: found the part " ", which merged.npy holds already"
+is_missing twice.npy
+
+# Keys without effect are errors; where --set switches off what they belong to, the table does not depend on them.
+sed 's/source: fixed/&\n  position: [1, 2, 3]/' table.yaml >fixed.yaml
+expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s table.source=step -s table.time=5
+says err "--set table.time=5: error: table.time: is for table.source: fixed, and the source is step"
+expect 0 "$ICESTREAM" tabulate table.yaml -o steps.npy -s table.source=step
+expect 0 "$ICESTREAM" tabulate fixed.yaml -o same.npy -s table.source=step
+same steps.npy same.npy
+expect 0 "$ICESTREAM" tabulate fixed.yaml -o fixed.npy -s workload.event=3
+expect 3 "$ICESTREAM" table merge first.npy fixed.npy -o mixed.npy
+says err "fixed.npy: the digest of the configuration"
+expect 2 "$ICESTREAM" validate fixed.yaml -s table.azimuth=full
+says err "--set table.azimuth=full: error: table.azimuth: found full, and table.axes has no azimuth"
+expect 0 "$ICESTREAM" validate fixed.yaml -s stages.tabulate=none
+sed '/^stages/d' fixed.yaml >none.yaml
+expect 2 "$ICESTREAM" run none.yaml
+says err "none.yaml:10:11: error: table.source: is for stages.tabulate: spherical or cylindrical, and it is none"
 
 # wrong TEXT AXES: a file with these axes is refused with this text.
 wrong() {

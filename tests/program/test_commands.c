@@ -86,12 +86,13 @@ END_TEST
 
 /* ---- command lines --------------------------------------------------------------------------- */
 
-enum { SWITCH, TEXT, TEXTS, SET, WHOLE, CHOICE, KEY, OPTIONS };
+enum { SWITCH, TEXT, TEXTS, LIST, SET, WHOLE, CHOICE, KEY, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [SWITCH] = {.name = "switch", .letter = 'w', .help = "-"},
     [TEXT] = {.name = "text", .letter = 't', .type = ICS_OPTION_TEXT, .value = "T", .help = "-"},
     [TEXTS] = {.name = "texts", .type = ICS_OPTION_TEXTS, .value = "T", .help = "-"},
+    [LIST] = {.name = "list", .type = ICS_OPTION_LIST, .value = "L...", .help = "-"},
     [SET] = ICS_OPTION_ROW_SET,
     [WHOLE] = {.name = "whole",
                .type = ICS_OPTION_WHOLE,
@@ -151,6 +152,39 @@ START_TEST(values_are_read)
     ck_assert_int_eq(line.given.operand_count, 2);
     ck_assert_str_eq(line.given.operands[1], "y");
     ics_command_line_free(&line);
+}
+END_TEST
+
+/* A list holds what follows up to the next option, "-" too, and the other operands keep their
+ * order. */
+START_TEST(lists_hold_what_follows)
+{
+    static const struct {
+        const char *words[WORDS];
+        const char *list, *operands;
+    } lines[] = {
+        {{"x", "y", "--list", "a", "b", "c"}, "a b c ", "x y "},
+        {{"--list", "a", "-", "-w", "x", "y"}, "a - ", "x y "},
+        {{"x", "--list=a", "b", "-tq", "y", "--list", "c"}, "a b c ", "x y "},
+        {{"x", "-w", "--list", "a", "b", "--", "y"}, "a b ", "x y "},
+        {{"-w", "x", "--list", "a", "--text", "b", "y"}, "a ", "x y "},
+    };
+    for (size_t i = 0; i < COUNT(lines); ++i) {
+        ics_command_line line;
+        char list[64] = "", operands[64] = "";
+        ck_assert_int_eq(parse(lines[i].words, &line), 0);
+        for (size_t k = 0; k < line.given.options[LIST].count; ++k) {
+            strcat(strcat(list, line.given.options[LIST].texts[k]), " ");
+        }
+        for (int k = 0; k < line.given.operand_count; ++k) {
+            strcat(strcat(operands, line.given.operands[k]), " ");
+        }
+        ck_assert_str_eq(list, lines[i].list);
+        ck_assert_str_eq(operands, lines[i].operands);
+        ics_command_line_free(&line);
+    }
+    static const char *const words[WORDS] = {"x", "--list"};
+    check_fault(words);
 }
 END_TEST
 
@@ -225,6 +259,7 @@ ICS_TEST_MAIN("commands")
     suite_add_tcase(suite, list);
     TCase *lines = tcase_create("command lines");
     tcase_add_test(lines, values_are_read);
+    tcase_add_test(lines, lists_hold_what_follows);
     tcase_add_test(lines, help_needs_nothing_else);
     tcase_add_test(lines, faults_are_found);
     tcase_add_test(lines, settings_come_in_order);

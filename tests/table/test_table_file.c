@@ -110,6 +110,39 @@ START_TEST(a_cut_file_is_an_error)
 }
 END_TEST
 
+/* Damaged tables and tables that NumPy has saved again are recognised, too, so that the reader of
+ * tables explains what is wrong. */
+START_TEST(tables_are_recognised)
+{
+    static const struct {
+        const char *bytes;
+        bool is;
+    } starts[] = {
+        {"\x93NUMPY\x01 v {'descr': '<i8', 'fortran_order': False, 'shape': (4,)}", true},
+        {"\x93NUMPY\x01 v {'descr': '<f8', 'fortran_order': False, 'shape': (4,)}", false},
+        {"\x93NUMPY\x01 v {'descr': [('event_id', '<u8')], 'shape': (4,)}", false},
+        {"\x93NUMP! {'descr': '<i8', 'fortran_order': False, 'shape': (4,)}", false},
+        {"", false},
+    };
+    ics_table *a = sample_table(5, SAMPLE_PART_A, _i == 1);
+    size_t size = 0;
+    free(bytes_of(a, &size));
+    ck_assert(ics_table_file_is(path));
+    ck_assert_int_eq(truncate(path, 200), 0);
+    ck_assert(ics_table_file_is(path));
+    for (size_t i = 0; i < COUNT(starts); ++i) {
+        FILE *file = fopen(path, "wb");
+        ck_assert_ptr_nonnull(file);
+        fputs(starts[i].bytes, file);
+        fclose(file);
+        ck_assert_msg(ics_table_file_is(path) == starts[i].is, "start %zu", i);
+    }
+    ck_assert(!ics_table_file_is(folder));
+    ck_assert(!ics_table_file_is("/nowhere/a.npy"));
+    ics_table_destroy(a);
+}
+END_TEST
+
 START_TEST(negative_sums_are_errors)
 {
     size_t size = 0;
@@ -153,6 +186,13 @@ static const struct {
     {"{\"axes\": [{\"name\": \"r\", \"unit\": \"m\", \"from\": 1, \"to\": 0, \"bins\": 478, "
      "\"power\": 1}]}",
      "found the range 1 to 0"},
+    {"{\"axes\": [{\"name\": \"r\", \"unit\": \"'\\n!ls\\n\", \"from\": 0, \"to\": 1, \"bins\": "
+     "478, "
+     "\"power\": 1}]}",
+     "axis r: found the unit ''\\n!ls\\n', expected 1 to 7 letters"},
+    {"{\"axes\": [{\"name\": \"r\", \"unit\": \"\", \"from\": 0, \"to\": 1, \"bins\": 478, "
+     "\"power\": 1}]}",
+     "axis r: found the unit '', expected 1 to 7 letters"},
     {"{\"has_squares\": 1}", "has_squares: found 1"},
     {"{\"has_squares\": true}", "found 480 sums, expected 960"},
     {"{\"geometry\": \"cubic\"}", "geometry: found \"cubic\""},
@@ -217,6 +257,7 @@ ICS_TEST_MAIN("table_file")
     tcase_add_loop_test(cases, a_table_comes_back, 0, 2);
     tcase_add_test(cases, each_wrong_byte_is_found);
     tcase_add_test(cases, a_cut_file_is_an_error);
+    tcase_add_loop_test(cases, tables_are_recognised, 0, 2);
     tcase_add_loop_test(cases, negative_sums_are_errors, 0, 2);
     tcase_add_loop_test(cases, wrong_metadata_are_explained, 0, COUNT(wrong_keys));
     tcase_add_test(cases, a_full_disk_is_an_error);

@@ -1,10 +1,13 @@
-/* icestream_info: describes files of steps, hits, paths or waveforms, and can check all of them. */
+/* icestream_info: describes files of steps, hits, paths, waveforms or tables, and can check all of
+ * them. */
 #include "base/error.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/stream_output.h"
+#include "pipeline/table/table_file.h"
 #include "pipeline/tools/info/description.h"
 #include "pipeline/tools/info/info_checkpoint.h"
+#include "pipeline/tools/info/info_table.h"
 #include "pipeline/units/checkpoint_about.h"
 #include "pipeline/units/hit_check.h"
 
@@ -41,6 +44,7 @@ typedef struct report {
     bool verify, json, is_list;
     FILE *out;
     kind_total totals[KINDS];
+    uint64_t tables, sums; /* of photon tables */
     size_t files, bad;
 } report;
 
@@ -74,6 +78,10 @@ static void print_total(const report *of)
         }
         fputc('\n', of->out);
     }
+    if (of->tables > 0) {
+        fprintf(of->out, "  %-14s %" PRIu64 " file%s, %" PRIu64 " sums\n", "table", of->tables,
+                of->tables == 1 ? "" : "s", of->sums);
+    }
 }
 
 static bool is_hdf5(const char *path)
@@ -82,9 +90,22 @@ static bool is_hdf5(const char *path)
     return ending != NULL && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
 }
 
+static int report_table(report *to, const char *path, const char *npy, icestream_error *error)
+{
+    const ics_info_form form = {to->verify, to->json, to->is_list};
+    uint64_t sums = 0;
+    ICS_TRY(ics_info_table(path, npy, form, to->out, &sums, error));
+    to->tables += 1;
+    to->sums += sums;
+    return ICESTREAM_OK;
+}
+
 /* `path` is the name for people, and `npy` the file to read. */
 static int report_npy(report *to, const char *path, const char *npy, icestream_error *error)
 {
+    if (ics_table_file_is(npy)) {
+        return report_table(to, path, npy, error);
+    }
     ics_description about = {.is_hdf5 = is_hdf5(path)};
     int status = ics_description_read(npy, &about, error);
     if (!status && to->verify) {
@@ -158,10 +179,11 @@ static int report_hdf5(report *to, const char *path, icestream_error *error)
 static int report_checkpoint(const report *to, const char *path, icestream_error *error)
 {
     return to->verify
-               ? ics_error_set(error, ICESTREAM_E_INPUT,
-                               "%s: found a checkpoint, expected steps, hits, paths or waveforms "
-                               "for --verify; the run that continues from a checkpoint checks it",
-                               path)
+               ? ics_error_set(
+                     error, ICESTREAM_E_INPUT,
+                     "%s: found a checkpoint, expected steps, hits, paths, waveforms or "
+                     "a table for --verify; the run that continues from a checkpoint checks it",
+                     path)
                : ics_info_checkpoint(path, to->json, to->is_list, to->out, error);
 }
 

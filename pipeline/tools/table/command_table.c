@@ -1,5 +1,8 @@
 /* The command `icestream table`. */
 #include "base/error.h"
+#include "base/json_dump.h"
+#include "base/json_text.h"
+#include "pipeline/table/table_about.h"
 #include "pipeline/table/table_export.h"
 #include "pipeline/table/table_file.h"
 #include "pipeline/table/table_shape.h"
@@ -10,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_OUTPUT, OPTION_FORCE, OPTION_JSON, OPTION_LEVEL, OPTIONS };
+enum { OPTION_OUTPUT, OPTION_FORCE, OPTION_JSON, OPTION_AGAINST, OPTION_LEVEL, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [OPTION_OUTPUT] = {.name = "output",
@@ -22,6 +25,10 @@ static const ics_option options[OPTIONS] = {
     [OPTION_JSON] = {.name = "json",
                      .letter = 'j',
                      .help = "with info: write JSON instead of text"},
+    [OPTION_AGAINST] = {.name = "against",
+                        .type = ICS_OPTION_LIST,
+                        .value = "FILE...",
+                        .help = "with compare: the second group of tables, behind the first one"},
     [OPTION_LEVEL] = {.name = "level",
                       .type = ICS_OPTION_TEXT,
                       .value = "P",
@@ -72,13 +79,37 @@ static int need_output(const ics_arguments *given, icestream_error *error)
 
 /* ---- actions --------------------------------------------------------------------------------- */
 
+/* Prints one object in one line: the metadata, and next to them the name and the sums. */
+static int show_json(const ics_table *table, const char *name, icestream_error *error)
+{
+    json_t *about = NULL;
+    ICS_TRY(ics_table_about_json(table, &about, error));
+    json_t *object = json_incref(json_object_get(about, "metadata"));
+    json_object_del(about, "metadata");
+    const int failed = json_object_set_new(object, "file", ics_json_text(name)) |
+                       json_object_update(object, about);
+    char *text = failed ? NULL : ics_json_dump(object, JSON_COMPACT);
+    json_decref(object);
+    json_decref(about);
+    if (text == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
+    }
+    printf("%s\n", text);
+    free(text);
+    return ICESTREAM_OK;
+}
+
 static int show(const ics_arguments *given, icestream_error *error)
 {
     for (int i = 1; i < given->operand_count; ++i) {
         ics_table *table = NULL;
         ICS_TRY(ics_table_read(given->operands[i], &table, error));
-        const int status = ics_table_tool_info(table, given->operands[i],
-                                               given->options[OPTION_JSON].given, stdout, error);
+        int status = ICESTREAM_OK;
+        if (given->options[OPTION_JSON].given) {
+            status = show_json(table, given->operands[i], error);
+        } else {
+            ics_table_about_print(table, given->operands[i], stdout);
+        }
         ics_table_destroy(table);
         ICS_TRY(status);
     }
@@ -211,41 +242,24 @@ static int read_level(const char *text, double *out, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-static int report(const ics_table_tool_comparison *found, double level, icestream_error *error)
-{
-    printf("identical    %s\nchi-square   %.6g for %" PRIu64
-           " bins with light\nprobability  %.6g\nlargest      %.4g standard deviations, in cell "
-           "%" PRIu64 "\n",
-           found->is_identical ? "yes" : "no", found->chi_square, found->bins, found->probability,
-           found->largest, found->largest_cell);
-    return found->probability >= level
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_DIFFERENT,
-                               "the tables differ: found the probability %.6g, expected at least "
-                               "%.6g",
-                               found->probability, level);
-}
-
 static int compare(const ics_arguments *given, icestream_error *error)
 {
+    const ics_option_value *against = &given->options[OPTION_AGAINST];
+    const char *const *files = (const char *const *)given->operands + 1;
     double level = 0.0;
-    ics_table *a = NULL, *b = NULL;
-    ics_table_tool_comparison found;
     ICS_TRY(read_level(given->options[OPTION_LEVEL].text, &level, error));
-    int status = ics_table_read(given->operands[1], &a, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_table_read(given->operands[2], &b, error);
+    if (against->given) {
+        return ics_table_tool_compare_group_files(files, (size_t)given->operand_count - 1,
+                                                  against->texts, against->count, level, stdout,
+                                                  error);
     }
-    if (status == ICESTREAM_OK) {
-        status =
-            ics_table_tool_compare(a, given->operands[1], b, given->operands[2], &found, error);
+    if (given->operand_count != 3) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "table compare: found %d operands, expected two FILEs, or FILEs "
+                             "--against FILEs",
+                             given->operand_count - 1);
     }
-    if (status == ICESTREAM_OK) {
-        status = report(&found, level, error);
-    }
-    ics_table_destroy(a);
-    ics_table_destroy(b);
-    return status;
+    return ics_table_tool_compare_files(files[0], files[1], level, stdout, error);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -260,10 +274,28 @@ static const struct {
     {"merge", 2, 10000, "two or more FILEs", merge},
     {"slice", 2, 16, "FILE NAME=VALUE|NAME=FROM:TO...", slice_table},
     {"project", 2, ICS_TABLE_AXES_MAX + 1, "FILE NAME...", project_table},
-    {"compare", 2, 2, "two FILEs", compare},
+    {"compare", 1, 10000, "two FILEs, or FILEs --against FILEs", compare},
     {"plot", 1, ICS_TABLE_AXES_MAX + 1, "FILE [NAME [NAME]]", plot},
     {"convert", 1, 2, "FILE [TO]", convert_table},
 };
+
+/* Options that belong to one action. */
+static int check_options(const ics_arguments *given, icestream_error *error)
+{
+    static const struct {
+        int option;
+        const char *action;
+    } rows[] = {{OPTION_JSON, "info"}, {OPTION_AGAINST, "compare"}, {OPTION_LEVEL, "compare"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        if (given->options[rows[i].option].given &&
+            strcmp(given->operands[0], rows[i].action) != 0) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "table %.40s: found --%s, which is for table %s",
+                                 given->operands[0], options[rows[i].option].name, rows[i].action);
+        }
+    }
+    return ICESTREAM_OK;
+}
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
@@ -277,6 +309,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                  "table %s: found %d operands, expected %s", actions[i].name, count,
                                  actions[i].expected);
         }
+        ICS_TRY(check_options(given, error));
         return actions[i].execute(given, error);
     }
     return ics_error_set(
@@ -296,6 +329,7 @@ const ics_command ics_command_table = {
                "                                  one bin, or some bins, of an axis\n"
                "project FILE NAME... -o FILE      the sum over all other axes\n"
                "compare FILE FILE                 chi-square of two tables\n"
+               "compare FILE... --against FILE... a permutation test of two groups of tables\n"
                "plot FILE [NAME [NAME]] -o FILE   a picture of one or two axes, by gnuplot\n"
                "convert FILE TO                   HDF5 (.h5), clsim's FITS (.fits)",
     .operands_min = 2,

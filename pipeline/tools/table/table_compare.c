@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static double weight_of(const ics_table *table)
+double ics_table_tool_weight(const ics_table *table)
 {
     return (double)table->weight.whole + table->weight.fraction * ICS_TABLE_UNIT;
 }
@@ -17,8 +17,8 @@ static double variance_of(const ics_table *table, uint64_t cell)
     return (double)from[cell] * ICS_TABLE_UNIT;
 }
 
-static int check_edges(const ics_table *a, const char *a_name, const ics_table *b,
-                       const char *b_name, icestream_error *error)
+int ics_table_tool_check_bins(const ics_table *a, const char *a_name, const ics_table *b,
+                              const char *b_name, icestream_error *error)
 {
     if (a->axis_count != b->axis_count) {
         return ics_error_set(error, ICESTREAM_E_INPUT, "%s: found %u axes, expected %u as in %s",
@@ -54,8 +54,8 @@ int ics_table_tool_compare(const ics_table *a, const char *a_name, const ics_tab
                            const char *b_name, ics_table_tool_comparison *out,
                            icestream_error *error)
 {
-    const double a_weight = weight_of(a), b_weight = weight_of(b);
-    ICS_TRY(check_edges(a, a_name, b, b_name, error));
+    const double a_weight = ics_table_tool_weight(a), b_weight = ics_table_tool_weight(b);
+    ICS_TRY(ics_table_tool_check_bins(a, a_name, b, b_name, error));
     if (!(a_weight > 0.0) || !(b_weight > 0.0)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found a weight of photons of 0, expected more, because sums are "

@@ -142,3 +142,16 @@ int ics_table_setting_stage(const icestream_config *config, const ice_tables *ta
     memcpy(out->source.direction, config->table.direction, sizeof out->source.direction);
     return ICESTREAM_OK;
 }
+
+void ics_table_setting_digest(const icestream_config *config, ics_digest *digest)
+{
+    static const double origin[3] = {0.0, 0.0, 0.0}, up[3] = {0.0, 0.0, 1.0};
+    const bool is_fixed = config->table.source == ICS_TABULATE_FIXED;
+    const double numbers[] = {config->table.azimuth && ics_config_table_has_axis(config, "azimuth"),
+                              config->table.outside && ics_config_table_ends(config),
+                              config->table.source, config->table.absorption_lengths,
+                              is_fixed ? config->table.time : 0.0};
+    ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+    ics_digest_add_numbers(digest, is_fixed ? config->table.position : origin, 3);
+    ics_digest_add_numbers(digest, is_fixed ? config->table.direction : up, 3);
+}

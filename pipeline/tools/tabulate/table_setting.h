@@ -23,4 +23,8 @@ int ics_table_setting_stage(const icestream_config *config, const ice_tables *ta
  */
 void ics_table_setting_indices(const ice_tables *tables, double *phase, double *group);
 
+/* Adds the keys of a table on which its sums depend, but not those that the metadata of a table
+ * have (axes, step). A key that has no effect together with the others counts as its default. */
+void ics_table_setting_digest(const icestream_config *config, ics_digest *digest);
+
 #endif

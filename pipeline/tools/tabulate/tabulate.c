@@ -59,15 +59,10 @@ static int load_steps(making *m, icestream_error *error)
  * made in the same way add up. */
 static int digest_setting(const making *m, char text[ICS_DIGEST_TEXT], icestream_error *error)
 {
-    const icestream_config *config = m->config;
-    const double numbers[] = {config->table.azimuth, config->table.outside, config->table.source,
-                              config->table.absorption_lengths, config->table.time};
     ics_digest *digest = NULL;
     ICS_TRY(ics_digest_create(&digest, error));
     ics_digest_add(digest, m->origin.configuration, strlen(m->origin.configuration));
-    ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
-    ics_digest_add_numbers(digest, config->table.position, 3);
-    ics_digest_add_numbers(digest, config->table.direction, 3);
+    ics_table_setting_digest(m->config, digest);
     ics_digest_text(digest, text);
     ics_digest_destroy(digest);
     return ICESTREAM_OK;

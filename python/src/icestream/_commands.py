@@ -66,9 +66,10 @@ def _read(path: str) -> Table:
 
 @_interruptible
 def load(path: Path, verify: bool = False) -> Table:
-    """Reads a file of hits, steps, paths or waveforms, also in HDF5. Hits come as Hits. A .npy file is mapped into
-    memory; changes of the array do not change the file. verify: reads all rows first, and checks digests, values and
-    order. Raises InputError if the file cannot be used."""
+    """Reads a file of hits, steps, paths or waveforms, also in HDF5, or a photon table (.npy), whose array has the sums
+    with under- and overflow as whole numbers. Hits come as Hits. A .npy file is mapped into memory; changes of the array
+    do not change the file. verify: reads all rows first, and checks digests, values and order. Raises InputError if the
+    file cannot be used."""
     name = encode(path, "path")
     with TextStream() as out:
         call(lib.icestream_info, name, bool(verify), True, out.stream)

@@ -1,10 +1,10 @@
+#include "pipeline/table/table_about.h"
+
 #include "base/error.h"
-#include "base/json_dump.h"
+#include "base/visible_text.h"
 #include "pipeline/table/table_metadata.h"
-#include "pipeline/tools/table/table_tool.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What the sums say as a whole. */
@@ -53,12 +53,8 @@ static const char *text_of(const char *digest)
     return *digest != '\0' ? digest : "none";
 }
 
-static void print_text(const ics_table *table, const char *name, const totals *total, FILE *out)
+static void print_axes(const ics_table *table, FILE *out)
 {
-    const ics_table_facts *facts = &table->facts;
-    fprintf(out, "%s: photon table, %s, %" PRIu64 " bins%s\n", name,
-            ics_table_geometry_name(facts->geometry), count_bins(table),
-            table->squares != NULL ? ", with squared weights" : "");
     for (uint32_t i = 0; i < table->axis_count; ++i) {
         const ics_table_axis *axis = &table->axes[i];
         const bool has_unit = strcmp(axis->unit, "1") != 0;
@@ -71,12 +67,23 @@ static void print_text(const ics_table *table, const char *name, const totals *t
         }
         fputc('\n', out);
     }
+}
+
+void ics_table_about_print(const ics_table *table, const char *name, FILE *out)
+{
+    const totals total = add_up(table);
+    const ics_table_facts *facts = &table->facts;
+    ics_visible_print(out, name);
+    fprintf(out, ": photon table, %s, %" PRIu64 " bins%s\n",
+            ics_table_geometry_name(facts->geometry), count_bins(table),
+            table->squares != NULL ? ", with squared weights" : "");
+    print_axes(table, out);
     fprintf(out, "  photons         %" PRIu64 ", weight %.9g\n", table->photons,
             (double)table->weight.whole + table->weight.fraction * ICS_TABLE_UNIT);
     fprintf(out,
             "  sums            %.9g in the bins, %.9g outside of them, %" PRIu64
             " bins with light\n",
-            total->inside, total->all - total->inside, total->filled);
+            total.inside, total.all - total.inside, total.filled);
     fprintf(out,
             "  made with       steps of %.9g m, area %.9g m^2, n_group %.9g, n_phase %.9g, seed "
             "%" PRIu64 "\n",
@@ -90,35 +97,15 @@ static void print_text(const ics_table *table, const char *name, const totals *t
     fprintf(out, "  parts           %zu\n", table->part_count);
 }
 
-static int print_json(const ics_table *table, const char *name, const totals *total, FILE *out,
-                      icestream_error *error)
-{
-    json_t *object = NULL;
-    ICS_TRY(ics_table_metadata_create(table, &object, error));
-    int failed = json_object_set_new(object, "file", json_string(name));
-    failed |= json_object_set_new(object, "bins", json_integer((json_int_t)count_bins(table)));
-    failed |= json_object_set_new(object, "sum_inside", json_real(total->inside));
-    failed |= json_object_set_new(object, "sum_outside", json_real(total->all - total->inside));
-    failed |=
-        json_object_set_new(object, "bins_with_light", json_integer((json_int_t)total->filled));
-    char *text = failed ? NULL : ics_json_dump(object, JSON_COMPACT);
-    json_decref(object);
-    if (text == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "%s: out of memory, or the name is no UTF-8", name);
-    }
-    fprintf(out, "%s\n", text);
-    free(text);
-    return ICESTREAM_OK;
-}
-
-int ics_table_tool_info(const ics_table *table, const char *name, bool as_json, FILE *out,
-                        icestream_error *error)
+int ics_table_about_json(const ics_table *table, json_t **out, icestream_error *error)
 {
     const totals total = add_up(table);
-    if (as_json) {
-        return print_json(table, name, &total, out, error);
-    }
-    print_text(table, name, &total, out);
-    return ICESTREAM_OK;
+    json_t *metadata = NULL;
+    ICS_TRY(ics_table_metadata_create(table, &metadata, error));
+    *out = json_pack("{s:I, s:I, s:f, s:f, s:o}", "bins", (json_int_t)count_bins(table),
+                     "bins_with_light", (json_int_t)total.filled, "sum_inside", total.inside,
+                     "sum_outside", total.all - total.inside, "metadata", metadata);
+    return *out != NULL ? ICESTREAM_OK
+                        : ics_error_set(error, ICESTREAM_E_MEMORY,
+                                        "out of memory for the description of a table");
 }
