@@ -1,5 +1,5 @@
-/* Modules with several photomultipliers: what the variants pmt-plane and pmt-place of detect share
- * (physics.md 8.13, 8.14). */
+/* Modules with several photomultipliers: what the variants pmt-plane, pmt-place and pmt-table of
+ * detect share (physics.md 8.13, 8.14, 8.16). */
 #ifndef ICS_PHYSICS_DETECT_PMT_H
 #define ICS_PHYSICS_DETECT_PMT_H
 
@@ -13,7 +13,8 @@ typedef struct ice_pmt_window {
     float x, y, z;                /* middle of its window, m */
     float radius;                 /* m, of the rim of its window */
     float weight; /* pmt-plane: effective area for light from the front, m2; pmt-place: efficiency;
-                     both divided by the largest value of the detector (ice_detect_pmt_...) */
+                     both divided by the largest value of the detector (ice_detect_pmt_...);
+                     pmt-table: 0 */
     float delay, spread; /* ns, of its transit time */
 } ice_pmt_window;
 
@@ -33,10 +34,29 @@ typedef struct ice_pmt_module {
     uint32_t type;
 } ice_pmt_module;
 
+/* Directions of a table with the same zenith. */
+typedef struct ice_pmt_ring {
+    float zenith;          /* rad; ascends from 0 to pi from ring to ring of a type */
+    uint32_t first, count; /* its directions, from the first one of the type; count > 0 */
+} ice_pmt_ring;
+
+/* Where the table of a type is in the arrays of all types. */
+typedef struct ice_pmt_grid {
+    uint32_t first_ring, ring_count; /* ring_count 0: the type has no PMTs */
+    uint32_t first_azimuth, first_sum;
+} ice_pmt_grid;
+
 typedef struct ice_pmt_tables {
     const ice_pmt_module *modules; /* [module_count] */
     const ice_pmt_type *types;
     const ice_pmt_window *windows;
+
+    /* Only of pmt-table. sums[k] of a direction: what the PMTs 0 .. k detect of the light that
+     * reaches the module, divided by the largest value of the detector. */
+    const ice_pmt_grid *grids; /* for each type */
+    const ice_pmt_ring *rings;
+    const float *azimuths; /* rad, ascending within a ring, 0 <= azimuth < 2 pi */
+    const float *sums;     /* for each direction of a type [count of its PMTs] */
 } ice_pmt_tables;
 
 /* Turns a vector from the frame of the detector to that of a module. */

@@ -80,6 +80,21 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     }
 }
 
+/* Describes the table of effective areas of a type. */
+static void describe_areas(const ice_module_type *type, FILE *out)
+{
+    double largest = 0;
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        largest = fmax(largest, type->pmts[k].largest_area);
+    }
+    if (type->table.ring_count > 0) {
+        fprintf(out,
+                "           effective areas in %zu directions on %zu rings; the largest "
+                "of a PMT is %.6g m2\n",
+                type->table.direction_count, type->table.ring_count, largest);
+    }
+}
+
 /* Describes the types of modules, and the cables between them. */
 static void describe_types(const ice_detector *detector, FILE *out)
 {
@@ -102,6 +117,7 @@ static void describe_types(const ice_detector *detector, FILE *out)
             fprintf(out, "           %zu triangles, at most %.6g m from the centre\n",
                     type->mesh.triangle_count, type->reach);
         }
+        describe_areas(type, out);
     }
     for (size_t k = 0; k < detector->module_count; ++k) {
         tilted += detector->modules[k].orientation > 0;

@@ -1,11 +1,12 @@
 #include "pipeline/models/detector/pmt_detection.h"
 
 #include "physics/body.h"
+#include "pipeline/models/detector/pmt_area_tables.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char plane[] = "pmt-plane", place[] = "pmt-place";
+static const char plane[] = "pmt-plane", place[] = "pmt-place", table[] = "pmt-table";
 
 /* The mean of the standard acceptance 0.34 + 0.51 x - 0.17 x^3, which is nowhere below 0, over all
  * directions (physics.md 8.5). */
@@ -13,7 +14,8 @@ static const char plane[] = "pmt-plane", place[] = "pmt-place";
 
 bool ics_pmt_detection_is(const char *variant)
 {
-    return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0;
+    return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0 ||
+           strcmp(variant, table) == 0;
 }
 
 double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
@@ -145,7 +147,21 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
             "pmt-place",
             where, type->name);
     }
+    if (strcmp(config->stages.detect, table) == 0 && type->pmt_count > 0 &&
+        type->table.ring_count == 0) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: pmt-table needs the effective areas of the "
+                             "PMTs, and the type %s has none; expected table in detector.types",
+                             where, type->name);
+    }
     return ICESTREAM_OK;
+}
+
+static double maximum_of(const char *variant, const ice_module_type *type)
+{
+    return strcmp(variant, plane) == 0   ? plane_maximum(type)
+           : strcmp(variant, place) == 0 ? place_maximum(type)
+                                         : ics_pmt_area_maximum(type);
 }
 
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
@@ -163,8 +179,7 @@ int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
         ICS_TRY(check_type(config, type, error));
-        *out = fmax(*out, strcmp(config->stages.detect, plane) == 0 ? plane_maximum(type)
-                                                                    : place_maximum(type));
+        *out = fmax(*out, maximum_of(config->stages.detect, type));
     }
     if (!(*out > 0)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
@@ -186,11 +201,12 @@ static size_t window_count(const ice_detector *detector)
     return count;
 }
 
-size_t ics_pmt_detection_bytes(const ice_detector *detector)
+size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant)
 {
     return detector->module_count * sizeof(ice_pmt_module) +
            detector->type_count * sizeof(ice_pmt_type) +
-           window_count(detector) * sizeof(ice_pmt_window);
+           window_count(detector) * sizeof(ice_pmt_window) +
+           (strcmp(variant, table) == 0 ? ics_pmt_area_tables_bytes(detector) : 0);
 }
 
 static ice_pmt_window window_of(const ice_pmt *pmt, double weight)
@@ -238,10 +254,14 @@ void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, v
                                   .beta = (float)type->beta};
         for (size_t k = 0; k < type->pmt_count; ++k) {
             const ice_pmt *pmt = &type->pmts[k];
-            const double weight =
-                strcmp(variant, plane) == 0 ? ics_pmt_effective_area(type, pmt) : pmt->efficiency;
+            const double weight = strcmp(variant, plane) == 0   ? ics_pmt_effective_area(type, pmt)
+                                  : strcmp(variant, place) == 0 ? pmt->efficiency
+                                                                : 0;
             windows[next++] = window_of(pmt, weight / maximum);
         }
     }
     *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+    if (strcmp(variant, table) == 0) {
+        ics_pmt_area_tables_fill(detector, maximum, windows + next, out);
+    }
 }
