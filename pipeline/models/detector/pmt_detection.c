@@ -123,13 +123,10 @@ static double place_maximum(const ice_module_type *type)
     return best;
 }
 
-/* Checks that a type has what the variant needs. */
-static int check_type(const icestream_config *config, const ice_module_type *type,
-                      icestream_error *error)
+/* pmt-place: the radius of every window must be known. */
+static int check_windows(const char *where, const ice_module_type *type, icestream_error *error)
 {
-    char where[512];
-    ics_config_place(config, "stages.detect", where, sizeof where);
-    for (size_t k = 0; k < type->pmt_count && strcmp(config->stages.detect, place) == 0; ++k) {
+    for (size_t k = 0; k < type->pmt_count; ++k) {
         if (!(type->pmts[k].radius > 0)) {
             return ics_error_add(
                 error, ICESTREAM_E_CONFIG,
@@ -139,13 +136,60 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
                 where, k, type->name);
         }
     }
-    if (strcmp(config->stages.detect, plane) == 0 && type->shape == ICE_SHAPE_MESH) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: stages.detect: pmt-plane needs the area of a module in all "
-            "directions, which the mesh of the type %s does not have; expected "
-            "pmt-place",
-            where, type->name);
+    return ICESTREAM_OK;
+}
+
+/* pmt-place: of a mesh, parts say which triangles are windows. A PMT without a part detects
+ * nothing, which is an error if there is no other one, and a warning otherwise. */
+static int check_parts(const char *where, const ice_module_type *type, ics_warnings *warnings,
+                       icestream_error *error)
+{
+    bool has_part[ICE_PMTS_MAX + 1] = {false};
+    size_t missing = 0, first = 0;
+    for (size_t i = 0; i < type->mesh.triangle_count; ++i) {
+        const int part = type->mesh.parts[i]; /* below pmt_count (type_mesh.c) */
+        if (part >= 0) {
+            has_part[part] = true;
+        }
+    }
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        if (!has_part[k] && missing++ == 0) {
+            first = k;
+        }
+    }
+    if (missing > 0 && missing == type->pmt_count) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: pmt-place needs to know which triangles of "
+                             "a mesh are windows of PMTs, and no part of the type %s is the number "
+                             "of a PMT; expected names of objects or materials of the mesh in "
+                             "parts, as in parts: {window_0: 0, window_1: 1, \"*\": glass}",
+                             where, type->name);
+    }
+    if (missing > 0) {
+        return ics_warnings_add(warnings,
+                                "type %s: found no part of the mesh for %zu of %zu PMTs (first: "
+                                "%zu), which therefore detect nothing",
+                                type->name, missing, type->pmt_count, first);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Checks that a type has what the variant needs. */
+static int check_type(const icestream_config *config, const ice_module_type *type,
+                      ics_warnings *warnings, icestream_error *error)
+{
+    char where[512];
+    ics_config_place(config, "stages.detect", where, sizeof where);
+    if (strcmp(config->stages.detect, place) == 0) {
+        return type->shape == ICE_SHAPE_MESH ? check_parts(where, type, warnings, error)
+                                             : check_windows(where, type, error);
+    }
+    if (type->shape == ICE_SHAPE_MESH) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: %s needs the area of a module in all "
+                             "directions, which the mesh of the type %s does not have; expected "
+                             "pmt-place",
+                             where, config->stages.detect, type->name);
     }
     if (strcmp(config->stages.detect, table) == 0 && type->pmt_count > 0 &&
         type->table.ring_count == 0) {
@@ -165,7 +209,7 @@ static double maximum_of(const char *variant, const ice_module_type *type)
 }
 
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
-                              double *out, icestream_error *error)
+                              double *out, ics_warnings *warnings, icestream_error *error)
 {
     char where[512];
     ics_config_place(config, "stages.detect", where, sizeof where);
@@ -178,7 +222,7 @@ int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector
     }
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
-        ICS_TRY(check_type(config, type, error));
+        ICS_TRY(check_type(config, type, warnings, error));
         *out = fmax(*out, maximum_of(config->stages.detect, type));
     }
     if (!(*out > 0)) {
