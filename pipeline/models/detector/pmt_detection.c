@@ -2,6 +2,7 @@
 
 #include "physics/body.h"
 #include "pipeline/models/detector/pmt_area_tables.h"
+#include "pipeline/models/detector/pmt_response.h"
 
 #include <math.h>
 #include <string.h>
@@ -203,9 +204,11 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
 
 static double maximum_of(const char *variant, const ice_module_type *type)
 {
-    return strcmp(variant, plane) == 0   ? plane_maximum(type)
-           : strcmp(variant, place) == 0 ? place_maximum(type)
-                                         : ics_pmt_area_maximum(type);
+    const bool has_angles = strcmp(variant, place) == 0;
+    const double largest = has_angles                    ? place_maximum(type)
+                           : strcmp(variant, plane) == 0 ? plane_maximum(type)
+                                                         : ics_pmt_area_maximum(type);
+    return largest * ics_pmt_response_maximum(type, has_angles);
 }
 
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
@@ -250,6 +253,7 @@ size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant
     return detector->module_count * sizeof(ice_pmt_module) +
            detector->type_count * sizeof(ice_pmt_type) +
            window_count(detector) * sizeof(ice_pmt_window) +
+           ics_pmt_response_bytes(detector, strcmp(variant, place) == 0) +
            (strcmp(variant, table) == 0 ? ics_pmt_area_tables_bytes(detector) : 0);
 }
 
@@ -305,7 +309,12 @@ void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, v
         }
     }
     *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+    const bool has_angles = strcmp(variant, place) == 0;
+    const size_t bytes = ics_pmt_response_bytes(detector, has_angles);
+    if (bytes > 0) {
+        ics_pmt_response_fill(detector, has_angles, windows + next, out);
+    }
     if (strcmp(variant, table) == 0) {
-        ics_pmt_area_tables_fill(detector, maximum, windows + next, out);
+        ics_pmt_area_tables_fill(detector, maximum, (char *)(windows + next) + bytes, out);
     }
 }

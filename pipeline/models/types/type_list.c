@@ -1,5 +1,6 @@
 #include "pipeline/models/types/type_list.h"
 
+#include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/pmt_areas.h"
 
 #include <stdio.h>
@@ -14,6 +15,7 @@ void ics_type_free(ice_module_type *type)
     free(type->mesh.parts);
     free(type->pmts);
     ics_pmt_areas_free(&type->table);
+    ics_pmt_acceptance_free(&type->acceptance);
     *type = (ice_module_type){0};
 }
 
