@@ -1,6 +1,9 @@
 """Cases for bad_inputs.py: tables of effective areas (detect: pmt-table). To join: one more area(name, data, message)
 for the file, or kind(name, type, message) for the type in YAML."""
 
+import math
+import struct
+
 from bad_inputs_files import case
 
 HEAD = b"pmt,zenith,azimuth,area\n"
@@ -24,6 +27,24 @@ def area(name, data, says, pmts="[[180, 0]]"):
 def rows(pmts=(0,), zeniths=range(0, 181, 30), azimuths=(0,), value="0.01"):
     lines = [f"{p},{z},{a},{value}" for z in zeniths for a in azimuths for p in pmts]
     return HEAD + "\n".join(lines).encode() + b"\n"
+
+
+def npy(kind, shape, count=None):
+    """An array of NumPy in which every number is 0.01 as <f8."""
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n" % (kind, shape)
+    count = math.prod(shape) if count is None else count
+    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<d", 0.01) * count
+
+
+def array(body, name, data, says):
+    case(
+        "tables of effective areas",
+        name,
+        "validate -s stages.detect=pmt-table -s 'detector.types={m: {%spmts: [[0, 0]], table: a.npy}}'" % body,
+        2,
+        says,
+        {"a.npy": data},
+    )
 
 
 def pmt_table_cases():
@@ -64,8 +85,19 @@ def pmt_table_cases():
     area("few azimuths", rows(azimuths=(0, 90)), "a.csv: error: zenith 30: found no direction between azimuth 90 and 360, expected steps of at most 90 degrees, or one direction on every ring")
     area("a row cut short", good + b"0,90\n", "a.csv:9: error: found 2 columns, expected 4 as in the first line")
     ball = "shape: sphere, radius: 0.2, "
+    array(ball, "an empty array", b"", "a.npy: error: found no whole header, expected an array of NumPy")
+    array(ball, "CSV with the name of an array", good, "a.npy: error: found no whole header, expected an array of NumPy")
+    array(ball, "an array of whole numbers", npy("<i8", (1, 48)), "a.npy: error: found another type of numbers, expected '<f8' or '<f4'")
+    array(ball, "an array of three axes", npy("<f8", (1, 48, 1)), "a.npy: error: found another shape, expected two numbers: PMTs and pixels")
+    array(ball, "pixels before PMTs", npy("<f8", (48, 1)), "a.npy: error: found the shape (48, 1), expected 1 rows, one for each PMT of the type")
+    array(ball, "50 pixels", npy("<f8", (1, 50)), "a.npy: error: found 50 pixels, expected 12 n^2 with a whole number n")
+    array(ball, "1e12 pixels", npy("<f8", (1, 12 * 10**12), 8), "expected 12 n^2 with a whole number n, as HEALPix has, and at most 4000000")
+    array(ball, "a cut array", npy("<f8", (1, 48))[:-100], "a.npy: error: found 284 bytes of numbers, expected 384")
+    array(ball, "12 pixels", npy("<f8", (1, 12)), "a.npy: error: found no direction between zenith 0 and 48.1897, expected steps of at most 30 degrees")
+    array(ball, "pixels of nan", npy("<f8", (1, 48)).replace(b"\x7b\x14\xae\x47\xe1\x7a\x84\x3f", b"\0\0\0\0\0\0\xf8\x7f", 1),
+          "a.npy: error: PMT 0, pixel 0: found nan, expected 0 .. 100 m2")  # fmt: skip
     kind("no file", ball + "pmts: [[0, 0]], table: none.csv", "none.csv: error: No such file or directory")
-    kind("a list as table", ball + "pmts: [[0, 0]], table: [a.csv]", "table: found a list of 1, expected the name of a CSV file")
+    kind("a list as table", ball + "pmts: [[0, 0]], table: [a.csv]", "table: found a list of 1, expected the name of a file that is CSV or .npy")
     kind("a table without PMTs", ball + "table: a.csv", "table: found no pmts, expected the PMTs of the type, which the rows of the table name by their numbers")
     kind("light along an open cylinder", "shape: cylinder, radius: 0.1, half_height: 0.5, open_ends: true, pmts: [[90, 0]], table: a.csv",
          "a.csv:2: error: area: found 0.01 m2 as the sum of all PMTs at zenith 0, azimuth 0, expected at most 0 m2", good)  # fmt: skip

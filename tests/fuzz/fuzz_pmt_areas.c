@@ -1,5 +1,6 @@
-/* Fuzzes tables of effective areas. Input: a digit, the number of PMTs less 1; a letter, the body:
- * 's'phere, sp'h'eroid, 'c'apsule, c'y'linder, or an 'o'pen cylinder; then the CSV file. What is
+/* Fuzzes tables of effective areas. Input: a digit or a letter from 'a', the number of PMTs less 1;
+ * a letter, the body: 's'phere, sp'h'eroid, 'c'apsule, c'y'linder, or an 'o'pen cylinder; then the
+ * file, which is CSV after a digit and .npy after a letter. What is
  * accepted must keep the promises of physics/model.h, and detection by it must give probabilities
  * from 0 to 1 and PMTs that exist; otherwise the fuzzer aborts. Good inputs are in
  * corpus/pmt_areas. */
@@ -84,7 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        ICE_SHAPE_CYLINDER, ICE_SHAPE_CYLINDER};
     ice_pmt pmts[PMTS_MAX] = {0};
     icestream_error error = {0};
-    if (size < 2 || data[0] < '0' || data[0] > '9' || data[1] == 0 ||
+    const bool is_array = size > 0 && data[0] >= 'a';
+    const int less = size > 0 ? data[0] - (is_array ? 'a' : '0') : -1;
+    if (size < 2 || less < 0 || less >= PMTS_MAX || data[1] == 0 ||
         strchr(bodies, data[1]) == NULL) {
         return 0;
     }
@@ -94,12 +97,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .radius = 0.2,
                             .half_height = body == 0 ? 0.2 : 0.3,
                             .pmts = pmts,
-                            .pmt_count = (size_t)(data[0] - '0') + 1};
+                            .pmt_count = (size_t)less + 1};
     for (size_t k = 0; k < type.pmt_count; ++k) {
         pmts[k].efficiency = 1;
     }
-    const ics_text text = ics_text_borrow("fuzz.csv", (const char *)data + 2, size - 2);
-    const int status = ics_pmt_areas_read_csv(&text, &type, &error);
+    const ics_text text = {.name = "fuzz", .data = (char *)data + 2, .size = size - 2};
+    const int status = is_array ? ics_pmt_areas_read_npy(&text, &type, &error)
+                                : ics_pmt_areas_read_csv(&text, &type, &error);
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     require((status == ICESTREAM_OK) == (type.table.ring_count > 0));
     if (status == ICESTREAM_OK) {

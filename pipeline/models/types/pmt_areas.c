@@ -3,19 +3,28 @@
 #include "base/error.h"
 #include "physics/body.h"
 #include "pipeline/config/schema/schema_value.h"
+#include "pipeline/models/types/pmt_healpix.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Angles that differ by no more than this are the same (rad). */
 #define SAME_ANGLE 1e-4
 /* The widest gaps between neighbours (degrees). */
 #define RING_GAP    30.0
 #define AZIMUTH_GAP 90.0
-#define AREA_MAX    100.0 /* m2 */
 #define AREA_LEAST  1e-12 /* m2; at least one area must be above this */
 #define DEGREE      (M_PI / 180)
 
-enum { PMT, ZENITH, AZIMUTH, X, Y, Z, AREA, NUMBERS, ROWS_MAX = 4000000 };
+enum {
+    PMT = ICS_PMT_AREA_PMT,
+    ZENITH = ICS_PMT_AREA_ZENITH,
+    AZIMUTH = ICS_PMT_AREA_AZIMUTH,
+    X = ICS_PMT_AREA_X,
+    Y = ICS_PMT_AREA_Y,
+    Z = ICS_PMT_AREA_Z,
+    AREA = ICS_PMT_AREA_AREA
+};
 
 /* A row of the file. Rows are sorted by group and key, then by line. At first all are one group;
  * then the groups are rings, and then directions. */
@@ -61,9 +70,9 @@ static int check_row(ics_text_reader *reader, const double *n, size_t line, size
                               "PMTs of the type",
                               n[PMT], pmt_count - 1);
     }
-    if (!(n[AREA] >= 0 && n[AREA] <= AREA_MAX)) {
+    if (!(n[AREA] >= 0 && n[AREA] <= ICS_PMT_AREA_MAX)) {
         return ics_text_fault(reader, line, 0, "area: found %.10g, expected 0 .. %g m2", n[AREA],
-                              AREA_MAX);
+                              ICS_PMT_AREA_MAX);
     }
     if (!isnan(n[X])) {
         return fabs(length - 1) <= 0.01
@@ -328,6 +337,21 @@ static int read_rows(ics_text_reader *reader, const ics_text_table *table, ice_m
     return status;
 }
 
+/* Makes the table of a type from rows, which are freed. */
+static int use_rows(const ics_text *text, ics_text_table *rows, ice_module_type *type,
+                    icestream_error *error)
+{
+    ics_text_reader reader = ics_text_open(text, ',', error);
+    const int status = read_rows(&reader, rows, type);
+    ics_text_table_free(rows);
+    if (status != ICESTREAM_OK) {
+        ics_pmt_areas_free(&type->table);
+    }
+    return status == ICESTREAM_E_MEMORY
+               ? ics_error_add(error, status, "%s: error: out of memory", text->name)
+               : status;
+}
+
 int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestream_error *error)
 {
     static const ics_csv_column columns[] = {
@@ -340,17 +364,16 @@ int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestrea
         {.name = "area", .index = AREA, .required = true},
     };
     ics_text_table table;
-    ICS_TRY(ics_text_csv_read(text, columns, NUMBERS, ROWS_MAX,
+    ICS_TRY(ics_text_csv_read(text, columns, ICS_PMT_AREA_COLUMNS, ICS_PMT_AREA_ROWS,
                               "pmt,zenith,azimuth,area or pmt,x,y,z,area", &table, error));
-    ics_text_reader reader = ics_text_open(text, ',', error);
-    const int status = read_rows(&reader, &table, type);
-    ics_text_table_free(&table);
-    if (status != ICESTREAM_OK) {
-        ics_pmt_areas_free(&type->table);
-    }
-    return status == ICESTREAM_E_MEMORY
-               ? ics_error_add(error, status, "%s: error: out of memory", text->name)
-               : status;
+    return use_rows(text, &table, type, error);
+}
+
+int ics_pmt_areas_read_npy(const ics_text *bytes, ice_module_type *type, icestream_error *error)
+{
+    ics_text_table table;
+    ICS_TRY(ics_pmt_healpix_read(bytes, type->pmt_count, &table, error));
+    return use_rows(bytes, &table, type, error);
 }
 
 int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
@@ -359,7 +382,8 @@ int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
     char found[128];
     ics_text text;
     if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_error(error, node, "table: found %s, expected the name of a CSV file",
+        return ics_yaml_error(error, node,
+                              "table: found %s, expected the name of a file that is CSV or .npy",
                               ics_yaml_describe(node, found, sizeof found));
     }
     if (type->pmt_count == 0) {
@@ -376,9 +400,11 @@ int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
     if (path == NULL) {
         return ics_yaml_no_memory(error, node);
     }
-    int status = ics_text_read(path, &text, error);
+    const size_t length = strlen(path);
+    const bool is_array = length > 4 && strcmp(path + length - 4, ".npy") == 0;
+    int status = (is_array ? ics_text_read_bytes : ics_text_read)(path, &text, error);
     if (status == ICESTREAM_OK) {
-        status = ics_pmt_areas_read_csv(&text, type, error);
+        status = (is_array ? ics_pmt_areas_read_npy : ics_pmt_areas_read_csv)(&text, type, error);
         ics_text_free(&text);
     }
     free(path);

@@ -1,5 +1,5 @@
-/* Effective areas of the PMTs of a type over the direction of light, from a CSV file
- * (docs/detection.md, physics.md 8.16). */
+/* Effective areas of the PMTs of a type over the direction of light, from a CSV file or an
+ * array of NumPy (docs/detection.md, physics.md 8.16). */
 #ifndef ICS_MODELS_TYPES_PMT_AREAS_H
 #define ICS_MODELS_TYPES_PMT_AREAS_H
 
@@ -22,8 +22,11 @@
  * ICESTREAM_E_CONFIG: all faults are reported together; ICESTREAM_E_MEMORY. type->table is empty
  * then. */
 int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestream_error *error);
-/* The same with the key `table` of a type, whose value is the name of the file. ICESTREAM_E_CONFIG
- * also if the type has no PMTs or is a mesh. */
+/* The same with an array of NumPy (.npy), areas[PMT][pixel] in m2, whose pixels are those of
+ * HEALPix in the ring scheme. */
+int ics_pmt_areas_read_npy(const ics_text *bytes, ice_module_type *type, icestream_error *error);
+/* The same with the key `table` of a type, whose value is the name of the file, which is an array
+ * if its name ends with .npy. ICESTREAM_E_CONFIG also if the type has no PMTs or is a mesh. */
 int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
                             icestream_error *error);
 
