@@ -178,6 +178,17 @@ typedef struct ice_module {
     uint32_t orientation; /* index in ice_detector.orientations; 0: upright */
 } ice_module;
 
+/* The acceptance of a module by direction (physics.md 8.5). Without an edge it is a polynomial of x
+ * = cos(direction, back), cut off at 0. With an edge a module accepts the light whose impact, seen
+ * from the centre of the module, has cos(impact, axis) > edge. */
+typedef struct ice_angular {
+    double maximum; /* pk > 0, not smaller than any value for x in [-1, 1]; 1 with an edge */
+    bool has_edge;
+    double edge;             /* in [-1, 1] */
+    double coefficients[16]; /* coefficients of x^0, x^1, ... */
+    size_t count;
+} ice_angular;
+
 /* ---- types of modules --------------------------------------------------------------------------
  *
  * A type is described in the module's own frame: the origin is the centre of the module, and z
@@ -190,6 +201,7 @@ typedef struct ice_pmt {
     double radius;        /* m, of its window; 0: not known */
     double efficiency;    /* relative to the standard, >= 0 */
     double delay, spread; /* ns, mean and standard deviation of its transit time; >= 0 */
+    double largest_area;  /* m2, in the table of effective areas of its type; 0: no table */
 } ice_pmt;
 
 #define ICE_PMTS_MAX  1023 /* ice_arrival_part() in stages/shape.h */
@@ -204,6 +216,27 @@ typedef struct ice_mesh {
     int16_t *parts;     /* [triangle_count], ICE_PART_... or the number of a PMT */
     size_t triangle_count;
 } ice_mesh;
+
+/* The effective areas of the PMTs of a type, in directions that lie on rings of the same zenith
+ * (physics.md 8.16). A direction is the one from which the light comes, in the module's own frame.
+ */
+typedef struct ice_pmt_areas {
+    double *zeniths;  /* [ring_count], rad, ascending from 0 to pi */
+    size_t *firsts;   /* [ring_count + 1], the first direction of each ring; then direction_count */
+    double *azimuths; /* [direction_count], rad, ascending within a ring, 0 <= azimuth < 2 pi */
+    double *areas;    /* [direction_count][pmt_count], m2, >= 0; relative to the acceptance of light
+                         by wavelength */
+    size_t ring_count, direction_count; /* 0: the type has no table */
+} ice_pmt_areas;
+
+/* What all PMTs of a type accept in addition to their efficiencies (physics.md 8.17). */
+typedef struct ice_pmt_acceptance {
+    ice_angular angular; /* by the cosine between a PMT's axis and the direction from which the
+                            light comes; never with an edge; count 0: 1 everywhere */
+    double *wavelengths; /* [count], nm, ascending */
+    double *ratios;      /* [count], > 0, relative to the acceptance of light by wavelength */
+    size_t count;        /* 0: 1 everywhere */
+} ice_pmt_acceptance;
 
 /* Of a spheroid `radius` is the horizontal and `half_height` the vertical semi-axis. Of a capsule
  * and of a cylinder `half_height` is half of the height of the whole body. */
@@ -220,6 +253,8 @@ typedef struct ice_module_type {
     ice_mesh mesh;      /* only of ICE_SHAPE_MESH */
     ice_pmt *pmts;      /* [pmt_count] */
     size_t pmt_count;   /* 0 .. ICE_PMTS_MAX */
+    ice_pmt_areas table;
+    ice_pmt_acceptance acceptance;
 } ice_module_type;
 
 /* A rotation from the module's own frame to the frame of the detector: a unit quaternion. */
@@ -233,17 +268,6 @@ typedef struct ice_cable {
     double radius;         /* m, > 0 */
     uint16_t string;
 } ice_cable;
-
-/* The acceptance of a module by direction (physics.md 8.5). Without an edge it is a polynomial of x
- * = cos(direction, back), cut off at 0. With an edge a module accepts the light whose impact, seen
- * from the centre of the module, has cos(impact, axis) > edge. */
-typedef struct ice_angular {
-    double maximum; /* pk > 0, not smaller than any value for x in [-1, 1]; 1 with an edge */
-    bool has_edge;
-    double edge;             /* in [-1, 1] */
-    double coefficients[16]; /* coefficients of x^0, x^1, ... */
-    size_t count;
-} ice_angular;
 
 /* A detector: modules at any positions. Without types all of them are spheres of one radius. */
 typedef struct ice_detector {

@@ -348,7 +348,7 @@ ICESTREAM_PUBLIC int icestream_geometry(const icestream_config *config, const ch
                                         bool force, FILE *report, icestream_error *error);
 /* The same with a table of modules and PMTs, as CSV or as a NumPy array if the name ends in .npy: a
  * row for every module (pmt -1), and one for each of its PMTs, with type, position in the detector
- * and in the file, direction and radius (docs/detectors.md). */
+ * and in the file, direction, radius and largest effective area (docs/detectors.md). */
 ICESTREAM_PUBLIC int icestream_geometry_pmts(const icestream_config *config, const char *path,
                                              bool force, FILE *report, icestream_error *error);
 

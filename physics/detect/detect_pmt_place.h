@@ -1,5 +1,5 @@
 /* detect: pmt-place. Decides which PMT of a module detects an arrival, from the point where the
- * light meets the module (physics.md 8.14). */
+ * light meets the module (physics.md 8.14, 8.17). */
 #ifndef ICS_PHYSICS_DETECT_DETECT_PMT_PLACE_H
 #define ICS_PHYSICS_DETECT_DETECT_PMT_PLACE_H
 
@@ -38,7 +38,13 @@ ICE_FN float ice_detect_pmt_place(const ice_detection *detection, const ice_arri
     }
     const ice_pmt_type *type = ice_pmt_view(detection, arrival, direction, impact);
     const int32_t pmt = ice_pmt_at(detection, arrival, type, impact);
-    return pmt >= 0 ? common * detection->pmts->windows[type->first + (uint32_t)pmt].weight : 0.0f;
+    if (pmt < 0) {
+        return 0.0f;
+    }
+    const ice_pmt_tables *tables = detection->pmts;
+    const ice_pmt_window *window = &tables->windows[type->first + (uint32_t)pmt];
+    return common * window->weight *
+           ice_pmt_angular(tables, (uint32_t)(type - tables->types), window, direction);
 }
 
 /* Returns the PMT that detects the light. The point of impact decides, so `share` has no meaning.

@@ -1,5 +1,5 @@
-/* Modules with several photomultipliers: what the variants pmt-plane and pmt-place of detect share
- * (physics.md 8.13, 8.14). */
+/* Modules with several photomultipliers: what the variants pmt-plane, pmt-place and pmt-table of
+ * detect share (physics.md 8.13, 8.14, 8.16). */
 #ifndef ICS_PHYSICS_DETECT_PMT_H
 #define ICS_PHYSICS_DETECT_PMT_H
 
@@ -13,7 +13,8 @@ typedef struct ice_pmt_window {
     float x, y, z;                /* middle of its window, m */
     float radius;                 /* m, of the rim of its window */
     float weight; /* pmt-plane: effective area for light from the front, m2; pmt-place: efficiency;
-                     both divided by the largest value of the detector (ice_detect_pmt_...) */
+                     both divided by the largest value of the detector (ice_detect_pmt_...);
+                     pmt-table: 0 */
     float delay, spread; /* ns, of its transit time */
 } ice_pmt_window;
 
@@ -33,10 +34,38 @@ typedef struct ice_pmt_module {
     uint32_t type;
 } ice_pmt_module;
 
+/* Directions of a table with the same zenith. */
+typedef struct ice_pmt_ring {
+    float zenith;          /* rad; ascends from 0 to pi from ring to ring of a type */
+    uint32_t first, count; /* its directions, from the first one of the type; count > 0 */
+} ice_pmt_ring;
+
+/* Where the table of a type is in the arrays of all types. */
+typedef struct ice_pmt_grid {
+    uint32_t first_ring, ring_count; /* ring_count 0: the type has no PMTs */
+    uint32_t first_azimuth, first_sum;
+} ice_pmt_grid;
+
+/* The acceptances of a type by angle and by wavelength, as indices of `numbers`. */
+typedef struct ice_pmt_response {
+    uint32_t first_coefficient, coefficient_count; /* of the polynomial by angle; count 0: 1 */
+    uint32_t first_point,
+        point_count; /* wavelengths (nm), and behind them the ratios; count 0: 1 */
+} ice_pmt_response;
+
 typedef struct ice_pmt_tables {
     const ice_pmt_module *modules; /* [module_count] */
     const ice_pmt_type *types;
     const ice_pmt_window *windows;
+    const ice_pmt_response *responses; /* for each type; NULL: all acceptances are 1 */
+    const float *numbers;              /* of the responses */
+
+    /* Only of pmt-table. sums[k] of a direction: what the PMTs 0 .. k detect of the light that
+     * reaches the module, divided by the largest value of the detector. */
+    const ice_pmt_grid *grids; /* for each type */
+    const ice_pmt_ring *rings;
+    const float *azimuths; /* rad, ascending within a ring, 0 <= azimuth < 2 pi */
+    const float *sums;     /* for each direction of a type [count of its PMTs] */
 } ice_pmt_tables;
 
 /* Turns a vector from the frame of the detector to that of a module. */
@@ -71,6 +100,50 @@ ICE_FN double ice_pmt_share(double x, double beta)
                        3.14159265358979323846;
 }
 
+/* Returns the acceptance of the PMTs of a type at a wavelength (nm), relative to that of light:
+ * linear between the points, and beyond them the outermost one. */
+ICE_FN float ice_pmt_ratio(const ice_pmt_tables *tables, uint32_t type, float wavelength)
+{
+    if (tables->responses == NULL || tables->responses[type].point_count == 0) {
+        return 1.0f;
+    }
+    const uint32_t count = tables->responses[type].point_count;
+    const float *at = tables->numbers + tables->responses[type].first_point, *ratios = at + count;
+    uint32_t low = 0, high = count - 1;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (at[middle] <= wavelength) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    const float width = at[high] - at[low]; /* 0 with a single point */
+    const float share =
+        width > 0.0f ? ice_min(ice_max(ice_div(wavelength - at[low], width), 0.0f), 1.0f) : 0.0f;
+    return fmaf(share, ratios[high] - ratios[low], ratios[low]);
+}
+
+/* Returns the acceptance of a PMT for light that travels along `direction` in the frame of the
+ * module. */
+ICE_FN float ice_pmt_angular(const ice_pmt_tables *tables, uint32_t type,
+                             const ice_pmt_window *window, const double direction[3])
+{
+    if (tables->responses == NULL || tables->responses[type].coefficient_count == 0) {
+        return 1.0f;
+    }
+    const float *coefficients = tables->numbers + tables->responses[type].first_coefficient;
+    const double x =
+        -(direction[0] * (double)window->axis_x + direction[1] * (double)window->axis_y +
+          direction[2] * (double)window->axis_z);
+    const float cosine = (float)fmax(fmin(x, 1), -1);
+    float sum = 0.0f;
+    for (uint32_t k = tables->responses[type].coefficient_count; k > 0; --k) {
+        sum = fmaf(sum, cosine, coefficients[k - 1]);
+    }
+    return ice_max(sum, 0.0f);
+}
+
 /* Returns what does not depend on the PMT: whether the module is on, its cable, its efficiency and
  * the wavelength. */
 ICE_FN float ice_pmt_common(const ice_detection *detection, const ice_arrival *arrival)
@@ -82,8 +155,10 @@ ICE_FN float ice_pmt_common(const ice_detection *detection, const ice_arrival *a
     if (sensor->flags & ICE_SENSOR_CABLE && ice_is_shadowed(detection, sensor, arrival)) {
         return 0.0f;
     }
+    const uint32_t type = detection->pmts->modules[ice_arrival_module(arrival)].type;
     return sensor->efficiency *
-           ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength);
+           ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength) *
+           ice_pmt_ratio(detection->pmts, type, arrival->wavelength);
 }
 
 /* Gives the direction and the impact of an arrival in the frame of its module, and returns the type

@@ -6,6 +6,7 @@
 #include "physics/detect/detect_pe.h"
 #include "physics/detect/detect_pmt_place.h"
 #include "physics/detect/detect_pmt_plane.h"
+#include "physics/detect/detect_pmt_table.h"
 
 typedef struct ice_detect_variant {
     const char *name; /* in YAML */

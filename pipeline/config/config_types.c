@@ -30,7 +30,18 @@ static void print_path(const ics_yaml_node *node, FILE *out)
     free(path);
 }
 
-/* Prints a type, whose members pmts, mesh and table may be names of files. */
+/* Whether a member of a type may be the name of a file. */
+static bool may_be_path(const char *key)
+{
+    static const char *const keys[] = {"pmts", "mesh", "table", "acceptance_ratio"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+        found |= strcmp(key, keys[i]) == 0;
+    }
+    return found;
+}
+
+/* Prints a type. Names of files become absolute paths. */
 static void print_type(const ics_yaml_node *type, FILE *out)
 {
     if (type->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(type)) {
@@ -44,9 +55,7 @@ static void print_type(const ics_yaml_node *type, FILE *out)
     fputc('{', out);
     for (size_t i = 0; i < type->count; ++i) {
         const ics_yaml_node *key = type->entries[i].key, *value = type->entries[i].value;
-        const bool is_path = value->kind == ICS_YAML_SCALAR &&
-                             (strcmp(key->text, "pmts") == 0 || strcmp(key->text, "mesh") == 0 ||
-                              strcmp(key->text, "table") == 0);
+        const bool is_path = value->kind == ICS_YAML_SCALAR && may_be_path(key->text);
         fputs(i ? ", " : "", out);
         ics_yaml_print_text(key->text, out);
         fputs(": ", out);

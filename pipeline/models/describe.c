@@ -80,6 +80,38 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     }
 }
 
+/* Describes the table of effective areas of a type. */
+static void describe_areas(const ice_module_type *type, FILE *out)
+{
+    double largest = 0;
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        largest = fmax(largest, type->pmts[k].largest_area);
+    }
+    if (type->table.ring_count > 0) {
+        fprintf(out,
+                "           effective areas in %zu directions on %zu rings; the largest "
+                "of a PMT is %.6g m2\n",
+                type->table.direction_count, type->table.ring_count, largest);
+    }
+}
+
+/* Describes what the PMTs of a type accept by angle and by wavelength. */
+static void describe_acceptance(const ice_pmt_acceptance *acceptance, FILE *out)
+{
+    ics_range ratios = ics_range_empty;
+    for (size_t i = 0; i < acceptance->count; ++i) {
+        ics_range_add(&ratios, acceptance->ratios[i]);
+    }
+    if (acceptance->angular.count > 0) {
+        fprintf(out, "           acceptance by the cosine to a PMT: maximum %.6g, mean %.6g\n",
+                acceptance->angular.maximum, ics_angular_mean(&acceptance->angular));
+    }
+    if (acceptance->count > 0) {
+        fprintf(out, "           acceptance by wavelength: %.6g .. %.6g of light.acceptance\n",
+                ratios.low, ratios.high);
+    }
+}
+
 /* Describes the types of modules, and the cables between them. */
 static void describe_types(const ice_detector *detector, FILE *out)
 {
@@ -102,6 +134,8 @@ static void describe_types(const ice_detector *detector, FILE *out)
             fprintf(out, "           %zu triangles, at most %.6g m from the centre\n",
                     type->mesh.triangle_count, type->reach);
         }
+        describe_areas(type, out);
+        describe_acceptance(&type->acceptance, out);
     }
     for (size_t k = 0; k < detector->module_count; ++k) {
         tilted += detector->modules[k].orientation > 0;

@@ -41,6 +41,7 @@ from bad_inputs_onefile import one_file_cases  # noqa: E402
 from bad_inputs_outputs import output_cases  # noqa: E402
 from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_plausible import plausible_cases  # noqa: E402
+from bad_inputs_pmt_table import pmt_table_cases  # noqa: E402
 from bad_inputs_queue import queue_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
 from bad_inputs_tables import table_cases  # noqa: E402
@@ -326,6 +327,7 @@ def collect_cases(program):
         table_cases,
         type_cases,
         mesh_cases,
+        pmt_table_cases,
         detection_cases,
         particle_cases,
         output_cases,

@@ -7,11 +7,11 @@ VERTICES = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\no body\n"
 CLOSED = VERTICES + b"f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
 
-def mesh_type(name, kind, says, ending="m.obj", data=CLOSED):
+def mesh_type(name, kind, says, ending="m.obj", data=CLOSED, more=""):
     case(
         "meshes",
         name,
-        "validate -s 'detector.types={m: {%s}}'" % kind,
+        "validate -s 'detector.types={m: {%s}}'" % kind + more,
         2,
         says,
         {ending: data},
@@ -64,3 +64,14 @@ def mesh_cases():
         "parts: found PMT 1, expected a number below 1",
     )
     mesh_type("a unit of 0", "shape: mesh, radius: 2, mesh: m.obj, unit: 0", "unit: found '0', expected a number from 1e-06 to 10")
+    body = "shape: mesh, radius: 2, mesh: m.obj, pmts: [[180, 0], [0, 0]]"
+    place = " -s stages.detect=pmt-place"
+    says = 'pmt-place needs to know which triangles of a mesh are windows of PMTs, and no part of the type m is the number of a PMT'
+    mesh_type("pmt-place without parts", body, says, more=place)
+    mesh_type("pmt-place with parts of glass", body + ", parts: {body: glass}", 'in parts, as in parts: {window_0: 0, window_1: 1, "*": glass}', more=place)
+    mesh_type("pmt-place and a mesh without PMTs", "shape: mesh, radius: 2, mesh: m.obj", "pmt-place: found no type with a PMT whose efficiency is above 0", more=place)
+    mesh_type("pmt-plane and a mesh", body + ", parts: {body: 1}", "pmt-plane needs the area of a module in all directions, which the mesh of the type m does not have",
+              more=" -s stages.detect=pmt-plane")  # fmt: skip
+    mesh_type("pmt-table and a mesh", body + ", parts: {body: 1}", "pmt-table needs the area of a module in all directions, which the mesh of the type m does not have",
+              more=" -s stages.detect=pmt-table")  # fmt: skip
+    mesh_type("a table for a mesh", body + ", parts: {body: 1}, table: m.obj", "table: is not for a mesh, whose area in all directions is not known")

@@ -89,6 +89,17 @@ def type_cases():
           more=" -s stages.detect=pmt-plane")  # fmt: skip
     types("pmt-place without a radius", pmts % "[[0, 0]]", "pmt-place needs the radius of every PMT's window",
           more=" -s stages.detect=pmt-place")  # fmt: skip
+    accepts = "{a: {shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.05}], %s}}"
+    types("one number as angular polynomial of PMTs", accepts % "angular_polynomial: [1]",
+          "angular_polynomial: found a list of 1, expected a list of the maximum and 1 to 16 coefficients")  # fmt: skip
+    types("an edge as angular polynomial of PMTs", accepts % "angular_polynomial: [0, 0.5]", "angular_polynomial: found the maximum 0, expected more than 0")
+    types("an angular polynomial of PMTs above its maximum", accepts % "angular_polynomial: [0.5, 0, 1]",
+          "r.yaml:3:110: error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")  # fmt: skip
+    types("an angular polynomial of PMTs of nan", accepts % "angular_polynomial: [1, .nan]", "angular_polynomial: found '.nan', expected a number from -1e+06")
+    types("ratios of PMTs that are a list", accepts % "acceptance_ratio: [1]", "acceptance_ratio: found a list of 1, expected the name of a file")
+    types("ratios of PMTs without a file", accepts % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
+    types("a ratio of PMTs of 0", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: ratio: found 0, expected more than 0, at most 100", {"q.dat": b"400 0\n"})
+    types("ratios of PMTs at 200 nm", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: wavelength: found 200, expected 250 .. 700 nm", {"q.dat": b"200 1\n"})
     types("types that overlap", "{a: {shape: cylinder, radius: 0.1, half_height: 8.6}}", "twice the reach of the largest type")
     cables("an unknown kind of cables", "slack", "detector.string_cables: found 'slack', expected one of none, straight, side")
     cables("a cable at 400 degrees", "side", "string_cable_azimuth: found '400'", " -s detector.string_cable_azimuth=400")

@@ -98,7 +98,7 @@ def main(mesh, kind):
             for triangle in objects[name]:
                 out.write("f %d %d %d\n" % tuple(i + 1 for i in triangle))
     with open(kind, "w", encoding="ascii") as out:
-        out.write("shape: mesh\nradius: 0.27\npmt_radius: 0.04\nmesh: %s\nparts:\n  body: glass\n  harness: absorber\n" % mesh)
+        out.write("shape: mesh\nradius: 0.27\nmesh: %s\nparts:\n  body: glass\n  harness: absorber\n" % mesh)
         for k in range(len(axes)):
             out.write("  eye_%d: %d\n" % (k, k))
         out.write("pmts:\n")

@@ -40,7 +40,7 @@ END
 printf 'string,module,x,y,z,type,roll\n1,1,0,0,0,ball,90\n1,2,0,0,-17,egg,0\n2,1,3,0,5,pill,0\n' >types.csv
 printf '3,1,6,0,0,tube,0\n4,1,9,0,0,open,0\n' >>types.csv
 expect 0 "$ICESTREAM" geometry types.yaml --pmts -o pmts.csv
-says pmts.csv "string,module,pmt,type,x,y,z,file_x,file_y,file_z,dx,dy,dz,radius" "1,2,-1,egg,0,0,-17,0,0,-17,0,0,1,0.27"
+says pmts.csv "string,module,pmt,type,x,y,z,file_x,file_y,file_z,dx,dy,dz,radius,area" "1,2,-1,egg,0,0,-17,0,0,-17,0,0,1,0.27"
 expect 0 "$ICESTREAM" geometry types.yaml -o pmts.npy
 expect 2 "$ICESTREAM" geometry types.yaml --pmts -o pmts.obj
 says err "--pmts: is for .csv and .npy; found pmts.obj"
@@ -65,10 +65,10 @@ assert all(abs(a - b) < 1e-6 for a, b in zip(place, (0, 0.2, 0, 0, 1, 0, 0.05)))
 
 data = open("pmts.npy", "rb").read()
 for k, row in enumerate(rows):
-    r = struct.unpack_from("<6d4f3Hh", data, 1024 + 72 * k)
-    listed = [float(row[n]) for n in ("x", "y", "z", "file_x", "file_y", "file_z", "dx", "dy", "dz", "radius")]
+    r = struct.unpack_from("<7d4f3Hh", data, 1024 + 80 * k)
+    listed = [float(row[n]) for n in ("x", "y", "z", "file_x", "file_y", "file_z", "area", "dx", "dy", "dz", "radius")]
     assert all(abs(a - b) <= 1e-6 for a, b in zip(r, listed)), (r, listed)
-    assert r[10:12] + r[13:] == (int(row["string"]), int(row["module"]), int(row["pmt"])), (r, row)
+    assert r[11:13] + r[14:] == (int(row["string"]), int(row["module"]), int(row["pmt"])), (r, row)
 assert int(data[21:41]) == len(rows)
 
 

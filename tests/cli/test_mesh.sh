@@ -17,6 +17,14 @@ run() {
 expect 0 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: type.yaml}'
 says out "m: 3 modules, mesh" "9072 triangles" "24 PMTs"
 is_empty err
+# A PMT without a window is a warning, and a mesh without any is an error.
+sed 's/eye_23: 23/eye_23: glass/' type.yaml >blind.yaml
+expect 0 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: blind.yaml}' -s stages.detect=pmt-place
+says out "warning    type m: found no part of the mesh for 1 of 24 PMTs (first: 23), which therefore detect nothing"
+sed 's/\(eye_[0-9]*\): .*/\1: glass/' type.yaml >blind.yaml
+expect 2 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: blind.yaml}' -s stages.detect=pmt-place
+says err "no part of the type m is the number of a PMT; expected names of objects or materials of the mesh in parts"
+
 run type.yaml -s sink.directory=mesh
 run type.yaml -s sink.directory=brute -s stages.collide=brute-force
 run type.yaml -s sink.directory=cells -s stages.collide=cell-grid
@@ -28,7 +36,7 @@ done
 same mesh.csv brute.csv
 same mesh.csv cells.csv
 python3 - <<'END' || fail "hits of the mesh"
-import csv
+import csv, math
 
 rows = {name: list(csv.DictReader(open(name + ".csv"))) for name in ("mesh", "place", "capsule")}
 pmts = [int(row["pmt"]) for row in rows["place"]]
@@ -38,5 +46,15 @@ print(len(rows["mesh"]), "hits,", ratio, "of those of the capsule;", len(pmts), 
 # takes some hits: 0.024 m x 0.3 m of some 0.12 m2, and less of scattered light.
 assert len(rows["mesh"]) > 1000 and 0.9 < ratio < 0.99
 assert set(pmts) <= set(range(24)) and len(set(pmts)) > 12
+
+# Each photo-electron is on the window of its PMT: within 13 degrees as seen from the centre, and a triangle more.
+axes = [(zenith if upper else 180 - zenith, 360 / count * i)
+        for upper in (True, False) for zenith, count in ((33, 4), (72, 8)) for i in range(count)]
+for row in rows["place"]:
+    zenith, azimuth = (math.radians(angle) for angle in axes[int(row["pmt"])])
+    axis = (math.sin(zenith) * math.cos(azimuth), math.sin(zenith) * math.sin(azimuth), math.cos(zenith))
+    impact = [float(row[name]) for name in ("x_m", "y_m", "z_m")]
+    cosine = sum(a * b for a, b in zip(axis, impact)) / math.hypot(*impact)
+    assert cosine > math.cos(math.radians(18)), (row, cosine)
 END
 finish

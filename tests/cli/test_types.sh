@@ -72,15 +72,18 @@ awk 'BEGIN {
             }
         }
 }' >block.detx
+printf '300 0.9\n600 1.1\n' >ratio
 cat >block.yaml <<END
 detector:
   file: block.detx
-  types: { km3: { shape: sphere, radius: 0.2159, beta: 0.5, pmt_radius: 0.0381 } }
-workload: { kind: point, position: [113, 115, 100], steps: 200, photons_per_step: 100 }
+  types:
+    km3: { shape: sphere, radius: 0.2159, beta: 0.5, pmt_radius: 0.0381, angular_polynomial: [1, 0.4, 0.6], acceptance_ratio: ratio }
+workload: { kind: point, position: [113, 115, 100], steps: 300, photons_per_step: 100 }
 stages: { detect: pmt-place }
 END
 expect 0 "$ICESTREAM" validate block.yaml
-says out "type     km3: 2070 modules, sphere, radius 0.2159 m" "31 PMTs"
+says out "type     km3: 2070 modules, sphere, radius 0.2159 m" "31 PMTs" \
+    "acceptance by the cosine to a PMT: maximum 1, mean 0.416667" "acceptance by wavelength: 0.9 .. 1.1 of light.acceptance"
 expect 0 "$ICESTREAM" run block.yaml -s sink.directory=block --quiet
 
 # Many different PMTs of every type saw light, and none that does not exist.

@@ -136,6 +136,60 @@ START_TEST(turned_modules)
 }
 END_TEST
 
+/* Loads a type with one PMT. `more` are further keys, of which the last one gets the name of a file
+ * with ratios from 0.5 at 300 nm to 1.5 at 500 nm. */
+static ics_models *load_accepting(const char *variant, const char *more)
+{
+    model_folder folder = model_folder_create();
+    char ratio[MODEL_PATH], table[MODEL_PATH], type[4 * MODEL_PATH];
+    model_folder_write(&folder, "ratio", "300 0.5\n500 1.5\n", ratio);
+    model_folder_write(&folder, "table.csv",
+                       "pmt,zenith,azimuth,area\n0,0,0,0.01\n0,30,0,0.01\n0,60,0,0.01\n"
+                       "0,90,0,0.01\n0,120,0,0\n0,150,0,0\n0,180,0,0\n",
+                       table);
+    snprintf(type, sizeof type,
+             "{shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.1}], table: "
+             "%s%s%s}",
+             table, more, *more ? ratio : "");
+    char detect[64], set[5 * MODEL_PATH];
+    snprintf(detect, sizeof detect, "stages.detect=%s", variant);
+    snprintf(set, sizeof set, "detector.types={t: %s}", type);
+    ics_models *models = models_load(model_config(detect, set, "detector.oversize=1", NULL));
+    model_folder_remove(&folder);
+    return models;
+}
+
+START_TEST(acceptances_of_pmts)
+{
+    static const char *const variants[] = {"pmt-plane", "pmt-place", "pmt-table"};
+    static const struct {
+        double wavelength, ratio;
+    } cases[] = {{280, 0.5}, {300, 0.5}, {350, 0.75}, {475, 1.375}, {500, 1.5}, {600, 1.5}};
+    const bool has_angles = strcmp(variants[_i], "pmt-place") == 0;
+    ics_models *plain = load_accepting(variants[_i], "");
+    ics_models *accepting =
+        load_accepting(variants[_i], ", angular_polynomial: [0.8, -0.2, 1], acceptance_ratio: ");
+    /* The largest values differ by the maxima. */
+    ck_assert_double_eq_tol(accepting->detector->angular.maximum / plain->detector->angular.maximum,
+                            1.5 * (has_angles ? 0.8 : 1), 1e-12);
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        for (double x = 0.1; x < 1; x += 0.2) {
+            const ice_arrival light = {.wavelength = (float)cases[i].wavelength,
+                                       .z = 0.2f,
+                                       .dx = (float)sqrt(1 - x * x),
+                                       .dz = (float)-x};
+            const double p = (double)probability(accepting, &light);
+            const double expected = (double)probability(plain, &light) * cases[i].ratio / 1.5 *
+                                    (has_angles ? fmax(x - 0.2, 0) / 0.8 : 1);
+            ck_assert_double_le(p, 1 + 1e-4);
+            ck_assert_double_eq_tol(p, expected, 1e-6);
+        }
+    }
+    ics_models_destroy(plain);
+    ics_models_destroy(accepting);
+}
+END_TEST
+
 START_TEST(transit_times)
 {
     static const ice_tables tables = {.seed_low = 3};
@@ -161,6 +215,7 @@ ICS_TEST_MAIN("pmt_detection")
     tcase_add_loop_test(all, largest_probability_is_one, 0, COUNT(types));
     tcase_add_test(all, place_and_plane_agree);
     tcase_add_test(all, turned_modules);
+    tcase_add_loop_test(all, acceptances_of_pmts, 0, 3);
     tcase_add_test(all, transit_times);
     suite_add_tcase(suite, all);
 }

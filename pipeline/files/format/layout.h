@@ -8,7 +8,7 @@
 
 enum {
     ICS_ROW_BYTES = 64,        /* rows of steps and hits */
-    ICS_ROW_BYTES_MAX = 72,    /* no schema has longer rows */
+    ICS_ROW_BYTES_MAX = 80,    /* no schema has longer rows */
     ICS_LAYOUT_FIELDS_MAX = 20 /* no schema has more fields */
 };
 

@@ -72,7 +72,7 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light, c
     ics_detection *detection = calloc(1, sizeof *detection);
     const bool has_pmts = ics_pmt_detection_is(variant);
     const size_t fixed = sensors + numbers * sizeof(float);
-    const size_t bytes = fixed + (has_pmts ? ics_pmt_detection_bytes(detector) : 0);
+    const size_t bytes = fixed + (has_pmts ? ics_pmt_detection_bytes(detector, variant) : 0);
     char *memory = malloc(bytes);
     if (detection == NULL || memory == NULL) {
         free(detection);

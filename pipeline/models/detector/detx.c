@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "pipeline/models/detector/pmt_arrangement.h"
 #include "pipeline/models/types/direction.h"
+#include "pipeline/models/types/pmt_acceptance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,6 +213,11 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
         ics_type_free(type);
         return ics_error_add(reader->text.error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
                              reader->text.name);
+    }
+    if (shape->acceptance != NULL && ics_pmt_acceptance_copy(shape->acceptance, &type->acceptance,
+                                                             reader->text.error) != ICESTREAM_OK) {
+        ics_type_free(type);
+        return ICESTREAM_E_MEMORY;
     }
     for (size_t k = 0; k < count; ++k) {
         type->pmts[k] = pmts[k];

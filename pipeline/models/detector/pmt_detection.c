@@ -1,11 +1,13 @@
 #include "pipeline/models/detector/pmt_detection.h"
 
 #include "physics/body.h"
+#include "pipeline/models/detector/pmt_area_tables.h"
+#include "pipeline/models/detector/pmt_response.h"
 
 #include <math.h>
 #include <string.h>
 
-static const char plane[] = "pmt-plane", place[] = "pmt-place";
+static const char plane[] = "pmt-plane", place[] = "pmt-place", table[] = "pmt-table";
 
 /* The mean of the standard acceptance 0.34 + 0.51 x - 0.17 x^3, which is nowhere below 0, over all
  * directions (physics.md 8.5). */
@@ -13,7 +15,8 @@ static const char plane[] = "pmt-plane", place[] = "pmt-place";
 
 bool ics_pmt_detection_is(const char *variant)
 {
-    return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0;
+    return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0 ||
+           strcmp(variant, table) == 0;
 }
 
 double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
@@ -121,13 +124,10 @@ static double place_maximum(const ice_module_type *type)
     return best;
 }
 
-/* Checks that a type has what the variant needs. */
-static int check_type(const icestream_config *config, const ice_module_type *type,
-                      icestream_error *error)
+/* pmt-place: the radius of every window must be known. */
+static int check_windows(const char *where, const ice_module_type *type, icestream_error *error)
 {
-    char where[512];
-    ics_config_place(config, "stages.detect", where, sizeof where);
-    for (size_t k = 0; k < type->pmt_count && strcmp(config->stages.detect, place) == 0; ++k) {
+    for (size_t k = 0; k < type->pmt_count; ++k) {
         if (!(type->pmts[k].radius > 0)) {
             return ics_error_add(
                 error, ICESTREAM_E_CONFIG,
@@ -137,19 +137,82 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
                 where, k, type->name);
         }
     }
-    if (strcmp(config->stages.detect, plane) == 0 && type->shape == ICE_SHAPE_MESH) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: stages.detect: pmt-plane needs the area of a module in all "
-            "directions, which the mesh of the type %s does not have; expected "
-            "pmt-place",
-            where, type->name);
+    return ICESTREAM_OK;
+}
+
+/* pmt-place: of a mesh, parts say which triangles are windows. A PMT without a part detects
+ * nothing, which is an error if there is no other one, and a warning otherwise. */
+static int check_parts(const char *where, const ice_module_type *type, ics_warnings *warnings,
+                       icestream_error *error)
+{
+    bool has_part[ICE_PMTS_MAX + 1] = {false};
+    size_t missing = 0, first = 0;
+    for (size_t i = 0; i < type->mesh.triangle_count; ++i) {
+        const int part = type->mesh.parts[i]; /* below pmt_count (type_mesh.c) */
+        if (part >= 0) {
+            has_part[part] = true;
+        }
+    }
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        if (!has_part[k] && missing++ == 0) {
+            first = k;
+        }
+    }
+    if (missing > 0 && missing == type->pmt_count) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: pmt-place needs to know which triangles of "
+                             "a mesh are windows of PMTs, and no part of the type %s is the number "
+                             "of a PMT; expected names of objects or materials of the mesh in "
+                             "parts, as in parts: {window_0: 0, window_1: 1, \"*\": glass}",
+                             where, type->name);
+    }
+    if (missing > 0) {
+        return ics_warnings_add(warnings,
+                                "type %s: found no part of the mesh for %zu of %zu PMTs (first: "
+                                "%zu), which therefore detect nothing",
+                                type->name, missing, type->pmt_count, first);
     }
     return ICESTREAM_OK;
 }
 
+/* Checks that a type has what the variant needs. */
+static int check_type(const icestream_config *config, const ice_module_type *type,
+                      ics_warnings *warnings, icestream_error *error)
+{
+    char where[512];
+    ics_config_place(config, "stages.detect", where, sizeof where);
+    if (strcmp(config->stages.detect, place) == 0) {
+        return type->shape == ICE_SHAPE_MESH ? check_parts(where, type, warnings, error)
+                                             : check_windows(where, type, error);
+    }
+    if (type->shape == ICE_SHAPE_MESH) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: %s needs the area of a module in all "
+                             "directions, which the mesh of the type %s does not have; expected "
+                             "pmt-place",
+                             where, config->stages.detect, type->name);
+    }
+    if (strcmp(config->stages.detect, table) == 0 && type->pmt_count > 0 &&
+        type->table.ring_count == 0) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.detect: pmt-table needs the effective areas of the "
+                             "PMTs, and the type %s has none; expected table in detector.types",
+                             where, type->name);
+    }
+    return ICESTREAM_OK;
+}
+
+static double maximum_of(const char *variant, const ice_module_type *type)
+{
+    const bool has_angles = strcmp(variant, place) == 0;
+    const double largest = has_angles                    ? place_maximum(type)
+                           : strcmp(variant, plane) == 0 ? plane_maximum(type)
+                                                         : ics_pmt_area_maximum(type);
+    return largest * ics_pmt_response_maximum(type, has_angles);
+}
+
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
-                              double *out, icestream_error *error)
+                              double *out, ics_warnings *warnings, icestream_error *error)
 {
     char where[512];
     ics_config_place(config, "stages.detect", where, sizeof where);
@@ -162,9 +225,8 @@ int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector
     }
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
-        ICS_TRY(check_type(config, type, error));
-        *out = fmax(*out, strcmp(config->stages.detect, plane) == 0 ? plane_maximum(type)
-                                                                    : place_maximum(type));
+        ICS_TRY(check_type(config, type, warnings, error));
+        *out = fmax(*out, maximum_of(config->stages.detect, type));
     }
     if (!(*out > 0)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
@@ -186,11 +248,13 @@ static size_t window_count(const ice_detector *detector)
     return count;
 }
 
-size_t ics_pmt_detection_bytes(const ice_detector *detector)
+size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant)
 {
     return detector->module_count * sizeof(ice_pmt_module) +
            detector->type_count * sizeof(ice_pmt_type) +
-           window_count(detector) * sizeof(ice_pmt_window);
+           window_count(detector) * sizeof(ice_pmt_window) +
+           ics_pmt_response_bytes(detector, strcmp(variant, place) == 0) +
+           (strcmp(variant, table) == 0 ? ics_pmt_area_tables_bytes(detector) : 0);
 }
 
 static ice_pmt_window window_of(const ice_pmt *pmt, double weight)
@@ -238,10 +302,19 @@ void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, v
                                   .beta = (float)type->beta};
         for (size_t k = 0; k < type->pmt_count; ++k) {
             const ice_pmt *pmt = &type->pmts[k];
-            const double weight =
-                strcmp(variant, plane) == 0 ? ics_pmt_effective_area(type, pmt) : pmt->efficiency;
+            const double weight = strcmp(variant, plane) == 0   ? ics_pmt_effective_area(type, pmt)
+                                  : strcmp(variant, place) == 0 ? pmt->efficiency
+                                                                : 0;
             windows[next++] = window_of(pmt, weight / maximum);
         }
     }
     *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+    const bool has_angles = strcmp(variant, place) == 0;
+    const size_t bytes = ics_pmt_response_bytes(detector, has_angles);
+    if (bytes > 0) {
+        ics_pmt_response_fill(detector, has_angles, windows + next, out);
+    }
+    if (strcmp(variant, table) == 0) {
+        ics_pmt_area_tables_fill(detector, maximum, (char *)(windows + next) + bytes, out);
+    }
 }

@@ -6,8 +6,10 @@
 #include "physics/detect/pmt.h"
 #include "physics/model.h"
 #include "pipeline/config/config.h"
+#include "pipeline/models/warnings.h"
 
-/* Whether a variant of detect decides about the PMTs of modules ("pmt-plane"). */
+/* Whether a variant of detect decides about the PMTs of modules ("pmt-plane", "pmt-place",
+ * "pmt-table"). */
 bool ics_pmt_detection_is(const char *variant);
 
 /* Returns the effective area (m2) of a PMT for light from the front, in units of the acceptance of
@@ -17,15 +19,17 @@ bool ics_pmt_detection_is(const char *variant);
 double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt);
 
 /* Finds the largest value of what a variant computes for the modules of a detector: of the sum of
- * the effective areas over the area of the module (pmt-plane), or of the efficiencies (pmt-place).
- * The light of a run is thinned by it. ICESTREAM_E_CONFIG: there are no types, or no PMTs, or a PMT
- * lacks what the variant needs. */
+ * the effective areas over the area of the module (pmt-plane, pmt-table), or of the efficiencies
+ * (pmt-place).
+ * The light of a run is thinned by it. Warns of PMTs of a mesh that no part names, with pmt-place.
+ * ICESTREAM_E_CONFIG: there are no types, or no PMTs, or a type lacks what the variant needs;
+ * ICESTREAM_E_MEMORY. */
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
-                              double *out, icestream_error *error);
+                              double *out, ics_warnings *warnings, icestream_error *error);
 
-/* Returns the bytes of the tables of a detector. */
-size_t ics_pmt_detection_bytes(const ice_detector *detector);
-/* Makes the tables in `memory`, which has these bytes. `variant` is that of detect. */
+/* Returns the bytes of the tables of a detector. `variant`, here and below, is that of detect. */
+size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant);
+/* Makes the tables in `memory`, which has these bytes. */
 void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
                             ice_pmt_tables *out);
 

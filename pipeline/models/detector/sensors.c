@@ -398,7 +398,8 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
     int status = ICESTREAM_OK;
     if (ics_pmt_detection_is(config->stages.detect)) {
         detector->angular = ics_angular_none();
-        status = ics_pmt_detection_maximum(config, detector, &detector->angular.maximum, error);
+        status = ics_pmt_detection_maximum(config, detector, &detector->angular.maximum, warnings,
+                                           error);
     } else {
         status = read_angular(config, &detector->angular, error);
     }

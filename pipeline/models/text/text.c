@@ -51,7 +51,7 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
     }
     if (status.st_size > TEXT_BYTES_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found %lld bytes, expected at most %d bytes of text", path,
+                             "%s: error: found %lld bytes, expected at most %d bytes", path,
                              (long long)status.st_size, TEXT_BYTES_MAX);
     }
     size_t size = (size_t)status.st_size;
@@ -76,16 +76,10 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
         }
         out->size += (size_t)got;
     }
-    const char *kind = ics_file_kind(out->data, out->size);
-    if (kind != NULL) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found %s, expected text in UTF-8", path, kind);
-    }
-    skip_byte_order_mark(out);
     return ICESTREAM_OK;
 }
 
-int ics_text_read(const char *path, ics_text *out, icestream_error *error)
+int ics_text_read_bytes(const char *path, ics_text *out, icestream_error *error)
 {
     *out = (ics_text){0};
     /* With O_NONBLOCK, opening a pipe does not wait for a writer before the pipe is refused. */
@@ -99,6 +93,19 @@ int ics_text_read(const char *path, ics_text *out, icestream_error *error)
         ics_text_free(out);
     }
     return status;
+}
+
+int ics_text_read(const char *path, ics_text *out, icestream_error *error)
+{
+    ICS_TRY(ics_text_read_bytes(path, out, error));
+    const char *kind = ics_file_kind(out->data, out->size);
+    if (kind != NULL) {
+        ics_text_free(out);
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: found %s, expected text in UTF-8", path, kind);
+    }
+    skip_byte_order_mark(out);
+    return ICESTREAM_OK;
 }
 
 ics_text_reader ics_text_open(const ics_text *text, char separator, icestream_error *error)

@@ -20,6 +20,8 @@ typedef struct ics_text {
 /* Reads a regular file. ICESTREAM_E_CONFIG (missing, unreadable, a folder, no text, larger than 1
  * GiB), ICESTREAM_E_MEMORY. The name stays the caller's and must live as long as the text. */
 int ics_text_read(const char *path, ics_text *out, icestream_error *error);
+/* The same for a file that need not be text, whose bytes are kept as they are. */
+int ics_text_read_bytes(const char *path, ics_text *out, icestream_error *error);
 /* Returns a text that is in memory already; the caller keeps the data alive. */
 ics_text ics_text_borrow(const char *name, const char *data, size_t size);
 void ics_text_free(ics_text *text);

@@ -1,5 +1,8 @@
 #include "pipeline/models/types/type_list.h"
 
+#include "pipeline/models/types/pmt_acceptance.h"
+#include "pipeline/models/types/pmt_areas.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,8 @@ void ics_type_free(ice_module_type *type)
     free(type->mesh.triangles);
     free(type->mesh.parts);
     free(type->pmts);
+    ics_pmt_areas_free(&type->table);
+    ics_pmt_acceptance_free(&type->acceptance);
     *type = (ice_module_type){0};
 }
 

@@ -5,6 +5,8 @@
 #include "pipeline/config/schema/schema_value.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/om_conf.h"
+#include "pipeline/models/types/pmt_acceptance.h"
+#include "pipeline/models/types/pmt_areas.h"
 #include "pipeline/models/types/pmts.h"
 #include "pipeline/models/types/type_mesh.h"
 #include "tables/tables.h"
@@ -23,6 +25,8 @@ typedef struct type_values {
     double orientation[3]; /* zenith, azimuth, roll: degrees */
     bool open_ends;
     const ics_yaml_node *pmts;
+    const ics_yaml_node *table;
+    ics_pmt_acceptance_nodes acceptance;
     ics_type_mesh mesh;
 } type_values;
 
@@ -30,6 +34,27 @@ static int keep_pmts(const ics_yaml_node *node, void *target, icestream_error *e
 {
     (void)error;
     ((type_values *)target)->pmts = node;
+    return ICESTREAM_OK;
+}
+
+static int keep_table(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    (void)error;
+    ((type_values *)target)->table = node;
+    return ICESTREAM_OK;
+}
+
+static int keep_angular(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    (void)error;
+    ((type_values *)target)->acceptance.angular = node;
+    return ICESTREAM_OK;
+}
+
+static int keep_ratio(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    (void)error;
+    ((type_values *)target)->acceptance.ratio = node;
     return ICESTREAM_OK;
 }
 
@@ -51,6 +76,10 @@ static const ics_schema_custom mesh_field = {.expected = "the name of a file", .
 static const ics_schema_custom parts_field = {
     .expected = "a mapping of names to glass, absorber or PMTs", .read = keep_parts};
 static const ics_schema_custom pmts_field = {.expected = "a list of PMTs", .read = keep_pmts};
+static const ics_schema_custom angular_field = {.expected = "a list of numbers",
+                                                .read = keep_angular};
+static const ics_schema_custom ratio_field = {.expected = "the name of a file", .read = keep_ratio};
+static const ics_schema_custom table_field = {.expected = "the name of a file", .read = keep_table};
 
 /* In the order of ice_shape. */
 #define SHAPE_WORD(NAME, name, yaml, sizes, text) yaml,
@@ -65,6 +94,9 @@ enum {
     PMT_RADIUS,
     ORIENTATION,
     PMTS,
+    TABLE,
+    ANGULAR,
+    RATIO,
     MESH,
     UNIT,
     PARTS,
@@ -110,6 +142,18 @@ static const ics_schema_field fields[FIELDS] = {
               .type = ICS_SCHEMA_CUSTOM,
               .custom = &pmts_field,
               ICS_SCHEMA_AT(type_values, pmts)},
+    [TABLE] = {.path = "table",
+               .type = ICS_SCHEMA_CUSTOM,
+               .custom = &table_field,
+               ICS_SCHEMA_AT(type_values, table)},
+    [ANGULAR] = {.path = "angular_polynomial",
+                 .type = ICS_SCHEMA_CUSTOM,
+                 .custom = &angular_field,
+                 ICS_SCHEMA_AT(type_values, acceptance.angular)},
+    [RATIO] = {.path = "acceptance_ratio",
+               .type = ICS_SCHEMA_CUSTOM,
+               .custom = &ratio_field,
+               ICS_SCHEMA_AT(type_values, acceptance.ratio)},
     [MESH] = {.path = "mesh",
               .type = ICS_SCHEMA_CUSTOM,
               .custom = &mesh_field,
@@ -185,6 +229,10 @@ static int read_rest(const type_values *values, ice_module_type *type, ics_warni
     type->reach = ics_tables_type_reach(type);
     if (values->pmts != NULL) {
         ICS_TRY(ics_pmts_read_yaml(values->pmts, values->pmt_radius, type, error));
+    }
+    ICS_TRY(ics_pmt_acceptance_read(&values->acceptance, &type->acceptance, error));
+    if (values->table != NULL) {
+        ICS_TRY(ics_pmt_areas_read_yaml(values->table, type, error));
     }
     return type->shape == ICE_SHAPE_MESH ? ics_type_mesh_check(&values->mesh, type, error)
                                          : ICESTREAM_OK;

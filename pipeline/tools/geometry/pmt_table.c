@@ -11,6 +11,7 @@
 typedef struct row {
     double x, y, z;                /* m */
     double file_x, file_y, file_z; /* m */
+    double area;                   /* m2 */
     float dx, dy, dz, radius;      /* m */
     uint16_t string, module, type;
     int16_t pmt;
@@ -23,13 +24,13 @@ typedef struct row {
 static const ics_layout_field columns[] = {
     COLUMN(x, 'f', "m"),      COLUMN(y, 'f', "m"),      COLUMN(z, 'f', "m"),
     COLUMN(file_x, 'f', "m"), COLUMN(file_y, 'f', "m"), COLUMN(file_z, 'f', "m"),
-    COLUMN(dx, 'f', "1"),     COLUMN(dy, 'f', "1"),     COLUMN(dz, 'f', "1"),
-    COLUMN(radius, 'f', "m"), COLUMN(string, 'u', "1"), COLUMN(module, 'u', "1"),
-    COLUMN(type, 'u', "1"),   COLUMN(pmt, 'i', "1"),
+    COLUMN(area, 'f', "m2"),  COLUMN(dx, 'f', "1"),     COLUMN(dy, 'f', "1"),
+    COLUMN(dz, 'f', "1"),     COLUMN(radius, 'f', "m"), COLUMN(string, 'u', "1"),
+    COLUMN(module, 'u', "1"), COLUMN(type, 'u', "1"),   COLUMN(pmt, 'i', "1"),
 };
 static const ics_layout layout = {.name = "icestream.pmts",
                                   .short_name = "pmts",
-                                  .version = 1,
+                                  .version = 2,
                                   .row_bytes = sizeof(row),
                                   .coordinates = "detector",
                                   .fields = columns,
@@ -50,10 +51,10 @@ static int put_row(const table *out, const ice_detector *detector, const row *r,
     }
     return ics_text_output_put(
         out->text, error,
-        "%u,%u,%d,%.200s,%.15g,%.15g,%.15g,%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g\n", r->string,
+        "%u,%u,%d,%.200s,%.15g,%.15g,%.15g,%.15g,%.15g,%.15g,%.9g,%.9g,%.9g,%.9g,%.9g\n", r->string,
         r->module, r->pmt, detector->types != NULL ? detector->types[r->type].name : "", r->x, r->y,
         r->z, r->file_x, r->file_y, r->file_z, (double)r->dx, (double)r->dy, (double)r->dz,
-        (double)r->radius);
+        (double)r->radius, r->area);
 }
 
 static int put_module(const table *out, const ice_detector *detector, const ice_module *module,
@@ -74,6 +75,7 @@ static int put_module(const table *out, const ice_detector *detector, const ice_
         row r = {.x = module->x + at[0],
                  .y = module->y + at[1],
                  .z = module->z + at[2],
+                 .area = pmt != NULL ? pmt->largest_area : 0,
                  .dx = (float)axis[0],
                  .dy = (float)axis[1],
                  .dz = (float)axis[2],
@@ -98,7 +100,7 @@ static int put_rows(const table *out, const ice_detector *detector, double heigh
     if (out->npy == NULL) {
         ICS_TRY(ics_text_output_put(
             out->text, error,
-            "string,module,pmt,type,x,y,z,file_x,file_y,file_z,dx,dy,dz,radius\n"));
+            "string,module,pmt,type,x,y,z,file_x,file_y,file_z,dx,dy,dz,radius,area\n"));
     }
     for (size_t i = 0; i < detector->module_count; ++i) {
         ICS_TRY(put_module(out, detector, &detector->modules[i], height, error));

@@ -1,0 +1,23 @@
+/* What all PMTs of a type accept by angle and by wavelength: the members angular_polynomial and
+ * acceptance_ratio of a type in YAML (docs/detectors.md, physics.md 8.17). */
+#ifndef ICS_MODELS_TYPES_PMT_ACCEPTANCE_H
+#define ICS_MODELS_TYPES_PMT_ACCEPTANCE_H
+
+#include "physics/model.h"
+#include "pipeline/config/yaml/yaml.h"
+
+typedef struct ics_pmt_acceptance_nodes {
+    const ics_yaml_node *angular; /* a list of numbers; NULL: not given */
+    const ics_yaml_node *ratio;   /* the name of a file like wv.rde; NULL: not given */
+} ics_pmt_acceptance_nodes;
+
+/* Reads both. ICESTREAM_E_CONFIG: all faults are reported together; ICESTREAM_E_MEMORY. */
+int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_acceptance *out,
+                            icestream_error *error);
+/* Copies. ICESTREAM_E_MEMORY; *out is empty then. The caller frees *out. */
+int ics_pmt_acceptance_copy(const ice_pmt_acceptance *from, ice_pmt_acceptance *out,
+                            icestream_error *error);
+/* Frees the arrays and empties the acceptance. */
+void ics_pmt_acceptance_free(ice_pmt_acceptance *acceptance);
+
+#endif

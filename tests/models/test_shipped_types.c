@@ -1,0 +1,159 @@
+/* Promise: every type in configs/detectors/types loads, and its numbers fit together: PMTs stand on
+ * the surface of the body and look outwards, no two windows overlap, and there are as many PMTs as
+ * the module has. A detector of each type runs with every variant of detect that its numbers
+ * suffice for. To join: a shipped type is a row of `shipped`; a file without a row fails the test.
+ */
+#include "physics/body.h"
+#include "pipeline/models/models.h"
+#include "tests/support/loaded_models.h"
+#include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <glob.h>
+#include <math.h>
+#include <string.h>
+
+#define FOLDER ICS_SOURCE_DIRECTORY "/configs/detectors/types/"
+
+/* Numbers with four decimals (m) and one decimal (degrees). */
+#define ROUNDING 2e-4
+
+static const struct {
+    const char *name;
+    ice_shape shape;
+    size_t pmts;
+    bool has_windows;  /* the radius of the windows is known */
+    bool is_symmetric; /* the upper half is like the lower half */
+} shipped[] = {
+    {"dom", ICE_SHAPE_SPHERE, 1, false, false},    {"degg", ICE_SHAPE_SPHEROID, 2, false, true},
+    {"mdom", ICE_SHAPE_CAPSULE, 24, true, true},   {"lom16", ICE_SHAPE_CAPSULE, 16, false, true},
+    {"km3net", ICE_SHAPE_SPHERE, 31, true, false},
+};
+
+static ics_models *load(int i, const char *variant)
+{
+    char types[MODEL_PATH], detect[64];
+    snprintf(types, sizeof types, "detector.types={t: %s%s.yaml}", FOLDER, shipped[i].name);
+    snprintf(detect, sizeof detect, "stages.detect=%s", variant);
+    return models_load(model_config(types, detect, NULL));
+}
+
+START_TEST(every_file_has_a_row)
+{
+    glob_t found;
+    ck_assert_int_eq(glob(FOLDER "*.yaml", 0, NULL, &found), 0);
+    ck_assert_uint_eq(found.gl_pathc, COUNT(shipped));
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        const char *file = strrchr(found.gl_pathv[i], '/') + 1;
+        const size_t length = strlen(file) - strlen(".yaml");
+        bool has_row = false;
+        for (size_t k = 0; k < COUNT(shipped); ++k) {
+            has_row |=
+                strlen(shipped[k].name) == length && strncmp(shipped[k].name, file, length) == 0;
+        }
+        ck_assert_msg(has_row, "%s has no row in test_shipped_types.c", file);
+    }
+    globfree(&found);
+}
+END_TEST
+
+static double distance(const double a[3], const double b[3])
+{
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
+
+static void check_pmt(const ice_module_type *type, const ice_pmt *pmt)
+{
+    static const double centre[3] = {0};
+    const double length = distance(pmt->centre, centre);
+    double outwards = 0, towards[3], surface[3];
+    ck_assert_double_eq_tol(distance(pmt->axis, centre), 1, 1e-12);
+    ck_assert_double_gt(length, 0);
+    for (int i = 0; i < 3; ++i) {
+        towards[i] = pmt->centre[i] / length;
+        outwards += pmt->axis[i] * towards[i];
+    }
+    ice_body_point(type->shape, type->radius, type->half_height, towards, surface);
+    ck_assert_double_eq_tol(distance(pmt->centre, surface), 0, ROUNDING);
+    ck_assert_double_gt(outwards, 0.7); /* within 45 degrees of the line from the centre */
+    ck_assert_double_ge(pmt->efficiency, 0);
+    ck_assert_double_le(pmt->efficiency, 1);
+    ck_assert_double_ge(pmt->delay, 0);
+    ck_assert_double_ge(pmt->spread, 0);
+}
+
+START_TEST(numbers_fit_together)
+{
+    ics_models *models = load(_i, "none");
+    ck_assert_uint_eq(models->detector->type_count, 1);
+    ck_assert_uint_eq(models->warnings.count, 0);
+    const ice_module_type *type = &models->detector->types[0];
+    ck_assert_int_eq(type->shape, shipped[_i].shape);
+    ck_assert_uint_eq(type->pmt_count, shipped[_i].pmts);
+    /* Modules of the field are 0.25 m to 0.6 m large. */
+    ck_assert_double_ge(type->radius, 0.125);
+    ck_assert_double_le(type->half_height, 0.3);
+    ck_assert_double_ge(type->half_height, type->radius);
+    ck_assert_double_ge(type->beta, 0);
+    ck_assert_double_le(type->beta, 1);
+    double sum = 0, windows = 0;
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        const ice_pmt *pmt = &type->pmts[k];
+        check_pmt(type, pmt);
+        ck_assert_int_eq(pmt->radius > 0, shipped[_i].has_windows);
+        sum += pmt->axis[2];
+        windows += M_PI * pmt->radius * pmt->radius;
+        for (size_t other = 0; other < k; ++other) {
+            const double apart = distance(pmt->centre, type->pmts[other].centre);
+            ck_assert_msg(apart > 1e-3 && apart >= pmt->radius + type->pmts[other].radius,
+                          "%s: the windows of PMTs %zu and %zu overlap: their middles are %g m "
+                          "apart",
+                          shipped[_i].name, other, k, apart);
+        }
+    }
+    /* Windows cover at most the smallest possible surface, that of a sphere of this radius. */
+    ck_assert_double_le(windows, 4 * M_PI * type->radius * type->radius);
+    if (shipped[_i].is_symmetric) {
+        ck_assert_double_eq_tol(sum, 0, 1e-9);
+    }
+    ics_models_destroy(models);
+}
+END_TEST
+
+START_TEST(detects_light)
+{
+    static const char *const variants[] = {"pmt-plane", "pmt-place"};
+    for (size_t v = 0; v < (shipped[_i].has_windows ? 2 : 1); ++v) {
+        ics_models *models = load(_i, variants[v]);
+        const ice_detection *tables = &models->detection->tables;
+        const ice_pmt *pmts = models->detector->types[0].pmts;
+        for (size_t k = 0; k < shipped[_i].pmts; ++k) {
+            /* Light that meets the middle of a window from the front. */
+            const ice_arrival arrival = {.wavelength = 400,
+                                         .x = (float)pmts[k].centre[0],
+                                         .y = (float)pmts[k].centre[1],
+                                         .z = (float)pmts[k].centre[2],
+                                         .dx = (float)-pmts[k].axis[0],
+                                         .dy = (float)-pmts[k].axis[1],
+                                         .dz = (float)-pmts[k].axis[2]};
+            const float p = models->detection->variant->probability(tables, &arrival);
+            ck_assert_float_gt(p, 0);
+            ck_assert_float_le(p, 1.0001f);
+            if (v == 1) {
+                ck_assert_int_eq(models->detection->variant->pmt(tables, &arrival, 0), (int)k);
+            }
+        }
+        ics_models_destroy(models);
+    }
+}
+END_TEST
+
+ICS_TEST_MAIN("shipped_types")
+{
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, every_file_has_a_row);
+    tcase_add_loop_test(all, numbers_fit_together, 0, COUNT(shipped));
+    tcase_add_loop_test(all, detects_light, 0, COUNT(shipped));
+    suite_add_tcase(suite, all);
+}
