@@ -100,6 +100,7 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                 {"source.queue_password", QUEUE},
                 {"source.queue_ca", QUEUE},
                 {"source.queue_files", QUEUE},
+                {"source.allow", QUEUE},
                 {"source.attempts", QUEUE}};
     const unsigned given = (config->source.directory != NULL ? DIRECTORY : 0U) |
                            (config->source.listen != NULL ? LISTEN : 0U) |

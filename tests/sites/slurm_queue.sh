@@ -77,7 +77,7 @@ cat log-"${job}"_* >all
 for ((task = 0; task < TASKS; ++task)); do
     [ "$(field "${job}_$task" ExitCode)" = 0:0 ] || fail "task $task: $(field "${job}_$task" ExitCode)"
 done
-preempted=$(grep -c 'exit status 143' all)
+preempted=$(grep -c 'DUE TO PREEMPTION' all)
 again=$(grep -c 'exit status 75' all)
 [ "$preempted" -ge "$PREEMPTIONS" ] || fail "$preempted tasks were preempted, expected $PREEMPTIONS or more"
 [ "$again" -ge 1 ] || fail "no task reached its time limit"
