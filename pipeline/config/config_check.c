@@ -90,7 +90,7 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                 {"source.after", DIRECTORY},
                 {"source.spool", DIRECTORY},
                 {"source.worker", DIRECTORY | QUEUE},
-                {"source.claims", DIRECTORY | QUEUE},
+                {"source.claims", DIRECTORY | LISTEN | QUEUE},
                 {"source.scan", DIRECTORY | LISTEN | QUEUE},
                 {"source.lease", DIRECTORY | LISTEN | QUEUE},
                 {"source.token", LISTEN},
