@@ -97,6 +97,7 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                 {"source.clients", LISTEN},
                 {"source.client_idle", LISTEN},
                 {"source.message_limit", LISTEN},
+                {"source.photon_limit", LISTEN},
                 {"source.queue_password", QUEUE},
                 {"source.queue_ca", QUEUE},
                 {"source.queue_files", QUEUE},
