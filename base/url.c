@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Bytes that a name keeps free, for endings such as .hits.npy.checkpoint and .01234567.part. */
 enum { ENDINGS = 55 };
@@ -75,6 +76,54 @@ bool ics_url_has_password(const char *url)
 bool ics_url_may_be_secret(const char *url)
 {
     return strchr(url, '?') != NULL || (ics_url_is(url) && user_end(url) != NULL);
+}
+
+const char *ics_url_prefix_fault(const char *prefix)
+{
+    const char *end = authority_end(prefix);
+    if (!ics_url_is(prefix) || end == prefix + scheme_length(prefix) || *end != '/' ||
+        prefix[strlen(prefix) - 1] != '/') {
+        return "expected SCHEME://HOST/ or SCHEME://HOST/FOLDER/, with a slash at the end";
+    }
+    if (user_end(prefix) != NULL || strpbrk(prefix, "?#") != NULL) {
+        return "expected a prefix without a user, a query and a fragment";
+    }
+    const char *fault = ics_url_fault(prefix);
+    return fault != NULL || ics_url_is_below(prefix, prefix)
+               ? fault
+               : "expected a path without the parts . and .., backslashes and encoded slashes";
+}
+
+/* The length of a dot, or of an encoded one, at the beginning of the text; 0: there is none. */
+static size_t dot_length(const char *text)
+{
+    return *text == '.' ? 1 : strncasecmp(text, "%2e", 3) == 0 ? 3 : 0;
+}
+
+/* Whether a part of a path, up to the next slash, is "." or "..". */
+static bool is_dots(const char *part, const char *end)
+{
+    const char *at = part;
+    for (int i = 0; i < 2 && at < end; ++i) {
+        at += dot_length(at);
+    }
+    return part < end && at == end;
+}
+
+bool ics_url_is_below(const char *url, const char *prefix)
+{
+    const char *path = authority_end(url), *end = path + strcspn(path, "?#");
+    if (strncmp(url, prefix, strlen(prefix)) != 0) {
+        return false;
+    }
+    for (const char *at = path; at < end; ++at) {
+        const char *part_end = at + 1 + strcspn(at + 1, "/?#");
+        if (*at == '\\' || strncasecmp(at, "%2f", 3) == 0 || strncasecmp(at, "%5c", 3) == 0 ||
+            (*at == '/' && is_dots(at + 1, part_end))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 const char *ics_url_shown(const char *url, char text[ICS_URL_MOST + 1])

@@ -31,6 +31,15 @@ bool ics_url_has_password(const char *url);
 /* Writes the URL without user, query and fragment, for people. Returns `text`. */
 const char *ics_url_shown(const char *url, char text[ICS_URL_MOST + 1]);
 
+/* Why a text cannot be a prefix of URLs, as "expected ..."; NULL: it can. A prefix is
+ * SCHEME://HOST/ or SCHEME://HOST/FOLDER/ without a user and a query. The slash at its end matters:
+ * "https://host" would also be a prefix of https://host.example.org/. */
+const char *ics_url_prefix_fault(const char *prefix);
+
+/* Whether the URL begins with the prefix, which is a good one, and cannot leave its folder: the
+ * path of the URL has no part "." or "..", also not as %2e, no backslash and no encoded slash. */
+bool ics_url_is_below(const char *url, const char *prefix);
+
 /* Takes the last part of the path as the name of a file. Returns NULL, or why it is no name, as
  * "expected ...": it is empty, begins with a dot, or is too long for a name with further endings.
  * It has no slash. */

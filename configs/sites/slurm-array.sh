@@ -6,18 +6,20 @@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=%x-%A_%a.log
-# The tasks of this array share one folder of step files: each task claims the next free file.
+# The tasks of this array share one folder of step files, or a queue: each task claims the next free file.
 #
 #   sbatch slurm-array.sh CONFIG [OPTIONS of icestream run ...]
 #
-# CONFIG names source.directory, on a file system that all nodes can access; source.watch is false. A
-# task ends when no file is left to claim. Before the time limit of its job a task writes what is
-# finished, gives the other files back to the folder and is queued again. Options of sbatch override
+# CONFIG names source.directory, on a file system that all nodes can access, or source.queue (queue.yaml); source.watch is
+# false. A task ends when no file is left to claim. Before the time limit of its job a task writes what is
+# finished, gives the other files back to the folder or the queue, and is queued again. Options of sbatch override
 # those above; with GPUs: sbatch --gres=gpu:1 slurm-array.sh CONFIG. docs/sites.md has the details.
 #
 # ICESTREAM           the program [default: icestream]
 # ICESTREAM_MARGIN    time (s) between the end of the work and the time limit of the job [default: 120]
 # ICESTREAM_REQUEUES  how often a task may be queued again [default: 20]
+# ICESTREAM_LOCAL     a folder on the node, such as /tmp: each task has its own sink.directory and its summary there. It is for
+#                     queues, whose tasks share no folder. CONFIG ships the hit files (sink.url)
 # ICESTREAM_JOURNALS  a folder, usually sink.directory: each task writes its own journal there (needed on NFS)
 set -uo pipefail
 
@@ -66,6 +68,18 @@ fi
 # not wait until the lease of the old name expires.
 worker=slurm-$task-$restarts
 settings=(--set "source.worker=$worker")
+summary=summary-$worker.json
+if [[ -n ${ICESTREAM_LOCAL:-} ]]; then
+    # A task that is queued again on the same node continues in its folder.
+    local_folder=$ICESTREAM_LOCAL/icestream-$task
+    # A folder of this name that is not ours may lead elsewhere.
+    if ! (umask 077 && mkdir -p "$local_folder") || [[ -L $local_folder || ! -O $local_folder ]]; then
+        log "$local_folder: expected a folder of this user, which ICESTREAM_LOCAL names"
+        exit 74
+    fi
+    settings+=(--set "sink.directory=$local_folder/hits")
+    summary=$local_folder/$summary
+fi
 [[ -z ${SLURM_CPUS_PER_TASK:-} ]] || settings+=(--set "device.threads=$SLURM_CPUS_PER_TASK")
 [[ -z ${ICESTREAM_JOURNALS:-} ]] ||
     settings+=(--set "sink.journal=$ICESTREAM_JOURNALS/run.journal.$worker")
@@ -73,7 +87,7 @@ settings=(--set "source.worker=$worker")
 # scancel and preemption send SIGTERM to this shell and to icestream. The shell waits for it.
 trap 'terminated=yes' TERM
 terminated=no
-"$icestream" run --resume "${limit[@]}" --summary "summary-$worker.json" "${settings[@]}" "$@" &
+"$icestream" run --resume "${limit[@]}" --summary "$summary" "${settings[@]}" "$@" &
 child=$!
 status=0
 wait "$child" || status=$?

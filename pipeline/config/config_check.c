@@ -73,16 +73,18 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                 {"source.after", DIRECTORY},
                 {"source.spool", DIRECTORY},
                 {"source.worker", DIRECTORY | QUEUE},
-                {"source.claims", DIRECTORY | QUEUE},
+                {"source.claims", DIRECTORY | LISTEN | QUEUE},
                 {"source.scan", DIRECTORY | LISTEN | QUEUE},
                 {"source.lease", DIRECTORY | LISTEN | QUEUE},
                 {"source.token", LISTEN},
                 {"source.clients", LISTEN},
                 {"source.client_idle", LISTEN},
                 {"source.message_limit", LISTEN},
+                {"source.photon_limit", LISTEN},
                 {"source.queue_password", QUEUE},
                 {"source.queue_ca", QUEUE},
                 {"source.queue_files", QUEUE},
+                {"source.allow", QUEUE},
                 {"source.attempts", QUEUE}};
     const unsigned given = (config->source.directory != NULL ? DIRECTORY : 0U) |
                            (config->source.listen != NULL ? LISTEN : 0U) |

@@ -13,6 +13,7 @@ extern const ics_schema_list ics_config_excluded; /* detector.excluded */
 extern const ics_schema_list ics_config_spectra;  /* light.spectra */
 extern const ics_schema_list ics_config_axes;     /* table.axes */
 extern const ics_schema_list ics_config_command;  /* sink.command */
+extern const ics_schema_list ics_config_prefixes; /* source.allow */
 
 /* The targets are struct icestream_config. */
 extern const ics_schema_custom ics_config_index;     /* device.index */

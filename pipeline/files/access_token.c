@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A file with a token, and the key of the configuration that names it. */
@@ -18,6 +17,11 @@ typedef struct token_file {
 static int token_error(const token_file *file, const char *text, icestream_error *error)
 {
     return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: %s: %s", file->key, file->path, text);
+}
+
+unsigned ics_access_mode_for_others(const struct stat *about)
+{
+    return (unsigned)about->st_mode & (about->st_uid == 0 ? 0037U : 0077U);
 }
 
 static int check_owner(const token_file *file, int descriptor, icestream_error *error)
@@ -33,10 +37,12 @@ static int check_owner(const token_file *file, int descriptor, icestream_error *
         return token_error(file, "belongs to another user, expected it to be ours, or root's",
                            error);
     }
-    if ((about.st_mode & 07177) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: %s: found mode %04o, expected 0600 or stricter (chmod 600 %s)",
-                             file->key, file->path, (unsigned)about.st_mode & 07777, file->path);
+    if ((about.st_mode & 07100) != 0 || ics_access_mode_for_others(&about) != 0) {
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "%s: %s: found mode %04o, expected 0600 or stricter (chmod 600 %s); for a "
+            "file of root 0640 or stricter",
+            file->key, file->path, (unsigned)about.st_mode & 07777, file->path);
     }
     return ICESTREAM_OK;
 }

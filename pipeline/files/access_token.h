@@ -4,12 +4,21 @@
 
 #include "pipeline/files/format/digest.h"
 
+#include <sys/stat.h>
+
 enum { ICS_ACCESS_TOKEN_MIN = 16, ICS_ACCESS_TOKEN_MAX = 1024 }; /* characters */
 
 /* The digest of a token. The token itself is not kept in memory. */
 typedef struct ics_access_token {
     char digest[ICS_DIGEST_TEXT];
 } ics_access_token;
+
+/* The permissions that a file with a secret gives to other users and must not give; 0: there are
+ * none. The group may read a file of root: Kubernetes (fsGroup) and systemd (LoadCredential=, whose
+ * list of users shows as the permissions of the group) hand secrets to a process in this way, and
+ * only root decides which users are in that group. A file of an ordinary user often has a group
+ * with all users of the machine, so its group may do nothing. */
+unsigned ics_access_mode_for_others(const struct stat *about);
 
 /* Reads a token from the first line of a file: printable characters without blanks. `key`: of the
  * configuration, for errors, such as "source.token". ICESTREAM_E_CONFIG: the file cannot be read,

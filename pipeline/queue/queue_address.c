@@ -119,6 +119,33 @@ static bool is_loopback(const char *host)
            (begins(host, "127.") && host[strspn(host, "0123456789.")] == '\0');
 }
 
+/* Copies the password of the environment. Files and commands of the shell give it a newline at its
+ * end, which is no part of it. */
+static int copy_secret(const char *given, char secret[ICS_QUEUE_SECRET_MAX + 1],
+                       icestream_error *error)
+{
+    size_t length = strlen(given);
+    while (length > 0 && (given[length - 1] == '\n' || given[length - 1] == '\r')) {
+        --length;
+    }
+    if (length > ICS_QUEUE_SECRET_MAX) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "ICESTREAM_QUEUE_PASSWORD: found %zu characters, expected at most %d",
+                             length, ICS_QUEUE_SECRET_MAX);
+    }
+    for (size_t i = 0; i < length; ++i) {
+        if (iscntrl((unsigned char)given[i])) {
+            return ics_error_set(error, ICESTREAM_E_CONFIG,
+                                 "ICESTREAM_QUEUE_PASSWORD: found a newline or another control "
+                                 "character after %zu characters, expected one line",
+                                 i);
+        }
+    }
+    memcpy(secret, given, length);
+    secret[length] = '\0';
+    return ICESTREAM_OK;
+}
+
 int ics_queue_secret_read(const ics_queue_login *login, const ics_queue_address *address,
                           char secret[ICS_QUEUE_SECRET_MAX + 1], icestream_error *error)
 {
@@ -127,12 +154,8 @@ int ics_queue_secret_read(const ics_queue_login *login, const ics_queue_address 
     if (login->password != NULL) {
         ICS_TRY(ics_access_secret_read(login->password_key, login->password, secret,
                                        ICS_QUEUE_SECRET_MAX + 1, error));
-    } else if (given != NULL && strlen(given) > ICS_QUEUE_SECRET_MAX) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "ICESTREAM_QUEUE_PASSWORD: found %zu characters, expected at most %d",
-                             strlen(given), ICS_QUEUE_SECRET_MAX);
     } else if (given != NULL) {
-        memcpy(secret, given, strlen(given) + 1);
+        ICS_TRY(copy_secret(given, secret, error));
     }
     if (secret[0] == '\0' && !address->tls && !is_loopback(address->host)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,

@@ -275,6 +275,8 @@ static bool copy_options(ics_queue_claims *queue, const ics_queue_claims_options
     queue->worker = strdup(options->worker);
     queue->folders.folder = strdup(options->folder);
     queue->folders.files = options->files != NULL ? strdup(options->files) : NULL;
+    queue->folders.allow = options->allow;
+    queue->folders.allow_count = options->allow_count;
     queue->folders.fetches = options->fetches;
     queue->folders.shows_urls = options->shows_urls;
     queue->lease = options->lease;
@@ -312,6 +314,8 @@ ics_queue_claims_options ics_queue_claims_options_of(const icestream_config *con
                                                 .key = "source.queue",
                                                 .password_key = "source.queue_password"},
                                       .files = config->source.queue_files,
+                                      .allow = config->source.allow,
+                                      .allow_count = config->source.allow_count,
                                       .fetches = config->source.fetch_count > 0,
                                       .shows_urls = shows_urls(config),
                                       .lease = config->source.lease,

@@ -6,7 +6,7 @@
 #include "pipeline/queue/queue_address.h"
 #include "pipeline/spool/claims.h"
 
-/* Texts need not outlive the call, except `user`. */
+/* Texts need not outlive the call, except `allow` and `user`. */
 typedef struct ics_queue_claims_options {
     ics_queue_login login;
     const char *worker; /* as in ics_claims_options */
@@ -14,10 +14,13 @@ typedef struct ics_queue_claims_options {
                            for those that are fetched */
     const char *files;  /* the folder in which step files with the URL file:///PATH must be; NULL:
                            such tickets are an error */
-    bool fetches;       /* whether a program fetches step files of other URLs; false: this process
-                           fetches those of http:, https: and s3:, and others are an error */
-    bool shows_urls;    /* whether the command line of that program has the URL. Then URLs that may
-                           have a secret are an error */
+    char *const *allow; /* [allow_count] prefixes of URLs (ics_url_is_below); the tickets of other
+                           URLs are refused. None: any URL. Files in `files` need no prefix */
+    size_t allow_count;
+    bool fetches;    /* whether a program fetches step files of other URLs; false: this process
+                        fetches those of http:, https: and s3:, and others are an error */
+    bool shows_urls; /* whether the command line of that program has the URL. Then URLs that may
+                        have a secret are an error */
     const char
         *configuration; /* digest of the configuration. A ticket for another one is an error */
     double lease;       /* s, as in ics_claims_options */

@@ -70,9 +70,8 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "local id, mine = ARGV[2], ARGV[3] .. ' ' .. ARGV[1]\n"
     "local there = call('HGET', s .. ':done', id)\n"
     "if there then return there == mine and 'done' or there end\n"
-    "if not call('XRANGE', s, id, id)[1] then return 'dead' end\n"
+    "if call('XDEL', s, id) == 0 then return 'dead' end\n"
     "call('XACK', s, g, id)\n"
-    "call('XDEL', s, id)\n"
     "call('HSET', s .. ':done', id, mine)\n"
     "call('XADD', s .. ':results', '*', 'ticket', id, 'worker', ARGV[1], unpack(ARGV, 4))\n"
     "return 'done'",

@@ -113,14 +113,35 @@ static int check_fetch(const ics_queue_steps_folders *folders, const char *url,
                          folders->shown, ics_url_shown(url, shown));
 }
 
+/* Sets out->fault unless the URL begins with one of the prefixes. */
+static void check_prefix(const ics_queue_steps_folders *folders, const char *url,
+                         ics_queue_steps *out)
+{
+    char shown[ICS_URL_MOST + 1];
+    for (size_t i = 0; i < folders->allow_count; ++i) {
+        if (ics_url_is_below(url, folders->allow[i])) {
+            return;
+        }
+    }
+    snprintf(out->fault, sizeof out->fault,
+             "found the URL %.200s, expected one that begins with a prefix of source.allow, as "
+             "%.200s, and stays below it",
+             ics_url_shown(url, shown), folders->allow[0]);
+}
+
 int ics_queue_steps_find(const ics_queue_steps_folders *folders, const ics_queue_ticket *ticket,
                          uint64_t number, ics_queue_steps *out, icestream_error *error)
 {
     *out = (ics_queue_steps){.path = NULL};
-    if (ticket->url != NULL && strncmp(ticket->url, file_scheme, sizeof file_scheme - 1) == 0) {
+    const bool is_file =
+        ticket->url != NULL && strncmp(ticket->url, file_scheme, sizeof file_scheme - 1) == 0;
+    if (is_file && (folders->files != NULL || folders->allow_count == 0)) {
         return find_shared(folders, ticket, out, error);
     }
-    if (ticket->url != NULL) {
+    if (ticket->url != NULL && folders->allow_count > 0) {
+        check_prefix(folders, ticket->url, out);
+    }
+    if (ticket->url != NULL && out->fault[0] == '\0') {
         ICS_TRY(check_fetch(folders, ticket->url, out, error));
     }
     if (asprintf(&out->path, "%s/%" PRIu64 "-%s", folders->folder, number, ticket->name) < 0) {

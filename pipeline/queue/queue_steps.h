@@ -8,6 +8,8 @@
 /* As the members of ics_queue_claims_options. */
 typedef struct ics_queue_steps_folders {
     char *folder, *files;
+    char *const *allow; /* [allow_count] */
+    size_t allow_count;
     bool fetches, shows_urls;
     const char *shown; /* the address of the queue, for errors */
 } ics_queue_steps_folders;

@@ -149,6 +149,7 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                                           .credits = CREDITS,
                                           .hits = config->sink.rotate == 0,
                                           .message_limit = config->source.message_limit,
+                                          .photon_limit = config->source.photon_limit,
                                           .next_seconds = config->source.client_idle};
     const ics_listener_events events = {.message = on_message, .report = on_report, .user = run};
     status = ics_listener_create(&run->loop.uv, &options, &events, &run->clients.listener, error);

@@ -13,6 +13,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/transfer/transfer.h"
 
 /* A program that writes a step file under its final name may not have finished. The file gets one
  * more attempt. */
@@ -42,6 +43,11 @@ static void handle_read_error(ics_run_state *run, ics_unit *unit)
     bool reading = ics_unit_rules_is_reading(unit->state);
     ics_run_retry_answer answer = ICS_RUN_RETRY_REFUSED;
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
+        return;
+    }
+    if (reading && unit->work->blocked && run->config->source.queue != NULL &&
+        error->cause == ICS_TRANSFER_MISSING) {
+        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
         return;
     }
     if (reading && unit->work->blocked) {

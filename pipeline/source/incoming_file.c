@@ -96,6 +96,11 @@ int ics_incoming_file_write(ics_incoming_file *file, const void *bytes, size_t s
     return ICESTREAM_OK;
 }
 
+const char *ics_incoming_file_part(const ics_incoming_file *file)
+{
+    return file->part;
+}
+
 int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error)
 {
     int status = ICESTREAM_OK;

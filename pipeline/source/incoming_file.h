@@ -17,6 +17,8 @@ int ics_incoming_file_create(const char *folder, const char *name, ics_incoming_
                              icestream_error *error);
 int ics_incoming_file_write(ics_incoming_file *file, const void *bytes, size_t size,
                             icestream_error *error);
+/* The path of the part. It belongs to the file. */
+const char *ics_incoming_file_part(const ics_incoming_file *file);
 /* Renames the part to `path`, in the same folder, and frees `file`. `path` must not exist. After an
  * error neither file is left. */
 int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error);

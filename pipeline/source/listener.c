@@ -167,6 +167,7 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     listener->clients_limit = options->clients;
     listener->credits = options->credits;
     listener->message_limit = options->message_limit;
+    listener->photon_limit = options->photon_limit;
     listener->idle = options->idle_seconds > 0 ? UINT64_C(1000) * options->idle_seconds : 60000;
     listener->next_time =
         options->next_seconds > 0 ? (uint64_t)(1000 * options->next_seconds) : 600000;

@@ -368,7 +368,7 @@ static void on_stored(ics_client *client)
     job->path = NULL;
     if (job->error.status != ICESTREAM_OK) {
         client->discarding = !job->ends;
-        client->passes = true;
+        client->passes = job->error.status != ICESTREAM_E_INPUT;
         ics_listener_client_refuse(client, true, job->error.text);
     } else if (path != NULL) {
         ics_listener_client_deliver(client, path);

@@ -100,7 +100,8 @@ static const ics_npy_field *find_photons(const ics_npy_header *header)
     return NULL;
 }
 
-static uint64_t cost_of(int descriptor, const unsigned char *bytes, size_t size, uint64_t otherwise)
+static uint64_t cost_of(int descriptor, const unsigned char *bytes, size_t size, uint64_t otherwise,
+                        uint64_t *photons)
 {
     ics_npy_header header = {.rows = 0};
     size_t header_size = 0;
@@ -112,22 +113,24 @@ static uint64_t cost_of(int descriptor, const unsigned char *bytes, size_t size,
     }
     const ics_npy_field *field = find_photons(&header);
     if (field != NULL) {
-        cost = 1 + header.rows + read_photons(descriptor, &header, field);
+        *photons = read_photons(descriptor, &header, field);
+        cost = 1 + header.rows + *photons;
     }
     ics_npy_header_free(&header);
     return cost;
 }
 
-uint64_t ics_listener_shares_cost(const char *path)
+uint64_t ics_listener_shares_cost(const char *path, uint64_t *photons)
 {
     unsigned char *head = malloc(ICS_MESSAGE_HEADER_MAX + ICS_NPY_PREAMBLE);
     struct stat about = {.st_size = 0};
     uint64_t cost = 1;
+    *photons = 0;
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0 && head != NULL && fstat(descriptor, &about) == 0) {
         const ssize_t size = pread(descriptor, head, ICS_MESSAGE_HEADER_MAX + ICS_NPY_PREAMBLE, 0);
         cost += (uint64_t)about.st_size;
-        cost = size > 0 ? cost_of(descriptor, head, (size_t)size, cost) : cost;
+        cost = size > 0 ? cost_of(descriptor, head, (size_t)size, cost, photons) : cost;
     }
     if (descriptor >= 0) {
         close(descriptor);

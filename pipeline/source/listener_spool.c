@@ -5,6 +5,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Finds out what the message costs, before anybody can see its file. */
+static int weigh(const ics_client *client, ics_listener_job *job)
+{
+    const uint64_t most = client->listener->photon_limit;
+    uint64_t photons = 0;
+    job->cost = ics_listener_shares_cost(ics_incoming_file_part(client->incoming), &photons);
+    return most == 0 || photons <= most
+               ? ICESTREAM_OK
+               : ics_error_set(&job->error, ICESTREAM_E_INPUT,
+                               "client %" PRIu64 ", message %" PRIu64 ": found %" PRIu64
+                               " photons, expected at most %" PRIu64 " (source.photon_limit)",
+                               client->number, client->message, photons, most);
+}
+
 static int store(ics_client *client, ics_listener_job *job)
 {
     icestream_error *error = &job->error;
@@ -21,10 +35,10 @@ static int store(ics_client *client, ics_listener_job *job)
         ICS_TRY(ics_incoming_file_write(client->incoming, job->rows, job->rows_size, error));
     }
     if (job->ends) {
+        ICS_TRY(weigh(client, job));
         ics_incoming_file *whole = client->incoming;
         client->incoming = NULL;
         ICS_TRY(ics_incoming_file_commit(whole, job->path, error));
-        job->cost = ics_listener_shares_cost(job->path);
     }
     return ICESTREAM_OK;
 }

@@ -133,7 +133,7 @@ struct ics_listener {
     char *folder;
     char prefix[64]; /* of the names of this listener's files */
     uint32_t clients_limit, credits;
-    uint64_t message_limit;
+    uint64_t message_limit, photon_limit;
     uint64_t idle;      /* ms without progress inside a message */
     uint64_t next_time; /* ms without a message */
 
@@ -184,8 +184,8 @@ uint64_t ics_listener_shares_tag(const ics_client *client);
 void ics_listener_shares_add(ics_client *client, uint64_t tag, uint64_t cost);
 void ics_listener_shares_release(ics_client *client);
 /* What a message costs: its photons and its steps, and 1. Reads the file; a file that is no step
- * file costs its size, because nobody computes it. Any thread. */
-uint64_t ics_listener_shares_cost(const char *path);
+ * file costs its size, because nobody computes it, and has no photons. Any thread. */
+uint64_t ics_listener_shares_cost(const char *path, uint64_t *photons);
 
 /* ---- listener_end.c */
 

@@ -3,12 +3,16 @@
 #include "pipeline/spool/folder_state.h"
 
 /* Claims waiting files. The list of one scan is used up before the next scan, so that a folder with
- * 1e5 files is not read for every claim. */
+ * 1e5 files is not read for every claim. In the order of names, a newer file may come before the
+ * rest of the list, so the folder is read again; it is that of a listener, and has few files. */
 static int take_waiting(ics_claim_request *request)
 {
     ics_folder *folder = request->folder;
     ics_candidates *waiting = &folder->waiting;
     int status = ICESTREAM_OK;
+    if (folder->by_name) {
+        ics_folder_candidates_free(waiting);
+    }
     for (bool fresh = false; status == ICESTREAM_OK && request->count < request->most;) {
         if (waiting->next == waiting->count) {
             if (fresh || ics_folder_is_unchanged(folder)) {

@@ -1,6 +1,7 @@
 #include "pipeline/transfer/aws_settings.h"
 
 #include "base/error.h"
+#include "pipeline/files/access_token.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -105,7 +106,8 @@ static int open_private(const char *path, FILE **out, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_CONFIG, "the file of credentials %s: %s", path,
                              strerror(cause));
     }
-    if ((about.st_mode & 0077) != 0 || (about.st_uid != geteuid() && about.st_uid != 0)) {
+    if (ics_access_mode_for_others(&about) != 0 ||
+        (about.st_uid != geteuid() && about.st_uid != 0)) {
         close(descriptor);
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "the file of credentials %s: found mode %04o, expected a file of this "

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/visible_text.h"
 #include "pipeline/transfer/http.h"
+#include "pipeline/transfer/transfer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static int cause_of(long status)
         return EACCES;
     case 404:
     case 410:
-        return ENOENT;
+        return ICS_TRANSFER_MISSING;
     case 412:
         return EEXIST;
     case 507: /* the server's disk is full, not ours */
@@ -54,6 +55,7 @@ static const char *meaning_of(long status)
     case 403:
         return " (access is denied)";
     case 404:
+    case 410:
         return " (there is no such file)";
     case 429:
         return " (too many requests)";
@@ -69,7 +71,9 @@ int ics_http_refused(const ics_http_request *request, const ics_http_answer *ans
 {
     char code[64];
     read_code(answer, code);
-    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause_of(answer->status),
+    /* The whole bucket is missing, which is rather a fault of this machine's settings. */
+    const int cause = strcmp(code, "NoSuchBucket") == 0 ? ENOENT : cause_of(answer->status);
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
                                "%.2000s: cannot %s: the server answered HTTP %ld%s%s%s",
                                request->target->shown, what, answer->status,
                                code[0] != '\0' ? ", " : "", code, meaning_of(answer->status));

@@ -1,6 +1,7 @@
 #include "pipeline/transfer/target.h"
 
 #include "base/error.h"
+#include "pipeline/files/access_token.h"
 #include "pipeline/transfer/aws_settings.h"
 
 #include <ctype.h>
@@ -121,7 +122,9 @@ static int read_token(const char *path, char **out, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_CONFIG, "BEARER_TOKEN_FILE: %s: %s", path,
                              strerror(cause));
     }
-    char *text = (about.st_mode & 0077) == 0 ? calloc(1, MOST + 1) : NULL;
+    const bool is_private =
+        ics_access_mode_for_others(&about) == 0 && (about.st_uid == geteuid() || about.st_uid == 0);
+    char *text = is_private ? calloc(1, MOST + 1) : NULL;
     const ssize_t count = text != NULL ? read(file, text, MOST) : -1;
     close(file);
     if (count > 0) {
@@ -130,8 +133,8 @@ static int read_token(const char *path, char **out, icestream_error *error)
     if (count <= 0 || text[0] == '\0') {
         free(text);
         return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "BEARER_TOKEN_FILE: %s: expected a file that nobody else may read "
-                             "(chmod 600), with a token in its first line",
+                             "BEARER_TOKEN_FILE: %s: expected a file of this user or root that "
+                             "nobody else may read (chmod 600), with a token in its first line",
                              path);
     }
     *out = text;

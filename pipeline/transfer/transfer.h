@@ -17,9 +17,13 @@
 
 #include "pipeline/files/format/digest.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
-#define ICS_TRANSFER_ANY UINT64_MAX
+/* The cause of an error: the server says that there is no such file (HTTP 404 and 410). No other
+ * error has it. */
+#define ICS_TRANSFER_MISSING ENODATA
+#define ICS_TRANSFER_ANY     UINT64_MAX
 /* The text of an error, with the URL. */
 #define ICS_TRANSFER_OTHER                                                                         \
     "%.2000s: found a file with other bytes there, expected none or the same; --force replaces it"

@@ -68,7 +68,7 @@ elif kind in ("deaf", "stuck"):
         time.sleep(0.2)
 PYTHON
 
-"$ICESTREAM" run -s source.listen=unix:socket -s source.clients=8 -s device.threads=1 2>service.err >service.out </dev/null &
+"$ICESTREAM" run -s source.listen=unix:socket -s source.clients=8 -s source.photon_limit=100000 -s device.threads=1 2>service.err >service.out </dev/null &
 service=$!
 await grep -qs watching service.err
 mkdir steps
@@ -105,6 +105,12 @@ for said in "found no .npy magic string" "expected the line HITS" "byte 1500: fo
     says service.err "$said"
 done
 good behind
+
+# A few bytes that ask for the work of hours.
+expect 0 "$ICESTREAM" generate -s workload.steps=10 -s workload.photons_per_step=1000000000 -o greedy.steps.npy
+expect 3 "$ICESTREAM" send greedy.steps.npy many.steps.npy --to unix:socket -o greedy
+says err "message 0: found 10000000000 photons, expected at most 100000 (source.photon_limit)" "1 messages done"
+is_missing greedy/greedy.hits.npy
 
 # More clients than source.clients allows: one more is refused with a message, and may come again.
 for ((i = 0; i < 8; ++i)); do

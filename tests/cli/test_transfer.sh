@@ -160,7 +160,7 @@ if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -ke
     says err "the server answered HTTP 401"
     echo hidden-token >token
     expect 2 env BEARER_TOKEN_FILE=token "$ICESTREAM" run -q run.yaml "$https"/s1.steps.npy -o tls2.npy
-    says err "BEARER_TOKEN_FILE: token: expected a file that nobody else may read"
+    says err "BEARER_TOKEN_FILE: token: expected a file of this user or root that nobody else may read"
     chmod 600 token
     export BEARER_TOKEN_FILE=token
     expect 0 "$ICESTREAM" run run.yaml "https://me:hidden1@localhost:$port/s1.steps.npy?k=hidden2" -o "$https/tls.npy?k=hidden3" -s sink.directory=tls -s sink.journal=tls/j --summary tls/summary.json

@@ -258,6 +258,12 @@ START_TEST(test_passwords)
     ck_assert_ptr_nonnull(strstr(error.text, "found the user worker and no password"));
     setenv("ICESTREAM_QUEUE_PASSWORD", "workersecret", 1);
     ck_assert_int_eq(join_with(url, NULL, &error), ICESTREAM_OK);
+    setenv("ICESTREAM_QUEUE_PASSWORD", "workersecret\r\n", 1); /* as of a file */
+    ck_assert_int_eq(join_with(url, NULL, &error), ICESTREAM_OK);
+    setenv("ICESTREAM_QUEUE_PASSWORD", "worker\nsecret\n", 1);
+    ck_assert_int_eq(join_with(url, NULL, &error), ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "after 6 characters, expected one line"));
+    ck_assert_ptr_null(strstr(error.text, "worker\n"));
     unsetenv("ICESTREAM_QUEUE_PASSWORD");
     snprintf(url, sizeof url, "redis://worker@127.0.0.1:%d/others", the_broker.port);
     ck_assert_int_eq(join_with(url, good, &error), ICESTREAM_E_CONFIG); /* not its stream */

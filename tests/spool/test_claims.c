@@ -99,6 +99,29 @@ START_TEST(test_files_of_the_same_time_by_name)
 }
 END_TEST
 
+/* The folder of a listener: a newer file with an earlier name comes next, also if older files wait.
+ */
+START_TEST(test_order_of_names)
+{
+    const char *const order[] = {"1.npy", "2.npy", "3.npy", "4.npy", "5.npy"};
+    place.options.by_name = true;
+    claims_add(&place, "5.npy", "x");
+    claims_add(&place, "4.npy", "x");
+    claims_add(&place, "1.npy", "x");
+    ics_claims claims = claims_worker(&place, "w", 60);
+    for (size_t i = 0; i < sizeof order / sizeof *order; ++i) {
+        ics_claim claim = claims_take(&claims, order[i]);
+        if (i == 0) {
+            claims_add(&place, "3.npy", "x");
+            claims_add(&place, "2.npy", "x");
+        }
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_DELETE));
+    }
+    claims_take_none(&claims);
+    ics_claims_destroy(&claims);
+}
+END_TEST
+
 START_TEST(test_names_that_are_never_claimed)
 {
     const char *const names[] = {".hidden.npy", "a.npy.part", "b.npy.tmp", "readme.txt"};
@@ -292,6 +315,7 @@ ICS_TEST_MAIN("claims")
     tcase_add_test(tests, test_files_added_after_a_long_pause);
     tcase_add_test(tests, test_oldest_first);
     tcase_add_test(tests, test_files_of_the_same_time_by_name);
+    tcase_add_test(tests, test_order_of_names);
     tcase_add_test(tests, test_names_that_are_never_claimed);
     tcase_add_test(tests, test_things_that_are_no_files);
     tcase_add_test(tests, test_workers_share_a_folder);
