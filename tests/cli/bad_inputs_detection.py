@@ -93,7 +93,7 @@ def detection_cases():
     case(
         GROUP,
         "a weight that makes more than certain",
-        "run -q -s stages.detect=pe",
+        "run -q -s stages.detect=pe -s device.threads=1",
         3,
         ["field weight: found 10000, with which photon", "1 of 1 files quarantined"],
         {"steps/a.steps.npy": npy(bright)},
