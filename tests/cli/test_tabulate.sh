@@ -36,7 +36,7 @@ expect 3 "$ICESTREAM" table merge first.npy deep.npy -o mixed.npy
 
 # A production in 7 parts: the same bytes in any order of merging, the sums of one run, and no part twice.
 expect 0 "$ICESTREAM" generate table.yaml -s stages.tabulate=none -o whole.steps.npy
-expect 0 "$ICESTREAM" split table.yaml whole.steps.npy --parts 7 -o part-{part}.steps.npy -s stages.tabulate=none
+expect 0 "$ICESTREAM" split table.yaml whole.steps.npy --parts 7 -o 'part-{part}.steps.npy' -s stages.tabulate=none
 parts=(part-*.steps.npy)
 [ ${#parts[@]} -eq 7 ] || fail "${#parts[@]} parts instead of 7"
 for steps in whole.steps.npy "${parts[@]}"; do
