@@ -246,8 +246,8 @@ START_TEST(addresses)
         expect_refused(wrong[i], NULL, "metrics.listen: found '");
         expect_refused(wrong[i], token, "metrics.listen: found '");
     }
-    write_token(&place, 0640, token);
-    expect_refused("0.0.0.0:0", token, "found mode 0640, expected 0600 or stricter");
+    write_token(&place, 0644, token);
+    expect_refused("0.0.0.0:0", token, "found mode 0644, expected 0600 or stricter");
     expect_refused("127.0.0.1:0", "/nowhere/token", "metrics.token: /nowhere/token: No such file");
     scratch_remove(&place);
 }
