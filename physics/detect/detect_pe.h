@@ -3,6 +3,7 @@
 #ifndef ICS_PHYSICS_DETECT_DETECT_PE_H
 #define ICS_PHYSICS_DETECT_DETECT_PE_H
 
+#include "physics/detect/curves.h"
 #include "physics/detect/detection.h"
 
 /* Returns the wavelength acceptance of a module divided by the share of the light that was
@@ -14,24 +15,11 @@ ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve,
     if (detection->point_count == 0) {
         return detection->flat;
     }
-    uint32_t low = 0, high = detection->point_count - 1;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (detection->wavelengths[middle] <= wavelength) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    /* With a single point low and high are the same. */
-    const float first = detection->wavelengths[low];
-    const float width = detection->wavelengths[high] - first;
-    const float share =
-        width > 0.0f ? ice_min(ice_max(ice_div(wavelength - first, width), 0.0f), 1.0f) : 0.0f;
+    const ice_curve_section section =
+        ice_curve_find(detection->wavelengths, detection->point_count, wavelength);
     const float *values = detection->curves + (size_t)curve * detection->point_count;
-    const float accepted = fmaf(share, values[high] - values[low], values[low]);
-    const float kept =
-        fmaf(share, detection->bias[high] - detection->bias[low], detection->bias[low]);
+    const float accepted = ice_curve_value(section, values);
+    const float kept = ice_curve_value(section, detection->bias);
     return ice_div(accepted, kept);
 }
 
@@ -47,11 +35,7 @@ ICE_FN float ice_angular_share(const ice_detection *detection, const ice_sensor 
     }
     const float x = fmaf(arrival->dx, sensor->back_x,
                          fmaf(arrival->dy, sensor->back_y, arrival->dz * sensor->back_z));
-    float sum = 0.0f;
-    for (uint32_t k = detection->coefficient_count; k > 0; --k) {
-        sum = fmaf(sum, x, detection->coefficients[k - 1]);
-    }
-    return ice_max(sum, 0.0f);
+    return ice_polynomial_share(detection->coefficients, detection->coefficient_count, x);
 }
 
 /* Returns 1 if the light came through the cable: its path back from the impact enters the vertical

@@ -107,21 +107,10 @@ ICE_FN float ice_pmt_ratio(const ice_pmt_tables *tables, uint32_t type, float wa
     if (tables->responses == NULL || tables->responses[type].point_count == 0) {
         return 1.0f;
     }
-    const uint32_t count = tables->responses[type].point_count;
-    const float *at = tables->numbers + tables->responses[type].first_point, *ratios = at + count;
-    uint32_t low = 0, high = count - 1;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (at[middle] <= wavelength) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    const float width = at[high] - at[low]; /* 0 with a single point */
-    const float share =
-        width > 0.0f ? ice_min(ice_max(ice_div(wavelength - at[low], width), 0.0f), 1.0f) : 0.0f;
-    return fmaf(share, ratios[high] - ratios[low], ratios[low]);
+    const ice_pmt_response *response = &tables->responses[type];
+    const float *points = tables->numbers + response->first_point;
+    return ice_curve_value(ice_curve_find(points, response->point_count, wavelength),
+                           points + response->point_count);
 }
 
 /* Returns the acceptance of a PMT for light that travels along `direction` in the frame of the
@@ -132,16 +121,12 @@ ICE_FN float ice_pmt_angular(const ice_pmt_tables *tables, uint32_t type,
     if (tables->responses == NULL || tables->responses[type].coefficient_count == 0) {
         return 1.0f;
     }
-    const float *coefficients = tables->numbers + tables->responses[type].first_coefficient;
+    const ice_pmt_response *response = &tables->responses[type];
     const double x =
         -(direction[0] * (double)window->axis_x + direction[1] * (double)window->axis_y +
           direction[2] * (double)window->axis_z);
-    const float cosine = (float)fmax(fmin(x, 1), -1);
-    float sum = 0.0f;
-    for (uint32_t k = tables->responses[type].coefficient_count; k > 0; --k) {
-        sum = fmaf(sum, cosine, coefficients[k - 1]);
-    }
-    return ice_max(sum, 0.0f);
+    return ice_polynomial_share(tables->numbers + response->first_coefficient,
+                                response->coefficient_count, (float)fmax(fmin(x, 1), -1));
 }
 
 /* Returns what does not depend on the PMT: whether the module is on, its cable, its efficiency and
