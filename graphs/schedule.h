@@ -41,10 +41,10 @@ typedef struct ics_schedule_kernel {
                                   collide (2) or scatter (3) */
     bool sparse;               /* the kernel visits few slots: they do not count in the traffic */
     ics_kernel_waves waves;    /* loops */
-    bool parallel; /* loops: the kernel runs in parallel with those that follow it in its chain, up
-                      to one that awaits it */
-    uint32_t awaits; /* loops: how many waves ago the parallel kernel ran whose results the kernel
-                        needs; 0: it needs none */
+    bool parallel;   /* loops: the kernels that follow in its chain do not wait for it, up to one
+                        that awaits it */
+    uint32_t awaits; /* loops: the kernel waits for the parallel kernel of this many waves before;
+                        0: it does not wait */
 } ics_schedule_kernel;
 
 /* Settings that schedule AUTO measures; 0: the default. */

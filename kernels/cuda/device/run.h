@@ -105,9 +105,9 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
     }
 }
 
-/* The same two counts for kernels that are too short to wait until their block is done: a thread
- * adds to the counts of the lane at once. Few threads of a wave have something to count, and none
- * waits for the result of such an addition. */
+/* Counts a photon that has ended, or a hit, without the counts of a block. Short kernels use these
+ * functions: their warps need not wait for each other. Few threads have something to count, and no
+ * thread waits for the result of an addition. */
 ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, uint32_t emission, uint32_t fate,
                                   uint32_t bounces)
 {

@@ -12,12 +12,12 @@
  * counts it adds to the counts of the lane at once.
  *
  * Few photons have something to collide with, but collide takes nearly as long as the other
- * kernels, because a thread of it waits for memory many times in a row. So collide runs in parallel
- * with the kernels that follow it, up to the next but one scatter. Its photons are parked
- * meanwhile: scatter leaves them alone, and so does the propagate behind it. The scatter of the
- * next wave takes them on. Such a photon loses a wave, and collide counts its first wave as one
- * later. Only in the last wave of a trip scatter waits for collide, so that no photon is parked
- * between two trips.
+ * kernels, because its threads wait for memory many times in a row. So collide runs in parallel
+ * with the kernels that follow it. Its photons are parked meanwhile: the scatter of the wave and
+ * the propagate of the next wave leave them alone. The scatter of the next wave waits for collide
+ * and then moves them. A parked photon loses one wave, and collide counts its first wave as one
+ * later. In the last wave of a trip no photon is parked, because scatter waits for the collide of
+ * its wave.
  *
  * With graph.join: [scatter, propagate], one kernel is scatter of a wave and propagate of the next
  * one, and photons stay in registers between the two. A trip still begins with propagate and ends
@@ -38,9 +38,9 @@ ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
     gpu_wave_photon_pack(photon, gpu_wave_number(lane, wave))
 #define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
 
-/* Behind the loads of a kernel and before its first branch; all threads of the warp. Loads do not
- * move across it. Without it the compiler moves a load behind the first branch that does without
- * it, and the thread then waits for the memory once more. */
+/* A kernel calls this after its loads and before its first branch, with all threads of the warp.
+ * The compiler does not move loads across it. Otherwise it would move a load behind a branch that
+ * does not need it, and the thread would wait for the memory once more. */
 ICE_FN void gpu_ask_first(void)
 {
     __syncwarp();
