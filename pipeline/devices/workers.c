@@ -1,21 +1,16 @@
 #include "pipeline/devices/workers.h"
 
 #include "base/error.h"
+#include "base/processors.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint32_t ics_workers_thread_count(uint32_t configured)
 {
-    if (configured != 0) {
-        return configured;
-    }
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
+    return configured != 0 ? configured : ics_processors_count();
 }
 
 enum { STACK_BYTES = 4 << 20 }; /* of each thread */

@@ -172,7 +172,7 @@ struct ics_unit {
     /* What the run makes the steps of (generator/light_settings.h); NULL: the steps are in a file.
      * A reader sets it. */
     json_t *light_settings;
-    char output_digest[ICS_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
+    char output_digest[ICS_OUTPUT_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
     bool command_pending;

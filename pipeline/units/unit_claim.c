@@ -83,7 +83,7 @@ static int end_done(ics_unit *unit, bool *held, icestream_error *error)
                   : NULL;
         unit->claim.output = url != NULL ? ics_url_shown(url, shown) : unit->output;
         if (unit->output_digest[0] == '\0') { /* the hit file was there already */
-            ics_output_digest_of(unit->output, unit->output_digest, &ignored);
+            ics_output_digest_in_parts(unit->output, unit->output_digest, &ignored);
         }
     }
     const int status = ics_claims_done(common->claims, &unit->claim, common->after, held, error);

@@ -264,7 +264,7 @@ static void measure_output(ics_unit *unit)
         unit->output_bytes = (uint64_t)about.st_size;
         icestream_error error = {.status = ICESTREAM_OK};
         if (unit->common->config->sink.digest &&
-            ics_output_digest_of(unit->output, unit->output_digest, &error) != ICESTREAM_OK) {
+            ics_output_digest_in_parts(unit->output, unit->output_digest, &error) != ICESTREAM_OK) {
             ics_unit_leave_notice(unit, "%s; the journal has no output_digest", error.text);
         }
     }

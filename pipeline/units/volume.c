@@ -260,10 +260,11 @@ static void finish(commit *at, ics_volume_result *result)
     ics_volume *volume = at->volume;
     struct stat about;
     if (!at->any_lost) {
-        char digest[ICS_DIGEST_TEXT] = "";
+        char digest[ICS_OUTPUT_DIGEST_TEXT] = "";
         icestream_error error = {.status = ICESTREAM_OK};
         if (volume->common->config->sink.digest &&
-            ics_output_digest_of(volume->path, digest, &error) != ICESTREAM_OK && at->count > 0) {
+            ics_output_digest_in_parts(volume->path, digest, &error) != ICESTREAM_OK &&
+            at->count > 0) {
             ics_unit_leave_notice(at->units[0], "%s; the journal has no output_digest", error.text);
         }
         for (size_t i = 0; i < at->count; ++i) {

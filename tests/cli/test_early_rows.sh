@@ -54,4 +54,10 @@ is_missing killed/many.hits.npy.part
 early --set workload.steps=12000 --set sink.directory=killed
 early --set workload.steps=12000 --set sink.directory=whole
 cmp killed/many.hits.npy whole/many.hits.npy || fail "the continued run has other hits"
+
+# The digest of a large file is one of parts of 16 MiB.
+parts=$(split -b 16M --filter=sha256sum whole/many.hits.npy)
+[ "$(wc -l <<<"$parts")" -gt 2 ] || fail "too few parts for this test"
+digest=$(sha256sum <<<"$parts")
+says whole/run.journal "\"output_digest\":\"${digest%% *}-$(wc -l <<<"$parts")\""
 finish
