@@ -40,6 +40,13 @@ enum {
         .stage = 3, .waves = (when), .awaits = 1                                                   \
     }
 
+/* Slots of wavefront. The words that change in every wave must fit into the second level cache. On
+ * an H200, whose cache has 50 MB, the time of a photon falls until there are about 600,000 slots,
+ * because the start of a kernel costs the same for any number; with 811,008 slots it is 1.4 times
+ * as long (bench/results/2026-11-27-h200-four-gpus.md). A multiple of 4096: blocks of 256 threads,
+ * two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
+#define WAVEFRONT_POOL 606208u
+
 /* thread-per-step is no candidate for AUTO, because each of its warps waits for its slowest photon.
  */
 #define ENTRY(word) "kernels/cuda/device/" #word ".h"
@@ -67,8 +74,8 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                 .lanes = 1,
                                 .chains = 2,
                                 .block = 256,
-                                .pool = 1u << 19, /* fits into a large GPU's second level cache */
-                                .candidates = {{.block = 256, .pool = 1u << 19}}},
+                                .pool = WAVEFRONT_POOL,
+                                .candidates = {{.block = 256, .pool = WAVEFRONT_POOL}}},
     [ICS_SCHEDULE_FUSED] = {.entry = ENTRY(fused),
                             .kernels = {{.name = "gpu_create",
                                          .slots_per_thread = ICS_CREATE_PER_THREAD},
