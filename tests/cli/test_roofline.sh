@@ -104,7 +104,7 @@ says err "line 4: found a cell whose quotes do not end"
 expect 1 roofline "no report"
 says err "monolithic: found no bounces in what icestream wrote under ncu"
 expect 2 "$ICESTREAM" bench run.yaml --roofline -s device.backend=cpu
-says err "device.backend: found a backend with the CPU, but counters are those of a GPU"
+says err "device.backend: found cpu, but counters are those of a GPU; expected auto or cuda"
 expect 2 "$ICESTREAM" bench run.yaml --roofline --repeats 3
 says err "found --repeats and --roofline"
 expect 2 "$ICESTREAM" bench run.yaml --files --steps 3

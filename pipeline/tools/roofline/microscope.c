@@ -110,16 +110,16 @@ static int choose(const ics_microscope_request *request, ics_schedule_list *list
 /* Nothing would be counted on the CPU. */
 static int check_backend(const icestream_config *config, icestream_error *error)
 {
-    if (config->device.backend == ICS_BACKEND_AUTO || config->device.backend == ICS_BACKEND_CUDA) {
+    const ics_backend backend = config->device.backend;
+    if (backend == ICS_BACKEND_AUTO || backend == ICS_BACKEND_CUDA) {
         return ICESTREAM_OK;
     }
     char where[1024];
     ics_config_place(config, "device.backend", where, sizeof where); /* word: place */
-    return ics_error_set(
-        error, ICESTREAM_E_CONFIG,
-        "%s: error: device.backend: found a backend with the CPU, but counters are "
-        "those of a GPU; expected auto or cuda",
-        where);
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "%s: error: device.backend: found %s, but counters are those of a GPU; "
+                         "expected auto or cuda",
+                         where, backend == ICS_BACKEND_CPU ? "cpu" : "cuda+cpu");
 }
 
 int ics_microscope_look(ics_microscope *microscope, const ics_microscope_request *request,

@@ -39,7 +39,7 @@ static int next_line(reader *file, bool *found, icestream_error *error)
     }
     const char *end = memchr(file->rest, '\n', file->left);
     size_t length = end != NULL ? (size_t)(end - file->rest) : file->left;
-    if (length + 1 > file->capacity) {
+    if (file->text == NULL || length + 1 > file->capacity) {
         char *text = realloc(file->text, 2 * length + 1);
         if (text == NULL) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "ncu: out of memory for a line");
