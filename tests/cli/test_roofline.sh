@@ -58,7 +58,7 @@ assert [kernel["kernel"] for kernel in one["kernels"]] == ["gpu_propagate", "gpu
 propagate = one["kernels"][0]
 assert propagate["bytes"] == {"l1": 2.4e8, "l2": 2.4e8, "hbm": 8e6} and propagate["bound"] == "L2"
 for found, expected in ((propagate["seconds"], 4e-5), (propagate["level_shares"]["l2"], 2.4e8 / 3.2768e8),
-                        (propagate["roof_gips"], 25 * 3.2768e8 / 2.4e8), (one["all"]["lanes"], 33.6 / 1.1)):
+                        (propagate["roof_gips"], 25 * 3.2768e8 / 2.4e8), (one["all"]["active_threads"], 33.6 / 1.1)):
     assert math.isclose(found, expected, rel_tol=1e-9), (found, expected)
 PYTHON
 expect 0 "$python" check.py

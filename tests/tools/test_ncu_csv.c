@@ -193,7 +193,7 @@ START_TEST(test_the_largest_share_bounds)
     ck_assert_int_eq(ics_roofline_compute(&sums, 10).bound, ICS_ROOFLINE_IDLE);
     /* Without launches and bounces all figures are 0. */
     figures = ics_roofline_compute(&(ics_roofline_sums){.launches = 0}, 0);
-    ck_assert_double_eq(figures.gips + figures.lanes + figures.roof_gips + figures.issue, 0);
+    ck_assert_double_eq(figures.gips + figures.threads + figures.roof_gips + figures.issue, 0);
 }
 END_TEST
 

@@ -12,9 +12,8 @@ enum { COLUMNS_MAX = 256, NO_COLUMN = -1 };
 typedef struct reader {
     const char *rest; /* what has not been read */
     size_t left;
-    size_t line; /* number of the last line that was read, from 1 */
-    char *text;  /* [capacity], that line with a NUL byte; its cells point into it */
-    size_t capacity;
+    size_t line;              /* number of the last line that was read, from 1 */
+    char *text;               /* that line with a NUL byte; its cells point into it */
     char *cells[COLUMNS_MAX]; /* [count] */
     size_t count;
     size_t columns; /* of the row of names; 0 before it */
@@ -30,7 +29,7 @@ static int fault(const reader *file, icestream_error *error, const char *found,
                          file->line, found, expected);
 }
 
-/* Copies the next line into file->text, without its end. Returns false at the end of the text. */
+/* Copies the next line into file->text, without its end. *found is false at the end of the text. */
 static int next_line(reader *file, bool *found, icestream_error *error)
 {
     *found = file->left > 0;
@@ -39,14 +38,6 @@ static int next_line(reader *file, bool *found, icestream_error *error)
     }
     const char *end = memchr(file->rest, '\n', file->left);
     size_t length = end != NULL ? (size_t)(end - file->rest) : file->left;
-    if (file->text == NULL || length + 1 > file->capacity) {
-        char *text = realloc(file->text, 2 * length + 1);
-        if (text == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "ncu: out of memory for a line");
-        }
-        file->text = text;
-        file->capacity = 2 * length + 1;
-    }
     memcpy(file->text, file->rest, length);
     const size_t all = length + (end != NULL);
     file->rest += all;
@@ -199,9 +190,13 @@ int ics_ncu_csv_read(const char *text, size_t size, ics_ncu_launch_function func
                      icestream_error *error)
 {
     reader *file = calloc(1, sizeof *file);
-    if (file == NULL) {
+    char *line = malloc(size + 1); /* the longest line is the whole text */
+    if (file == NULL || line == NULL) {
+        free(line);
+        free(file);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "ncu: out of memory");
     }
+    file->text = line;
     file->rest = text;
     file->left = size;
     bool more = true;
@@ -217,7 +212,7 @@ int ics_ncu_csv_read(const char *text, size_t size, ics_ncu_launch_function func
                                "ncu: found no table in what ncu wrote, expected one row for each "
                                "launch of a kernel: ncu saw no kernel");
     }
-    free(file->text);
+    free(line);
     free(file);
     return status;
 }

@@ -98,7 +98,7 @@ ics_roofline_figures ics_roofline_compute(const ics_roofline_sums *sums, uint64_
     const double nanoseconds = 1e9 * sums->seconds;
     ics_roofline_figures figures = {
         .instructions_per_bounce = ratio(sums->thread_instructions, (double)bounces),
-        .lanes = ratio(sums->thread_instructions, sums->instructions),
+        .threads = ratio(sums->thread_instructions, sums->instructions),
         .issue = ratio(sums->issued_cycles, sums->partition_cycles),
         .busy = ratio(sums->active_cycles, sums->elapsed_cycles),
         .gips = ratio(sums->instructions, nanoseconds),

@@ -65,7 +65,7 @@ void ics_roofline_free(ics_roofline *roofline);
 /* What follows from sums. Ratios whose divisor is 0 are 0. */
 typedef struct ics_roofline_figures {
     double instructions_per_bounce; /* of threads */
-    double lanes;                   /* active threads of an instruction, at most 32 */
+    double threads;                 /* active threads of an instruction, at most 32 */
     double issue;                   /* share of its active cycles in which a scheduler issues */
     double busy;                    /* share of the time in which a multiprocessor has a warp */
     double bytes_per_bounce[ICS_ROOFLINE_LEVELS];

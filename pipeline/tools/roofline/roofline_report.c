@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 static const char *const counter_headings[] = {
-    "kernel",  "launches", "ms",          "instructions/bounce", "lanes",
+    "kernel",  "launches", "ms",          "instructions/bounce", "threads of 32",
     "issue %", "busy %",   "L1 B/bounce", "L2 B/bounce",         "HBM B/bounce"};
 static const char *const roof_headings[] = {
     "kernel",           "GIPS",    "roof", "peak", "instructions/L1", "instructions/L2",
@@ -22,7 +22,7 @@ static void add_counters(ics_report *report, const ics_roofline_sums *sums, uint
     ics_report_cell(report, "%" PRIu64, sums->launches);
     ics_report_cell(report, "%.3f", 1e3 * sums->seconds);
     ics_report_cell(report, "%.1f", figures.instructions_per_bounce);
-    ics_report_cell(report, "%.1f", figures.lanes);
+    ics_report_cell(report, "%.1f", figures.threads);
     ics_report_cell(report, "%.1f", 100 * figures.issue);
     ics_report_cell(report, "%.1f", 100 * figures.busy);
     for (int i = 0; i < ICS_ROOFLINE_LEVELS; ++i) {
@@ -96,8 +96,8 @@ static json_t *sums_json(const char *kernel, const ics_roofline_sums *sums, uint
         "kernel", kernel, "launches", (json_int_t)sums->launches, "seconds", sums->seconds,
         "thread_instructions", sums->thread_instructions, "instructions", sums->instructions,
         "bytes", levels_json(sums->bytes), "instructions_per_bounce",
-        figures.instructions_per_bounce, "lanes", figures.lanes, "issue", figures.issue, "busy",
-        figures.busy, "bytes_per_bounce", levels_json(figures.bytes_per_bounce), "gips",
+        figures.instructions_per_bounce, "active_threads", figures.threads, "issue", figures.issue,
+        "busy", figures.busy, "bytes_per_bounce", levels_json(figures.bytes_per_bounce), "gips",
         figures.gips, "roof_gips", figures.roof_gips, "peak_gips", figures.peak_gips,
         "instruction_share", figures.instruction_share, "intensity", levels_json(figures.intensity),
         "level_shares", levels_json(figures.level_share), "bound",
