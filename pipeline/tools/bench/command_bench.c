@@ -1,5 +1,6 @@
 /* The command `icestream bench`. */
 #include "base/error.h"
+#include "pipeline/tools/bench/impact.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/roofline/microscope.h"
 
@@ -19,6 +20,7 @@ enum {
     OPTION_ONCE,
     OPTION_FILES,
     OPTION_ROOFLINE,
+    OPTION_IMPACT,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -88,6 +90,11 @@ static const ics_option options[OPTIONS] = {
                          .help = "count what each kernel does per bounce, and what bounds it, "
                                  "instead of times; needs a GPU and NVIDIA's ncu. --workload has "
                                  "40960 steps then"},
+    [OPTION_IMPACT] = {.name = "impact",
+                       .type = ICS_OPTION_TEXT,
+                       .value = "PART",
+                       .help = "measure with a part of the physics and without it: tilt, "
+                               "anisotropy, birefringence, hole-ice or collide"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -120,6 +127,12 @@ static int check_options(const ics_option_value *values, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "bench: found --repeats and --%s, which runs every schedule once; "
                              "expected one of them",
+                             once ? "once" : "roofline");
+    }
+    if (values[OPTION_IMPACT].given && (once || roofline)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "bench: found --impact, which measures times, and --%s; expected one "
+                             "of them",
                              once ? "once" : "roofline");
     }
     const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
@@ -176,6 +189,9 @@ static int measure(const ics_arguments *given, const icestream_config *config,
         .markdown = values[OPTION_TABLE].given,
         .progress = stderr,
     };
+    if (values[OPTION_IMPACT].given) {
+        return ics_impact_measure(config, &bench, values[OPTION_IMPACT].text, stdout, error);
+    }
     return icestream_bench(config, &bench, stdout, error);
 }
 
