@@ -368,6 +368,8 @@ typedef struct icestream_bench_options {
     bool json;
     bool markdown;  /* write tables as Markdown */
     bool workload;  /* measure the workload, also if there are particles */
+    bool files;     /* measure the steps of source.files, where a run would read them */
+    bool once;      /* run each schedule once and nothing else, for profilers; `repeats` is 1 */
     FILE *progress; /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_bench_options;
 

@@ -51,7 +51,8 @@ static int repeat(struct bench *bench, ics_trial *trial, ics_row *row, icestream
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     double *kernel_seconds = seconds + bench->repeats;
-    uint32_t warm_up = ics_experiment_on_gpu(bench->experiment) ? 1 : 0;
+    const bool cold = ics_experiment_on_gpu(bench->experiment) && !bench->options->once;
+    const uint32_t warm_up = cold ? 1 : 0;
     int status = ICESTREAM_OK;
     for (uint32_t i = 0; status == ICESTREAM_OK && i < warm_up + bench->repeats; ++i) {
         ics_measurement next = {0};
@@ -100,7 +101,8 @@ static int measure_on_gpu(struct bench *bench, ics_schedule schedule, icestream_
 {
     ics_row *row;
     int status = measure(bench, schedule, 0, &row, error);
-    if (status == ICESTREAM_OK && ics_experiment_can_profile(schedule)) {
+    const bool profiled = ics_experiment_can_profile(schedule) && !bench->options->once;
+    if (status == ICESTREAM_OK && profiled) {
         status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
                                         row->stage_seconds, error);
     }
@@ -113,7 +115,7 @@ static int measure_on_cpu(struct bench *bench, ics_schedule schedule, icestream_
     ics_row *all, *one;
     int status = measure(bench, schedule, 0, &all, error);
     all->scaling = 1;
-    if (status != ICESTREAM_OK || all->best.threads == 1) {
+    if (status != ICESTREAM_OK || all->best.threads == 1 || bench->options->once) {
         return status;
     }
     status = measure(bench, schedule, 1, &one, error);
@@ -201,8 +203,10 @@ static int run(struct bench *bench, FILE *out, icestream_error *error)
                       bench->options->reference);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_step_list_generate(bench->config, ics_experiment_models(bench->experiment),
-                                        &bench->steps, error);
+        const ics_models *models = ics_experiment_models(bench->experiment);
+        status = bench->options->files
+                     ? ics_step_list_of_run(bench->config, models, &bench->steps, error)
+                     : ics_step_list_generate(bench->config, models, &bench->steps, error);
     }
     if (status == ICESTREAM_OK) {
         ics_experiment_show(bench->experiment, &bench->progress);
@@ -228,6 +232,7 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     all->options = options;
     all->progress = ics_task_progress_begin(options->progress);
     all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
+    all->repeats = options->once ? 1 : all->repeats;
     ics_reference reference;
     icestream_config changed = *config; /* borrows the texts of config; never destroyed */
     int status = ICESTREAM_OK;

@@ -1,6 +1,10 @@
 /* The command `icestream bench`. */
-#include "pipeline/tools/command.h"
+#include "base/error.h"
+#include "pipeline/tools/bench/impact.h"
+#include "pipeline/tools/measure/report.h"
+#include "pipeline/tools/roofline/microscope.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -13,6 +17,10 @@ enum {
     OPTION_OVERSIZE,
     OPTION_REFERENCE,
     OPTION_REPEATS,
+    OPTION_ONCE,
+    OPTION_FILES,
+    OPTION_ROOFLINE,
+    OPTION_IMPACT,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -73,6 +81,20 @@ static const ics_option options[OPTIONS] = {
                         .initial = "3",
                         .low = 1,
                         .high = 1000000},
+    [OPTION_ONCE] = {.name = "once",
+                     .help = "run every schedule once and nothing before it, so that a profiler "
+                             "sees one run"},
+    [OPTION_FILES] = {.name = "files",
+                      .help = "measure the steps of source.files, where a run would read them"},
+    [OPTION_ROOFLINE] = {.name = "roofline",
+                         .help = "count what each kernel does per bounce, and what bounds it, "
+                                 "instead of times; needs a GPU and NVIDIA's ncu. --workload has "
+                                 "40960 steps then"},
+    [OPTION_IMPACT] = {.name = "impact",
+                       .type = ICS_OPTION_TEXT,
+                       .value = "PART",
+                       .help = "measure with a part of the physics and without it: tilt, "
+                               "anisotropy, birefringence, hole-ice or collide"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -97,25 +119,95 @@ static int load_config(const ics_arguments *given, icestream_config **out, icest
     return ics_command_load(given, path, first, count, out, error);
 }
 
+/* Options that contradict each other. */
+static int check_options(const ics_option_value *values, icestream_error *error)
+{
+    const bool once = values[OPTION_ONCE].given, roofline = values[OPTION_ROOFLINE].given;
+    if (values[OPTION_REPEATS].given && (once || roofline)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "bench: found --repeats and --%s, which runs every schedule once; "
+                             "expected one of them",
+                             once ? "once" : "roofline");
+    }
+    if (values[OPTION_IMPACT].given && (once || roofline)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "bench: found --impact, which measures times, and --%s; expected one "
+                             "of them",
+                             once ? "once" : "roofline");
+    }
+    const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
+    for (size_t i = 0; i < sizeof generated / sizeof *generated; ++i) {
+        if (values[OPTION_FILES].given && values[generated[i]].given) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "bench: found --files and --%s, which is about generated steps; "
+                                 "expected one of them",
+                                 options[generated[i]].name);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+static int count(const ics_arguments *given, const icestream_config *config, icestream_error *error)
+{
+    const ics_microscope_request request = {.given = given,
+                                            .config = config,
+                                            .path = given->operand_count > 0 ? given->operands[0]
+                                                                             : NULL,
+                                            .schedules = given->options[OPTION_SCHEDULES].text,
+                                            .suffix = "",
+                                            .files = given->options[OPTION_FILES].given};
+    ics_microscope *microscope = calloc(1, sizeof *microscope);
+    if (microscope == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
+    }
+    int status = ics_microscope_look(microscope, &request, error);
+    if (status == ICESTREAM_OK && given->options[OPTION_JSON].given) {
+        status = ics_report_json("bench", ics_microscope_json(microscope), stdout, error);
+    } else if (status == ICESTREAM_OK) {
+        status =
+            ics_microscope_print(microscope, given->options[OPTION_TABLE].given, stdout, error);
+        status = status == ICESTREAM_OK ? ics_report_end("bench", stdout, error) : status;
+    }
+    ics_microscope_free(microscope);
+    free(microscope);
+    return status;
+}
+
+static int measure(const ics_arguments *given, const icestream_config *config,
+                   icestream_error *error)
+{
+    const ics_option_value *values = given->options;
+    const icestream_bench_options bench = {
+        .schedules = values[OPTION_SCHEDULES].text,
+        .reference = values[OPTION_REFERENCE].text,
+        .repeats = (uint32_t)values[OPTION_REPEATS].whole,
+        .workload = values[OPTION_WORKLOAD].given || values[OPTION_COUNTS].given ||
+                    values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
+        .files = values[OPTION_FILES].given,
+        .once = values[OPTION_ONCE].given,
+        .json = values[OPTION_JSON].given,
+        .markdown = values[OPTION_TABLE].given,
+        .progress = stderr,
+    };
+    if (values[OPTION_IMPACT].given) {
+        return ics_impact_measure(config, &bench, values[OPTION_IMPACT].text, stdout, error);
+    }
+    return icestream_bench(config, &bench, stdout, error);
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
     icestream_config *config = NULL;
-    int status = load_config(given, &config, error);
+    int status = check_options(values, error);
+    if (status == ICESTREAM_OK) {
+        status = load_config(given, &config, error);
+    }
     if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
         status = icestream_config_print(config, stdout, error);
     } else if (status == ICESTREAM_OK) {
-        const icestream_bench_options bench = {
-            .schedules = values[OPTION_SCHEDULES].text,
-            .reference = values[OPTION_REFERENCE].text,
-            .repeats = (uint32_t)values[OPTION_REPEATS].whole,
-            .workload = values[OPTION_WORKLOAD].given || values[OPTION_COUNTS].given ||
-                        values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
-            .json = values[OPTION_JSON].given,
-            .markdown = values[OPTION_TABLE].given,
-            .progress = stderr,
-        };
-        status = icestream_bench(config, &bench, stdout, error);
+        status = values[OPTION_ROOFLINE].given ? count(given, config, error)
+                                               : measure(given, config, error);
     }
     icestream_config_destroy(config);
     return status;

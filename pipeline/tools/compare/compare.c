@@ -39,21 +39,6 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 
 /* ---- running and judging ------------------------------------------------------------------- */
 
-/* The steps are those of a run. Where a run would find no step file, they are made, so that a
- * comparison needs no file. */
-static int load_steps(ics_comparison *comparison, const ics_models *models, icestream_error *error)
-{
-    const icestream_config *config = comparison->config;
-    int status = ICESTREAM_OK;
-    if (!ics_config_generates(config)) {
-        status = ics_step_list_from_files(config, models, &comparison->steps, error);
-    }
-    if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
-        status = ics_step_list_generate(config, models, &comparison->steps, error);
-    }
-    return status;
-}
-
 static const ics_step_list *steps_of(const ics_comparison *comparison, bool against)
 {
     return against && comparison->light.kind == ICS_COMPARE_LIGHT_OWN ? &comparison->against_steps
@@ -127,7 +112,7 @@ static int choose_steps(ics_comparison *comparison, const icestream_config *conf
     if (against) {
         ICS_TRY(ics_compare_light_choose(comparison, models, error));
     } else {
-        ICS_TRY(load_steps(comparison, models, error));
+        ICS_TRY(ics_step_list_of_run(config, models, &comparison->steps, error));
         ICS_TRY(ics_compare_band_find(models, &comparison->light.spectra, error));
         ICS_TRY(ics_light_record_create(config, models, true, &comparison->light.first, error));
     }
@@ -221,8 +206,8 @@ static int conclude(const ics_comparison *comparison, icestream_error *error)
     return status;
 }
 
-int icestream_compare(const icestream_config *config, const icestream_compare_options *options,
-                      FILE *out, icestream_error *error)
+int ics_compare_run(const icestream_config *config, const icestream_compare_options *options,
+                    const ics_microscope *microscope, FILE *out, icestream_error *error)
 {
     ics_comparison *comparison = calloc(1, sizeof *comparison);
     if (comparison == NULL) {
@@ -231,6 +216,7 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
     comparison->config = config;
     comparison->against = options->against;
     comparison->options = options;
+    comparison->microscope = microscope;
     comparison->progress = ics_task_progress_begin(options->progress);
     int status = run_config(comparison, config, error);
     if (status == ICESTREAM_OK && comparison->against != NULL) {
@@ -258,4 +244,10 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
     }
     free(comparison);
     return status;
+}
+
+int icestream_compare(const icestream_config *config, const icestream_compare_options *options,
+                      FILE *out, icestream_error *error)
+{
+    return ics_compare_run(config, options, NULL, out, error);
 }

@@ -210,6 +210,17 @@ int ics_step_list_from_files(const icestream_config *config, const ics_models *m
     return status;
 }
 
+int ics_step_list_of_run(const icestream_config *config, const ics_models *models,
+                         ics_step_list *out, icestream_error *error)
+{
+    *out = (ics_step_list){0};
+    if (!ics_config_generates(config)) {
+        ICS_TRY(ics_step_list_from_files(config, models, out, error));
+    }
+    return out->origin[0] == '\0' ? ics_step_list_generate(config, models, out, error)
+                                  : ICESTREAM_OK;
+}
+
 /* Whether two paths name one file. */
 static bool is_same_file(const char *left, const char *right)
 {

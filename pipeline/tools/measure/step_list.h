@@ -33,6 +33,12 @@ int ics_step_list_generate(const icestream_config *config, const ics_models *mod
 int ics_step_list_from_files(const icestream_config *config, const ics_models *models,
                              ics_step_list *out, icestream_error *error);
 
+/* Makes or reads the steps that a run would use: those of source.files, or generated ones. Where a
+ * run would find no step file, they are generated, so that a tool needs no file. Errors and *out as
+ * in the two functions above. */
+int ics_step_list_of_run(const icestream_config *config, const ics_models *models,
+                         ics_step_list *out, icestream_error *error);
+
 /* Whether source.files of another configuration matches exactly the files of the list. *first: the
  * first file, as text for the caller to free, that only one of them has; NULL: they are the same.
  * ICESTREAM_E_MEMORY, ICESTREAM_E_USAGE for standard input. */

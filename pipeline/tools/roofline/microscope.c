@@ -1,0 +1,169 @@
+#include "pipeline/tools/roofline/microscope.h"
+
+#include "base/error.h"
+#include "base/json_read.h"
+#include "pipeline/config/config.h"
+#include "pipeline/tools/measure/schedules.h"
+#include "pipeline/tools/roofline/ncu.h"
+#include "pipeline/tools/roofline/roofline_report.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+/* ---- what the program reported --------------------------------------------------------------- */
+
+static int no_report(icestream_error *error, const char *schedule)
+{
+    return ics_error_set(error, ICESTREAM_E_FAILED,
+                         "%s: found no bounces in what icestream wrote under ncu, expected the "
+                         "report of `icestream bench --json`",
+                         schedule);
+}
+
+/* Finds the report in the output, in front of which ncu or the driver may have written lines. */
+static json_t *find_report(const ics_ncu_result *result)
+{
+    const char *start = result->output;
+    if (start[0] != '{') {
+        start = strstr(start, "\n{");
+        start = start != NULL ? start + 1 : NULL;
+    }
+    const char *end = start != NULL ? strrchr(start, '}') : NULL;
+    return end != NULL ? ics_json_read(start, (size_t)(end + 1 - start), 0, NULL) : NULL;
+}
+
+static void copy_text(const json_t *object, const char *key, char *out, size_t size)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    snprintf(out, size, "%s", text != NULL ? text : "");
+}
+
+/* Reads bounces, GPU and steps of the run. */
+static int read_report(ics_microscope *microscope, ics_roofline *one, const ics_ncu_result *result,
+                       icestream_error *error)
+{
+    json_t *report = find_report(result);
+    const json_t *row = json_array_get(json_object_get(report, "rows"), 0);
+    const json_int_t bounces = json_integer_value(json_object_get(row, "bounces"));
+    int status = bounces > 0 ? ICESTREAM_OK : no_report(error, one->name);
+    one->bounces = (uint64_t)bounces;
+    microscope->steps = (uint64_t)json_integer_value(json_object_get(report, "steps"));
+    microscope->photons = (uint64_t)json_integer_value(json_object_get(report, "photons"));
+    copy_text(report, "steps_from", microscope->origin, sizeof microscope->origin);
+    copy_text(json_object_get(row, "gpu"), "device", microscope->device, sizeof microscope->device);
+    json_decref(report);
+    return status;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+static int look_at(ics_microscope *microscope, const ics_microscope_request *request,
+                   const char *ncu, ics_schedule schedule, icestream_error *error)
+{
+    ics_roofline *one = &microscope->schedules[microscope->count++];
+    snprintf(one->name, sizeof one->name, "%s%s", ics_graph_schedule_name(schedule),
+             request->suffix);
+    char doing[96];
+    snprintf(doing, sizeof doing, "%s under ncu", one->name);
+    ics_task_progress_next(&microscope->progress, doing);
+    ics_microscope_command command;
+    ics_ncu_result result = {.table = NULL};
+    int status = ics_microscope_command_make(request, schedule, &command, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_ncu_run(ncu, command.words, command.count, &result, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_ncu_csv_read(result.table, result.table_size, ics_roofline_add, one, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = read_report(microscope, one, &result, error);
+    }
+    ics_ncu_result_free(&result);
+    ics_microscope_command_free(&command);
+    return status;
+}
+
+static int choose(const ics_microscope_request *request, ics_schedule_list *list,
+                  icestream_error *error)
+{
+    *list = ics_schedules_of_device(true);
+    const ics_schedule configured = request->config->graph.schedule;
+    if (request->schedules != NULL) {
+        ICS_TRY(ics_schedules_parse(request->schedules, true, list, error));
+    } else if (!request->all && configured != ICS_SCHEDULE_AUTO) {
+        *list = (ics_schedule_list){.items = {configured}, .count = 1};
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; ++i) {
+        if (list->items[i] != ICS_SCHEDULE_AUTO) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+    return kept > 0 ? ICESTREAM_OK
+                    : ics_error_set(error, ICESTREAM_E_USAGE,
+                                    "--schedules: found only auto, which chooses one of the "
+                                    "schedules; expected schedules whose kernels can be counted");
+}
+
+/* Nothing would be counted on the CPU. */
+static int check_backend(const icestream_config *config, icestream_error *error)
+{
+    const ics_backend backend = config->device.backend;
+    if (backend == ICS_BACKEND_AUTO || backend == ICS_BACKEND_CUDA) {
+        return ICESTREAM_OK;
+    }
+    char where[1024];
+    ics_config_place(config, "device.backend", where, sizeof where); /* word: place */
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "%s: error: device.backend: found %s, but counters are those of a GPU; "
+                         "expected auto or cuda",
+                         where, backend == ICS_BACKEND_CPU ? "cpu" : "cuda+cpu");
+}
+
+int ics_microscope_look(ics_microscope *microscope, const ics_microscope_request *request,
+                        icestream_error *error)
+{
+    char ncu[PATH_MAX];
+    ics_schedule_list list;
+    ICS_TRY(check_backend(request->config, error));
+    ICS_TRY(choose(request, &list, error));
+    ICS_TRY(ics_ncu_find(ncu, sizeof ncu, error));
+    microscope->progress = ics_task_progress_begin(stderr);
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i) {
+        status = look_at(microscope, request, ncu, list.items[i], error);
+    }
+    ics_task_progress_end(&microscope->progress);
+    return status;
+}
+
+void ics_microscope_free(ics_microscope *microscope)
+{
+    for (size_t i = 0; i < microscope->count; ++i) {
+        ics_roofline_free(&microscope->schedules[i]);
+    }
+    microscope->count = 0;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+int ics_microscope_print(const ics_microscope *microscope, bool markdown, FILE *out,
+                         icestream_error *error)
+{
+    fprintf(out,
+            "counters of ncu on %s, %" PRIu64 " photons in %" PRIu64 " steps of %s, %" PRIu64
+            " bounces\n\n",
+            microscope->device[0] != '\0' ? microscope->device : "a GPU", microscope->photons,
+            microscope->steps, microscope->origin, microscope->schedules[0].bounces);
+    return ics_roofline_print(microscope->schedules, microscope->count, markdown, out, error);
+}
+
+json_t *ics_microscope_json(const ics_microscope *microscope)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:o}", "device", microscope->device, "steps_from",
+                     microscope->origin, "steps", (json_int_t)microscope->steps, "photons",
+                     (json_int_t)microscope->photons, "schedules",
+                     ics_roofline_json(microscope->schedules, microscope->count));
+}

@@ -1,0 +1,18 @@
+/* Rooflines as tables for people and as JSON. */
+#ifndef ICS_TOOLS_ROOFLINE_ROOFLINE_REPORT_H
+#define ICS_TOOLS_ROOFLINE_ROOFLINE_REPORT_H
+
+#include "pipeline/tools/roofline/roofline.h"
+
+#include <jansson.h>
+
+/* Prints two tables: counters per bounce, and points on the roofline. A schedule of several kernels
+ * has a row for all of them and a row for each. ICESTREAM_E_MEMORY. */
+int ics_roofline_print(const ics_roofline *schedules, size_t count, bool markdown, FILE *out,
+                       icestream_error *error);
+
+/* Returns an array with one object for each schedule, or NULL if there is no memory. The caller
+ * releases it. */
+json_t *ics_roofline_json(const ics_roofline *schedules, size_t count);
+
+#endif

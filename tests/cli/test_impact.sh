@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Promises: `bench --impact PART` measures a configuration with a part of the physics and without it, and refuses a
+# part that the configuration does not have. Times are not checked, only that the ratio is theirs. To join: a new part
+# gets its name in the loop, if configs/ice/tilted.yaml has it.
+source "$(dirname "$0")/common.bash"
+python=$(python_with json) || skip "no Python"
+configs=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../configs")
+bench() {
+    "$ICESTREAM" bench -s device.backend=cpu -s device.threads=1 -s workload.steps=20 --repeats 1 \
+        --schedules monolithic "$@"
+}
+cat >check.py <<'PYTHON'
+import json, math, sys
+report = json.load(open("report"))
+row, = report["rows"]
+assert report["impact"] == sys.argv[1] and report["photons"] == 4000 and row["name"] == "monolithic"
+times = row["nanoseconds_per_bounce"], row["nanoseconds_per_bounce_without"]
+assert min(times) > 0 and math.isclose(row["ratio"], times[0] / times[1], rel_tol=1e-9)
+assert row["bounces_per_photon"] != row["bounces_per_photon_without"]
+PYTHON
+for part in tilt anisotropy birefringence hole-ice; do
+    expect 0 bench -s ice.file="$configs/ice/tilted.yaml" --impact "$part" --json
+    mv out report
+    expect 0 "$python" check.py "$part"
+done
+expect 0 bench -s detector.oversize=16 --impact collide --json
+mv out report
+expect 0 "$python" check.py collide
+expect 0 bench -s detector.oversize=16 --impact collide
+says out "schedule" "ratio" "without collide" "monolithic"
+
+expect 2 bench -s ice.model=uniform --impact tilt
+says err "--impact tilt: found the same bounces and hits with it and without it, expected a configuration that has it"
+expect 2 bench --impact divergence
+says err "--impact: found 'divergence', expected tilt, anisotropy, birefringence, hole-ice or collide"
+expect 2 "$ICESTREAM" bench --impact tilt --once
+says err "found --impact, which measures times, and --once"
+expect 2 "$ICESTREAM" bench --impact tilt --roofline
+says err "found --impact, which measures times, and --roofline"
+finish
