@@ -366,9 +366,11 @@ typedef struct icestream_bench_options {
                               replace the configured ones; or NULL */
     uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;
-    bool markdown;  /* write tables as Markdown */
-    bool workload;  /* measure the workload, also if there are particles */
-    FILE *progress; /* if it is a terminal, it shows the progress; NULL: nothing */
+    bool markdown;   /* write tables as Markdown */
+    bool workload;   /* measure the workload, also if there are particles */
+    bool shapes;     /* compare modules of many shapes with spheres */
+    double oversize; /* with shapes: the only oversize; 0: those of the table, 1 and 5 */
+    FILE *progress;  /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_bench_options;
 
 /* Measures the speed for the configured particles or workload and writes tables or JSON.

@@ -1,4 +1,5 @@
 /* The command `icestream bench`. */
+#include "pipeline/config/config.h"
 #include "pipeline/tools/command.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@ enum {
     OPTION_OVERSIZE,
     OPTION_REFERENCE,
     OPTION_REPEATS,
+    OPTION_SHAPES,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -73,6 +75,9 @@ static const ics_option options[OPTIONS] = {
                         .initial = "3",
                         .low = 1,
                         .high = 1000000},
+    [OPTION_SHAPES] = {.name = "shapes",
+                       .help = "compare modules of many shapes, cables and a large detector with "
+                               "spheres, at oversize 1 and 5, or at that of --oversize"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -111,6 +116,8 @@ static int execute(const ics_arguments *given, icestream_error *error)
             .repeats = (uint32_t)values[OPTION_REPEATS].whole,
             .workload = values[OPTION_WORKLOAD].given || values[OPTION_COUNTS].given ||
                         values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
+            .shapes = values[OPTION_SHAPES].given,
+            .oversize = values[OPTION_OVERSIZE].given ? config->detector.oversize : 0,
             .json = values[OPTION_JSON].given,
             .markdown = values[OPTION_TABLE].given,
             .progress = stderr,
