@@ -226,6 +226,7 @@ typedef struct ice_pmt_areas {
     double *azimuths; /* [direction_count], rad, ascending within a ring, 0 <= azimuth < 2 pi */
     double *areas;    /* [direction_count][pmt_count], m2, >= 0; relative to the acceptance of light
                          by wavelength */
+    double *turned;   /* [direction_count], m2, the area that the module turns to this light */
     size_t ring_count, direction_count; /* 0: the type has no table */
 } ice_pmt_areas;
 

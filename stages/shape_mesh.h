@@ -18,6 +18,14 @@
 
 #define ICE_NO_TRIANGLE 0xffffffffu
 
+/* What a search does at each node of a tree and before it tests the triangles of a leaf: nothing.
+ * A file that counts them (pipeline/tools/bench/shape_visits.c) defines both before it includes
+ * this header. */
+#ifndef ICE_MESH_AT_NODE
+#define ICE_MESH_AT_NODE()           ((void)0)
+#define ICE_MESH_AT_TRIANGLES(count) ((void)0)
+#endif
+
 /* The nearest entry that a search has found. */
 typedef struct ice_mesh_entry {
     float distance;  /* from the point of the line, m; ICE_INFINITY: none */
@@ -93,6 +101,7 @@ ICE_FN float ice_mesh_meet(const ice_mesh_shear *s, const ice_mesh_triangle *tri
 ICE_FN void ice_mesh_try(const ice_mesh_shear *s, const ice_mesh_triangle *triangles,
                          uint32_t count, float from, ice_mesh_entry *nearest)
 {
+    ICE_MESH_AT_TRIANGLES(count);
     for (uint32_t i = 0; i < count; ++i) {
         const float distance = ice_mesh_meet(s, &triangles[i]);
         if (distance < from || distance > nearest->distance || distance == ICE_INFINITY) {
@@ -143,6 +152,7 @@ ICE_RARE_FN ice_mesh_entry ice_mesh_enter(const ice_mesh_node *meshes, uint32_t 
     stack[waiting++] = root;
     while (waiting > 0) {
         const ice_mesh_node *node = &meshes[stack[--waiting]];
+        ICE_MESH_AT_NODE();
         const float in0 = ice_mesh_box_enter(&node->boxes[0], line, ix, iy, iz, nearest.distance);
         const float in1 = ice_mesh_box_enter(&node->boxes[1], line, ix, iy, iz, nearest.distance);
         /* leaves at once, the nearer one first */

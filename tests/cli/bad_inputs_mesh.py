@@ -72,6 +72,6 @@ def mesh_cases():
     mesh_type("pmt-place and a mesh without PMTs", "shape: mesh, radius: 2, mesh: m.obj", "pmt-place: found no type with a PMT whose efficiency is above 0", more=place)
     mesh_type("pmt-plane and a mesh", body + ", parts: {body: 1}", "pmt-plane needs the area of a module in all directions, which the mesh of the type m does not have",
               more=" -s stages.detect=pmt-plane")  # fmt: skip
-    mesh_type("pmt-table and a mesh", body + ", parts: {body: 1}", "pmt-table needs the area of a module in all directions, which the mesh of the type m does not have",
+    mesh_type("pmt-table and a mesh without a table", body + ", parts: {body: 1}", "pmt-table needs the effective areas of the PMTs, and the type m has none; expected table in detector.types",
               more=" -s stages.detect=pmt-table")  # fmt: skip
-    mesh_type("a table for a mesh", body + ", parts: {body: 1}, table: m.obj", "table: is not for a mesh, whose area in all directions is not known")
+    mesh_type("a table for a mesh that is no table", body + ", parts: {body: 1}, table: m.obj", "m.obj:1: error: ")

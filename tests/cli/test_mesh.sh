@@ -57,4 +57,32 @@ for row in rows["place"]:
     cosine = sum(a * b for a, b in zip(axis, impact)) / math.hypot(*impact)
     assert cosine > math.cos(math.radians(18)), (row, cosine)
 END
+
+# A table of effective areas: what a mesh detects is the light times these areas, whatever the area is that its body
+# turns to the light. So a capsule with the same table detects as much.
+awk 'BEGIN {
+    print "pmt,zenith,azimuth,area"
+    for (z = 0; z <= 180; z += 30)
+        for (p = 0; p < 24; ++p)
+            printf "%d,%d,0,%g\n", p, z, 0.001 + 0.002 * (p % 2)
+}' >areas.csv
+sed '$a table: areas.csv' type.yaml >table.yaml
+{
+    printf 'shape: capsule\nradius: 0.178\nhalf_height: 0.205\ntable: areas.csv\n'
+    sed -n '/^pmts:/,$p' type.yaml
+} >plain.yaml
+run table.yaml -s sink.directory=table -s stages.detect=pmt-table
+run plain.yaml -s sink.directory=plain -s stages.detect=pmt-table
+for name in table plain; do expect 0 "$ICESTREAM" convert $name/*.hits.npy $name.csv; done
+python3 - <<'END' || fail "photo-electrons of the table"
+import csv
+
+rows = {name: list(csv.DictReader(open(name + ".csv"))) for name in ("table", "plain")}
+mesh, plain = (sum(float(row["weight"]) for row in rows[name]) for name in ("table", "plain"))
+odd = sum(int(row["pmt"]) % 2 for row in rows["table"]) / len(rows["table"])
+print(len(rows["table"]), "photo-electrons,", mesh / plain, "of those of the capsule;", odd, "of odd PMTs")
+# Some hundred each, from the same photons: the ratio varies by less than 0.06, and PMTs with three times the area
+# have three quarters.
+assert len(rows["table"]) > 500 and 0.8 < mesh / plain < 1.2 and 0.67 < odd < 0.83
+END
 finish

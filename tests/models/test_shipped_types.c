@@ -26,9 +26,10 @@ static const struct {
     bool has_windows;  /* the radius of the windows is known */
     bool is_symmetric; /* the upper half is like the lower half */
 } shipped[] = {
-    {"dom", ICE_SHAPE_SPHERE, 1, false, false},    {"degg", ICE_SHAPE_SPHEROID, 2, false, true},
-    {"mdom", ICE_SHAPE_CAPSULE, 24, true, true},   {"lom16", ICE_SHAPE_CAPSULE, 16, false, true},
-    {"km3net", ICE_SHAPE_SPHERE, 31, true, false},
+    {"dom", ICE_SHAPE_SPHERE, 1, false, false},   {"degg", ICE_SHAPE_SPHEROID, 2, false, true},
+    {"mdom", ICE_SHAPE_CAPSULE, 24, true, true},  {"lom16", ICE_SHAPE_CAPSULE, 16, true, true},
+    {"lom18", ICE_SHAPE_CAPSULE, 18, true, true}, {"km3net", ICE_SHAPE_SPHERE, 31, true, false},
+    {"pone", ICE_SHAPE_SPHERE, 16, true, true},
 };
 
 static ics_models *load(int i, const char *variant)
@@ -121,6 +122,19 @@ START_TEST(numbers_fit_together)
 }
 END_TEST
 
+/* Turns a vector from the frame of module 0 to that of the detector. */
+static void turn(const ice_detector *detector, const double v[3], double out[3])
+{
+    const uint32_t number = detector->modules[0].orientation;
+    const ice_orientation upright = {.w = 1};
+    const ice_orientation *q = number > 0 ? &detector->orientations[number] : &upright;
+    const double t[3] = {2 * (q->y * v[2] - q->z * v[1]), 2 * (q->z * v[0] - q->x * v[2]),
+                         2 * (q->x * v[1] - q->y * v[0])};
+    out[0] = v[0] + q->w * t[0] + q->y * t[2] - q->z * t[1];
+    out[1] = v[1] + q->w * t[1] + q->z * t[0] - q->x * t[2];
+    out[2] = v[2] + q->w * t[2] + q->x * t[1] - q->y * t[0];
+}
+
 START_TEST(detects_light)
 {
     static const char *const variants[] = {"pmt-plane", "pmt-place"};
@@ -129,14 +143,17 @@ START_TEST(detects_light)
         const ice_detection *tables = &models->detection->tables;
         const ice_pmt *pmts = models->detector->types[0].pmts;
         for (size_t k = 0; k < shipped[_i].pmts; ++k) {
-            /* Light that meets the middle of a window from the front. */
+            /* Light that meets the middle of a window from the front, in the detector's frame. */
+            double at[3], axis[3];
+            turn(models->detector, pmts[k].centre, at);
+            turn(models->detector, pmts[k].axis, axis);
             const ice_arrival arrival = {.wavelength = 400,
-                                         .x = (float)pmts[k].centre[0],
-                                         .y = (float)pmts[k].centre[1],
-                                         .z = (float)pmts[k].centre[2],
-                                         .dx = (float)-pmts[k].axis[0],
-                                         .dy = (float)-pmts[k].axis[1],
-                                         .dz = (float)-pmts[k].axis[2]};
+                                         .x = (float)at[0],
+                                         .y = (float)at[1],
+                                         .z = (float)at[2],
+                                         .dx = (float)-axis[0],
+                                         .dy = (float)-axis[1],
+                                         .dz = (float)-axis[2]};
             const float p = models->detection->variant->probability(tables, &arrival);
             ck_assert_float_gt(p, 0);
             ck_assert_float_le(p, 1.0001f);

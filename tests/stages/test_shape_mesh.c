@@ -396,15 +396,18 @@ END_TEST
 
 ICS_TEST_MAIN("shape_mesh")
 {
-    TCase *all = tcase_create("all");
+    /* CK_RUN_CASE=areas runs these alone, for samples as large as those of bench/results. */
+    TCase *areas = tcase_create("areas"), *all = tcase_create("all");
+    tcase_set_timeout(areas, 36000);
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, tree_and_loop_give_the_same_bits, 0, MESHES);
     tcase_add_loop_test(all, every_triangle_is_in_a_leaf_and_no_tree_is_deep, 0, MESHES);
     tcase_add_test(all, trees_of_a_forest_stand_one_behind_the_other);
     tcase_add_test(all, no_line_slips_through_an_edge_or_a_vertex);
     tcase_add_test(all, only_fronts_between_the_ends_are_entered);
-    tcase_add_loop_test(all, areas_are_exact, 0, 2);
+    tcase_add_loop_test(areas, areas_are_exact, 0, 2);
     tcase_add_test(all, a_fine_mesh_becomes_the_sphere);
     tcase_add_loop_test(all, a_detector_is_hit_at_the_parts_of_its_meshes, 0, 2);
+    suite_add_tcase(suite, areas);
     suite_add_tcase(suite, all);
 }

@@ -1,7 +1,5 @@
 #include "pipeline/models/detector/pmt_area_tables.h"
 
-#include "physics/body.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -16,13 +14,11 @@ static size_t poles_to_add(const ice_pmt_areas *table)
 /* Returns the effective area of PMT k in one direction, times its efficiency, over the area that
  * the module turns to the light. The area of a cylinder without ends vanishes along its axis, where
  * the reader accepts only effective areas of 0. */
-static double share_of(const ice_module_type *type, size_t ring, size_t direction, size_t k)
+static double share_of(const ice_module_type *type, size_t direction, size_t k)
 {
-    const double turned = ice_body_area(type->shape, type->open_ends, type->radius,
-                                        type->half_height, cos(type->table.zeniths[ring]));
     const double area =
         type->table.areas[direction * type->pmt_count + k] * type->pmts[k].efficiency;
-    return area > 0 ? area / turned : 0;
+    return area > 0 ? area / type->table.turned[direction] : 0;
 }
 
 double ics_pmt_area_maximum(const ice_module_type *type)
@@ -33,7 +29,7 @@ double ics_pmt_area_maximum(const ice_module_type *type)
         for (size_t i = table->firsts[ring]; i < table->firsts[ring + 1]; ++i) {
             double sum = 0;
             for (size_t k = 0; k < type->pmt_count; ++k) {
-                sum += share_of(type, ring, i, k);
+                sum += share_of(type, i, k);
             }
             best = fmax(best, sum);
         }
@@ -81,13 +77,13 @@ typedef struct writer {
 } writer;
 
 /* Adds the sums of one direction: the mean of `count` directions of a ring from `first` on. */
-static void put_direction(writer *to, const ice_module_type *type, size_t ring, size_t first,
-                          size_t count, double maximum)
+static void put_direction(writer *to, const ice_module_type *type, size_t first, size_t count,
+                          double maximum)
 {
     double sum = 0;
     for (size_t k = 0; k < type->pmt_count; ++k) {
         for (size_t i = 0; i < count; ++i) {
-            sum += share_of(type, ring, first + i, k) / (double)count;
+            sum += share_of(type, first + i, k) / (double)count;
         }
         *to->sum++ = (float)(sum / maximum);
     }
@@ -101,7 +97,7 @@ static void put_pole(writer *to, const ice_module_type *type, size_t ring, doubl
 {
     const size_t first = type->table.firsts[ring], count = type->table.firsts[ring + 1] - first;
     *to->ring++ = (ice_pmt_ring){.zenith = (float)zenith, .first = to->directions, .count = 1};
-    put_direction(to, type, ring, first, count, maximum);
+    put_direction(to, type, first, count, maximum);
 }
 
 static void put_type(writer *to, const ice_module_type *type, double maximum)
@@ -117,7 +113,7 @@ static void put_type(writer *to, const ice_module_type *type, double maximum)
                                      .first = to->directions,
                                      .count = (uint32_t)count};
         for (size_t i = 0; i < count; ++i) {
-            put_direction(to, type, ring, first + i, 1, maximum);
+            put_direction(to, type, first + i, 1, maximum);
         }
     }
     if (table->ring_count > 0 && table->zeniths[table->ring_count - 1] < M_PI) {

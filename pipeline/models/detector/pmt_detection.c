@@ -185,11 +185,11 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
         return type->shape == ICE_SHAPE_MESH ? check_parts(where, type, warnings, error)
                                              : check_windows(where, type, error);
     }
-    if (type->shape == ICE_SHAPE_MESH) {
+    if (type->shape == ICE_SHAPE_MESH && strcmp(config->stages.detect, plane) == 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: stages.detect: %s needs the area of a module in all "
                              "directions, which the mesh of the type %s does not have; expected "
-                             "pmt-place",
+                             "pmt-place, or pmt-table",
                              where, config->stages.detect, type->name);
     }
     if (strcmp(config->stages.detect, table) == 0 && type->pmt_count > 0 &&

@@ -1,9 +1,9 @@
 #include "pipeline/models/types/pmt_areas.h"
 
 #include "base/error.h"
-#include "physics/body.h"
 #include "pipeline/config/schema/schema_value.h"
 #include "pipeline/models/types/pmt_healpix.h"
+#include "pipeline/models/types/type_area.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,8 @@ enum {
 typedef struct area_row {
     double zenith, azimuth; /* rad */
     double area;            /* m2 */
+    double turned;          /* m2, what the module turns to the light; of the first row of a
+                               direction */
     double key;
     size_t group, line, pmt;
 } area_row;
@@ -41,6 +43,7 @@ void ics_pmt_areas_free(ice_pmt_areas *areas)
     free(areas->firsts);
     free(areas->azimuths);
     free(areas->areas);
+    free(areas->turned);
     *areas = (ice_pmt_areas){0};
 }
 
@@ -147,14 +150,13 @@ static size_t group_rows(area_row *rows, size_t count)
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Checks the sorted rows of one direction: a row for each PMT, and not more area than there is. */
-static void check_direction(ics_text_reader *reader, const ice_module_type *type,
-                            const area_row *rows, size_t count)
+static void check_direction(ics_text_reader *reader, const ics_type_area *body, area_row *rows,
+                            size_t count)
 {
-    const area_row *first = &rows[0];
+    const ice_module_type *type = body->type;
+    area_row *first = &rows[0];
     const bool is_pole = first->zenith == 0 || first->zenith == M_PI;
     const double zenith = first->zenith / DEGREE, azimuth = first->azimuth / DEGREE;
-    const double turned = ice_body_area(type->shape, type->open_ends, type->radius,
-                                        type->half_height, cos(first->zenith));
     double sum = 0;
     size_t found = 0; /* PMTs */
     for (size_t i = 0; i < count; ++i) {
@@ -172,17 +174,19 @@ static void check_direction(ics_text_reader *reader, const ice_module_type *type
         found += !is_again;
         sum += rows[i].area * (double)type->pmt_count / (double)count; /* at a pole: the mean */
     }
+    first->turned = ics_type_area_at(body, first->zenith, first->azimuth);
     if (found < type->pmt_count) {
         ics_text_fault(reader, first->line, 0,
                        "found no row of PMT %zu at zenith %.6g, azimuth %.6g, expected a row for "
                        "each of the %zu PMTs of the type",
                        found, zenith, azimuth, type->pmt_count);
-    } else if (sum > ICS_PMT_AREAS_MOST * turned) {
+    } else if (sum > ICS_PMT_AREAS_MOST * first->turned) {
         ics_text_fault(reader, first->line, 0,
                        "area: found %.4g m2 as the sum of all PMTs at zenith %.6g, azimuth %.6g, "
                        "expected at most %.4g m2, %g times the area that the module turns to this "
                        "light",
-                       sum, zenith, azimuth, ICS_PMT_AREAS_MOST * turned, ICS_PMT_AREAS_MOST);
+                       sum, zenith, azimuth, ICS_PMT_AREAS_MOST * first->turned,
+                       ICS_PMT_AREAS_MOST);
     }
 }
 
@@ -245,6 +249,7 @@ static void fill(const area_row *rows, size_t count, const size_t *rings, ice_mo
         }
         if (is_new) {
             out->azimuths[direction] = rows[i].azimuth;
+            out->turned[direction] = rows[i].turned;
         }
         same = is_new || rows[i].pmt != rows[i - 1].pmt ? 1 : same + 1;
         *area += (rows[i].area - *area) / (double)same; /* the mean of several rows */
@@ -266,10 +271,11 @@ static int make_table(ics_text_reader *reader, const area_row *rows, size_t coun
                            .firsts = calloc(ring_count + 1, sizeof(size_t)),
                            .azimuths = calloc(directions, sizeof(double)),
                            .areas = calloc(directions * type->pmt_count, sizeof(double)),
+                           .turned = calloc(directions, sizeof(double)),
                            .ring_count = ring_count,
                            .direction_count = directions};
     if (out->zeniths == NULL || out->firsts == NULL || out->azimuths == NULL ||
-        out->areas == NULL) {
+        out->areas == NULL || out->turned == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     fill(rows, count, rings, type);
@@ -281,6 +287,21 @@ static int make_table(ics_text_reader *reader, const area_row *rows, size_t coun
         ics_text_fault(reader, 0, 0, "found no area above %g m2, expected those of the PMTs",
                        AREA_LEAST);
     }
+    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+}
+
+/* Checks the rows, which are sorted by direction and PMT. */
+static int check_directions(ics_text_reader *reader, area_row *rows, size_t count,
+                            const ice_module_type *type)
+{
+    ics_type_area body;
+    ICS_TRY(ics_type_area_create(type, &body, NULL));
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && rows[next].group == rows[i].group; ++next) {
+        }
+        check_direction(reader, &body, rows + i, next - i);
+    }
+    ics_type_area_free(&body);
     return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
 }
 
@@ -305,13 +326,10 @@ static int make_directions(ics_text_reader *reader, area_row *rows, size_t count
         rows[i].key = (double)rows[i].pmt;
     }
     qsort(rows, count, sizeof *rows, compare_rows);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && rows[next].group == rows[i].group; ++next) {
-        }
-        check_direction(reader, type, rows + i, next - i);
+    int status = check_directions(reader, rows, count, type);
+    if (status == ICESTREAM_OK) {
+        status = make_table(reader, rows, count, rings, type);
     }
-    const int status =
-        reader->faults > 0 ? ICESTREAM_E_CONFIG : make_table(reader, rows, count, rings, type);
     free(rings);
     return status;
 }
@@ -390,11 +408,6 @@ int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
         return ics_yaml_error(error, node,
                               "table: found no pmts, expected the PMTs of the type, which the rows "
                               "of the table name by their numbers");
-    }
-    if (type->shape == ICE_SHAPE_MESH) {
-        return ics_yaml_error(error, node,
-                              "table: is not for a mesh, whose area in all directions is not "
-                              "known; expected a sphere, spheroid, capsule or cylinder");
     }
     char *path = ics_schema_join(node->source->folder, node->text, false);
     if (path == NULL) {

@@ -26,7 +26,8 @@ int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestrea
  * HEALPix in the ring scheme. */
 int ics_pmt_areas_read_npy(const ics_text *bytes, ice_module_type *type, icestream_error *error);
 /* The same with the key `table` of a type, whose value is the name of the file, which is an array
- * if its name ends with .npy. ICESTREAM_E_CONFIG also if the type has no PMTs or is a mesh. */
+ * if its name ends with .npy. ICESTREAM_E_CONFIG also if the type has no PMTs. The mesh of a type
+ * is read before. */
 int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
                             icestream_error *error);
 

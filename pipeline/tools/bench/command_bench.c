@@ -1,6 +1,8 @@
 /* The command `icestream bench`. */
 #include "base/error.h"
+#include "pipeline/config/config.h"
 #include "pipeline/tools/bench/impact.h"
+#include "pipeline/tools/command.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/roofline/microscope.h"
 
@@ -21,6 +23,7 @@ enum {
     OPTION_FILES,
     OPTION_ROOFLINE,
     OPTION_IMPACT,
+    OPTION_SHAPES,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -95,6 +98,9 @@ static const ics_option options[OPTIONS] = {
                        .value = "PART",
                        .help = "measure with a part of the physics and without it: tilt, "
                                "anisotropy, birefringence, hole-ice or collide"},
+    [OPTION_SHAPES] = {.name = "shapes",
+                       .help = "compare modules of many shapes, cables and a large detector with "
+                               "spheres, at oversize 1 and 5, or at that of --oversize"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -134,6 +140,15 @@ static int check_options(const ics_option_value *values, icestream_error *error)
                              "bench: found --impact, which measures times, and --%s; expected one "
                              "of them",
                              once ? "once" : "roofline");
+    }
+    const int measured[] = {OPTION_FILES, OPTION_ROOFLINE, OPTION_IMPACT};
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; ++i) {
+        if (values[OPTION_SHAPES].given && values[measured[i]].given) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "bench: found --shapes and --%s, which measures something else; "
+                                 "expected one of them",
+                                 options[measured[i]].name);
+        }
     }
     const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
     for (size_t i = 0; i < sizeof generated / sizeof *generated; ++i) {
@@ -185,6 +200,8 @@ static int measure(const ics_arguments *given, const icestream_config *config,
                     values[OPTION_STEPS].given || values[OPTION_PHOTONS].given,
         .files = values[OPTION_FILES].given,
         .once = values[OPTION_ONCE].given,
+        .shapes = values[OPTION_SHAPES].given,
+        .oversize = values[OPTION_OVERSIZE].given ? config->detector.oversize : 0,
         .json = values[OPTION_JSON].given,
         .markdown = values[OPTION_TABLE].given,
         .progress = stderr,
