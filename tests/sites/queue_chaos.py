@@ -36,7 +36,7 @@ device: {{ backend: cpu, threads: 1 }}
 """
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "transfer_server.py")
 KEYS = ("key", "known-secret-of-the-store")
-DISK = 64 << 20  # bytes
+DISK = 64 << 20  # bytes, in addition to four times those of the step files: the broker writes its file again now and then
 
 
 class Production:
@@ -45,7 +45,8 @@ class Production:
         self.port, self.workers, self.started = free_port(), {}, 0
         self.faults, self.broker, self.server, self.history = [], None, None, []
         self.clocks = {"workers": Clock("clock-workers"), "broker": Clock("clock-broker")}
-        self.disk = Disk("broker", DISK, given.full_disks > 0)
+        steps = sum(os.path.getsize(path) for path in glob.glob("../steps/*.npy"))
+        self.disk = Disk("broker", DISK + 4 * steps, given.full_disks > 0)
         self.secrets = {"ICESTREAM_QUEUE_PASSWORD": "known-secret-%d" % seed}
         self.secrets |= {"AWS_ACCESS_KEY_ID": KEYS[0], "AWS_SECRET_ACCESS_KEY": KEYS[1]}
         self.proxy = Proxy(self.port, seed, cut=0.01, late=0.005, drop=0.002)
