@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A call waits for the broker for a part of the lease, in these limits (s). */
-enum { LEASE_PARTS = 4, PATIENCE_MIN = 1, PATIENCE_MAX = 10 };
+enum { LEASE_PARTS = 4, PATIENCE_MIN = 1, PATIENCE_MAX = 10, HEARTBEATS = 4 /* in a lease */ };
 
 /* ---- the functions of the backend ------------------------------------------------------------ */
 
@@ -41,6 +41,7 @@ static int queue_claim(void *self, size_t most, ics_claim *out, size_t *count,
 static int extend(ics_queue_claims *queue, size_t *lost, icestream_error *error)
 {
     size_t from = 0;
+    const double begun = ics_clock_seconds();
     do { /* a command has room for some claims only */
         ics_queue_command command;
         redisReply *reply = NULL;
@@ -64,6 +65,7 @@ static int extend(ics_queue_claims *queue, size_t *lost, icestream_error *error)
         }
         freeReplyObject(reply);
     } while (from < queue->held_count);
+    queue->renewed = begun;
     *lost = 0;
     for (size_t i = 0; i < queue->held_count; ++i) {
         *lost += queue->held[i].lost;
@@ -77,10 +79,26 @@ static int queue_extend(void *self, size_t *lost, icestream_error *error)
     return unlock(queue, extend(queue, lost, error));
 }
 
+/* Whether the last heartbeat says too little about a claim: it is old, because this process was
+ * stopped or the broker away; or an earlier worker had the ticket, and may have finished it by now.
+ */
+static bool is_doubtful(const ics_queue_claims *queue, const ics_claim *claim)
+{
+    const double now = ics_clock_seconds(), beat = queue->lease / HEARTBEATS;
+    return claim->attempt > 1 || (now - queue->renewed > 2.0 * beat && now - queue->asked > beat);
+}
+
+/* If the broker is away, what it answered last counts. */
 static bool queue_holds(void *self, const ics_claim *claim)
 {
     ics_queue_claims *queue = lock(self);
     const ics_queue_held *held = ics_queue_find(queue, claim);
+    if (held != NULL && !held->lost && is_doubtful(queue, claim)) {
+        icestream_error ignored = {.status = ICESTREAM_OK};
+        size_t lost = 0;
+        queue->asked = ics_clock_seconds();
+        extend(queue, &lost, &ignored);
+    }
     const bool holds = held != NULL && !held->lost;
     unlock(queue, ICESTREAM_OK);
     return holds;
@@ -259,6 +277,7 @@ static int join(ics_queue_claims *queue, icestream_error *error)
     ics_queue_command_add(&command, queue->lease_ms);
     ics_queue_command_add(&command, queue->about);
     ICS_TRY(ics_queue_call_number(queue, &command, &is_free, error));
+    queue->renewed = ics_clock_seconds();
     return is_free == 1
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_FAILED,
@@ -283,7 +302,7 @@ static bool copy_options(ics_queue_claims *queue, const ics_queue_claims_options
     queue->attempts = options->attempts;
     queue->note = options->note;
     queue->user = options->user;
-    queue->looked = -HUGE_VAL;
+    queue->looked = queue->asked = -HUGE_VAL;
     snprintf(queue->configuration, sizeof queue->configuration, "%s",
              options->configuration != NULL ? options->configuration : "");
     snprintf(queue->lease_ms, sizeof queue->lease_ms, "%.0f", 1000.0 * options->lease);

@@ -3,6 +3,7 @@
 #include "pipeline/queue/queue_state.h"
 #include "pipeline/queue/queue_ticket.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,18 @@ static void return_entries(ics_queue_claims *queue, const redisReply *reply, siz
     }
 }
 
+/* There are expired claims that still count. Without an error a run without source.watch would end,
+ * although it can claim these tickets soon. */
+static int wait_for_lost(const ics_queue_claims *queue, const redisReply *reply,
+                         icestream_error *error)
+{
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ENOTCONN,
+                               "%s: no worker had renewed its lease for a while, so tickets of "
+                               "lost workers can be claimed in %.1f s",
+                               ics_queue_link_address(queue->link)->shown,
+                               (double)reply->integer / 1000.0);
+}
+
 int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t *count,
                     icestream_error *error)
 {
@@ -131,7 +144,8 @@ int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t
     ics_queue_command_add(&command, looks ? "1" : "0");
     ICS_TRY(ics_queue_call(queue, &command, &reply, error));
     queue->looked = looks ? now : queue->looked;
-    int status = ICESTREAM_OK;
+    int status =
+        reply->type == REDIS_REPLY_INTEGER ? wait_for_lost(queue, reply, error) : ICESTREAM_OK;
     for (size_t i = 0; i < reply->elements && status == ICESTREAM_OK; ++i) {
         bool taken = false;
         status = take_entry(queue, reply->element[i], &out[*count], &taken, error);

@@ -12,8 +12,14 @@
     "end\n"                                                                                        \
     "local function owner(id) local p = call('XPENDING', s, g, id, id, 1) return p[1] and "        \
     "p[1][2] end\n"                                                                                \
-    "local function beat(w, nonce, lease, about) call('HSET', s .. ':workers', w, now() .. ' ' "   \
-    ".. lease .. ' ' .. nonce .. ' ' .. about) end\n"
+    "local function beat(w, nonce, lease, about)\n"                                                \
+    "  local t, last = now(), call('HGET', s .. ':beats', 'last')\n"                               \
+    "  if not last or t - last > lease / 2 or t < tonumber(last) then\n"                           \
+    "    call('HSET', s .. ':beats', 'since', t)\n"                                                \
+    "  end\n"                                                                                      \
+    "  call('HSET', s .. ':beats', 'last', t)\n"                                                   \
+    "  call('HSET', s .. ':workers', w, t .. ' ' .. lease .. ' ' .. nonce .. ' ' .. about)\n"      \
+    "end\n"
 
 /* The clock of the broker was set back: the claims of a worker whose last heartbeat is in the
  * future would not expire before that time. They get the time of now, and expire a lease later
@@ -32,6 +38,18 @@
     "  end\n"                                                                                      \
     "end\n"
 
+/* How much longer (ms) expired claims count. A time without heartbeats of any worker is no sign
+ * that workers are lost: the broker was away or had no room, or its clock was set. So after such a
+ * time each worker has a whole lease to renew its claims. */
+#define GRACE                                                                                      \
+    "local function grace(lease)\n"                                                                \
+    "  local b, t = call('HMGET', s .. ':beats', 'last', 'since'), now()\n"                        \
+    "  if not b[1] or not b[2] or t - b[1] > lease / 2 or t < tonumber(b[1]) then\n"               \
+    "    return lease\n"                                                                           \
+    "  end\n"                                                                                      \
+    "  return math.max(0, b[2] + lease - t)\n"                                                     \
+    "end\n"
+
 static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     [ICS_QUEUE_PUT] = BEGINNING "local there = call('HGET', s .. ':names', ARGV[1])\n"
                                 "if there then return there == ARGV[2] and 'same' or there end\n"
@@ -44,11 +62,13 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "if time and nonce ~= ARGV[2] and math.abs(now() - time) < tonumber(lease) then return 0 end\n"
     "beat(unpack(ARGV))\n"
     "return 1",
-    [ICS_QUEUE_TAKE] = BEGINNING REDATE
-    "local w, most, lease, out = ARGV[1], tonumber(ARGV[2]), ARGV[3], {}\n"
+    [ICS_QUEUE_TAKE] = BEGINNING REDATE GRACE
+    "local w, most, lease, out, wait = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), {}, 0\n"
+    "local function expired(...) return call('XPENDING', s, g, 'IDLE', lease, '-', '+', ...) end\n"
     "if ARGV[4] == '1' then\n"
     "  redate()\n"
-    "  for _, p in ipairs(call('XPENDING', s, g, 'IDLE', lease, '-', '+', most)) do\n"
+    "  wait = grace(lease)\n"
+    "  for _, p in ipairs(wait > 0 and expired(most, back) or expired(most)) do\n"
     "    local e = call('XCLAIM', s, g, w, lease, p[1])\n"
     "    if e[1] then out[#out + 1] = {p[1], p[4] + 1, e[1][2]} end\n"
     "  end\n"
@@ -57,6 +77,7 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "  local r = call('XREADGROUP', 'GROUP', g, w, 'COUNT', most - #out, 'STREAMS', s, '>')\n"
     "  if r then for _, e in ipairs(r[1][2]) do out[#out + 1] = {e[1], 1, e[2]} end end\n"
     "end\n"
+    "if #out == 0 and wait > 0 and expired(1)[1] then return wait end\n"
     "return out",
     [ICS_QUEUE_EXTEND] = BEGINNING "local lost = {}\n"
                                    "beat(unpack(ARGV, 1, 4))\n"

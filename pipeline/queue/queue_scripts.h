@@ -10,7 +10,8 @@
 typedef enum ics_queue_script {
     ICS_QUEUE_PUT,    /* name identity pair...: "new", "same", or the identity that is there */
     ICS_QUEUE_JOIN,   /* worker nonce lease about: 1, or 0: another process has this name */
-    ICS_QUEUE_TAKE,   /* worker count lease look: a list of {id, attempt, pairs} */
+    ICS_QUEUE_TAKE,   /* worker count lease look: a list of {id, attempt, pairs}; a number: no
+                         ticket, but expired claims that still count for this time (ms) */
     ICS_QUEUE_EXTEND, /* worker nonce lease about id...: a list of the ids that are lost */
     ICS_QUEUE_DONE,   /* worker id digest pair...: "done"; "dead"; or the digest and the worker of
                          the result that is there */

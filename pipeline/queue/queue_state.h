@@ -26,7 +26,10 @@ typedef struct ics_queue_claims {
     char nonce[128];      /* distinguishes processes of one name */
     char lease_ms[24];
     ics_queue_steps_folders folders;
-    double lease, looked; /* s; ics_clock_seconds() of the last look for lost workers (s) */
+    double lease;   /* s */
+    double looked;  /* ics_clock_seconds() of the last look for lost workers (s) */
+    double renewed; /* of the last heartbeat that the broker answered (s) */
+    double asked;   /* of the last question of queue_holds() (s) */
     uint32_t attempts;
     char configuration[ICS_DIGEST_TEXT]; /* "": tickets for any */
     void (*note)(void *user, const char *line);

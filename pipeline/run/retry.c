@@ -8,6 +8,7 @@
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
+#include <math.h>
 
 enum { TRIES = 6, CROWD = 256 };
 
@@ -45,7 +46,9 @@ ics_run_retry_answer ics_run_retry_after(ics_run_state *run, ics_retry *retry, i
     }
     retry->tries++;
     retry->failed = ics_clock_seconds();
-    double delay = ics_run_room_delay(retry->tries);
+    /* The claims of a queue must not expire while their ends wait. */
+    const double most = error->cause == ENOTCONN ? run->config->source.lease / 4.0 : HUGE_VAL;
+    const double delay = fmin(ics_run_room_delay(retry->tries), most);
     retry->due = retry->failed + delay;
     set_pending(run, retry, what);
     run->retries.total++;

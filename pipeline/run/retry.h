@@ -1,6 +1,5 @@
 /* What failed for a reason that may pass is tried again after growing delays: as long as necessary
- * where the disk is full, and otherwise a few times. The functions count the retries of a run; only
- * they change an ics_retry. */
+ * where the disk is full, otherwise a few times. Only these functions change an ics_retry. */
 #ifndef ICS_RUN_RETRY_H
 #define ICS_RUN_RETRY_H
 
@@ -26,8 +25,7 @@ void ics_run_retry_begin(ics_run_state *run, ics_retry *retry);
 void ics_run_retry_succeeded(ics_run_state *run, ics_retry *retry);
 /* Forgets the retry: its owner has no use for it any more. */
 void ics_run_retry_clear(ics_run_state *run, ics_retry *retry);
-/* Whether so much work waits to be tried again that no more should be begun, for example because
- * sink.command fails for every hit file. */
+/* Whether so much work waits to be tried again that no more should be begun. */
 bool ics_run_retry_is_crowded(const ics_run_state *run);
 /* Whether something will be tried again. */
 bool ics_run_retry_is_expected(const ics_run_state *run);

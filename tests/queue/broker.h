@@ -149,7 +149,8 @@ static inline long long broker_call(const char *const *words)
 }
 #define BROKER_CALL(...) broker_call((const char *const[]){__VA_ARGS__, NULL})
 
-/* Makes the last heartbeat of all claims of a worker `seconds` old, and that of the worker. */
+/* Makes the last heartbeat of all claims of a worker `seconds` old, and that of the worker. Other
+ * workers seem to have renewed their leases during that time. */
 static inline void broker_age(const char *worker, double seconds)
 {
     char idle[32];
@@ -160,7 +161,8 @@ static inline void broker_age(const char *worker, double seconds)
                 "ARGV[2], 'RETRYCOUNT', p[4], 'JUSTID') end "
                 "local w = redis.call('HGET', KEYS[1] .. ':workers', ARGV[1]) "
                 "if w then local time, rest = w:match('^(%d+)(.*)') redis.call('HSET', KEYS[1] .. "
-                "':workers', ARGV[1], time - ARGV[2] .. rest) end return 1",
+                "':workers', ARGV[1], time - ARGV[2] .. rest) end "
+                "redis.call('HINCRBY', KEYS[1] .. ':beats', 'since', -ARGV[2]) return 1",
                 "1", "work", worker, idle);
 }
 

@@ -136,6 +136,70 @@ START_TEST(test_heartbeats_keep_claims)
 }
 END_TEST
 
+/* Nobody had a heartbeat for longer than the lease, because the broker was away. Then every worker
+ * has a whole lease to renew its claims, before others may claim its tickets. */
+START_TEST(test_silence)
+{
+    if (!broker_begin()) {
+        return;
+    }
+    broker_put("a.npy", "steps", NULL);
+    ics_claims one = broker_worker("one", 60);
+    ics_claim claim = broker_claim(&one, "a.npy"), none = {.name = NULL};
+    for (int i = 0; i < 2; ++i) {
+        broker_age("one", 61);
+        BROKER_CALL("HINCRBY", "work:beats", "last", "-61000");
+        ics_claims two = broker_worker("two", 60);
+        size_t count = 0, lost = 1;
+        icestream_error error = {.status = ICESTREAM_OK};
+        ck_assert_int_eq(ics_claims_take(&two, 1, &none, &count, &error), ICESTREAM_E_OUTPUT);
+        ck_assert_int_eq(error.cause, ENOTCONN);
+        ck_assert_ptr_nonnull(strstr(error.text, "lost workers can be claimed in "));
+        if (i == 0) {
+            ck_assert_int_eq(ics_claims_extend(&one, &lost, NULL), ICESTREAM_OK);
+            ck_assert_uint_eq(lost, 0);
+            broker_claim(&two, NULL);
+        } else { /* the first worker does not come back */
+            BROKER_CALL("HINCRBY", "work:beats", "since", "-61000");
+            ics_claims_destroy(&two);
+            two = broker_worker("two", 60); /* a new worker looks at once */
+            ics_claim taken = broker_claim(&two, "a.npy");
+            ck_assert(broker_done(&two, &taken, DIGEST_A));
+        }
+        ics_claims_destroy(&two);
+    }
+    ck_assert(!broker_done(&one, &claim, DIGEST_A));
+    ics_claims_destroy(&one);
+    broker_end();
+}
+END_TEST
+
+/* A worker that was stopped for longer than its lease asks the broker before it commits hits. */
+START_TEST(test_doubtful_claims)
+{
+    if (!broker_begin()) {
+        return;
+    }
+    broker_put("a.npy", "steps", NULL);
+    ics_claims one = broker_worker("one", 0.2), two = broker_worker("two", 60);
+    ics_claim first = broker_claim(&one, "a.npy");
+    broker_age("one", 61);
+    ics_claim second = broker_claim(&two, "a.npy");
+    bool held = true;
+    broker_sleep(0.3);
+    ck_assert_int_eq(ics_claims_holds(&one, &first, &held, NULL), ICESTREAM_OK);
+    ck_assert(!held);
+    /* The lost worker was faster. The one that has the ticket now finds that out. */
+    ck_assert(broker_done(&one, &first, DIGEST_A));
+    ck_assert_int_eq(ics_claims_holds(&two, &second, &held, NULL), ICESTREAM_OK);
+    ck_assert(!held);
+    ck_assert(!broker_done(&two, &second, DIGEST_A));
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
+    broker_end();
+}
+END_TEST
+
 START_TEST(test_given_back)
 {
     if (!broker_begin()) {
@@ -280,6 +344,8 @@ ICS_TEST_MAIN("queue claims")
     tcase_add_test(tests, test_lost_workers);
     tcase_add_test(tests, test_lost_but_first);
     tcase_add_test(tests, test_heartbeats_keep_claims);
+    tcase_add_test(tests, test_silence);
+    tcase_add_test(tests, test_doubtful_claims);
     tcase_add_test(tests, test_given_back);
     tcase_add_test(tests, test_dead_letters);
     tcase_add_test(tests, test_broker_is_killed);

@@ -1,4 +1,9 @@
-"""Parts of queue_chaos.py: a proxy that harms connections, clocks that make steps, and a disk that can be full."""
+"""Parts of queue_chaos.py: a proxy that harms connections, clocks that make steps, a disk that can be full, and the search
+for the causes of what was computed twice."""
+import calendar
+import collections
+import glob
+import json
 import os
 import random
 import select
@@ -119,3 +124,40 @@ class Disk:
     def end(self):
         if self.fault is None:
             subprocess.run(["umount", "-l", self.folder], check=False)
+
+
+def journal_times():
+    """Returns when (s since 1970) workers claimed and finished step files: {(worker, name): {event: time}}."""
+    times = {}
+    for path in glob.glob("hits-*/*journal*"):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                try:
+                    entry = json.loads(line)
+                except ValueError:
+                    continue  # cut by kill -9
+                if entry["event"] in ("claimed", "done"):
+                    whole, part = entry["time"].rstrip("Z").split(".")
+                    at = calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + part)
+                    name = os.path.basename(entry["file"]).replace(".steps.npy", ".hits.npy")
+                    times.setdefault((entry["worker"], name), {})[entry["event"]] = at
+    return times
+
+
+def causes(found, history):
+    """Counts why hit files were made more than once. `found`: paths of all hit files by their name. `history`: (what,
+    worker, begin, end) of each disturbance. A copy counts for the worker that made the one before it: what happened to
+    this worker, or else to the broker, between its claim and the claim of the next worker. Otherwise: the connection."""
+    times, counts = journal_times(), collections.Counter()
+    for name, paths in found.items():
+        if len(paths) < 2:
+            continue
+        workers = sorted((path.split("/")[0][len("hits-"):] for path in paths),
+                         key=lambda worker: times.get((worker, name), {}).get("claimed", 0.0))
+        for first, second in zip(workers, workers[1:]):
+            begin = times.get((first, name), {}).get("claimed", 0.0)
+            end = times.get((second, name), {}).get("claimed", 0.0)
+            seen = {what for what, worker, start, stop in history
+                    if start < end and stop > begin and (what not in ("kill", "stop") or worker == first)}
+            counts[next((what for what in ("kill", "stop", "disk", "broker", "clock") if what in seen), "connection")] += 1
+    return counts

@@ -9,7 +9,7 @@ recipes=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../configs/sites")
 # shellcheck source=tests/cli/common.bash
 . "$(dirname "$0")/../cli/common.bash"
 python=${EWMS_PYTHON:-python3}
-"$python" -c 'import ewms_pilot' 2>/dev/null || skip "no ewms_pilot (pip install ewms-pilot 'htcondor<25')"
+"$python" -c 'import ewms_pilot, pika' 2>/dev/null || skip "no ewms_pilot (pip install 'ewms-pilot[rabbitmq]' 'htcondor<25')"
 server=$(find /usr/lib/rabbitmq/lib -name rabbitmq-server -path '*/sbin/*' 2>/dev/null | head -n 1)
 [ -n "$server" ] || skip "no RabbitMQ (the package rabbitmq-server)"
 files=${2:-100}

@@ -27,7 +27,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from chaos_parts import Clock, Disk, Proxy, free_port  # noqa: E402
+from chaos_parts import Clock, Disk, Proxy, causes, free_port  # noqa: E402
 
 CONFIGURATION = """
 source: {{ queue: "redis://127.0.0.1:{port}/chaos", watch: true, scan: 0.2, lease: {lease}, attempts: 100, worker: {name} }}
@@ -36,16 +36,17 @@ device: {{ backend: cpu, threads: 1 }}
 """
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "transfer_server.py")
 KEYS = ("key", "known-secret-of-the-store")
-DISK = 64 << 20  # bytes
+DISK = 64 << 20  # bytes, in addition to four times those of the step files: the broker writes its file again now and then
 
 
 class Production:
     def __init__(self, given, seed):
         self.given, self.seed, self.random = given, seed, random.Random(seed)
         self.port, self.workers, self.started = free_port(), {}, 0
-        self.faults, self.broker, self.server = [], None, None
+        self.faults, self.broker, self.server, self.history = [], None, None, []
         self.clocks = {"workers": Clock("clock-workers"), "broker": Clock("clock-broker")}
-        self.disk = Disk("broker", DISK, given.full_disks > 0)
+        steps = sum(os.path.getsize(path) for path in glob.glob("../steps/*.npy"))
+        self.disk = Disk("broker", DISK + 4 * steps, given.full_disks > 0)
         self.secrets = {"ICESTREAM_QUEUE_PASSWORD": "known-secret-%d" % seed}
         self.secrets |= {"AWS_ACCESS_KEY_ID": KEYS[0], "AWS_SECRET_ACCESS_KEY": KEYS[1]}
         self.proxy = Proxy(self.port, seed, cut=0.01, late=0.005, drop=0.002)
@@ -137,7 +138,11 @@ class Production:
     # ---- what disturbs it ------------------------------------------------------------------------
 
     def disturb(self, what):
-        worker = self.workers[self.random.choice(sorted(self.workers))]
+        name, begun = self.random.choice(sorted(self.workers)), time.time()
+        self.harm(what, self.workers[name])
+        self.history.append((what, name, begun, time.time()))
+
+    def harm(self, what, worker):
         if what == "kill":
             worker.kill()
             worker.wait()
@@ -207,7 +212,7 @@ class Production:
     # ---- whether all is well ---------------------------------------------------------------------
 
     def compare(self):
-        """Compares all hit files with those of the undisturbed run. Returns how many were made twice."""
+        """Compares all hit files with those of the undisturbed run. Returns how many were made twice, by causes."""
         found = {}
         pattern = {"none": "", "http": "store/hits/*.npy", "s3": "store/bucket/hits/*.npy"}[self.given.store]
         shipped = {os.path.basename(path): path for path in glob.glob(pattern)}
@@ -224,7 +229,7 @@ class Production:
                         self.faults.append(other + " differs from the undisturbed run")
             if name not in (found if self.given.store == "none" else shipped):
                 self.faults.append(name + " is missing")
-        return sum(len(paths) - 1 for paths in found.values())
+        return causes(found, self.history)
 
     def look_for_secrets(self):
         values = [self.secrets["ICESTREAM_QUEUE_PASSWORD"].encode(), KEYS[1].encode()]
@@ -236,7 +241,8 @@ class Production:
 
     def judge(self, seconds, plan):
         report, given = self.status(), self.given
-        twice, share = self.compare(), 100.0
+        why = self.compare()
+        twice = sum(why.values())
         self.look_for_secrets()
         for what, value in (("done", given.files), ("dead", given.damaged), ("waiting", 0), ("in_work", 0)):
             if report[what] != value:
@@ -250,8 +256,9 @@ class Production:
         harm = dict(self.proxy.counts)
         for what, count in (self.store_proxy.counts if self.server else {}).items():
             harm[what] += count
-        print("seed %d, store %s: %.0f s; %d done, %d dead, %d made twice (%.2f %%); %s; %d workers started; connections: %s: %s"
+        print("seed %d, store %s: %.0f s; %d done, %d dead, %d made twice (%.2f %%%s); %s; %d workers started; connections: %s: %s"
               % (self.seed, given.store, seconds, report["done"], report["dead"], twice, share,
+                 "".join(", %d after %s" % (count, cause) for cause, count in sorted(why.items())),
                  ", ".join("%d %s" % (plan.count(what), what) for what in sorted(set(plan))), self.started,
                  ", ".join("%d %s" % (count, what) for what, count in harm.items()),
                  "FAILED: " + "; ".join(self.faults[:20]) if self.faults else "good"), flush=True)
