@@ -124,7 +124,8 @@ ICE_FN int32_t ice_pmt_of_pmt_table(const ice_detection *detection, const ice_ar
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_detect_pmt_table                                                            \
-    "detector.types light.acceptance light.high_efficiency detector.efficiencies "                 \
-    "detector.cables detector.cable_radius detector.cable_length detector.voltages"
+    "detector.types detector.om_conf detector.om_map detector.om_tables light.acceptance "         \
+    "light.high_efficiency detector.efficiencies detector.cables detector.cable_radius "           \
+    "detector.cable_length detector.voltages"
 
 #endif

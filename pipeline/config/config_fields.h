@@ -22,6 +22,7 @@ extern const ics_schema_custom ics_config_direction; /* workload.direction */
 extern const ics_schema_custom ics_config_join;      /* graph.join */
 extern const ics_schema_custom ics_config_when;      /* graph.compact.when */
 extern const ics_schema_custom ics_config_types;     /* detector.types */
+extern const ics_schema_custom ics_config_om_tables; /* detector.om_tables */
 extern const ics_schema_custom ics_config_particles; /* particles.list */
 
 #endif

@@ -1,4 +1,4 @@
-/* The key detector.types: a mapping that pipeline/models/types reads. */
+/* The keys detector.types and detector.om_tables: mappings that pipeline/models/types reads. */
 #include "pipeline/config/config.h"
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/schema/schema_value.h"
@@ -94,3 +94,46 @@ const ics_schema_custom ics_config_types = {
     .read = read_types,
     .print = print_types,
     .clear = clear_types};
+
+/* ---- detector.om_tables ---------------------------------------------------------------------- */
+
+static int read_om_tables(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    icestream_config *config = target;
+    char found[128];
+    if (node->kind != ICS_YAML_MAPPING) {
+        return ics_yaml_error(error, node,
+                              "detector.om_tables: found %s, expected a mapping of names of types "
+                              "to files, as in {DEgg: degg.csv}",
+                              ics_yaml_describe(node, found, sizeof found));
+    }
+    config->detector.om_tables = node->count > 0 ? node : NULL;
+    return ICESTREAM_OK;
+}
+
+static void print_om_tables(const void *target, FILE *out)
+{
+    const ics_yaml_node *tables = ((const icestream_config *)target)->detector.om_tables;
+    fputc('{', out);
+    for (size_t i = 0; tables != NULL && i < tables->count; ++i) {
+        const ics_yaml_node *value = tables->entries[i].value;
+        fputs(i ? ", " : "", out);
+        ics_yaml_print_text(tables->entries[i].key->text, out);
+        fputs(": ", out);
+        print_type(value, out); /* the name of a file becomes an absolute path */
+    }
+    fputc('}', out);
+}
+
+static void clear_om_tables(void *target)
+{
+    ((icestream_config *)target)->detector.om_tables = NULL;
+}
+
+const ics_schema_custom ics_config_om_tables = {
+    .expected = "a mapping of names of types to files",
+    .example = "{DEgg: degg.csv}",
+    .json_shape = "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"string\"}}",
+    .read = read_om_tables,
+    .print = print_om_tables,
+    .clear = clear_om_tables};

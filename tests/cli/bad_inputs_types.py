@@ -140,6 +140,18 @@ def type_cases():
 
     case("om.conf", "om.map without om.conf", "validate -s detector.file=d.csv -s detector.om_map=om.map", 2,
          "detector.om_map: has the numbers of types of om.conf, which is not given", {"d.csv": ROWS, "om.map": b"1 1 1\n"})  # fmt: skip
+    tables = "validate -s detector.file=d.csv -s detector.om_conf=om.conf -s detector.om_map=om.map -s 'detector.om_tables=%s'"
+    files = {"d.csv": ROWS, "om.conf": good, "om.map": b"1 1 1\n1 2 1\n", "a.csv": b"x"}
+    for name, value, says in (
+        ("tables that are a list", "[a.csv]", "detector.om_tables: found a list of 1, expected a mapping of names of types to files"),
+        ("a table of an unknown type", "{WOM: a.csv}", "detector.om_tables: found 'WOM', expected a type of om.conf: DOM"),
+        ("two tables of a type", "{DOM: a.csv, DOM: a.csv}", "detector.om_tables: the type 'DOM' is given twice"),
+        ("a table that is a list", "{DOM: [1]}", "table: found a list of 1, expected the name of a file that is CSV or .npy"),
+        ("a table that is none", "{DOM: a.csv}", "a.csv:1: error: found no column 'pmt', expected columns pmt,zenith,azimuth,area"),
+    ):
+        case("om.conf", name, tables % value, 2, says, files)
+    case("om.conf", "tables without om.conf", "validate -s detector.file=d.csv -s 'detector.om_tables={DOM: a.csv}'", 2,
+         "detector.om_tables: is about types of om.conf, which is not used; expected detector.om_conf, too", files)  # fmt: skip
     types("om.conf and types", "{a: {shape: sphere, radius: 0.2}}", "detector.om_conf: is given, and so are detector.types",
           {"om.conf": good}, more=" -s detector.om_conf=om.conf")  # fmt: skip
 

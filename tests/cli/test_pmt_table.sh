@@ -61,4 +61,22 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
         print count " photo-electrons by pmt-plane, " total " by pmt-table, " both " the same"
         exit !(count > 300 && both > 0.99 * count && both > 0.99 * total && length(pmts) == 2)
     }' pmt-plane.csv pmt-table.csv || fail "photo-electrons differ"
+
+# The same type and table by om.conf and detector.om_tables.
+printf 'degg 7 1 0 0.150 0.267 2 180 0\n 0 0\n' >om.conf
+printf '1 1 7\n1 2 7\n2 1 7\n' >om.map
+printf 'string,module,x,y,z\n1,1,0,0,0\n1,2,0,0,-17\n2,1,20,0,0\n' >upright.csv
+ppc=(-s stages.detect=pmt-table -s detector.file=upright.csv -s detector.om_conf=om.conf -s detector.om_map=om.map
+    -s 'detector.om_tables={degg: tables/areas.csv}' -s workload.kind=point -s 'workload.position=[3, 0, 1]'
+    -s workload.steps=300)
+expect 0 "$ICESTREAM" validate "${ppc[@]}"
+says out "effective areas in 181 directions on 181 rings"
+expect 0 "$ICESTREAM" validate "${ppc[@]}" --print-effective
+says out 'om_tables: {"degg": "'"$PWD/tables/areas.csv"
+expect 0 "$ICESTREAM" run -q "${ppc[@]}" -s sink.directory=ppc
+expect 0 "$ICESTREAM" run -q run.yaml -s stages.detect=pmt-table -s detector.file=upright.csv -s sink.directory=own
+for name in ppc own; do expect 0 "$ICESTREAM" convert $name/*.hits.npy $name.csv; done
+same ppc.csv own.csv
+expect 2 "$ICESTREAM" validate "${ppc[@]}" -s 'detector.om_tables={}'
+says err "the type degg has none; expected table in detector.types, or a row of detector.om_tables"
 finish

@@ -22,6 +22,10 @@
 #define TYPES                                                                                      \
     BUILT_IN                                                                                       \
     "detector: {file: FOLDER/few.csv, om_conf: FOLDER/types.conf, om_map: FOLDER/types.map}\n"
+#define TYPE_TABLES                                                                                \
+    BUILT_IN                                                                                       \
+    "detector: {file: FOLDER/few.csv, om_conf: FOLDER/types.conf, om_map: FOLDER/types.map, "      \
+    "om_tables: {A: FOLDER/areas.csv, B: FOLDER/areas.csv}}\nstages: {detect: pmt-table}\n"
 #define AT_SIDE   BUILT_IN "detector: {file: FOLDER/few.csv, string_cables: side}\n"
 #define DETECTING "stages: {detect: pe}\n"
 #define RICH      ALL_ICE FEW DETECTING
@@ -47,6 +51,10 @@ static model_folder create_folder(void)
         {"relative.txt", "300 0.5\n500 2\n"},
         {"types.conf", "A 1 1 0.5 0.15 0.2 1 180 0\nB 2 1 0.5 0.15 0.15 1 180 0\n"},
         {"other.conf", "A 1 1 0.5 0.16 0.2 1 180 0\nB 2 1 0.5 0.15 0.15 1 180 0\n"},
+        {"areas.csv", "pmt,zenith,azimuth,area\n0,0,0,0\n0,30,0,0\n0,60,0,0\n0,90,0,0.01\n"
+                      "0,120,0,0.02\n0,150,0,0.03\n0,180,0,0.03\n"},
+        {"other-areas.csv", "pmt,zenith,azimuth,area\n0,0,0,0\n0,30,0,0\n0,60,0,0\n"
+                            "0,90,0,0.02\n0,120,0,0.02\n0,150,0,0.03\n0,180,0,0.03\n"},
         {"types.map", "1 1 1\n1 2 1\n2 1 1\n2 2 1\n"},
         {"other.map", "1 1 1\n1 2 2\n2 1 1\n2 2 1\n"},
     };
@@ -123,6 +131,7 @@ static const struct {
     {RICH, "detector.types", "{a: {shape: spheroid, radius: 0.15, half_height: 0.2}}"},
     {TYPES, "detector.om_conf", "FOLDER/other.conf"},
     {TYPES, "detector.om_map", "FOLDER/other.map"},
+    {TYPE_TABLES, "detector.om_tables", "{A: FOLDER/areas.csv, B: FOLDER/other-areas.csv}"},
     {RICH, "detector.oversize", "3"},
     {BUILT_IN, "detector.jitter", "true"},
     {BUILT_IN DETECTING, "detector.dense", "true"},

@@ -194,10 +194,12 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
     }
     if (strcmp(config->stages.detect, table) == 0 && type->pmt_count > 0 &&
         type->table.ring_count == 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: pmt-table needs the effective areas of the "
-                             "PMTs, and the type %s has none; expected table in detector.types",
-                             where, type->name);
+        return ics_error_add(
+            error, ICESTREAM_E_CONFIG,
+            "%s: error: stages.detect: pmt-table needs the effective areas of the "
+            "PMTs, and the type %s has none; expected table in detector.types, or a "
+            "row of detector.om_tables",
+            where, type->name);
     }
     return ICESTREAM_OK;
 }

@@ -17,7 +17,7 @@ void ics_type_area_free(ics_type_area *area);
 /* Returns the area (m2) on which parallel light meets the module and becomes a hit, at true size.
  * zenith, azimuth (rad): the direction from which the light comes, in the module's own frame. Of a
  * mesh it is what 17,711 lines find that do not meet an absorber first; the lines are a Fibonacci
- * lattice, so that the error is some 0.1 % (tests/models/test_pmt_table.c). */
+ * lattice, so that the error is some 0.1 % (tests/models/test_pmt_table_mesh.c). */
 double ics_type_area_at(const ics_type_area *area, double zenith, double azimuth);
 
 #endif

@@ -325,6 +325,32 @@ static int read_named(const ics_yaml_node *mapping, double oversize, ics_types *
 
 /* ---- om.conf --------------------------------------------------------------------------------- */
 
+/* Reads the tables of types by their names. */
+static int read_om_tables(const ics_yaml_node *tables, ics_types *types, icestream_error *error)
+{
+    char names[256];
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; tables != NULL && i < tables->count; ++i) {
+        const ics_yaml_entry *entry = &tables->entries[i];
+        const size_t found = ics_types_find(types, entry->key->text, strlen(entry->key->text));
+        int result;
+        if (entry->duplicate_of != NULL) {
+            result = ics_yaml_error(error, entry->key,
+                                    "detector.om_tables: the type '%.60s' is given twice",
+                                    entry->key->text);
+        } else if (found == types->count) {
+            result = ics_yaml_error(error, entry->key,
+                                    "detector.om_tables: found '%.60s', expected a type of "
+                                    "om.conf: %s",
+                                    entry->key->text, ics_types_names(types, names, sizeof names));
+        } else {
+            result = ics_pmt_areas_read_yaml(entry->value, &types->items[found], error);
+        }
+        status = status ? status : result;
+    }
+    return status;
+}
+
 static int read_om_conf(const icestream_config *config, ics_types *types, icestream_error *error)
 {
     ics_text text;
@@ -339,7 +365,7 @@ static int read_om_conf(const icestream_config *config, ics_types *types, icestr
         ics_text_free(&text);
     }
     free(path);
-    return status;
+    return status ? status : read_om_tables(config->detector.om_tables, types, error);
 }
 
 int ics_types_om_file(const icestream_config *config, const char *value, const char *name,
@@ -371,7 +397,17 @@ static bool is_path(const char *value)
     return strcmp(value, "auto") != 0 && strcmp(value, "none") != 0;
 }
 
-/* Types come from one source, and om.map needs the numbers of om.conf. */
+/* Reports that there are tables for types of om.conf, which the run does not use. */
+static int no_om_conf(const icestream_config *config, icestream_error *error)
+{
+    char place[512];
+    return ics_error_add(error, ICESTREAM_E_CONFIG,
+                         "%s: error: detector.om_tables: is about types of om.conf, which is not "
+                         "used; expected detector.om_conf, too, and no detector.types",
+                         ics_config_place(config, "detector.om_tables", place, sizeof place));
+}
+
+/* Types come from one source, and om.map and om_tables are about the types of om.conf. */
 static int check_sources(const icestream_config *config, icestream_error *error)
 {
     char place[512];
@@ -390,7 +426,9 @@ static int check_sources(const icestream_config *config, icestream_error *error)
             "is not given; expected detector.om_conf, too",
             ics_config_place(config, "detector.om_map", place, sizeof place));
     }
-    return ICESTREAM_OK;
+    return config->detector.om_tables != NULL && config->detector.types != NULL
+               ? no_om_conf(config, error)
+               : ICESTREAM_OK;
 }
 
 int ics_types_read(const icestream_config *config, ics_types *out, ics_warnings *warnings,
@@ -398,10 +436,13 @@ int ics_types_read(const icestream_config *config, ics_types *out, ics_warnings 
 {
     *out = (ics_types){0};
     ICS_TRY(check_sources(config, error));
-    const int status =
+    int status =
         config->detector.types != NULL
             ? read_named(config->detector.types, config->detector.oversize, out, warnings, error)
             : read_om_conf(config, out, error);
+    if (status == ICESTREAM_OK && config->detector.om_tables != NULL && out->count == 0) {
+        status = no_om_conf(config, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_types_free(out);
     }
