@@ -28,6 +28,7 @@ static filled fill(const stage_world *world, ics_schedule schedule, const char *
                                        .variants = world_variants(),
                                        .pool = pool,
                                        .table = &table,
+                                       .fills_table_alone = pool == 170,
                                        .instruction_set = instruction_set};
     icestream_error error;
     ics_graph *graph = NULL;
