@@ -17,8 +17,9 @@
 #include "stages/create_cherenkov.h"
 #include "stages/profile.h"
 
-/* Axes of a table at most: three of position, the delay, and the angle of impact. */
-enum { ICE_TABULATE_AXES = 5 };
+/* Axes of a table at most: three of position, the delay, and the angle of impact. Coefficients of
+ * an acceptance. */
+enum { ICE_TABULATE_AXES = 5, ICE_TABULATE_COEFFICIENTS = 16 };
 
 typedef enum ice_tabulate_geometry {
     ICE_TABULATE_NONE,
@@ -49,8 +50,12 @@ typedef struct ice_tabulation {
     float absorption_lengths; /* that a photon flies, > 0 */
     float inverse_speed;      /* ns/m: of the light that has the delay 0 */
     float cherenkov_tangent;  /* cylindrical: tangent of the Cherenkov angle */
-    uint64_t *sums;           /* [cells], units of 2^-32 of a weight */
-    uint64_t *squares;        /* [cells], units of 2^-32 of a squared weight; or NULL */
+    int32_t has_acceptance;   /* 1: weights contain the acceptance of a module by direction */
+    /* Coefficients of x^0, x^1, ..., where x is ice_tabulate_way.impact: the acceptance of a module
+     * that looks down, divided by its maximum (physics.md 8.5). */
+    float acceptance[ICE_TABULATE_COEFFICIENTS];
+    uint64_t *sums;    /* [cells], units of 2^-32 of a weight */
+    uint64_t *squares; /* [cells], units of 2^-32 of a squared weight; or NULL */
 } ice_tabulation;
 
 /* 1 / speed of light, ns/m. */
@@ -229,6 +234,18 @@ ICE_FN ice_tabulate_way ice_tabulate_begin(const ice_tabulation *table, const ic
     way.through = tables->thickness * stretch;
     way.leaves = fabsf(ice_face(tables, way.layer + up) - segment.height) * stretch;
     return way;
+}
+
+/* Returns the share of the light of a direction that a module which looks down accepts, relative to
+ * the direction that it accepts best. x: ice_tabulate_way.impact, which is 1 for light that travels
+ * upwards. The number of coefficients is a constant, so that a loop over segments vectorises. */
+ICE_FN float ice_tabulate_accepted(const ice_tabulation *table, float x)
+{
+    float sum = 0.0f;
+    for (int32_t k = ICE_TABULATE_COEFFICIENTS; k > 0; --k) {
+        sum = fmaf(sum, x, table->acceptance[k - 1]);
+    }
+    return ice_max(sum, 0.0f);
 }
 
 /* A sample, in the frame of its source. */

@@ -206,6 +206,21 @@ START_TEST(depths_of_samples_are_those_of_the_layers)
 }
 END_TEST
 
+/* The standard curve of physics.md 8.5, 0.34 + 0.51 x - 0.17 x^3 with the maximum 0.68: 0.68,
+ * 0.57375, 0.34 and 0 for x = 1, 0.5, 0 and -1, and below 0 nothing. */
+START_TEST(acceptances_are_those_of_the_curve)
+{
+    const ice_tabulation standard = {.acceptance = {0.5f, 0.75f, 0, -0.25f}};
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, 1.0f), 1.0f, 1e-6f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, 0.5f), 0.57375f / 0.68f, 1e-6f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, 0.0f), 0.5f, 1e-6f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, -1.0f), 0.0f, 1e-6f);
+    const ice_tabulation steep = {.acceptance = {-0.5f, 1.5f}};
+    ck_assert_float_eq(ice_tabulate_accepted(&steep, 0.25f), 0.0f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&steep, 0.5f), 0.25f, 1e-6f);
+}
+END_TEST
+
 /* The offsets of photons are uniform: in each of 16 parts of [0, 1) lies the expected number within
  * 5 standard deviations (a false alarm in 1e5 seeds). */
 START_TEST(offsets_are_uniform)
@@ -234,6 +249,7 @@ ICS_TEST_MAIN("tabulate")
     tcase_add_test(tabulate, weights_are_rounded_to_the_nearest_unit);
     tcase_add_test(tabulate, the_remainder_is_carried_into_the_next_segment);
     tcase_add_test(tabulate, depths_of_samples_are_those_of_the_layers);
+    tcase_add_test(tabulate, acceptances_are_those_of_the_curve);
     tcase_add_test(tabulate, offsets_are_uniform);
     suite_add_tcase(suite, tabulate);
 }

@@ -122,6 +122,20 @@ ICE_FN void ics_tabulate_begin_with(const ics_tabulate_job *job, const ice_table
     }
 }
 
+/* Multiplies the weights of segments by the acceptance of a module, if the table has one. */
+static void ics_tabulate_accept(const ice_tabulation *table, uint32_t count,
+                                ics_tabulate_ways *ways)
+{
+    const ice_tabulation t = *table;
+    if (!t.has_acceptance) {
+        return;
+    }
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < count; ++i) {
+        ways->weight[i] *= ice_tabulate_accepted(&t, ways->impact[i]);
+    }
+}
+
 /* Finds the samples of segments of a wave. Photons that have ended have none. */
 static void ics_tabulate_begin(const ics_tabulate_job *job, const ice_tables *tables,
                                const ics_wave *wave, uint32_t begin, uint32_t count,
@@ -322,6 +336,7 @@ static void ics_tabulate_add_ways(ics_tabulate_job *job, const ice_tables *table
                                   uint32_t count, ics_tabulate_block *block)
 {
     block->count = 0;
+    ics_tabulate_accept(job->table, count, &block->ways);
     for (uint32_t i = 0; i < count; ++i) {
         const int32_t samples = block->ways.count[i];
         for (int32_t first = 0; first < samples; first += ICS_TABULATE_AT_ONCE) {

@@ -141,6 +141,9 @@ ICE_FN void gpu_table_start_segment(const ice_tabulation *table, const ice_table
     const ice_tabulate_segment segment = {
         *photon, own->start, own->active.optics, own->bounce.height, own->bounce.length, factor};
     own->way = ice_tabulate_begin(table, tables, &work->origins[emission], segment);
+    if (table->has_acceptance) {
+        own->way.weight *= ice_tabulate_accepted(table, own->way.impact);
+    }
     own->sample = 0;
     own->count = own->way.count;
 }
