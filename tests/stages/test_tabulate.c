@@ -206,8 +206,8 @@ START_TEST(depths_of_samples_are_those_of_the_layers)
 }
 END_TEST
 
-/* The standard curve of physics.md 8.5, 0.34 + 0.51 x - 0.17 x^3 with the maximum 0.68: 0.68,
- * 0.57375, 0.34 and 0 for x = 1, 0.5, 0 and -1, and below 0 nothing. */
+/* The standard curve 0.34 + 0.51 x - 0.17 x^3 has the maximum 0.68 (physics.md 8.5). Its values for
+ * x = 1, 0.5, 0 and -1 are 0.68, 0.57375, 0.34 and 0. Where a curve is negative, 0 counts. */
 START_TEST(acceptances_are_those_of_the_curve)
 {
     const ice_tabulation standard = {.acceptance = {0.5f, 0.75f, 0, -0.25f}};
