@@ -3,8 +3,10 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -97,4 +99,51 @@ int ics_memory_check(const char *what, double bytes, double reserved, icestream_
         return refuse(what, bytes, "the machine has", 1024 * left, error);
     }
     return ICESTREAM_OK;
+}
+
+/* The size of a huge page. A mapping that is not a multiple of it has ordinary pages at both ends,
+ * unless it begins at a multiple. */
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Returns the bytes of a mapping, or 0 if the number does not fit. Small arrays get whole pages. */
+static size_t mapped_bytes(size_t bytes)
+{
+    const size_t page =
+        bytes >= HUGE_PAGE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE); /* a power of 2 */
+    return bytes <= SIZE_MAX - 2 * HUGE_PAGE ? (bytes + page - 1) & ~(page - 1) : 0;
+}
+
+void *ics_memory_map(size_t bytes)
+{
+    const size_t size = mapped_bytes(bytes);
+    const size_t spare = size >= HUGE_PAGE ? HUGE_PAGE : 0;
+    if (size == 0) {
+        return NULL;
+    }
+    char *memory =
+        mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    if (spare > 0) {
+        /* What lies before the first multiple, and behind the array, is given back. */
+        const size_t before = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+        if (before > 0) {
+            munmap(memory, before);
+        }
+        memory += before;
+        if (before < spare) {
+            munmap(memory + size, spare - before);
+        }
+        /* A kernel that refuses gives ordinary pages. */
+        (void)madvise(memory, size, MADV_HUGEPAGE);
+    }
+    return memory;
+}
+
+void ics_memory_unmap(void *memory, size_t bytes)
+{
+    if (memory != NULL) {
+        munmap(memory, mapped_bytes(bytes));
+    }
 }

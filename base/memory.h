@@ -1,8 +1,10 @@
-/* How much memory this process may still take. */
+/* How much memory this process may still take, and memory for large arrays. */
 #ifndef ICS_BASE_MEMORY_H
 #define ICS_BASE_MEMORY_H
 
 #include "base/icestream_error.h"
+
+#include <stddef.h>
 
 /* Checks a request for memory before it is made, so that a wrong number in a configuration is an
  * error, and not a process that the kernel kills. `what` names what needs `bytes` of memory, with
@@ -11,5 +13,13 @@
  * (v2) of the process, and for the address space RLIMIT_AS (ulimit -v). A limit that cannot be read
  * is none. ICESTREAM_E_MEMORY: "the steps need 12 GB, but the machine has 3 GB". */
 int ics_memory_check(const char *what, double bytes, double reserved, icestream_error *error);
+
+/* Returns `bytes` bytes of zeros for an array that is read and written at random, or NULL if
+ * the machine lacks the memory. The kernel is asked for huge pages, so that the processor finds the
+ * address of a page more often without a walk through tables in memory. A kernel without huge pages
+ * gives ordinary ones. ics_memory_unmap() frees the array. bytes >= 1. */
+void *ics_memory_map(size_t bytes);
+/* Frees what ics_memory_map() returned for the same number of bytes. Accepts NULL. */
+void ics_memory_unmap(void *memory, size_t bytes);
 
 #endif

@@ -47,7 +47,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
             const uint32_t begin = wave->count;
             kernels->create(variants->create, tables, emissions, wave, refill(&from, wave));
             if (job != NULL) {
-                kernels->begin_table(job->table, wave, begin);
+                kernels->begin_table(job->table, tables, emissions, wave, begin);
             }
         }
         if (wave->count == 0) {
@@ -64,7 +64,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
         }
         kernels->propagate(variants->propagate, tables, wave);
         if (job != NULL) {
-            kernels->tabulate(job, tables, emissions, wave, account);
+            kernels->tabulate(job, tables, wave, account);
         } else if (kernels->collide(variants->collide, tables, wave, sink, account)) {
             return ICESTREAM_E_MEMORY;
         }

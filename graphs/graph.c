@@ -121,10 +121,16 @@ static int load_custom(ics_graph *graph, icestream_error *error)
 static int begin_table(ics_graph *graph, icestream_error *error)
 {
     graph->table.table = graph->options.table;
-    graph->table.absorption = calloc(ics_graph_pool(graph), sizeof *graph->table.absorption);
-    return graph->table.absorption != NULL
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");
+    graph->table.is_alone = graph->options.fills_table_alone;
+    const size_t slots = ics_graph_pool(graph);
+    float *memory = calloc(3 * slots, sizeof *memory);
+    if (memory == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");
+    }
+    graph->table.absorption = memory;
+    graph->wave.table_offset = memory + slots;
+    graph->wave.table_delay = memory + 2 * slots;
+    return ICESTREAM_OK;
 }
 
 int ics_graph_create(const ics_graph_options *options, const ics_tables *tables, ics_graph **out,

@@ -39,6 +39,7 @@ typedef struct ics_graph_options {
     uint32_t pool;                  /* photon slots, 0: chosen by the graph */
     const char *instruction_set;    /* "auto", "baseline", "avx2" or "avx512" */
     const ice_tabulation *table;    /* filled by all graphs that have it; NULL: hits are recorded */
+    bool fills_table_alone;         /* no other thread adds to the table while this graph runs */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
 } ics_graph_options;
 

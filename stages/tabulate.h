@@ -17,8 +17,9 @@
 #include "stages/create_cherenkov.h"
 #include "stages/profile.h"
 
-/* Axes of a table at most: three of position, the delay, and the angle of impact. */
-enum { ICE_TABULATE_AXES = 5 };
+/* Axes of a table at most: three of position, the delay, and the angle of impact. Coefficients of
+ * an acceptance. */
+enum { ICE_TABULATE_AXES = 5, ICE_TABULATE_COEFFICIENTS = 16 };
 
 typedef enum ice_tabulate_geometry {
     ICE_TABULATE_NONE,
@@ -49,8 +50,12 @@ typedef struct ice_tabulation {
     float absorption_lengths; /* that a photon flies, > 0 */
     float inverse_speed;      /* ns/m: of the light that has the delay 0 */
     float cherenkov_tangent;  /* cylindrical: tangent of the Cherenkov angle */
-    uint64_t *sums;           /* [cells], units of 2^-32 of a weight */
-    uint64_t *squares;        /* [cells], units of 2^-32 of a squared weight; or NULL */
+    int32_t has_acceptance;   /* 1: weights contain the acceptance of a module by direction */
+    /* Coefficients of x^0, x^1, ..., where x is ice_tabulate_way.impact: the acceptance of a module
+     * that looks down, divided by its maximum (physics.md 8.5). */
+    float acceptance[ICE_TABULATE_COEFFICIENTS];
+    uint64_t *sums;    /* [cells], units of 2^-32 of a weight */
+    uint64_t *squares; /* [cells], units of 2^-32 of a squared weight; or NULL */
 } ice_tabulation;
 
 /* 1 / speed of light, ns/m. */
@@ -80,8 +85,7 @@ typedef struct ice_tabulate_way {
     float impact;              /* cosine of the angle between the direction and the vertical */
     float first;               /* distance of the first sample from the start, m */
     float length;              /* of the segment, m */
-    float step;                /* m between samples */
-    uint32_t count;            /* samples */
+    int32_t count;             /* samples; for 0 nothing else here has a meaning */
     /* The layer that the last sample lies in. */
     float coefficient; /* absorption coefficient there, 1/m */
     float entered;     /* distance from the start at which the segment entered it, m */
@@ -90,7 +94,7 @@ typedef struct ice_tabulate_way {
     float through;     /* length of the segment in a whole layer, m */
     float factor;      /* of absorption along this direction */
     int32_t layer, up;
-    ice_optics optics;
+    float dust, ice; /* ice_optics */
 } ice_tabulate_way;
 
 /* ---- the samples of a segment ---------------------------------------------------------------- */
@@ -140,80 +144,108 @@ ICE_FN float ice_tabulate_slowness(const ice_tables *tables, float wavelength)
            ICE_TABULATE_INVERSE_C;
 }
 
-ICE_FN float ice_tabulate_coefficient(const ice_tables *tables, const ice_tabulate_way *way)
+/* What all segments of a photon share. */
+typedef struct ice_tabulate_start {
+    float offset; /* ice_tabulate_offset() */
+    float delay;  /* ice_tabulate_start_delay(), ns */
+} ice_tabulate_start;
+
+ICE_FN ice_tabulate_start ice_tabulate_start_of(const ice_tables *tables,
+                                                const ice_emission *emission, uint32_t photon_id)
 {
-    const ice_layer_row *row = &tables->layers[way->layer];
-    return ice_absorption(way->optics, row->dust, row->ice) * way->factor;
+    const ice_tabulate_start start = {
+        ice_tabulate_offset(tables, ice_identity_of(emission, photon_id)),
+        ice_tabulate_start_delay(tables, emission, photon_id)};
+    return start;
 }
 
 /* A segment that a photon begins. */
 typedef struct ice_tabulate_segment {
-    const ice_emission *emission; /* of the photon */
-    const ice_photon *photon;     /* at the start, with the absorption depth left there */
+    ice_photon photon; /* at the start, with the absorption depth left there */
+    ice_tabulate_start start;
     ice_optics optics;
     float height; /* of the start among the layers, m */
     float length; /* m */
+    float factor; /* ice_tabulate_factor() */
 } ice_tabulate_segment;
 
-/* Finds the samples on a segment. `u`: ice_tabulate_offset() of the photon. Returns the number of
- * samples; for 0, *way has no meaning. */
-ICE_FN uint32_t ice_tabulate_begin_at(const ice_tabulation *table, const ice_tables *tables,
-                                      const ice_tabulate_origin *origin,
-                                      const ice_tabulate_segment *segment, float u,
-                                      ice_tabulate_way *way)
+/* Returns the factor of absorption along the direction of a photon. */
+ICE_FN float ice_tabulate_factor(const ice_tables *tables, float height, ice_direction n)
 {
-    const ice_photon *photon = segment->photon;
-    const float before = floorf(fmaf(photon->path, table->inverse_step, -u));
-    const float after = floorf(fmaf(photon->path + segment->length, table->inverse_step, -u));
-    if (!(after > before)) {
-        return 0;
-    }
-    way->count = (uint32_t)(after - before);
-    way->first = fmaf(before + 1.0f + u, table->step, -photon->path);
-    way->length = segment->length;
-    way->step = table->step;
-
-    const float x = photon->x - origin->x, y = photon->y - origin->y, z = photon->z - origin->z;
-    way->x = fmaf(origin->ux, x, fmaf(origin->uy, y, origin->uz * z));
-    way->y = fmaf(origin->vx, x, fmaf(origin->vy, y, origin->vz * z));
-    way->z = fmaf(origin->wx, x, fmaf(origin->wy, y, origin->wz * z));
-    const float dx = photon->dx, dy = photon->dy, dz = photon->dz;
-    way->dx = fmaf(origin->ux, dx, fmaf(origin->uy, dy, origin->uz * dz));
-    way->dy = fmaf(origin->vx, dx, fmaf(origin->vy, dy, origin->vz * dz));
-    way->dz = fmaf(origin->wx, dx, fmaf(origin->wy, dy, origin->wz * dz));
-    way->impact = dz;
-    way->weight = origin->weight;
-    way->slowness = ice_tabulate_slowness(tables, photon->wavelength);
-    const float delay = ice_tabulate_start_delay(tables, segment->emission, photon->photon_id);
-    way->time = fmaf(photon->path, way->slowness, origin->time + delay);
-
-    way->optics = segment->optics;
-    way->factor = 1.0f;
-    if (tables->features & ICE_HAS_DIRECTIONS) {
-        way->factor =
-            ice_absorption_factor_along(tables, segment->height, ice_direction_of(photon)).factor;
-    }
-    way->depth = table->absorption_lengths - photon->absorption;
-    way->entered = 0.0f;
-    way->up = dz > 0.0f ? 1 : 0;
-    way->layer = ice_layer_at(tables, segment->height);
-    way->coefficient = ice_tabulate_coefficient(tables, way);
-    const float steep = fabsf(dz);
-    const float stretch = ice_div(1.0f, ice_max(steep, 1e-9f));
-    const float face = ice_face(tables, way->layer + way->up);
-    way->through = tables->thickness * stretch;
-    way->leaves = fabsf(face - segment->height) * stretch;
-    return way->count;
+    return tables->features & ICE_HAS_DIRECTIONS
+               ? ice_absorption_factor_along(tables, height, n).factor
+               : 1.0f;
 }
 
-/* The same for the samples of the photon. */
-ICE_FN uint32_t ice_tabulate_begin(const ice_tabulation *table, const ice_tables *tables,
-                                   const ice_tabulate_origin *origin,
-                                   const ice_tabulate_segment *segment, ice_tabulate_way *way)
+/* Returns the absorption coefficient in the layer of a segment, 1/m. */
+ICE_FN float ice_tabulate_coefficient(const ice_tables *tables, const ice_tabulate_way *way)
 {
-    const float u =
-        ice_tabulate_offset(tables, ice_identity_of(segment->emission, segment->photon->photon_id));
-    return ice_tabulate_begin_at(table, tables, origin, segment, u, way);
+    const ice_layer_row *row = &tables->layers[way->layer];
+    const ice_optics optics = {0.0f, way->dust, way->ice};
+    return ice_absorption(optics, row->dust, row->ice) * way->factor;
+}
+
+/* Returns a vector in the frame of a source. */
+ICE_FN ice_direction ice_tabulate_turn(const ice_tabulate_origin *origin, float x, float y, float z)
+{
+    const ice_direction turned = {fmaf(origin->ux, x, fmaf(origin->uy, y, origin->uz * z)),
+                                  fmaf(origin->vx, x, fmaf(origin->vy, y, origin->vz * z)),
+                                  fmaf(origin->wx, x, fmaf(origin->wy, y, origin->wz * z))};
+    return turned;
+}
+
+/* Finds the samples on a segment. The function has no branch if the features of the tables are
+ * constants, so that a loop over segments vectorises. */
+ICE_FN ice_tabulate_way ice_tabulate_begin(const ice_tabulation *table, const ice_tables *tables,
+                                           const ice_tabulate_origin *origin,
+                                           ice_tabulate_segment segment)
+{
+    const ice_photon photon = segment.photon;
+    const float u = segment.start.offset;
+    const float before = floorf(fmaf(photon.path, table->inverse_step, -u));
+    const float after = floorf(fmaf(photon.path + segment.length, table->inverse_step, -u));
+    const ice_direction from =
+        ice_tabulate_turn(origin, photon.x - origin->x, photon.y - origin->y, photon.z - origin->z);
+    const ice_direction n = ice_tabulate_turn(origin, photon.dx, photon.dy, photon.dz);
+    const int32_t up = photon.dz > 0.0f ? 1 : 0;
+    const float stretch = ice_div(1.0f, ice_max(fabsf(photon.dz), 1e-9f));
+    ice_tabulate_way way;
+    way.count = (int32_t)ice_max(after - before, 0.0f);
+    way.first = fmaf(before + 1.0f + u, table->step, -photon.path);
+    way.length = segment.length;
+    way.x = from.x;
+    way.y = from.y;
+    way.z = from.z;
+    way.dx = n.x;
+    way.dy = n.y;
+    way.dz = n.z;
+    way.impact = photon.dz;
+    way.weight = origin->weight;
+    way.slowness = ice_tabulate_slowness(tables, photon.wavelength);
+    way.time = fmaf(photon.path, way.slowness, origin->time + segment.start.delay);
+    way.dust = segment.optics.dust;
+    way.ice = segment.optics.ice;
+    way.factor = segment.factor;
+    way.depth = table->absorption_lengths - photon.absorption;
+    way.entered = 0.0f;
+    way.up = up;
+    way.layer = ice_layer_at(tables, segment.height);
+    way.coefficient = ice_tabulate_coefficient(tables, &way);
+    way.through = tables->thickness * stretch;
+    way.leaves = fabsf(ice_face(tables, way.layer + up) - segment.height) * stretch;
+    return way;
+}
+
+/* Returns the share of the light of a direction that a module which looks down accepts, relative to
+ * the direction that it accepts best. x: ice_tabulate_way.impact, which is 1 for light that travels
+ * upwards. The number of coefficients is a constant, so that a loop over segments vectorises. */
+ICE_FN float ice_tabulate_accepted(const ice_tabulation *table, float x)
+{
+    float sum = 0.0f;
+    for (int32_t k = ICE_TABULATE_COEFFICIENTS; k > 0; --k) {
+        sum = fmaf(sum, x, table->acceptance[k - 1]);
+    }
+    return ice_max(sum, 0.0f);
 }
 
 /* A sample, in the frame of its source. */
@@ -225,29 +257,54 @@ typedef struct ice_tabulate_sample {
     float weight;
 } ice_tabulate_sample;
 
-/* Returns sample k of a segment. Samples are asked for in the order of k, because the segment is
- * followed from layer to layer. */
-ICE_FN ice_tabulate_sample ice_tabulate_next(const ice_tables *tables, ice_tabulate_way *way,
-                                             uint32_t k)
+/* Returns the distance of sample k of a segment from its start, m. */
+ICE_FN float ice_tabulate_distance(float first, float step, float length, int32_t k)
 {
-    const float at =
-        ice_min(ice_max(fmaf((float)(int32_t)k, way->step, way->first), 0.0f), way->length);
+    return ice_min(ice_max(fmaf((float)k, step, first), 0.0f), length);
+}
+
+/* Follows a segment to the layer that it is in at a distance (m), which does not become smaller
+ * from call to call. */
+ICE_FN void ice_tabulate_follow(const ice_tables *tables, float distance, ice_tabulate_way *way)
+{
     const int32_t last = way->up ? tables->layer_count - 1 : 0;
-    while (at > way->leaves && way->layer != last) {
+    while (distance > way->leaves && way->layer != last) {
         way->depth = fmaf(way->coefficient, way->leaves - way->entered, way->depth);
         way->entered = way->leaves;
         way->leaves += way->through;
         way->layer += way->up ? 1 : -1;
         way->coefficient = ice_tabulate_coefficient(tables, way);
     }
-    const ice_tabulate_sample sample = {fmaf(at, way->dx, way->x),
-                                        fmaf(at, way->dy, way->y),
-                                        fmaf(at, way->dz, way->z),
-                                        fmaf(at, way->slowness, way->time),
+}
+
+/* Returns the absorption depth at a distance in the layer that a segment was followed to. */
+ICE_FN float ice_tabulate_depth_at(const ice_tabulate_way *way, float distance)
+{
+    return fmaf(way->coefficient, distance - way->entered, way->depth);
+}
+
+/* Returns the sample at a distance, whose absorption depth is `depth`. */
+ICE_FN ice_tabulate_sample ice_tabulate_sample_at(const ice_tabulate_way *way, float distance,
+                                                  float depth)
+{
+    const ice_tabulate_sample sample = {fmaf(distance, way->dx, way->x),
+                                        fmaf(distance, way->dy, way->y),
+                                        fmaf(distance, way->dz, way->z),
+                                        fmaf(distance, way->slowness, way->time),
                                         way->impact,
-                                        fmaf(way->coefficient, at - way->entered, way->depth),
+                                        depth,
                                         way->weight};
     return sample;
+}
+
+/* Returns sample k of a segment. Samples are asked for in the order of k, because the segment is
+ * followed from layer to layer. */
+ICE_FN ice_tabulate_sample ice_tabulate_next(const ice_tabulation *table, const ice_tables *tables,
+                                             ice_tabulate_way *way, int32_t k)
+{
+    const float distance = ice_tabulate_distance(way->first, table->step, way->length, k);
+    ice_tabulate_follow(tables, distance, way);
+    return ice_tabulate_sample_at(way, distance, ice_tabulate_depth_at(way, distance));
 }
 
 /* ---- the cell of a sample -------------------------------------------------------------------- */

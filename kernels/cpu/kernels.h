@@ -18,10 +18,11 @@ typedef struct ics_arrival_sink {
 
 /* A table that kernels fill, instead of recording hits. */
 typedef struct ics_tabulate_job {
-    const ice_tabulation *table;        /* its sums are shared by all threads */
+    const ice_tabulation *table;        /* its sums may be shared by threads */
     const ice_tabulate_origin *origins; /* one for every emission */
     float *absorption; /* [capacity of the wave], absorption depths at the starts of segments */
     uint64_t samples;  /* added by this thread */
+    bool is_alone;     /* no other thread adds to the table */
     bool overflows;    /* a sum was 2^63 units or more */
 } ics_tabulate_job;
 
@@ -55,10 +56,11 @@ typedef struct ics_cpu_kernels {
      * of photons `begin` to wave->count - 1 to that of the table. remember is called before
      * propagate. tabulate is called after propagate, instead of collide: it adds the samples of all
      * segments, and ends photons at their first sample outside the table. */
-    void (*begin_table)(const ice_tabulation *table, ics_wave *wave, uint32_t begin);
+    void (*begin_table)(const ice_tabulation *table, const ice_tables *tables,
+                        const ice_emission *emissions, ics_wave *wave, uint32_t begin);
     void (*remember)(const ics_tabulate_job *job, const ics_wave *wave);
-    void (*tabulate)(ics_tabulate_job *job, const ice_tables *tables, const ice_emission *emissions,
-                     ics_wave *wave, ice_account *account);
+    void (*tabulate)(ics_tabulate_job *job, const ice_tables *tables, ics_wave *wave,
+                     ice_account *account);
     /* Computes one photon from its start to its end, and tabulates it. */
     void (*carry_tabulated)(ics_tabulate_job *job, const ice_variants *variants,
                             const ice_tables *tables, const ice_emission *emissions,

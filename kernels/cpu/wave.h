@@ -37,6 +37,11 @@
     X(float, optics_ice)                                                                           \
     X(uint32_t, fate)
 
+/* Columns of a photon that only a wave with a table has; in other waves they are NULL. */
+#define ICS_WAVE_TABLE(X)                                                                          \
+    X(float, table_offset)                                                                         \
+    X(float, table_delay)
+
 /* Columns that are written and read within one bounce. Their content does not move with a photon
  * when a wave is compacted. */
 #define ICS_WAVE_SCRATCH(X)                                                                        \
@@ -58,6 +63,7 @@ typedef struct ics_wave {
 #define X(type, name) type *name; /* [capacity] */
     ICS_WAVE_COLUMNS(X)
     ICS_WAVE_SCRATCH(X)
+    ICS_WAVE_TABLE(X)
 #undef X
 } ics_wave;
 

@@ -213,9 +213,9 @@ static int refuse_keys(const icestream_config *config, const char *const *keys, 
 static int check_effect(const icestream_config *config, icestream_error *error)
 {
     static const char *const of_table[] = {
-        "table.axes",      "table.azimuth", "table.step",   "table.absorption_lengths",
-        "table.outside",   "table.squares", "table.source", "table.position",
-        "table.direction", "table.time"};
+        "table.axes",     "table.azimuth",    "table.step",    "table.absorption_lengths",
+        "table.outside",  "table.acceptance", "table.squares", "table.source",
+        "table.position", "table.direction",  "table.time"};
     static const char *const of_fixed[] = {"table.position", "table.direction", "table.time"};
     static const char *const of_azimuth[] = {"table.azimuth"}, *const of_end[] = {"table.outside"};
     if (config->stages.tabulate == ICS_TABULATE_NONE) {
@@ -252,6 +252,13 @@ int ics_config_table_check(const icestream_config *config, icestream_error *erro
     }
     int fault = check_axes(config, error);
     status = status ? status : fault;
+    if (config->table.acceptance && ics_config_table_has_axis(config, "impact")) {
+        fault = fault_at(config, "table.acceptance",
+                         "found detector, and table.axes has the axis impact, which keeps the "
+                         "direction; expected none, or a table without this axis",
+                         error);
+        status = status ? status : fault;
+    }
     if (config->table.source == ICS_TABULATE_FIXED && d[0] == 0.0 && d[1] == 0.0 && d[2] == 0.0) {
         fault = fault_at(config, "table.direction", "found [0, 0, 0], expected a direction", error);
         status = status ? status : fault;

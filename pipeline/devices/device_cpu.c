@@ -356,6 +356,7 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .instruction_set = options->instruction_set,
                                .check = options->graph.check,
                                .table = options->table != NULL ? &options->table->stage : NULL,
+                               .fills_table_alone = cpu->threads == 1,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);

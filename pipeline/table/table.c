@@ -207,8 +207,8 @@ static int fill(ics_table *table, bool has_squares, icestream_error *error)
     }
     const double bytes = (has_squares ? 2.0 : 1.0) * sizeof(int64_t) * (double)table->cells;
     ICS_TRY(ics_memory_check("the photon table needs", bytes, 0.0, error));
-    table->sums = calloc(table->cells, sizeof *table->sums);
-    table->squares = has_squares ? calloc(table->cells, sizeof *table->squares) : NULL;
+    table->sums = ics_memory_map(table->cells * sizeof *table->sums);
+    table->squares = has_squares ? ics_memory_map(table->cells * sizeof *table->squares) : NULL;
     if (table->sums == NULL || (has_squares && table->squares == NULL)) {
         return no_memory(error);
     }
@@ -244,8 +244,8 @@ void ics_table_destroy(ics_table *table)
     for (uint32_t i = 0; i < table->axis_count; ++i) {
         free(table->axes[i].edges);
     }
-    free(table->sums);
-    free(table->squares);
+    ics_memory_unmap(table->sums, table->cells * sizeof *table->sums);
+    ics_memory_unmap(table->squares, table->cells * sizeof *table->squares);
     free(table->parts);
     free(table);
 }

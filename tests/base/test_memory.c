@@ -1,5 +1,5 @@
 /* Promises of base/memory.h: a request for more memory than there is is refused before it is made,
- * with both sizes and the limit that refuses it; a small request is not.
+ * with both sizes and the limit that refuses it; a small request is not. Mapped arrays are zero.
  *
  * How to join: add one test for each new limit. Limits of the process are set in a child. */
 #include "base/memory.h"
@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -46,11 +47,41 @@ START_TEST(limit_of_the_address_space_counts)
 }
 END_TEST
 
+/* An array of any size is zero, all of it can be written, and a large one begins at a huge page. */
+START_TEST(mapped_arrays_are_zero)
+{
+    static const size_t sizes[] = {
+        1, 8, 4097, ((size_t)2 << 20) - 1, (size_t)2 << 20, ((size_t)5 << 20) + 3};
+    for (size_t i = 0; i < COUNT(sizes); ++i) {
+        unsigned char *array = ics_memory_map(sizes[i]);
+        ck_assert_ptr_nonnull(array);
+        ck_assert(sizes[i] < (size_t)2 << 20 || (uintptr_t)array % ((size_t)2 << 20) == 0);
+        size_t zeros = 0;
+        for (size_t k = 0; k < sizes[i]; ++k) {
+            zeros += array[k] == 0;
+            array[k] = 7;
+        }
+        ck_assert_uint_eq(zeros, sizes[i]);
+        ics_memory_unmap(array, sizes[i]);
+    }
+    ics_memory_unmap(NULL, 5);
+}
+END_TEST
+
+START_TEST(no_array_without_address_space)
+{
+    ck_assert_ptr_null(ics_memory_map(SIZE_MAX));
+    ck_assert_ptr_null(ics_memory_map(SIZE_MAX / 2));
+}
+END_TEST
+
 ICS_TEST_MAIN("memory")
 {
     TCase *limits = tcase_create("limits");
     tcase_add_test(limits, small_request_passes);
     tcase_add_test(limits, more_than_the_machine_has_is_refused);
     tcase_add_test(limits, limit_of_the_address_space_counts);
+    tcase_add_test(limits, mapped_arrays_are_zero);
+    tcase_add_test(limits, no_array_without_address_space);
     suite_add_tcase(suite, limits);
 }

@@ -100,6 +100,11 @@ def useless_cases():
         "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
         "18: error: table.outside: found count",
     )
+    useless(
+        "an acceptance twice",
+        "table: {acceptance: detector, axes: [{name: impact, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
+        "21: error: table.acceptance: found detector, and table.axes has the axis impact",
+    )
 
 
 def table_cases():

@@ -5,6 +5,8 @@
     check_tables.py numpy FOLDER         NumPy opens them; merged.npy is their sum
     check_tables.py h5py|hist FOLDER     squares.h5
     check_tables.py astropy FOLDER       squares.fits; its values are those of a hand-worked case
+    check_tables.py made-hist FOLDER     made.h5, a table that `icestream tabulate` has made, is made.npy
+    check_tables.py made-astropy FOLDER  made.fits is made.npy, divided by the volumes of its bins
 
 Exits with 77 if a library is missing.
 """
@@ -138,6 +140,47 @@ def check_astropy(folder):
         assert header["icestream ice"] == "2" * 64, repr(header)
 
 
+def check_made_hist(folder):
+    need("hist", "uhi", "h5py", "numpy")
+    import h5py
+    import hist
+    import numpy
+    import uhi.io.hdf5
+
+    with h5py.File(os.path.join(folder, "made.h5"), "r") as file:
+        read = hist.Hist(uhi.io.hdf5.read(file["table"]))
+    sums = numpy.load(os.path.join(folder, "made.npy")) * UNIT
+    assert sums[0].sum() > 0
+    assert (read.values(flow=True) == sums[0]).all()
+    assert (read.variances(flow=True) == sums[1]).all()
+    assert read.axes.name == ("r", "azimuth", "cosine", "delay"), read.axes.name
+    assert numpy.allclose(read.axes["r"].edges, 100 * (numpy.arange(11) / 10) ** 2)
+    # An axis is found by its name, and a projection keeps the sums.
+    assert numpy.allclose(read.project("r").values(flow=True), sums[0].sum(axis=(1, 2, 3)))
+
+
+def check_made_astropy(folder):
+    need("astropy", "numpy")
+    import numpy
+    from astropy.io import fits
+
+    sums = numpy.load(os.path.join(folder, "made.npy"))[0] * UNIT
+    inside = (slice(1, -1),) * sums.ndim
+    with fits.open(os.path.join(folder, "made.fits")) as file:
+        file.verify("exception")
+        image = file[0].data[inside].astype(float)
+        edges = [file["EDGES%d" % i].data for i in range(sums.ndim)]
+        header = file[0].header
+        area, step = numpy.pi * 0.16510**2, 1.0
+        assert header["_i3_efficiency"] == 1 and header["_i3_geometry"] == 1
+        assert header["_i3_n_photons"] == 2000
+    # Both halves of the azimuth are in one bin, so the volume counts twice.
+    volume = (numpy.diff(edges[0] ** 3) / 3)[:, None, None, None]
+    volume = volume * (2 * numpy.radians(numpy.diff(edges[1])))[:, None, None]
+    volume = volume * numpy.diff(edges[2])[:, None]
+    assert numpy.allclose(image * volume / (step * area), sums[inside], rtol=1e-6)
+
+
 if __name__ == "__main__":
     action = {
         "make": make,
@@ -145,5 +188,7 @@ if __name__ == "__main__":
         "h5py": check_h5py,
         "hist": check_hist,
         "astropy": check_astropy,
+        "made-hist": check_made_hist,
+        "made-astropy": check_made_astropy,
     }[sys.argv[1]]
     action(sys.argv[2])

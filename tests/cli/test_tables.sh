@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Promises: `icestream table` adds up parts exactly in any order, refuses a part that is there twice, cuts, compares and draws
-# tables, and writes HDF5 and FITS that h5py, hist and astropy read. What is not installed is skipped with a line.
+# tables, and writes HDF5 and FITS that h5py, hist and astropy read, also of a table that `icestream tabulate` made.
+# What is not installed is skipped with a line.
 checks=$(dirname "$(realpath "$0")")/check_tables.py # before common.bash goes to another folder
 source "$(dirname "$0")/common.bash"
 
@@ -47,6 +48,13 @@ says err "4 against 4 tables, whose splits give no probability below 0.0285714; 
 expect 3 "$ICESTREAM" table compare one-?.npy --against two-?.npy one-1.npy
 says err "one-1.npy: found the part 1000000000000000..., which one-1.npy has, too"
 
+# A table of photons, for the libraries below.
+expect 0 "$ICESTREAM" tabulate -s device.backend=cpu -s stages.tabulate=spherical -s table.squares=true \
+    -s table.acceptance=detector -s light.acceptance=none -s workload.kind=point -s workload.steps=10 \
+    -s workload.photons_per_step=200 \
+    -s "table.axes=[{name: r, from: 0, to: 100, bins: 10, power: 2}, {name: azimuth, from: 0, to: 180, bins: 4}, \
+        {name: cosine, from: -1, to: 1, bins: 5}, {name: delay, from: 0, to: 2000, bins: 8, power: 2}]" -o made.npy
+
 if "$ICESTREAM" --version --verbose | grep -q 'HDF5.*none'; then
     expect 2 "$ICESTREAM" table convert squares.npy squares.h5
     says err "built without HDF5"
@@ -56,6 +64,8 @@ else
     same squares.h5 second.hdf5
     look h5py
     look hist
+    expect 0 "$ICESTREAM" table convert made.npy made.h5
+    look made-hist
 fi
 if "$ICESTREAM" --version --verbose | grep -q 'cfitsio.*none'; then
     expect 2 "$ICESTREAM" table convert squares.npy squares.fits
@@ -63,6 +73,8 @@ if "$ICESTREAM" --version --verbose | grep -q 'cfitsio.*none'; then
 else
     expect 0 "$ICESTREAM" table convert squares.npy squares.fits
     look astropy
+    expect 0 "$ICESTREAM" table convert made.npy made.fits
+    look made-astropy
     expect 3 "$ICESTREAM" table convert rt.npy rt.fits
     says err "expected spherical or cylindrical"
 fi

@@ -102,6 +102,12 @@ expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s "table.direction=[0, 0,
 says err "expected a direction"
 expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s "ice.file=$ROOT/configs/ice/tilted.yaml"
 says err "hole"
+# The acceptance of modules.
+expect 0 "$ICESTREAM" tabulate table.yaml -o accepted.npy -s table.acceptance=detector -s workload.event=4
+expect 3 "$ICESTREAM" table merge first.npy accepted.npy -o mixed.npy
+says err "accepted.npy: the efficiency differs from that of first.npy"
+expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s table.acceptance=detector -s "detector.angular_polynomial=[0, 0.5]"
+says err "table.acceptance: found detector, and the angular acceptance of the modules is an edge"
 expect 2 "$ICESTREAM" run table.yaml
 says err "expected icestream tabulate"
 expect 2 "$ICESTREAM" compare table.yaml

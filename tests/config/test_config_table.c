@@ -42,6 +42,13 @@ static const struct {
      "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}",
      "r.yaml:2:18: error: table.outside: found count, and table.axes has no axis at which a photon "
      "could end: neither a distance nor the delay"},
+    {"table: {acceptance: detector}",
+     "r.yaml:1:21: error: table.acceptance: is for stages.tabulate: spherical or cylindrical, and "
+     "it is none"},
+    {"stages: {tabulate: spherical}\n"
+     "table: {acceptance: detector, axes: [{name: impact, from: -1, to: 1, bins: 9}]}",
+     "r.yaml:2:21: error: table.acceptance: found detector, and table.axes has the axis impact, "
+     "which keeps the direction; expected none, or a table without this axis"},
     /* A refused value causes no further error. */
     {"stages: {tabulate: sphere}\ntable: {step: 2}",
      "r.yaml:1:20: error: stages.tabulate: found 'sphere', expected one of none, spherical, "
@@ -77,6 +84,7 @@ static const struct {
     const char *text, *set;
 } useful[] = {
     {FIXED, NULL},
+    {"stages: {tabulate: spherical}\ntable: {acceptance: detector}", NULL},
     {FULL, NULL},
     /* Defaults that are written out are no request. */
     {"table: {source: step, position: [0, 0, 0], direction: [0, 0, 1], time: 0, axes: []}", NULL},

@@ -28,6 +28,7 @@ static filled fill(const stage_world *world, ics_schedule schedule, const char *
                                        .variants = world_variants(),
                                        .pool = pool,
                                        .table = &table,
+                                       .fills_table_alone = pool == 170,
                                        .instruction_set = instruction_set};
     icestream_error error;
     ics_graph *graph = NULL;
@@ -204,6 +205,68 @@ START_TEST(scattered_light_has_the_exact_sum_and_spread)
 }
 END_TEST
 
+enum { DIRECTIONS = 200 };
+
+/* Sums the light of an isotropic source in ice that does not scatter by the cosine of its
+ * direction, [DIRECTIONS + 2] from -1 to 1. */
+static void fill_directions(bool accepted, ics_schedule schedule, uint64_t *sums)
+{
+    stage_world world = stage_world_create(world_medium_uniform(1e9, 0.9, 0.0, 50.0),
+                                           world_detector_far(), world_light_line(400.0));
+    world.options.reach_cull = false;
+    stage_world_tables(&world);
+    const ice_tabulation table = {.axes = {{.stride = 1,
+                                            .coordinate = 2,
+                                            .bins = DIRECTIONS,
+                                            .power = 1,
+                                            .first = -1,
+                                            .scale = DIRECTIONS / 2}},
+                                  .axis_count = 1,
+                                  .geometry = ICE_TABULATE_SPHERICAL,
+                                  .step = 1,
+                                  .inverse_step = 1,
+                                  .absorption_lengths = 10,
+                                  .has_acceptance = accepted,
+                                  .acceptance = {0.5f, 0.75f, 0.0f, -0.25f},
+                                  .sums = sums};
+    const ics_graph_options options = {.schedule = schedule,
+                                       .variants = world_variants(),
+                                       .table = &table,
+                                       .instruction_set = "auto"};
+    const ice_emission emission = {
+        .dz = 1, .beta = 1, .photons = 5000, .flags = ICE_EMISSION_ISOTROPIC};
+    const ice_tabulate_origin origin = {.ux = 1, .vy = 1, .wz = 1, .weight = 1};
+    icestream_error error;
+    ics_graph *graph = NULL;
+    uint64_t samples;
+    ice_account account = {0};
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &error), 0);
+    ck_assert_int_eq(ics_graph_tabulate(graph, &emission, &origin, 1, &samples, &account), 0);
+    ics_graph_destroy(graph);
+    stage_world_destroy(&world);
+}
+
+/* The standard curve of physics.md 8.5 over its maximum is 0.5 + 0.75 x - 0.25 x^3, where x = 1 is
+ * light that travels upwards: 0 at x = -1, 0.15625 at -0.5, 0.5 at 0, 0.84375 at 0.5 and 1 at 1.
+ * The same photons are tabulated twice, so the tolerance is only half of the largest difference
+ * within a bin, 0.75 * 0.01, and the rounding of weights. */
+START_TEST(light_of_a_direction_is_weighted_by_the_acceptance)
+{
+    const ics_schedule schedule = _i ? ICS_SCHEDULE_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC;
+    uint64_t all[DIRECTIONS + 2] = {0}, accepted[DIRECTIONS + 2] = {0};
+    fill_directions(false, schedule, all);
+    fill_directions(true, schedule, accepted);
+    for (int i = 0; i < DIRECTIONS; ++i) {
+        const double x = (i + 0.5) / 100.0 - 1.0;
+        const double share = 0.5 + 0.75 * x - 0.25 * x * x * x;
+        if (all[i + 1] > 0) {
+            ck_assert_double_eq_tol((double)accepted[i + 1] / (double)all[i + 1], share, 0.004);
+        }
+    }
+    ck_assert_uint_gt(all[DIRECTIONS / 4 * 3], 0);
+}
+END_TEST
+
 START_TEST(a_sum_that_overflows_is_an_error)
 {
     uint64_t sums[3] = {0, (UINT64_C(1) << 63) - 1, 0};
@@ -247,5 +310,6 @@ ICS_TEST_MAIN("tables of graphs")
     TCase *uniform = tcase_create("uniform ice");
     tcase_add_test(uniform, direct_light_decays_as_the_ice_absorbs);
     tcase_add_test(uniform, scattered_light_has_the_exact_sum_and_spread);
+    tcase_add_loop_test(uniform, light_of_a_direction_is_weighted_by_the_acceptance, 0, 2);
     suite_add_tcase(suite, uniform);
 }

@@ -28,8 +28,6 @@ static ice_tabulation spherical(void)
         .inverse_speed = 1.35f * inverse_c};
 }
 
-static const ice_emission emission = {.beta = 1};
-
 static ice_tabulate_origin origin_at(float x, float y, float z)
 {
     return (ice_tabulate_origin){.x = x, .y = y, .z = z, .ux = 1, .vy = 1, .wz = 1, .weight = 1};
@@ -136,15 +134,14 @@ START_TEST(the_remainder_is_carried_into_the_next_segment)
     float found[8];
     size_t count = 0;
     for (size_t i = 0; i < COUNT(lengths); ++i) {
-        ice_tabulate_way way;
-        const ice_tabulate_segment segment = {.photon = &photon,
+        const ice_tabulate_segment segment = {.photon = photon,
+                                              .start = {.offset = 0.25f},
                                               .optics = ice_optics_at(tables, photon.wavelength),
                                               .length = lengths[i],
-                                              .emission = &emission};
-        const uint32_t samples =
-            ice_tabulate_begin_at(&table, tables, &origin, &segment, 0.25f, &way);
-        for (uint32_t k = 0; k < samples; ++k) {
-            const ice_tabulate_sample sample = ice_tabulate_next(tables, &way, k);
+                                              .factor = 1};
+        ice_tabulate_way way = ice_tabulate_begin(&table, tables, &origin, segment);
+        for (int32_t k = 0; k < way.count; ++k) {
+            const ice_tabulate_sample sample = ice_tabulate_next(&table, tables, &way, k);
             found[count++] = sample.x;
             ck_assert_float_eq_tol(sample.time, sample.x * way.slowness, 1e-4f);
         }
@@ -191,22 +188,36 @@ START_TEST(depths_of_samples_are_those_of_the_layers)
                                    .wavelength = 400,
                                    .absorption = 44};
         const ice_optics optics = ice_optics_at(tables, photon.wavelength);
-        ice_tabulate_way way;
-        const ice_tabulate_segment segment = {.photon = &photon,
+        const ice_tabulate_segment segment = {.photon = photon,
+                                              .start = {.offset = 0.5f},
                                               .optics = optics,
                                               .height = photon.z,
                                               .length = 45,
-                                              .emission = &emission};
-        const uint32_t samples =
-            ice_tabulate_begin_at(&table, tables, &origin, &segment, 0.5f, &way);
-        ck_assert_uint_eq(samples, 45);
-        for (uint32_t k = 0; k < samples; ++k) {
-            const ice_tabulate_sample sample = ice_tabulate_next(tables, &way, k);
+                                              .factor = 1};
+        ice_tabulate_way way = ice_tabulate_begin(&table, tables, &origin, segment);
+        ck_assert_int_eq(way.count, 45);
+        for (int32_t k = 0; k < way.count; ++k) {
+            const ice_tabulate_sample sample = ice_tabulate_next(&table, tables, &way, k);
             const double expected = 2.0 + depth_of(tables, optics, photon.z, dz, k + 0.5);
             ck_assert_double_eq_tol(sample.depth, expected, 3e-5);
         }
     }
     stage_world_destroy(&world);
+}
+END_TEST
+
+/* The standard curve 0.34 + 0.51 x - 0.17 x^3 has the maximum 0.68 (physics.md 8.5). Its values for
+ * x = 1, 0.5, 0 and -1 are 0.68, 0.57375, 0.34 and 0. Where a curve is negative, 0 counts. */
+START_TEST(acceptances_are_those_of_the_curve)
+{
+    const ice_tabulation standard = {.acceptance = {0.5f, 0.75f, 0, -0.25f}};
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, 1.0f), 1.0f, 1e-6f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, 0.5f), 0.57375f / 0.68f, 1e-6f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, 0.0f), 0.5f, 1e-6f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&standard, -1.0f), 0.0f, 1e-6f);
+    const ice_tabulation steep = {.acceptance = {-0.5f, 1.5f}};
+    ck_assert_float_eq(ice_tabulate_accepted(&steep, 0.25f), 0.0f);
+    ck_assert_float_eq_tol(ice_tabulate_accepted(&steep, 0.5f), 0.25f, 1e-6f);
 }
 END_TEST
 
@@ -238,6 +249,7 @@ ICS_TEST_MAIN("tabulate")
     tcase_add_test(tabulate, weights_are_rounded_to_the_nearest_unit);
     tcase_add_test(tabulate, the_remainder_is_carried_into_the_next_segment);
     tcase_add_test(tabulate, depths_of_samples_are_those_of_the_layers);
+    tcase_add_test(tabulate, acceptances_are_those_of_the_curve);
     tcase_add_test(tabulate, offsets_are_uniform);
     suite_add_tcase(suite, tabulate);
 }

@@ -14,7 +14,7 @@ enum {
 };
 
 /* Returns the table with these sums and squares, [SMALL_TABLE_CELLS]; squares may be NULL. Photons
- * end outside. */
+ * end outside. Weights contain the standard acceptance of physics.md 8.5. */
 static inline ice_tabulation small_table(uint64_t *sums, uint64_t *squares)
 {
     ice_tabulation table = {
@@ -35,6 +35,8 @@ static inline ice_tabulation small_table(uint64_t *sums, uint64_t *squares)
         .inverse_step = 1,
         .absorption_lengths = 10,
         .inverse_speed = 1.3f * 3.33564095f,
+        .has_acceptance = 1,
+        .acceptance = {0.5f, 0.75f, 0.0f, -0.25f},
         .sums = sums,
         .squares = squares};
     uint32_t stride = 1;

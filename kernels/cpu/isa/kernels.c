@@ -147,10 +147,15 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
 
 /* ---- tabulate ------------------------------------------------------------------------------- */
 
-static void begin_table(const ice_tabulation *table, ics_wave *wave, uint32_t begin)
+static void begin_table(const ice_tabulation *table, const ice_tables *tables,
+                        const ice_emission *emissions, ics_wave *wave, uint32_t begin)
 {
     for (uint32_t i = begin; i < wave->count; ++i) {
+        const ice_tabulate_start start =
+            ice_tabulate_start_of(tables, &emissions[wave->emission[i]], wave->photon_id[i]);
         wave->absorption[i] = ics_tabulate_depth(table, wave->absorption[i]);
+        wave->table_offset[i] = start.offset;
+        wave->table_delay[i] = start.delay;
     }
 }
 
@@ -160,27 +165,24 @@ static void remember(const ics_tabulate_job *job, const ics_wave *wave)
     memcpy(job->absorption, wave->absorption, wave->count * sizeof *job->absorption);
 }
 
-static void tabulate(ics_tabulate_job *job, const ice_tables *tables, const ice_emission *emissions,
-                     ics_wave *wave, ice_account *account)
+static void tabulate(ics_tabulate_job *job, const ice_tables *tables, ics_wave *wave,
+                     ice_account *account)
 {
     const ics_wave w = *wave;
-    const float *heights = ics_heights(tables, wave);
     ics_tabulate_block block;
-    block.count = 0;
-    block.fates = w.fate;
+    uint32_t bounces = 0;
     limit_segments(tables, wave);
-    for (uint32_t i = 0; i < w.count; ++i) {
-        if (w.fate[i] != ICE_ALIVE) {
-            continue;
-        }
-        ++account->bounces;
-        ice_photon photon = ics_load_photon(&w, i);
-        photon.absorption = job->absorption[i];
-        const ice_tabulate_segment segment = {&emissions[photon.emission], &photon,
-                                              ics_load_optics(&w, i), heights[i], w.length[i]};
-        ics_tabulate_add_segment(job, tables, &segment, i, &block);
+    _Pragma("omp simd reduction(+ : bounces)") for (uint32_t i = 0; i < w.count; ++i)
+    {
+        bounces += w.fate[i] == ICE_ALIVE ? 1 : 0;
     }
-    ics_tabulate_flush(job, &block);
+    account->bounces += bounces;
+    for (uint32_t begin = 0; begin < w.count; begin += ICS_TABULATE_WAYS) {
+        const uint32_t rest = w.count - begin;
+        const uint32_t count = rest < ICS_TABULATE_WAYS ? rest : ICS_TABULATE_WAYS;
+        ics_tabulate_begin(job, tables, wave, begin, count, &block.ways);
+        ics_tabulate_add_ways(job, tables, w.fate + begin, count, &block);
+    }
 }
 
 /* ---- compact -------------------------------------------------------------------------------- */
@@ -208,6 +210,9 @@ static void compact(ice_variant variant, ics_wave *wave, ice_account *account)
         --back;
 #define X(type, name) w.name[front] = w.name[back];
         ICS_WAVE_COLUMNS(X)
+        if (w.table_offset != NULL) {
+            ICS_WAVE_TABLE(X)
+        }
 #undef X
         ++front;
     }
@@ -244,9 +249,8 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
         ice_activate(tables, ice_random_of(tables, ice_identity_of(from, photon_id)),
                      ice_create(variants->create, tables, from, emission, photon_id));
     active.photon.absorption = ics_tabulate_depth(job->table, active.photon.absorption);
+    const ice_tabulate_start start = ice_tabulate_start_of(tables, from, photon_id);
     ics_tabulate_block block;
-    block.count = 0;
-    block.fates = &active.fate;
     while (active.fate == ICE_ALIVE) {
         ice_bounce bounce;
         if (!ice_start_bounce(variants->propagate, tables, active.random, active.optics,
@@ -254,10 +258,14 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
             active.fate = ICE_LEFT;
             break;
         }
-        const ice_tabulate_segment segment = {from, &active.photon, active.optics, bounce.height,
-                                              bounce.length};
-        ics_tabulate_add_segment(job, tables, &segment, 0, &block);
-        ics_tabulate_flush(job, &block);
+        const float factor =
+            ice_tabulate_factor(tables, bounce.height, ice_direction_of(&active.photon));
+        const ice_tabulate_segment segment = {active.photon, start,         active.optics,
+                                              bounce.height, bounce.length, factor};
+        ics_tabulate_store_way(
+            &block.ways, 0,
+            ice_tabulate_begin(job->table, tables, &job->origins[emission], segment));
+        ics_tabulate_add_ways(job, tables, &active.fate, 1, &block);
         ice_end_bounce(variants->scatter, tables, &bounce, &active.photon, &active.random,
                        &active.fate);
     }

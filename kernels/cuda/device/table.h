@@ -24,10 +24,10 @@ typedef struct gpu_tabulated {
     ice_active_photon active;
     ice_bounce bounce;
     ice_tabulate_way way;
-    float offset;           /* ice_tabulate_offset() of the photon */
-    uint32_t sample, count; /* the next sample of the segment; all of them */
-    bool flies;             /* there is a photon, which is in `bounce` */
-    bool done;              /* the launch has no photon left for this thread */
+    ice_tabulate_start start; /* of the photon */
+    int32_t sample, count;    /* the next sample of the segment; all of them */
+    bool flies;               /* there is a photon, which is in `bounce` */
+    bool done;                /* the launch has no photon left for this thread */
 } gpu_tabulated;
 
 /* What a thread has counted. */
@@ -61,7 +61,7 @@ ICE_FN void gpu_table_add_sample(const ice_tabulation *table, const ice_tables *
 {
     const int32_t coordinates[] = GPU_TABLE_COORDINATES;
     const int32_t powers[] = GPU_TABLE_POWERS;
-    const ice_tabulate_sample sample = ice_tabulate_next(tables, &own->way, own->sample);
+    const ice_tabulate_sample sample = ice_tabulate_next(table, tables, &own->way, own->sample);
     const ice_tabulate_point point = ice_tabulate_locate(table, GPU_TABLE_GEOMETRY, &sample);
     uint32_t at = 0;
     int32_t ends = 0;
@@ -118,7 +118,7 @@ ICE_FN void gpu_table_next_photon(const ice_tabulation *table, const ice_tables 
     const ice_identity identity = ice_identity_of(emission, id);
     own->active = ice_activate(tables, ice_random_of(tables, identity),
                                ice_create(GPU_SPECIAL_CREATE, tables, emission, index, id));
-    own->offset = ice_tabulate_offset(tables, identity);
+    own->start = ice_tabulate_start_of(tables, emission, id);
     /* A photon that was not emitted keeps its negative number. */
     if (own->active.photon.absorption >= 0.0f) {
         own->active.photon.absorption = table->absorption_lengths;
@@ -137,11 +137,15 @@ ICE_FN void gpu_table_start_segment(const ice_tabulation *table, const ice_table
         return;
     }
     const uint32_t emission = photon->emission;
-    const ice_tabulate_segment segment = {&work->emissions[emission], photon, own->active.optics,
-                                          own->bounce.height, own->bounce.length};
+    const float factor = ice_tabulate_factor(tables, own->bounce.height, ice_direction_of(photon));
+    const ice_tabulate_segment segment = {
+        *photon, own->start, own->active.optics, own->bounce.height, own->bounce.length, factor};
+    own->way = ice_tabulate_begin(table, tables, &work->origins[emission], segment);
+    if (table->has_acceptance) {
+        own->way.weight *= ice_tabulate_accepted(table, own->way.impact);
+    }
     own->sample = 0;
-    own->count = ice_tabulate_begin_at(table, tables, &work->origins[emission], &segment,
-                                       own->offset, &own->way);
+    own->count = own->way.count;
 }
 
 /* Brings the thread to the samples of another segment: ends the one whose samples are added, takes

@@ -84,7 +84,8 @@ static int plan_table(const icestream_config *config, const ics_world *world, in
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
-    ICS_TRY(ics_table_setting_stage(config, &world->tables->device, &table, error));
+    ICS_TRY(ics_table_setting_stage(config, &world->tables->device, world->models->detector, &table,
+                                    error));
     options.light_profiles = true; /* as when the table is made */
     table.stage.squares =
         config->table.squares ? &out->cells : NULL; /* only whether there are any */

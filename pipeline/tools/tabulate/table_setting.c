@@ -108,8 +108,32 @@ static ice_tabulate_axis axis_of(const ics_table_axis *axis, int coordinate, boo
         .scale = (float)(axis->bins / (from_root ? last - first : axis->to - axis->from))};
 }
 
+/* The weights get the acceptance as hits do: relative to its maximum (physics.md 8.5). */
+static int set_acceptance(const icestream_config *config, const ice_angular *angular,
+                          ice_tabulation *out, icestream_error *error)
+{
+    _Static_assert(sizeof angular->coefficients / sizeof *angular->coefficients ==
+                       ICE_TABULATE_COEFFICIENTS,
+                   "the stage has room for all coefficients");
+    if (!config->table.acceptance) {
+        return ICESTREAM_OK;
+    }
+    if (angular->has_edge) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "table.acceptance: found detector, and the angular acceptance of the "
+                             "modules is an edge on their surface, of which a table has no record; "
+                             "expected none, or a polynomial");
+    }
+    out->has_acceptance = 1;
+    for (size_t k = 0; k < angular->count; ++k) {
+        out->acceptance[k] = (float)(angular->coefficients[k] / angular->maximum);
+    }
+    return ICESTREAM_OK;
+}
+
 int ics_table_setting_stage(const icestream_config *config, const ice_tables *tables,
-                            ics_device_table *out, icestream_error *error)
+                            const ice_detector *detector, ics_device_table *out,
+                            icestream_error *error)
 {
     ics_table_axis axes[ICE_TABULATE_AXES];
     double phase, group;
@@ -127,6 +151,7 @@ int ics_table_setting_stage(const icestream_config *config, const ice_tables *ta
         .absorption_lengths = (float)config->table.absorption_lengths,
         .inverse_speed = (float)((is_cylinder ? 1.0 : group) / ICE_LIGHT_SPEED),
         .cherenkov_tangent = (float)sqrt(phase * phase - 1.0)};
+    ICS_TRY(set_acceptance(config, &detector->angular, stage, error));
     for (size_t i = 0; i < count; ++i) {
         const int at = ics_config_table_coordinate(config->stages.tabulate, axes[i].name);
         const bool is_distance = at == 0 || at == DELAY || (at == 2 && is_cylinder);
@@ -143,7 +168,8 @@ int ics_table_setting_stage(const icestream_config *config, const ice_tables *ta
     return ICESTREAM_OK;
 }
 
-void ics_table_setting_digest(const icestream_config *config, ics_digest *digest)
+void ics_table_setting_digest(const icestream_config *config, const ice_detector *detector,
+                              ics_digest *digest)
 {
     static const double origin[3] = {0.0, 0.0, 0.0}, up[3] = {0.0, 0.0, 1.0};
     const bool is_fixed = config->table.source == ICS_TABULATE_FIXED;
@@ -154,4 +180,9 @@ void ics_table_setting_digest(const icestream_config *config, ics_digest *digest
     ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     ics_digest_add_numbers(digest, is_fixed ? config->table.position : origin, 3);
     ics_digest_add_numbers(digest, is_fixed ? config->table.direction : up, 3);
+    if (config->table.acceptance) {
+        const ice_angular *angular = &detector->angular;
+        ics_digest_add_numbers(digest, &angular->maximum, 1);
+        ics_digest_add_numbers(digest, angular->coefficients, angular->count);
+    }
 }

@@ -14,17 +14,21 @@ size_t ics_table_setting_axes(const icestream_config *config, ics_table_axis *ou
  * left out. */
 ics_table_geometry ics_table_setting_geometry(const icestream_config *config);
 
-/* Fills everything but the memory of the sums. `tables` are those of the configuration.
- * ICESTREAM_E_CONFIG: the ice or a stage cannot be tabulated. */
+/* Fills everything but the memory of the sums. `tables` and `detector` are those of the
+ * configuration. ICESTREAM_E_CONFIG: the ice, a stage or the acceptance of the modules cannot be
+ * tabulated. */
 int ics_table_setting_stage(const icestream_config *config, const ice_tables *tables,
-                            ics_device_table *out, icestream_error *error);
+                            const ice_detector *detector, ics_device_table *out,
+                            icestream_error *error);
 
 /* Returns the smallest phase index and the smallest group index of the medium, from 300 to 600 nm.
  */
 void ics_table_setting_indices(const ice_tables *tables, double *phase, double *group);
 
 /* Adds the keys of a table on which its sums depend, but not those that the metadata of a table
- * have (axes, step). A key that has no effect together with the others counts as its default. */
-void ics_table_setting_digest(const icestream_config *config, ics_digest *digest);
+ * have (axes, step). Of the detector the acceptance by direction counts, if weights contain it. A
+ * key that has no effect together with the others counts as its default. */
+void ics_table_setting_digest(const icestream_config *config, const ice_detector *detector,
+                              ics_digest *digest);
 
 #endif

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The bit of ics_table_facts.efficiency for the acceptance of a module. */
+enum { RECEIVER = 1 };
+
 /* Everything that one table is made of. */
 typedef struct making {
     const icestream_config *config;
@@ -62,7 +65,7 @@ static int digest_setting(const making *m, char text[ICS_DIGEST_TEXT], icestream
     ics_digest *digest = NULL;
     ICS_TRY(ics_digest_create(&digest, error));
     ics_digest_add(digest, m->origin.configuration, strlen(m->origin.configuration));
-    ics_table_setting_digest(m->config, digest);
+    ics_table_setting_digest(m->config, m->world.models->detector, digest);
     ics_digest_text(digest, text);
     ics_digest_destroy(digest);
     return ICESTREAM_OK;
@@ -76,13 +79,15 @@ static int create_table(making *m, icestream_error *error)
     ics_table_facts facts = {.geometry = ics_table_setting_geometry(m->config),
                              .step_length = m->config->table.step,
                              .area = M_PI * radius * radius,
+                             .efficiency = m->config->table.acceptance ? RECEIVER : 0,
                              .seed = m->config->run.seed};
     ics_table_setting_indices(&m->world.tables->device, &facts.n_phase, &facts.n_group);
     ICS_TRY(digest_setting(m, facts.configuration, error));
     memcpy(facts.ice, m->origin.ice, sizeof facts.ice);
     memcpy(facts.detector, m->origin.detector, sizeof facts.detector);
     ICS_TRY(ics_table_create(axes, count, &facts, m->config->table.squares, &m->table, error));
-    ICS_TRY(ics_table_setting_stage(m->config, &m->world.tables->device, &m->work, error));
+    ICS_TRY(ics_table_setting_stage(m->config, &m->world.tables->device, m->world.models->detector,
+                                    &m->work, error));
     /* Sums are added as numbers without a sign, and stay below 2^63. */
     m->work.stage.sums = (uint64_t *)m->table->sums;
     m->work.stage.squares = (uint64_t *)m->table->squares;
