@@ -19,6 +19,13 @@ enum {
     CHANGING = 2 * sizeof(ics_word) + sizeof(ice_random)
 };
 
+/* Slots of wavefront. The words that change in every wave must fit into the second level cache. On
+ * an H200, whose cache has 50 MB, the time of a photon falls until there are about 600,000 slots,
+ * because the start of a kernel costs the same for any number; with 811,008 slots it is 1.4 times
+ * as long (bench/results/2026-11-27-h200-four-gpus.md). A multiple of 4096: blocks of 256 threads,
+ * two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
+#define WAVEFRONT_POOL 606208u
+
 /* The kernels of wavefront that are the same with and without the join. */
 #define WAVEFRONT_CREATE                                                                           \
     {                                                                                              \
@@ -39,13 +46,6 @@ enum {
         .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = 2 * CHANGING + PAIR,       \
         .stage = 3, .waves = (when), .awaits = 1                                                   \
     }
-
-/* Slots of wavefront. The words that change in every wave must fit into the second level cache. On
- * an H200, whose cache has 50 MB, the time of a photon falls until there are about 600,000 slots,
- * because the start of a kernel costs the same for any number; with 811,008 slots it is 1.4 times
- * as long (bench/results/2026-11-27-h200-four-gpus.md). A multiple of 4096: blocks of 256 threads,
- * two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
-#define WAVEFRONT_POOL 606208u
 
 /* thread-per-step is no candidate for AUTO, because each of its warps waits for its slowest photon.
  */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Besides the metrics that were asked for, a row has some 300 facts about the GPU and the launch. */
+/* Besides the metrics that were asked for, a row has hundreds of facts about GPU and launch. */
 enum { COLUMNS_MAX = 4096, NO_COLUMN = -1 };
 
 typedef struct reader {
