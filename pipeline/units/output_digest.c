@@ -67,7 +67,8 @@ static int begin_reader(const char *path, reader *out, icestream_error *error)
     *out = (reader){.piece = malloc(PIECE)};
     if (out->piece == NULL || ics_digest_create(&out->digest, error) != ICESTREAM_OK) {
         end_reader(out);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
+        ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
+        return ICESTREAM_E_MEMORY;
     }
     return ICESTREAM_OK;
 }

@@ -5,6 +5,7 @@
 source "$(dirname "$0")/common.bash"
 python=$(python_with json) || skip "no Python"
 configs=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../configs")
+# shellcheck disable=SC2317 # `expect` calls it
 bench() {
     "$ICESTREAM" bench -s device.backend=cpu -s device.threads=1 -s workload.steps=20 --repeats 1 \
         --schedules monolithic "$@"

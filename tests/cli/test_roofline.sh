@@ -87,6 +87,7 @@ says out '"steps": 3,' '"photons": 300,' '"best_of": 1,'
 [ "$(grep -c '"name": "monolithic"' out)" -eq 1 ] || fail "--once is one run: $(cat out)"
 
 # What goes wrong.
+# shellcheck disable=SC2317 # `expect` calls it
 roofline() { STAND_IN=$1 "$ICESTREAM" bench run.yaml --roofline --schedules monolithic; }
 expect 1 roofline permission
 says err "ERR_NVGPUCTRPERM" "NVreg_RestrictProfilingToAdminUsers=0"
