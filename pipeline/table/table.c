@@ -236,6 +236,12 @@ int ics_table_create(const ics_table_axis *axes, size_t count, const ics_table_f
     return ICESTREAM_OK;
 }
 
+void ics_table_drop_squares(ics_table *table)
+{
+    ics_memory_unmap(table->squares, table->cells * sizeof *table->squares);
+    table->squares = NULL;
+}
+
 void ics_table_destroy(ics_table *table)
 {
     if (table == NULL) {
@@ -245,7 +251,7 @@ void ics_table_destroy(ics_table *table)
         free(table->axes[i].edges);
     }
     ics_memory_unmap(table->sums, table->cells * sizeof *table->sums);
-    ics_memory_unmap(table->squares, table->cells * sizeof *table->squares);
+    ics_table_drop_squares(table);
     free(table->parts);
     free(table);
 }

@@ -102,6 +102,8 @@ int ics_table_check_axes(const char *where, const ics_table_axis *axes, size_t c
  * wrong (see ics_table_check_axes); ICESTREAM_E_MEMORY: the machine lacks the memory. */
 int ics_table_create(const ics_table_axis *axes, size_t count, const ics_table_facts *facts,
                      bool has_squares, ics_table **out, icestream_error *error);
+/* Frees the squared weights, which are absent afterwards. */
+void ics_table_drop_squares(ics_table *table);
 /* Accepts NULL. */
 void ics_table_destroy(ics_table *table);
 

@@ -46,12 +46,12 @@ def make(folder):
 
 
 def make_groups(folder):
-    """Four tables of little light and four of twice as much."""
+    """Four tables of little light and four of twice as much. The test of groups does not use their squared weights."""
     for number, name in enumerate(("one", "two")):
         for k in range(1, 5):
             sums = [value >> (1 - number) for value in sums_of(10 * number + k)]
             with open(os.path.join(folder, "%s-%d.npy" % (name, k)), "wb") as file:
-                file.write(table(sums, part=str(4 * number + k) + "0" * 63))
+                file.write(table(sums, squares=sums_of(20 + k), part=str(4 * number + k) + "0" * 63))
 
 
 def rows(path, count):

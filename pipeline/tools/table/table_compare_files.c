@@ -104,8 +104,7 @@ static void print_groups(const ics_table_tool_groups *found, size_t first, size_
 static int read_sums(const char *name, ics_table **out, icestream_error *error)
 {
     ICS_TRY(ics_table_read(name, out, error));
-    free((*out)->squares);
-    (*out)->squares = NULL;
+    ics_table_drop_squares(*out);
     return ICESTREAM_OK;
 }
 
