@@ -135,10 +135,15 @@ static int report_rows(const json_t *with, const json_t *without,
         pair_rows(json_object_get(with, "rows"), json_object_get(without, "rows"), &equal);
     int status = ICESTREAM_OK;
     if (equal) {
-        status = ics_error_set(error, ICESTREAM_E_CONFIG,
-                               "--impact %s: found the same bounces and hits with it and without "
-                               "it, expected a configuration that has it",
-                               part);
+        status =
+            ics_error_set(error, ICESTREAM_E_CONFIG,
+                          "--impact %s: found the same bounces and hits with it and without "
+                          "it, expected a configuration that has it%s",
+                          part,
+                          options->reference != NULL && strcmp(part, "collide") == 0
+                              ? "; with --reference also --set detector.radius=0.1651, because "
+                                "the modules of --reference keep their radius without it"
+                              : "");
     } else if (options->json) {
         return ics_report_json("bench",
                                json_pack("{s:s, s:O, s:O, s:o}", "impact", part, "steps",
