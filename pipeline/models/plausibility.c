@@ -1,13 +1,13 @@
 #include "pipeline/models/plausibility.h"
 
 #include "base/error.h"
+#include "base/processors.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/models/plausibility_folder.h"
 #include "pipeline/models/plausibility_parts.h"
 
 #include <math.h>
-#include <sched.h>
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
@@ -42,14 +42,13 @@ static int check_bounce_limit(const ics_inspection *self)
 static int check_threads(const ics_inspection *self)
 {
     enum { MOST_PER_CORE = 4 };
-    cpu_set_t set;
     char place[ICS_PLAUSIBILITY_PLACE];
-    const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-    if (cores == 0 || self->config->device.threads <= (uint32_t)(MOST_PER_CORE * cores)) {
+    const uint32_t cores = ics_processors_count();
+    if (self->config->device.threads <= MOST_PER_CORE * cores) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(self->warnings,
-                            "%s: device.threads: found %u, and this process has %d core%s; usual: "
+                            "%s: device.threads: found %u, and this process has %u core%s; usual: "
                             "auto, one thread per core",
                             ics_config_place(self->config, "device.threads", place, sizeof place),
                             self->config->device.threads, cores, cores == 1 ? "" : "s");

@@ -205,6 +205,27 @@ START_TEST(scattered_light_has_the_exact_sum_and_spread)
 }
 END_TEST
 
+/* Fills a table with the light of an isotropic source at the origin. Returns the status. */
+static int tabulate_isotropic(const stage_world *world, const ice_tabulation *table,
+                              ics_schedule schedule, uint32_t photons)
+{
+    const ics_graph_options options = {.schedule = schedule,
+                                       .variants = world_variants(),
+                                       .table = table,
+                                       .instruction_set = "auto"};
+    const ice_emission emission = {
+        .dz = 1, .beta = 1, .photons = photons, .flags = ICE_EMISSION_ISOTROPIC};
+    const ice_tabulate_origin origin = {.ux = 1, .vy = 1, .wz = 1, .weight = 1};
+    icestream_error error;
+    ics_graph *graph = NULL;
+    uint64_t samples;
+    ice_account account = {0};
+    ck_assert_int_eq(ics_graph_create(&options, world->tables, &graph, &error), ICESTREAM_OK);
+    const int status = ics_graph_tabulate(graph, &emission, &origin, 1, &samples, &account);
+    ics_graph_destroy(graph);
+    return status;
+}
+
 enum { DIRECTIONS = 200 };
 
 /* Sums the light of an isotropic source in ice that does not scatter by the cosine of its
@@ -229,20 +250,7 @@ static void fill_directions(bool accepted, ics_schedule schedule, uint64_t *sums
                                   .has_acceptance = accepted,
                                   .acceptance = {0.5f, 0.75f, 0.0f, -0.25f},
                                   .sums = sums};
-    const ics_graph_options options = {.schedule = schedule,
-                                       .variants = world_variants(),
-                                       .table = &table,
-                                       .instruction_set = "auto"};
-    const ice_emission emission = {
-        .dz = 1, .beta = 1, .photons = 5000, .flags = ICE_EMISSION_ISOTROPIC};
-    const ice_tabulate_origin origin = {.ux = 1, .vy = 1, .wz = 1, .weight = 1};
-    icestream_error error;
-    ics_graph *graph = NULL;
-    uint64_t samples;
-    ice_account account = {0};
-    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &error), 0);
-    ck_assert_int_eq(ics_graph_tabulate(graph, &emission, &origin, 1, &samples, &account), 0);
-    ics_graph_destroy(graph);
+    ck_assert_int_eq(tabulate_isotropic(&world, &table, schedule, 5000), ICESTREAM_OK);
     stage_world_destroy(&world);
 }
 
@@ -281,22 +289,8 @@ START_TEST(a_sum_that_overflows_is_an_error)
                                   .inverse_step = 1,
                                   .absorption_lengths = 22,
                                   .sums = sums};
-    const ics_graph_options options = {.schedule =
-                                           _i ? ICS_SCHEDULE_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC,
-                                       .variants = world_variants(),
-                                       .table = &table,
-                                       .instruction_set = "auto"};
-    const ice_emission emission = {
-        .dz = 1, .beta = 1, .photons = 1, .flags = ICE_EMISSION_ISOTROPIC};
-    const ice_tabulate_origin origin = {.ux = 1, .vy = 1, .wz = 1, .weight = 1};
-    icestream_error error;
-    ics_graph *graph = NULL;
-    uint64_t samples;
-    ice_account account = {0};
-    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &error), 0);
-    ck_assert_int_eq(ics_graph_tabulate(graph, &emission, &origin, 1, &samples, &account),
-                     ICESTREAM_E_FAILED);
-    ics_graph_destroy(graph);
+    const ics_schedule schedule = _i ? ICS_SCHEDULE_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC;
+    ck_assert_int_eq(tabulate_isotropic(&world, &table, schedule, 1), ICESTREAM_E_FAILED);
     stage_world_destroy(&world);
 }
 END_TEST

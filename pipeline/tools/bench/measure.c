@@ -64,7 +64,9 @@ static double median(double *values, size_t count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Runs a trial bench->repeats times, and on a GPU once more before if options->once is not set. */
+/* Runs a trial bench->repeats times. On a GPU one more run comes first, unless options->once is
+ * set.
+ */
 static int repeat(ics_bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
 {
     double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);

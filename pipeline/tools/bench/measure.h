@@ -35,8 +35,9 @@ int ics_bench_schedules(const ics_bench *bench, ics_schedule_list *out, icestrea
 
 /* Runs the steps bench->repeats times with a schedule and appends a row. The best run counts,
  * because other work of the machine can only make a run slower. On a GPU one more run comes first
- * and does not count: in it the clocks of the GPU rise, memory is first used, and auto makes its
- * choice. `threads`: of a CPU; 0: as configured. Errors as ics_experiment_trial_run. */
+ * and does not count, unless options->once is set: in it the clocks of the GPU rise, memory is
+ * first used, and auto makes its choice. `threads`: of a CPU; 0: as configured. Errors as
+ * ics_experiment_trial_run. */
 int ics_bench_measure(ics_bench *bench, ics_schedule schedule, uint32_t threads, ics_row **out,
                       icestream_error *error);
 
