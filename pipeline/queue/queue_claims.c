@@ -123,7 +123,7 @@ static void compare(const ics_queue_claims *queue, const ics_claim *claim, const
         (strlen(mine) != length || strncmp(mine, there, length) != 0)) {
         ics_queue_say(
             queue,
-            "%s: the hits of %s have the SHA-256 %.12s, and those of %s, which was faster, have "
+            "%s: the hits of %s have the digest %.12s, and those of %s, which was faster, have "
             "%.12s: hits depend on more than the steps and the configuration",
             ics_queue_link_address(queue->link)->shown, claim->name, mine,
             there[length] != '\0' ? there + length + 1 : "another worker", there);
