@@ -29,23 +29,13 @@
 #ifndef ICS_STAGES_BOUNCE_H
 #define ICS_STAGES_BOUNCE_H
 
+#include "stages/active.h"
 #include "stages/anisotropy.h"
 #include "stages/birefringence.h"
 #include "stages/cable.h"
 #include "stages/hole.h"
 #include "stages/tilt.h"
 #include "stages/variants.h"
-
-/* What is known of a bounce before its scatter. */
-typedef struct ice_bounce {
-    float length;         /* length of the segment, m */
-    float absorption;     /* absorption depth left at the end of the segment */
-    float height;         /* height of the start among the layers, m; read only if the ice is
-                             birefringent or anisotropic */
-    int32_t leaves_world; /* 1: the segment ends at a boundary of the world */
-    int32_t may_collide;  /* 0: the segment comes near to no module */
-    int32_t is_last;      /* 1: the bounce limit stops the photon at the end of the segment */
-} ice_bounce;
 
 /* ---- the segment ----------------------------------------------------------------------------- */
 
@@ -243,6 +233,25 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
     return hits;
 }
 
+/* The same for the segment *bounce of *active. Where the search is a function that is called, the
+ * photon is saved during it (stages/active.h). */
+ICE_FN int32_t ice_record_hits_of(ice_variant collide, const ice_tables *tables,
+                                  ice_active_photon *active, ice_bounce *bounce, void *sink,
+                                  uint32_t *recorded)
+{
+    volatile ice_saved saved;
+    if (ICE_SAVES) {
+        ice_save(&saved, active, bounce);
+        ice_restore(&saved, active, bounce);
+    }
+    const int32_t hits = ice_record_hits(collide, tables, bounce->length, &active->photon, sink,
+                                         &active->fate, recorded);
+    if (ICE_SAVES) {
+        ice_restore(&saved, active, bounce);
+    }
+    return hits;
+}
+
 /* ---- the end of the segment ------------------------------------------------------------------ */
 
 /* Returns the strengths of birefringence, integrated over a segment (m) that starts at the photon.
@@ -366,14 +375,6 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
 
 /* ---- one photon ------------------------------------------------------------------------------ */
 
-/* A photon with all that its bounces need. */
-typedef struct ice_active_photon {
-    ice_photon photon;
-    ice_optics optics;
-    ice_random random; /* before its next bounce */
-    uint32_t fate;     /* ice_fate; a kernel may add further states */
-} ice_active_photon;
-
 ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_random random,
                                       ice_photon photon)
 {
@@ -397,8 +398,8 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
         return 0;
     }
     if (bounce.may_collide) {
-        const int32_t added = ice_record_hits(variants->collide, tables, bounce.length,
-                                              &active->photon, sink, &active->fate, recorded);
+        const int32_t added =
+            ice_record_hits_of(variants->collide, tables, active, &bounce, sink, recorded);
         if (added < 0) {
             return -1;
         }

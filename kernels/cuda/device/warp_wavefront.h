@@ -37,7 +37,7 @@ ICE_FN uint32_t gpu_leave(const gpu_warp *warp, uint32_t slot, const ice_active_
 /* One bounce in ice, if that is the next one. Returns the list of what the photon needs next. */
 ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active)
 {
-    ice_bounce bounce;
+    ice_bounce bounce = {0};
     const ice_work work = ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active->random,
                                                   active->optics, &active->photon, &bounce);
     if (work == ICE_WORK_ICE) {
@@ -58,7 +58,8 @@ ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active
 ICE_FN void gpu_fly(const gpu_warp *warp, bool open)
 {
     const uint32_t thread = threadIdx.x % 32;
-    ice_active_photon active;
+    ice_active_photon active = {0}; /* without a value, its registers would be kept for it outside
+                                       this function, too */
     uint32_t slot = ICS_NOBODY, to = GPU_NO_LIST, flying = 0;
     while (gpu_stays(warp->slots, open, (uint32_t)__popc(flying))) {
         const uint32_t given = gpu_give_slots(warp->slots, GPU_LIST_FLY, ~flying);
@@ -102,12 +103,11 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
     }
     ice_active_photon active = gpu_slot_load(warp->slots, warp->tables, slot);
     gpu_slot_identify(warp->slots, slot, &active.photon);
-    ice_bounce bounce;
+    ice_bounce bounce = {0};
     (void)ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, warp->tables, active.random, active.optics,
                                   &active.photon, &bounce);
-    if (ice_record_hits(GPU_SPECIAL_COLLIDE, warp->tables, bounce.length, &active.photon,
-                        warp->sink, &active.fate,
-                        &warp->lane->recorded[gpu_first_slot() + slot]) < 0) {
+    if (ice_record_hits_of(GPU_SPECIAL_COLLIDE, warp->tables, &active, &bounce, warp->sink,
+                           &warp->lane->recorded[gpu_first_slot() + slot]) < 0) {
         active.fate = GPU_WAITS;
     } else {
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, warp->tables, &bounce, &active.photon,
@@ -125,7 +125,7 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
  * a column scatters there many times, and does so in registers. */
 ICE_FN uint32_t gpu_fly_through_columns(const gpu_warp *warp, uint32_t slot)
 {
-    ice_active_photon active;
+    ice_active_photon active = {0};
     uint32_t to = GPU_NO_LIST;
     if (slot != ICS_NOBODY) {
         active = gpu_slot_load(warp->slots, warp->tables, slot);
