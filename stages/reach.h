@@ -23,6 +23,14 @@ ICE_FN int32_t ice_clearance_cell(const ice_tables *tables, float x, float y)
     return j * tables->clearance_nx + i;
 }
 
+/* With more axes than this, a cell of the map of clearances has 32 bits instead of 16. */
+#define ICE_AXES_NARROW 2048u
+
+ICE_FN int32_t ice_has_wide_cells(const ice_tables *tables)
+{
+    return tables->axis_mask >= ICE_AXES_NARROW ? 1 : 0;
+}
+
 /* What is near a position, seen from above, m. */
 typedef struct ice_surroundings {
     float x, y;   /* from the nearest axis to the position */
@@ -32,11 +40,15 @@ typedef struct ice_surroundings {
 ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, float x, float y)
 {
     const int32_t cell = ice_clearance_cell(tables, x, y);
+    const uint32_t narrow = ice_has_wide_cells(tables) ? 0 : 1;
 #if defined(__CUDACC__)
-    const uint32_t word = ((const uint16_t *)tables->near_axes)[cell];
+    const uint32_t word =
+        narrow ? ((const uint16_t *)tables->near_axes)[cell] : tables->near_axes[cell];
 #else
     /* A processor gathers words of 32 bits only. */
-    const uint32_t word = (tables->near_axes[cell >> 1] >> (cell & 1) * 16) & 0xffffu;
+    const uint32_t used = narrow ? 0xffffu : 0xffffffffu;
+    const uint32_t word =
+        tables->near_axes[cell >> narrow] >> ((uint32_t)cell & narrow) * 16 & used;
 #endif
     const ice_string_axis axis = tables->axes[word & tables->axis_mask];
     const ice_surroundings near = {

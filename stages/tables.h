@@ -406,10 +406,11 @@ typedef struct ice_tables {
      */
     float middle, half_height;
 
-    /* The map of clearances: a number of 16 bits for each of the [clearance_ny][clearance_nx]
-     * cells, two in a word, the first in its lower half. Its bits in axis_mask are the index of the
-     * nearest axis. The number times others_step minus others_less is a lower bound (m) of the
-     * horizontal distance from the cell to the edge of any module that does not hang on this axis.
+    /* The map of clearances: a number for each of the [clearance_ny][clearance_nx] cells, of 16
+     * bits and two in a word, the first in its lower half, or of 32 bits (ice_has_wide_cells() of
+     * stages/reach.h). Its bits in axis_mask are the index of the nearest axis. The number times
+     * others_step minus others_less is a lower bound (m) of the horizontal distance from the cell
+     * to the edge of any module that does not hang on this axis.
      */
     const uint32_t *near_axes;
     const ice_string_axis *axes; /* if no string has an axis: one that is far away */

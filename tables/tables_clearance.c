@@ -1,6 +1,8 @@
 /* The clearance map: how far every horizontal position is from the nearest modules. */
 #include "base/error.h"
+#include "stages/reach.h"
 #include "tables/tables_geometry.h"
+#include "tables/tables_nearest.h"
 
 #include <stdlib.h>
 
@@ -8,32 +10,31 @@
 #define MAP_MARGIN 100.0
 /* Edge of the squares in which module positions count as one, m. */
 #define MERGE_SQUARE 0.1
-/* The largest number of cells along the longer side of the map, and roughly the largest number of
- * distances that are computed for the map. */
-#define MAP_SIDE_MAX        256
-#define MAP_EVALUATIONS_MAX 3e7
-/* A string has an axis if its modules are at most this much (m) away from a vertical line. The axes
- * have at most AXIS_BITS_MAX of the 16 bits of a cell. With more strings, the map has clearances
- * alone. */
-#define STRAIGHT_MAX  0.5
-#define AXIS_BITS_MAX 11
-#define CELL_BITS     16
+/* The number of cells along the longer side of the map is at least MAP_SIDE_LEAST. Large detectors
+ * have CELLS_PER_STRING cells along the mean distance between two strings, and at most MAP_SIDE_MAX
+ * along the longer side. The map becomes coarser if it needs more than MAP_TRIES_MAX distances. */
+#define MAP_SIDE_LEAST   256
+#define MAP_SIDE_MAX     1024
+#define CELLS_PER_STRING 8
+#define MAP_TRIES_MAX    100000000
+/* A string has an axis if its modules are at most this much (m) away from a vertical line. With at
+ * most AXES_NARROW of them (stages/reach.h) a cell has 16 bits, otherwise WIDE_BITS: a stage turns
+ * these into a float without rounding. */
+#define STRAIGHT_MAX 0.5
+#define NARROW_BITS  16
+#define WIDE_BITS    24
+#define AXES_MAX     (1u << 16)
 /* Where the axis is that is far away from everything, m. The square is in the range of ice_root().
  */
 #define FAR_AWAY 1e14f
 /* The largest clearance of the map, m: a detector with one string has no other one. */
 #define OTHERS_MAX 1e4
 
-typedef struct point {
-    double x, y;
-    uint32_t string; /* index into the tables' strings */
-} point;
-
 static int compare_points(const void *a, const void *b)
 {
-    const point *p = a, *q = b;
-    if (p->string != q->string) {
-        return p->string < q->string ? -1 : 1;
+    const ics_owned_point *p = a, *q = b;
+    if (p->owner != q->owner) {
+        return p->owner < q->owner ? -1 : 1;
     }
     if (p->x != q->x) {
         return p->x < q->x ? -1 : 1;
@@ -44,7 +45,8 @@ static int compare_points(const void *a, const void *b)
 /* Collects the horizontal positions of the modules. Modules of one string within one MERGE_SQUARE
  * become one position. Returns how many positions there are. Most modules of a string are at the
  * position of the module before, and these modules do not have to be sorted. */
-static size_t merge_positions(const ice_tables *tables, const ice_detector *detector, point *points)
+static size_t merge_positions(const ice_tables *tables, const ice_detector *detector,
+                              ics_owned_point *points)
 {
     size_t count = 0;
     for (uint32_t s = 0; s < tables->string_count; ++s) {
@@ -53,7 +55,7 @@ static size_t merge_positions(const ice_tables *tables, const ice_detector *dete
                 &detector->modules[tables->string_modules[tables->strings[s].first + k]];
             points[count].x = round(module->x / MERGE_SQUARE) * MERGE_SQUARE;
             points[count].y = round(module->y / MERGE_SQUARE) * MERGE_SQUARE;
-            points[count].string = s;
+            points[count].owner = s;
             count += count == 0 || compare_points(&points[count - 1], &points[count]) != 0;
         }
     }
@@ -65,39 +67,6 @@ static size_t merge_positions(const ice_tables *tables, const ice_detector *dete
         }
     }
     return kept;
-}
-
-/* Returns how far a value lies outside [low, high]. */
-static double outside(double value, double low, double high)
-{
-    return value < low ? low - value : (value > high ? value - high : 0.0);
-}
-
-/* The string nearest to any point of a cell, and squared distances (m2). */
-typedef struct nearest_string {
-    double least;  /* to that string */
-    double second; /* to the nearest of all other strings */
-    uint32_t string;
-} nearest_string;
-
-/* (x, y): the lower corner of the cell, m. */
-static nearest_string find_nearest(const point *points, size_t count, double x, double y,
-                                   double cell)
-{
-    nearest_string found = {.least = INFINITY, .second = INFINITY};
-    for (size_t k = 0; k < count; ++k) {
-        const double dx = outside(points[k].x, x, x + cell);
-        const double dy = outside(points[k].y, y, y + cell);
-        const double square = dx * dx + dy * dy;
-        if (square < found.least) {
-            found.second = points[k].string == found.string ? found.second : found.least;
-            found.string = points[k].string;
-            found.least = square;
-        } else if (square < found.second && points[k].string != found.string) {
-            found.second = square;
-        }
-    }
-    return found;
 }
 
 /* ---- the axes ------------------------------------------------------------------------------ */
@@ -134,7 +103,7 @@ static int find_axes(ics_table_builder *builder, const ice_detector *detector, a
     for (uint32_t s = 0; s < strings; ++s) {
         axes->of_string[s] = (double)tables->strings[s].radius <= widest ? count++ : NO_AXIS;
     }
-    const bool has_axes = count > 0 && count <= 1u << AXIS_BITS_MAX;
+    const bool has_axes = count > 0 && count <= AXES_MAX;
     ice_string_axis *list =
         ics_tables_array(builder, &tables->axes, has_axes ? count : 1, sizeof *list);
     if (list == NULL) {
@@ -165,7 +134,9 @@ static int pack_map(ics_table_builder *builder, const axis_list *axes, const flo
                     size_t cells)
 {
     ice_tables *tables = builder->tables;
-    uint32_t *words = ics_tables_array(builder, &tables->near_axes, (cells + 1) / 2, sizeof *words);
+    const bool wide = ice_has_wide_cells(tables);
+    uint32_t *words = ics_tables_array(builder, &tables->near_axes, wide ? cells : (cells + 1) / 2,
+                                       sizeof *words);
     if (words == NULL) {
         return ICESTREAM_E_MEMORY;
     }
@@ -174,7 +145,7 @@ static int pack_map(ics_table_builder *builder, const axis_list *axes, const flo
         longest = fmax(longest, (double)fmaxf(clearance[c], tables->nearest[c].others));
     }
     longest = fmin(longest, OTHERS_MAX);
-    const uint32_t codes = 1u << (CELL_BITS - axes->bits);
+    const uint32_t codes = 1u << ((wide ? WIDE_BITS : NARROW_BITS) - axes->bits);
     const double step = fmax(longest, 1.0) / (codes - 1);
     tables->others_less = (float)step;
     tables->others_step = (float)(step / (1u << axes->bits));
@@ -183,57 +154,91 @@ static int pack_map(ics_table_builder *builder, const axis_list *axes, const flo
         const float others = axis == NO_AXIS ? clearance[c] : tables->nearest[c].others;
         const uint32_t code = (uint32_t)fmin((double)others / step, codes - 1);
         const uint32_t word = code << axes->bits | (axis == NO_AXIS ? 0 : axis);
-        words[c / 2] |= word << (c % 2 * CELL_BITS);
+        if (wide) {
+            words[c] = word;
+        } else {
+            words[c / 2] |= word << (c % 2 * NARROW_BITS);
+        }
     }
     return ICESTREAM_OK;
 }
 
 /* ---- the map ------------------------------------------------------------------------------- */
 
-/* The lower corner of the map and the edge of its cells, m. */
-typedef struct map_shape {
-    double x0, y0, cell;
-} map_shape;
-
-/* Finds the nearest strings of every cell, and the clearances with all modules. */
-static void fill_map(ice_tables *tables, const map_shape *map, const point *points,
-                     size_t point_count, double slack, ice_near_row *near, float *clearance)
+/* Finds the nearest strings of every cell, and the clearances with all modules. `first` is the cell
+ * at the lower corner of the map. Returns false if this needs too many distances. */
+static bool fill_map(ice_tables *tables, ics_map_cell first, ics_nearest_search *search,
+                     double slack, ice_near_row *near, float *clearance)
 {
+    search->tried = 0;
     for (int32_t j = 0; j < tables->clearance_ny; ++j) {
         for (int32_t i = 0; i < tables->clearance_nx; ++i) {
-            const nearest_string found = find_nearest(points, point_count, map->x0 + i * map->cell,
-                                                      map->y0 + j * map->cell, map->cell);
+            const ics_map_cell cell = {first.x + i * first.side, first.y + j * first.side,
+                                       first.side};
+            const ics_nearest_owner found = ics_tables_nearest_find(search, cell);
             const size_t c = (size_t)j * (size_t)tables->clearance_nx + (size_t)i;
             clearance[c] = (float)fmax(sqrt(found.least) - slack, 0.0);
             near[c].others = (float)fmax(sqrt(found.second) - slack, 0.0);
-            near[c].string = found.string;
+            near[c].string = found.owner;
+            if (search->tried > MAP_TRIES_MAX && tables->clearance_nx + tables->clearance_ny > 2) {
+                return false;
+            }
         }
     }
+    return true;
 }
 
-/* Chooses the cells of the map. */
-static map_shape shape_map(ice_tables *tables, const ics_box *bounds, size_t point_count)
+/* The length of the map in x and in y, m. */
+typedef struct map_size {
+    double x, y;
+} map_size;
+
+static map_size size_of_map(const ics_box *bounds)
 {
-    const double size_x = bounds->high[0] - bounds->low[0] + 2.0 * MAP_MARGIN;
-    const double size_y = bounds->high[1] - bounds->low[1] + 2.0 * MAP_MARGIN;
-    const double side = fmin(MAP_SIDE_MAX, sqrt(MAP_EVALUATIONS_MAX / (double)point_count));
-    const double cell = fmax(size_x, size_y) / fmax(side, 1.0);
-    const map_shape map = {bounds->low[0] - MAP_MARGIN, bounds->low[1] - MAP_MARGIN, cell};
-    tables->clearance_nx = (int32_t)fmax(ceil(size_x / cell), 1.0);
-    tables->clearance_ny = (int32_t)fmax(ceil(size_y / cell), 1.0);
-    tables->clearance_of_zero_x = (float)(-map.x0 / cell);
-    tables->clearance_of_zero_y = (float)(-map.y0 / cell);
+    return (map_size){bounds->high[0] - bounds->low[0] + 2.0 * MAP_MARGIN,
+                      bounds->high[1] - bounds->low[1] + 2.0 * MAP_MARGIN};
+}
+
+/* Returns how many cells the longer side of the map should have. */
+static double cells_of_side(const ice_tables *tables, map_size size)
+{
+    const double spacing = sqrt(size.x * size.y / (double)tables->string_count);
+    const double wanted = CELLS_PER_STRING * fmax(size.x, size.y) / spacing;
+    return fmin(fmax(wanted, MAP_SIDE_LEAST), MAP_SIDE_MAX);
+}
+
+/* Sets the cells of a map with `side` cells along its longer side. Returns the first of them. */
+static ics_map_cell shape_map(ice_tables *tables, const ics_box *bounds, double side)
+{
+    const map_size size = size_of_map(bounds);
+    const double cell = fmax(size.x, size.y) / fmax(side, 1.0);
+    const ics_map_cell first = {bounds->low[0] - MAP_MARGIN, bounds->low[1] - MAP_MARGIN, cell};
+    tables->clearance_nx = (int32_t)fmax(ceil(size.x / cell), 1.0);
+    tables->clearance_ny = (int32_t)fmax(ceil(size.y / cell), 1.0);
+    tables->clearance_of_zero_x = (float)(-first.x / cell);
+    tables->clearance_of_zero_y = (float)(-first.y / cell);
     tables->clearance_inverse_cell = (float)(1.0 / cell);
-    return map;
+    return first;
+}
+
+/* Chooses the cells and finds what is near them. `near` and `clearance` have room for the finest
+ * map. */
+static void make_map(ice_tables *tables, const ics_box *bounds, ics_nearest_search *search,
+                     double slack, ice_near_row *near, float *clearance)
+{
+    double side = cells_of_side(tables, size_of_map(bounds));
+    while (!fill_map(tables, shape_map(tables, bounds, side), search, slack, near, clearance)) {
+        side /= 2.0;
+    }
 }
 
 /* Fills the map for the merged positions of the modules. Returns ICESTREAM_OK or
  * ICESTREAM_E_MEMORY. */
 static int build_map(ics_table_builder *builder, const ice_detector *detector,
-                     const ics_box *bounds, const point *points, size_t point_count)
+                     const ics_box *bounds, ics_nearest_search *search)
 {
     ice_tables *tables = builder->tables;
-    const map_shape map = shape_map(tables, bounds, point_count);
+    (void)shape_map(tables, bounds, cells_of_side(tables, size_of_map(bounds)));
     const size_t cells = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
     /* A distance to a position is too long by up to the merging of positions, the radius of an
      * oversized module or the distance to a cable, and rounding. */
@@ -247,8 +252,9 @@ static int build_map(ics_table_builder *builder, const ice_detector *detector,
         status = ICESTREAM_E_MEMORY;
     }
     if (status == ICESTREAM_OK) {
-        fill_map(tables, &map, points, point_count, slack, near, clearance);
-        status = pack_map(builder, &axes, clearance, cells);
+        make_map(tables, bounds, search, slack, near, clearance);
+        status = pack_map(builder, &axes, clearance,
+                          (size_t)tables->clearance_nx * (size_t)tables->clearance_ny);
     }
     free(axes.of_string);
     free(clearance);
@@ -258,13 +264,19 @@ static int build_map(ics_table_builder *builder, const ice_detector *detector,
 int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *detector,
                                const ics_box *bounds)
 {
-    point *points = malloc(detector->module_count * sizeof *points);
-    if (points == NULL) {
-        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
-                             "out of memory for the clearance map");
+    ics_owned_point *points = malloc(detector->module_count * sizeof *points);
+    ics_nearest_search search = {0};
+    int status = ICESTREAM_E_MEMORY;
+    if (points != NULL) {
+        const size_t count = merge_positions(builder->tables, detector, points);
+        status = ics_tables_nearest_create(points, count, &search);
     }
-    const size_t point_count = merge_positions(builder->tables, detector, points);
-    const int status = build_map(builder, detector, bounds, points, point_count);
+    if (status != ICESTREAM_OK) {
+        ics_error_set(builder->error, status, "out of memory for the clearance map");
+    } else {
+        status = build_map(builder, detector, bounds, &search);
+    }
+    ics_tables_nearest_destroy(&search);
     free(points);
     return status;
 }

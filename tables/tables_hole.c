@@ -1,6 +1,7 @@
 /* Tables of hole ice: the refrozen columns around the strings. */
 #include "base/error.h"
 #include "tables/tables_internal.h"
+#include "tables/tables_nearest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,52 +43,53 @@ static double locate_column(const ice_detector *detector, const ice_module *cons
     return farthest + radius - narrowest(detector);
 }
 
-/* A square cell of the clearance map. */
-typedef struct map_cell {
-    double x, y, side; /* lower corner, m */
-} map_cell;
-
-/* Returns the column nearest to any point of a cell, and a distance within which there is no other
- * column. */
-static ice_near_row near_column(const ice_tables *tables, const ice_column *columns, map_cell cell)
+/* Fills the map of the columns: the column nearest to any point of a cell, and a distance within
+ * which there is no other column. */
+static void fill_near_columns(const ice_tables *tables, ics_nearest_search *search,
+                              ice_near_row *near)
 {
-    double least = INFINITY, second = INFINITY;
-    ice_near_row near = {0.0f, 0};
-    for (uint32_t i = 0; i < tables->column_count; ++i) {
-        const double x = columns[i].x, y = columns[i].y;
-        const double distance = hypot(fmax(fmax(cell.x - x, x - cell.x - cell.side), 0.0),
-                                      fmax(fmax(cell.y - y, y - cell.y - cell.side), 0.0));
-        second = fmin(second, fmax(distance, least));
-        near.string = distance < least ? i : near.string;
-        least = fmin(distance, least);
-    }
-    /* 0.01 m covers the rounding of positions. */
-    near.others = (float)fmax(second - (double)tables->hole.radius - 0.01, 0.0);
-    return near;
-}
-
-static int build_near_columns(ics_table_builder *builder, const ice_column *columns)
-{
-    ice_tables *tables = builder->tables;
     const int32_t nx = tables->clearance_nx, ny = tables->clearance_ny;
-    ice_near_row *near =
-        ics_tables_array(builder, &tables->near_columns, (size_t)nx * (size_t)ny, sizeof *near);
-    if (near == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
     const double side = 1.0 / (double)tables->clearance_inverse_cell;
     /* The cell is made a little larger, because rounding decides to which cell a position at an
      * edge belongs. */
     const double more = 1e-4 * side;
     for (int32_t j = 0; j < ny; ++j) {
         for (int32_t i = 0; i < nx; ++i) {
-            const map_cell cell = {(i - (double)tables->clearance_of_zero_x) * side - more,
-                                   (j - (double)tables->clearance_of_zero_y) * side - more,
-                                   side + 2.0 * more};
-            near[(size_t)j * (size_t)nx + (size_t)i] = near_column(tables, columns, cell);
+            const ics_map_cell cell = {(i - (double)tables->clearance_of_zero_x) * side - more,
+                                       (j - (double)tables->clearance_of_zero_y) * side - more,
+                                       side + 2.0 * more};
+            const ics_nearest_owner found = ics_tables_nearest_find(search, cell);
+            ice_near_row *row = &near[(size_t)j * (size_t)nx + (size_t)i];
+            row->string = found.owner;
+            /* 0.01 m covers the rounding of positions. */
+            row->others = (float)fmax(sqrt(found.second) - (double)tables->hole.radius - 0.01, 0.0);
         }
     }
-    return ICESTREAM_OK;
+}
+
+static int build_near_columns(ics_table_builder *builder, const ice_column *columns)
+{
+    ice_tables *tables = builder->tables;
+    const size_t count = tables->column_count;
+    const size_t cells = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
+    ice_near_row *near = ics_tables_array(builder, &tables->near_columns, cells, sizeof *near);
+    ics_owned_point *points = malloc(count * sizeof *points);
+    ics_nearest_search search = {0};
+    int status = ICESTREAM_E_MEMORY;
+    if (near != NULL && points != NULL) {
+        for (uint32_t i = 0; i < count; ++i) {
+            points[i] = (ics_owned_point){columns[i].x, columns[i].y, i};
+        }
+        status = ics_tables_nearest_create(points, count, &search);
+    }
+    if (status == ICESTREAM_OK) {
+        fill_near_columns(tables, &search, near);
+    } else {
+        ics_error_set(builder->error, status, "out of memory for columns of hole ice");
+    }
+    ics_tables_nearest_destroy(&search);
+    free(points);
+    return status;
 }
 
 uint32_t ics_tables_find_hole(const ice_medium *medium)
