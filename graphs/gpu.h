@@ -21,6 +21,7 @@
 
 #include "graphs/graph.h"
 #include "graphs/options.h"
+#include "graphs/tune.h"
 #include "kernels/cuda/program.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
@@ -62,6 +63,7 @@ typedef struct ics_gpu_options {
 #define X(type, name) type name;
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
+    ics_tune tune;   /* of single kernels; a remembered choice depends on it, too */
     bool check;      /* check what every stage returns (stages/check.h) */
     double watchdog; /* a launch without progress for this time (s) counts as stuck */
     bool use_cache;  /* for programs and choices */

@@ -49,9 +49,8 @@ ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_m
     return count;
 }
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_job_queue(const __grid_constant__ ice_tables given,
-                  const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_JOB_QUEUE gpu_job_queue(const __grid_constant__ ice_tables given,
+                                              const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_WARPS];

@@ -4,9 +4,8 @@
 #include "kernels/cuda/device/persistent.h"
 
 /* size: one loop, whose parts share the step and the photon of the thread. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_thread_per_step(const __grid_constant__ ice_tables given,
-                        const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_THREAD_PER_STEP gpu_thread_per_step(
+    const __grid_constant__ ice_tables given, const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     const ice_tables tables = gpu_special_tables(&given);

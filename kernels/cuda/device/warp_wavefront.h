@@ -190,9 +190,8 @@ ICE_FN bool gpu_do_stage(const gpu_warp *warp, uint32_t list, uint32_t taken, bo
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_warp_wavefront(const __grid_constant__ ice_tables given,
-                       const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_WARP_WAVEFRONT gpu_warp_wavefront(
+    const __grid_constant__ ice_tables given, const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_slots all[GPU_WARPS];
