@@ -4,6 +4,7 @@
 #include "pipeline/tools/bench/measure.h"
 #include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/bench/shapes.h"
+#include "pipeline/tools/bench/sweep.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <inttypes.h>
@@ -153,7 +154,9 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     }
     all->config = &changed;
     if (status == ICESTREAM_OK) {
-        status = options->shapes ? ics_bench_shapes(all, out, error) : run(all, out, error);
+        status = options->shapes  ? ics_bench_shapes(all, out, error)
+                 : options->sweep ? ics_bench_sweep(all, out, error)
+                                  : run(all, out, error);
     }
     if (options->reference != NULL) {
         ics_reference_close(&reference);

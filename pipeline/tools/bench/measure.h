@@ -19,7 +19,9 @@ typedef struct ics_bench {
     ics_row rows[ICS_BENCH_ROWS_MAX];
     size_t count; /* of rows */
     ics_task_progress progress;
-    char modules[96]; /* for the progress: which modules are measured; "": those of the run */
+    const ics_tune *tune; /* settings of kernels that are measured; NULL: as configured */
+    char modules[96]; /* for the progress: which modules or settings are measured; "": those of the
+                         run */
     char name[160];   /* what is measured now */
 } ics_bench;
 

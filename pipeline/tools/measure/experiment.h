@@ -62,9 +62,10 @@ typedef struct ics_measurement {
 
 typedef struct ics_trial_options {
     ics_schedule schedule;
-    uint32_t threads; /* threads of a CPU; 0: as configured */
-    bool profile;     /* time every stage of a GPU's schedule, which makes the run slower */
-    bool check;       /* check what every stage returns, as device.check does */
+    uint32_t threads;     /* threads of a CPU; 0: as configured */
+    bool profile;         /* time every stage of a GPU's schedule, which makes the run slower */
+    bool check;           /* check what every stage returns, as device.check does */
+    const ics_tune *tune; /* settings of kernels; NULL: as configured */
 } ics_trial_options;
 
 /* A device for one schedule, for any number of runs. */
