@@ -49,7 +49,7 @@
     /* The kernels can make photons of steps with a profile (stages/profile.h), and are about 5 %  \
      * slower. */                                                                                  \
     X(bool, light_profiles)                                                                        \
-    /* Schedules that loop: time every stage (slower, with one chain). */                          \
+    /* Time every stage: every kernel of a loop (slower, with one chain), or some warps. */        \
     X(bool, profile)                                                                               \
     /* Schedules that loop: the host waits for every trip and launches the next one (slower; for   \
      * profilers and sanitizers, which do not see into the body of a conditional node). */         \
@@ -139,7 +139,8 @@ typedef struct ics_gpu_usage {
     uint64_t device_bytes; /* allocated device memory */
     double trial_seconds;  /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
-                                compact and the rest */
+                                compact and the rest; of a schedule that does not loop, `seconds`
+                                divided among them as the clock cycles of sampled warps */
 } ics_gpu_usage;
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out);
 

@@ -247,6 +247,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                              ics_graph_schedule_name(options->schedule));
     }
     ICS_TRY(check_kernels(options, error));
+    enum { CLOCKS = 8 }; /* every 8th block is a sample of the time of stages */
     ice_variants variants = options->variants;
     ics_graph_custom_variants(options->custom, &variants);
     const ics_special_options special = {.variants = variants,
@@ -255,6 +256,8 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .bounces_per_wave = options->bounces_per_wave,
                                          .refill = options->refill,
                                          .light_profiles = options->light_profiles,
+                                         .clocks =
+                                             options->profile && !schedule->loops ? CLOCKS : 0,
                                          .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0 ||

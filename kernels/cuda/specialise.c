@@ -27,6 +27,13 @@ static void define_check(writer *to)
         (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "#define ICE_CHECK\n");
 }
 
+static void define_clocks(writer *to, uint32_t clocks)
+{
+    const size_t left = to->length < to->size ? to->size - to->length : 0;
+    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left,
+                                   "#define GPU_CLOCKS %" PRIu32 "\n", clocks);
+}
+
 int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size)
 {
     const size_t length = strlen(text);
@@ -61,6 +68,9 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #undef OPTION
     if (options->check) {
         define_check(&to);
+    }
+    if (options->clocks > 0) {
+        define_clocks(&to, options->clocks);
     }
     return to.length < size ? 0 : -1;
 }

@@ -16,6 +16,8 @@ typedef struct ics_special_options {
     uint32_t bounces_per_wave;
     uint32_t refill;
     bool light_profiles;  /* photons of steps with a profile can be made */
+    uint32_t clocks;      /* every how many-th block measures the time of stages
+                             (device/clocks.h); 0: none */
     bool check;           /* define ICE_CHECK, too (stages/check.h) */
     uint32_t start_shift; /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;

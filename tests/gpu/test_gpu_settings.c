@@ -88,6 +88,7 @@ static const schedule_setting settings[] = {
     {.name = "scatter and propagate joined, stages timed",
      .schedules = JOINS,
      .options = {.join = true, .profile = true}},
+    {.name = "stages sampled", .schedules = ALL, .options = {.profile = true, .hits = 64}},
     {.name = "stages timed", .schedules = LOOPS, .options = {.profile = true}},
     {.name = "stages timed, 64 hits",
      .schedules = LOOPS,

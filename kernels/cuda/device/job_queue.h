@@ -40,11 +40,13 @@ ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_m
     const ice_emission *emission = &lane->emissions[at->step];
     const uint32_t count = min(emission->photons - at->made, 32u);
     ice_photon photon;
+    ICE_CLOCK(CREATE);
     if (threadIdx.x % 32 < count) {
         photon = ice_create(GPU_SPECIAL_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
     }
     gpu_queue_fill(queue, count, lane, tables, &photon, counts);
+    ICE_CLOCK(OTHER);
     at->made += count;
     return count;
 }

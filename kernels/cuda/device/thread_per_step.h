@@ -18,10 +18,12 @@ ICS_KERNEL GPU_BOUNDS_THREAD_PER_STEP gpu_thread_per_step(
         if (active.fate == GPU_IDLE && step != ICS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
+                ICE_CLOCK(CREATE);
                 const ice_photon photon = ice_create(GPU_SPECIAL_CREATE, &tables, emission, step,
                                                      emission->first_photon + made);
                 active = ice_activate(&tables, gpu_new_random(&lane, &tables, &photon), photon);
                 ++made;
+                ICE_CLOCK(OTHER);
             } else {
                 step = ICS_NOBODY;
             }

@@ -19,7 +19,10 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
 {
     ics_row *row;
     int status = ics_bench_measure(bench, schedule, 0, &row, error);
-    const bool profiled = ics_experiment_can_profile(schedule) && !bench->options->once;
+    /* auto is one of the others, and an option would change what it remembers. */
+    const bool sampled = bench->options->stages && schedule != ICS_SCHEDULE_AUTO;
+    const bool profiled =
+        (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
         status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
                                         row->stage_seconds, error);
@@ -110,7 +113,12 @@ static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
 
 static int run(ics_bench *bench, FILE *out, icestream_error *error)
 {
-    int status = ics_bench_open(bench, error);
+    int status = bench->options->stages
+                     ? ics_bench_check_gpu(bench->config, "--stages reads clocks of a GPU", error)
+                     : ICESTREAM_OK;
+    if (status == ICESTREAM_OK) {
+        status = ics_bench_open(bench, error);
+    }
     if (status == ICESTREAM_OK) {
         status = measure_all(bench, error);
     }

@@ -24,6 +24,7 @@ enum {
     OPTION_ROOFLINE,
     OPTION_IMPACT,
     OPTION_SHAPES,
+    OPTION_STAGES,
     OPTION_SWEEP,
     OPTION_TABLE,
     OPTION_JSON,
@@ -102,6 +103,9 @@ static const ics_option options[OPTIONS] = {
     [OPTION_SHAPES] = {.name = "shapes",
                        .help = "compare modules of many shapes, cables and a large detector with "
                                "spheres, at oversize 1 and 5, or at that of --oversize"},
+    [OPTION_STAGES] = {.name = "stages",
+                       .help = "also show the time of each stage inside schedules with one kernel, "
+                               "from clocks that some warps read in one more run; needs a GPU"},
     [OPTION_SWEEP] = {.name = "sweep",
                       .help = "measure each kernel of a schedule with many sizes of blocks and "
                               "limits of registers, and name the fastest; needs a GPU"},
@@ -150,6 +154,7 @@ static int check_options(const ics_option_value *values, icestream_error *error)
     const int once[] = {OPTION_ONCE, OPTION_ROOFLINE};
     const int measured[] = {OPTION_FILES, OPTION_ROOFLINE, OPTION_IMPACT};
     const int swept[] = {OPTION_ONCE, OPTION_ROOFLINE, OPTION_IMPACT, OPTION_SHAPES};
+    const int timed[] = {OPTION_ONCE, OPTION_ROOFLINE, OPTION_IMPACT, OPTION_SHAPES, OPTION_SWEEP};
     const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
     ICS_TRY(refuse(values, OPTION_REPEATS, once, sizeof once / sizeof *once,
                    "runs every schedule once", error));
@@ -163,6 +168,7 @@ static int check_options(const ics_option_value *values, icestream_error *error)
     ICS_TRY(
         refuse(values, OPTION_SHAPES, measured, sizeof measured / sizeof *measured, other, error));
     ICS_TRY(refuse(values, OPTION_SWEEP, swept, sizeof swept / sizeof *swept, other, error));
+    ICS_TRY(refuse(values, OPTION_STAGES, timed, sizeof timed / sizeof *timed, other, error));
     return refuse(values, OPTION_FILES, generated, sizeof generated / sizeof *generated,
                   "is about generated steps", error);
 }
@@ -206,6 +212,7 @@ static int measure(const ics_arguments *given, const icestream_config *config,
         .files = values[OPTION_FILES].given,
         .once = values[OPTION_ONCE].given,
         .shapes = values[OPTION_SHAPES].given,
+        .stages = values[OPTION_STAGES].given,
         .sweep = values[OPTION_SWEEP].given,
         .oversize = values[OPTION_OVERSIZE].given ? config->detector.oversize : 0,
         .json = values[OPTION_JSON].given,

@@ -25,6 +25,10 @@ typedef struct ics_bench {
     char name[160];   /* what is measured now */
 } ics_bench;
 
+/* Checks that the configuration asks for a GPU and that there is one. `reason` says in errors why
+ * one is needed: "--sweep is about blocks of a GPU". ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE. */
+int ics_bench_check_gpu(const icestream_config *config, const char *reason, icestream_error *error);
+
 /* Builds the models of bench->config and makes the steps. Call ics_bench_close also after an error.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 int ics_bench_open(ics_bench *bench, icestream_error *error);

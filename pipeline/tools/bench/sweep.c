@@ -101,32 +101,11 @@ static int measure_schedule(sweeping *all, ics_schedule schedule, icestream_erro
     return ICESTREAM_OK;
 }
 
-/* Blocks and registers are those of a GPU. */
-static int check_device(const icestream_config *config, icestream_error *error)
-{
-    icestream_error reason = {.status = ICESTREAM_OK};
-    if (config->device.backend == ICS_BACKEND_CPU ||
-        config->device.backend == ICS_BACKEND_CUDA_CPU) {
-        char where[1024];
-        return ics_error_set(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: device.backend: found %s, but --sweep is about blocks and "
-            "registers of a GPU; expected auto or cuda",
-            ics_config_place(config, "device.backend", where, sizeof where), /* word: place */
-            config->device.backend == ICS_BACKEND_CPU ? "cpu" : "cuda+cpu");
-    }
-    if (ics_gpu_count(&reason) == 0) {
-        return ics_error_set(error, ICESTREAM_E_DEVICE,
-                             "bench: --sweep is about blocks and registers of a GPU: %s",
-                             reason.text);
-    }
-    return ICESTREAM_OK;
-}
-
 static int measure_all(sweeping *all, icestream_error *error)
 {
     ics_schedule_list list;
-    ICS_TRY(check_device(all->bench->config, error));
+    ICS_TRY(ics_bench_check_gpu(all->bench->config,
+                                "--sweep is about blocks and registers of a GPU", error));
     ICS_TRY(ics_bench_open(all->bench, error));
     ICS_TRY(ics_bench_schedules(all->bench, &list, error));
     for (size_t i = 0; i < list.count; ++i) {
