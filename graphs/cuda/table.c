@@ -92,8 +92,9 @@ static int make_program(const ics_gpu_options *options, const ics_tables *tables
     ICS_TRY(ics_settings_program(options, tables, architecture, &program, definitions, error));
     if (ics_settings_define_kernel(options, ICS_TUNED_TABLE, definitions, sizeof definitions) !=
         0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "internal error: definitions of a program are too long");
+        ics_error_set(error, ICESTREAM_E_CONFIG,
+                      "internal error: definitions of a program are too long");
+        return ICESTREAM_E_CONFIG;
     }
     ICS_TRY(define_shape(stage, definitions, sizeof definitions, error));
     program.entry = "kernels/cuda/device/table.h";
