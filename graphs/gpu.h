@@ -21,6 +21,7 @@
 
 #include "graphs/graph.h"
 #include "graphs/options.h"
+#include "graphs/tune.h"
 #include "kernels/cuda/program.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
@@ -48,7 +49,7 @@
     /* The kernels can make photons of steps with a profile (stages/profile.h), and are about 5 %  \
      * slower. */                                                                                  \
     X(bool, light_profiles)                                                                        \
-    /* Schedules that loop: time every stage (slower, with one chain). */                          \
+    /* Time every stage: every kernel of a loop (slower, with one chain), or some warps. */        \
     X(bool, profile)                                                                               \
     /* Schedules that loop: the host waits for every trip and launches the next one (slower; for   \
      * profilers and sanitizers, which do not see into the body of a conditional node). */         \
@@ -62,6 +63,7 @@ typedef struct ics_gpu_options {
 #define X(type, name) type name;
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
+    ics_tune tune;   /* of single kernels; a remembered choice depends on it, too */
     bool check;      /* check what every stage returns (stages/check.h) */
     double watchdog; /* a launch without progress for this time (s) counts as stuck */
     bool use_cache;  /* for programs and choices */
@@ -137,7 +139,8 @@ typedef struct ics_gpu_usage {
     uint64_t device_bytes; /* allocated device memory */
     double trial_seconds;  /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
-                                compact and the rest */
+                                compact and the rest; of a schedule that does not loop, `seconds`
+                                divided among them as the clock cycles of sampled warps */
 } ics_gpu_usage;
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out);
 

@@ -189,6 +189,35 @@ bool ics_schedule_can_profile(ics_schedule schedule)
     return row != NULL && row->loops;
 }
 
+/* Whether a list of kernels, up to one whose name is NULL, has this one. */
+static bool has_kernel(const ics_schedule_kernel *kernels, ics_tuned_kernel kernel)
+{
+    ics_tuned_kernel one;
+    for (size_t i = 0; kernels[i].name != NULL; ++i) {
+        if (ics_tune_find(kernels[i].name, &one) && one == kernel) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ics_schedule_has(const ics_gpu_schedule *schedule, ics_tuned_kernel kernel)
+{
+    return has_kernel(schedule->kernels, kernel) || has_kernel(schedule->joined, kernel);
+}
+
+uint32_t ics_schedule_block_of(ics_tuned_kernel kernel)
+{
+    uint32_t block = 128; /* that of the kernel for tables, which no schedule has */
+    for (int i = 0; i < ICS_SCHEDULE_COUNT; ++i) {
+        const ics_gpu_schedule *row = &rows[i];
+        if (row->entry != NULL && ics_schedule_has(row, kernel) && row->block > block) {
+            block = row->block;
+        }
+    }
+    return block;
+}
+
 uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule)
 {
     enum { THREADS_MAX = 1024 }; /* of a block, on any GPU */

@@ -4,6 +4,7 @@
 #define ICS_GRAPHS_SCHEDULE_H
 
 #include "graphs/options.h"
+#include "graphs/tune.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,6 +99,13 @@ bool ics_schedule_awaits(const ics_gpu_schedule *schedule, const ics_schedule_ke
 
 /* Whether a GPU can time the stages of this schedule one by one. */
 bool ics_schedule_can_profile(ics_schedule schedule);
+
+/* Whether the source of a schedule has a kernel, which may be one that runs only with the join. */
+bool ics_schedule_has(const ics_gpu_schedule *schedule, ics_tuned_kernel kernel);
+
+/* The size of the blocks of a kernel if nothing is chosen; of two schedules with this kernel the
+ * larger one. */
+uint32_t ics_schedule_block_of(ics_tuned_kernel kernel);
 
 /* The largest block that the kernels can have: what its warps have in shared memory has to fit. */
 uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule);

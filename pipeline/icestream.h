@@ -371,6 +371,8 @@ typedef struct icestream_bench_options {
     bool files;      /* measure the steps of source.files, where a run would read them */
     bool once;       /* run each schedule once and nothing else, for profilers; `repeats` is 1 */
     bool shapes;     /* compare modules of many shapes with spheres */
+    bool stages;     /* also time the stages inside the kernels of schedules with one kernel */
+    bool sweep;      /* measure blocks and registers of the kernels of a GPU over a grid */
     double oversize; /* with shapes: the only oversize; 0: those of the table, 1 and 5 */
     FILE *progress;  /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_bench_options;

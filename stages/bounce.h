@@ -37,6 +37,12 @@
 #include "stages/tilt.h"
 #include "stages/variants.h"
 
+/* A stage of a photon begins: PROPAGATE, COLLIDE or SCATTER. Only a kernel that measures the time
+ * of stages defines this (kernels/cuda/device/clocks.h). */
+#ifndef ICE_CLOCK
+#define ICE_CLOCK(stage) ((void)0)
+#endif
+
 /* ---- the segment ----------------------------------------------------------------------------- */
 
 /* Whether the photon is dropped because it cannot reach a module any more (physics.md 5.1). The
@@ -392,12 +398,14 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
                                  uint32_t *recorded)
 {
     ice_bounce bounce;
+    ICE_CLOCK(PROPAGATE);
     if (!ice_start_bounce(variants->propagate, tables, active->random, active->optics,
                           &active->photon, &bounce)) {
         active->fate = ICE_LEFT;
         return 0;
     }
     if (bounce.may_collide) {
+        ICE_CLOCK(COLLIDE);
         const int32_t added =
             ice_record_hits_of(variants->collide, tables, active, &bounce, sink, recorded);
         if (added < 0) {
@@ -405,6 +413,7 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
         }
         *hits += (uint32_t)added;
     }
+    ICE_CLOCK(SCATTER);
     ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->random,
                    &active->fate);
     return 0;

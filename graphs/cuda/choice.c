@@ -108,10 +108,12 @@ static int digest_program(const ics_choice_request *request, char digest[65])
 /* Writes the digest of the options of one candidate. */
 static int digest_candidate(const ics_gpu_options *options, char digest[65])
 {
-    const ics_cache_part parts[] = {{&options->schedule, sizeof options->schedule},
+    const ics_cache_part parts[] = {
+        {&options->schedule, sizeof options->schedule},
 #define X(type, name) {&options->name, sizeof options->name},
-                                    ICS_GPU_SPEED_OPTIONS(X)
+        ICS_GPU_SPEED_OPTIONS(X)
 #undef X
+            {&options->tune, sizeof options->tune},
     };
     return ics_cache_key(parts, sizeof parts / sizeof *parts, digest);
 }

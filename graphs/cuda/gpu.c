@@ -29,6 +29,8 @@ struct ics_gpu {
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
+    void
+        *cycles; /* on the device, [ICS_CLOCKS], with `profile` and a schedule that does not loop */
 
     pthread_mutex_t lock;
     pthread_cond_t condition;
@@ -75,6 +77,11 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
+    if (gpu->options.profile && !ics_schedule_row(gpu->options.schedule)->loops) {
+        size_t bytes;
+        CUDA_TRY(gpu->options.ordinal, error,
+                 cudaLibraryGetGlobal(&gpu->cycles, &bytes, gpu->library, "gpu_clock_cycles"));
+    }
     return ICESTREAM_OK;
 }
 
@@ -380,6 +387,22 @@ void ics_gpu_wait(ics_gpu *gpu, double seconds)
     pthread_mutex_unlock(&gpu->lock);
 }
 
+/* Divides the kernel time among the stages as the sampled warps spent their cycles. */
+static void share_cycles(const ics_gpu *gpu, ics_gpu_usage *out)
+{
+    unsigned long long cycles[ICS_CLOCKS], all = 0;
+    if (gpu->cycles == NULL ||
+        cudaMemcpy(cycles, gpu->cycles, sizeof cycles, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        return;
+    }
+    for (int stage = 0; stage < ICS_CLOCKS; ++stage) {
+        all += cycles[stage];
+    }
+    for (int stage = 0; stage < ICS_CLOCKS && all > 0; ++stage) {
+        out->stage_seconds[stage] = out->seconds * ((double)cycles[stage] / (double)all);
+    }
+}
+
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
     *out = (ics_gpu_usage){.seconds = ics_busy_seconds(&gpu->busy),
@@ -389,6 +412,7 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }
+    share_cycles(gpu, out);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         unsigned long long clock[ICS_WAVE_STAGES + 1] = {0};
         if (gpu->lanes[i].clock != NULL && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,

@@ -13,7 +13,7 @@
 #include <cuda_runtime_api.h>
 
 /* Launches that may be on their way: one computes, one waits behind it, one is downloaded. */
-enum { ICS_LANE_LAUNCHES = 3, ICS_WAVE_STAGES = 6, ICS_CHAINS_MAX = 8 };
+enum { ICS_LANE_LAUNCHES = 3, ICS_WAVE_STAGES = ICS_CLOCKS, ICS_CHAINS_MAX = 8 };
 
 /* A batch that a lane holds, at its index in the ring of batches. */
 typedef struct ics_lane_batch {

@@ -127,9 +127,10 @@ static int add_waves(ics_lane *lane, ics_chain chain, sequence *nodes, icestream
                 continue;
             }
             void *arguments[] = {&lane->tables, &lane->memory, &chain};
-            const uint32_t slots = lane->options->block * kernels[i].slots_per_thread;
-            const kernel_node one = {lane->kernels[i], (chain.slots + slots - 1) / slots,
-                                     lane->options->block, arguments};
+            const uint32_t threads = ics_settings_kernel(lane->options, kernels[i].name).threads;
+            const uint32_t slots = threads * kernels[i].slots_per_thread;
+            const kernel_node one = {lane->kernels[i], (chain.slots + slots - 1) / slots, threads,
+                                     arguments};
             ICS_TRY(add_kernel_of_wave(lane, nodes, &kernels[i], chain.wave, &one, error));
         }
     }

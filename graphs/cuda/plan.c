@@ -86,7 +86,7 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
         }
         ics_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
         kernel->resources = *resources;
-        kernel->block = plan->options.block;
+        kernel->block = ics_settings_kernel(&plan->options, row->name).threads;
         if (resources->registers > 0) {
             kernel->blocks_per_processor = resident_blocks(resources, kernel->block, &processor);
         }

@@ -19,15 +19,87 @@ static void choose(uint32_t *value, uint32_t fallback)
 
 /* The number of blocks that the compiler makes room for on a multiprocessor. 1024 threads of a
  * multiprocessor leave 64 registers for each, 1152 leave 56. */
-static uint32_t usual_blocks(const ics_gpu_options *options, const ics_gpu_limits *limits)
+static uint32_t usual_blocks(const ics_gpu_options *options, const ics_gpu_limits *limits,
+                             uint32_t block)
 {
     enum { BLOCKS_MAX = 32 }; /* no GPU holds more blocks on a multiprocessor */
     const bool few_registers = ics_schedule_row(options->schedule)->few_registers &&
                                options->math == ICS_MATH_FAST && limits->architecture >= 90 &&
                                !(limits->features & ICE_HAS_MANY_REGISTERS);
     const uint32_t threads = few_registers ? 1152 : 1024;
-    const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
+    const uint32_t blocks = block >= 1024 ? 1 : threads / block;
     return blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;
+}
+
+/* The kernels of a schedule with these options. */
+static const ics_schedule_kernel *kernels_of(const ics_gpu_options *options)
+{
+    return ics_schedule_kernels(ics_schedule_row(options->schedule), options->join);
+}
+
+/* Replaces every 0 in the settings of the kernels of the schedule. A limit of registers alone says
+ * how many blocks there are. create has no limit of its blocks unless the user gives one. */
+static void resolve_kernels(ics_gpu_options *options, const ics_gpu_limits *limits)
+{
+    const ics_schedule_kernel *kernels = kernels_of(options);
+    for (size_t i = 0; kernels[i].name != NULL; ++i) {
+        ics_tuned_kernel kernel;
+        if (!ics_tune_find(kernels[i].name, &kernel)) {
+            continue;
+        }
+        ics_kernel_tune *one = &options->tune.kernels[kernel];
+        const bool own_block = one->threads != 0 && one->threads != options->block;
+        choose(&one->threads, options->block);
+        if (one->registers > 0) {
+            choose(&one->blocks, ics_tune_fitting_blocks(one->threads, one->registers));
+        } else if (kernel != ICS_TUNED_CREATE) {
+            choose(&one->blocks, own_block ? usual_blocks(options, limits, one->threads)
+                                           : options->blocks_per_processor);
+        }
+    }
+}
+
+/* The threads of a block of a schedule with one kernel are those of the kernel. */
+static void resolve_blocks(ics_gpu_options *options, const ics_gpu_schedule *schedule,
+                           const ics_gpu_limits *limits)
+{
+    ics_tuned_kernel kernel = ICS_TUNED_COUNT;
+    const bool tuned = !schedule->loops && ics_tune_find(schedule->kernels[0].name, &kernel);
+    if (tuned && options->tune.kernels[kernel].threads > 0) {
+        options->block = options->tune.kernels[kernel].threads;
+        options->blocks_per_processor = 0;
+    }
+    choose(&options->block, schedule->block);
+    choose(&options->blocks_per_processor, usual_blocks(options, limits, options->block));
+    resolve_kernels(options, limits);
+    if (tuned) {
+        options->blocks_per_processor = options->tune.kernels[kernel].blocks;
+    }
+}
+
+/* The threads of a kernel that are resident on a multiprocessor, of the schedule's last one, which
+ * is the only one or has the long visits. */
+static uint32_t resident_threads(const ics_gpu_options *options)
+{
+    const ics_schedule_kernel *last = kernels_of(options);
+    while (last[1].name != NULL) {
+        ++last;
+    }
+    const ics_kernel_tune one = ics_settings_kernel(options, last->name);
+    return one.blocks * one.threads;
+}
+
+/* The slots of a chain or of a lane without a loop are a multiple of this number: a whole number of
+ * blocks of every kernel. */
+static uint32_t pool_unit(const ics_gpu_options *options, const ics_gpu_schedule *schedule)
+{
+    uint64_t common = options->block;
+    const ics_schedule_kernel *kernels = kernels_of(options);
+    for (size_t i = 0; kernels[i].name != NULL; ++i) {
+        common =
+            ics_tune_multiple_of(common, ics_settings_kernel(options, kernels[i].name).threads);
+    }
+    return (uint32_t)common * (schedule->loops ? ICS_CHAIN_PER_THREAD * options->chains : 1);
 }
 
 void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits)
@@ -36,9 +108,8 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     options->math = options->math == ICS_MATH_AUTO ? ICS_MATH_FAST : options->math;
     choose(&options->lanes, schedule->lanes);
     choose(&options->chains, schedule->chains);
-    choose(&options->block, schedule->block);
-    choose(&options->blocks_per_processor, usual_blocks(options, limits));
     options->join = options->join && ics_schedule_can_join(schedule);
+    resolve_blocks(options, schedule, limits);
     choose(&options->bounces_per_wave, 128);
     choose(&options->refill, 4);
     choose(&options->hits, 1u << 18);
@@ -49,15 +120,30 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
 
     /* A pool is a whole number of blocks for every lane, or of blocks for every chain. A schedule
      * that does not loop has no use for more threads than are resident at a time. */
-    const uint32_t unit =
-        options->block * (schedule->loops ? ICS_CHAIN_PER_THREAD * options->chains : 1);
-    const uint32_t resident =
-        (uint32_t)limits->processors * options->blocks_per_processor * options->block;
+    const uint32_t unit = pool_unit(options, schedule);
+    const uint32_t resident = (uint32_t)limits->processors * resident_threads(options);
     choose(&options->pool, schedule->pool ? schedule->pool : resident * options->lanes);
     const uint32_t most = schedule->loops ? UINT32_MAX / 8 : resident * options->lanes;
     const uint32_t pool = options->pool < most ? options->pool : most;
     const uint32_t units = pool / options->lanes / unit;
     options->pool = (units ? units : 1) * unit * options->lanes;
+}
+
+void ics_settings_resolve_table(const ics_gpu_options *options, ics_kernel_tune *one,
+                                uint32_t threads, uint32_t blocks)
+{
+    enum { REGISTERS = 65536 }; /* of a multiprocessor */
+    const bool is_tuned = one->threads != 0 || one->registers != 0;
+    choose(&one->threads, options->block);
+    choose(&one->threads, threads);
+    choose(&one->blocks, options->blocks_per_processor);
+    if (one->blocks == 0 && is_tuned) {
+        const uint32_t registers =
+            one->registers != 0 ? one->registers : REGISTERS / (threads * blocks);
+        const uint32_t fitting = ics_tune_fitting_blocks(one->threads, registers);
+        choose(&one->blocks, fitting > 0 ? fitting : 1);
+    }
+    choose(&one->blocks, blocks);
 }
 
 bool ics_settings_candidate(const ics_gpu_options *options, size_t index, ics_gpu_options *out)
@@ -81,6 +167,15 @@ bool ics_settings_candidate(const ics_gpu_options *options, size_t index, ics_gp
     return false;
 }
 
+ics_kernel_tune ics_settings_kernel(const ics_gpu_options *options, const char *name)
+{
+    ics_tuned_kernel kernel;
+    if (ics_tune_find(name, &kernel) && options->tune.kernels[kernel].threads > 0) {
+        return options->tune.kernels[kernel];
+    }
+    return (ics_kernel_tune){.threads = options->block, .blocks = options->blocks_per_processor};
+}
+
 uint32_t ics_settings_lane_slots(const ics_gpu_options *options)
 {
     return options->pool / options->lanes * ics_schedule_row(options->schedule)->slots_per_thread;
@@ -93,6 +188,47 @@ uint32_t ics_settings_start_shift(const ics_gpu_options *options)
         ++shift;
     }
     return shift;
+}
+
+/* Checks the settings of all kernels of the schedule, also those that are defaults. */
+static int check_kernels(const ics_gpu_options *options, icestream_error *error)
+{
+    const ics_schedule_kernel *kernels = kernels_of(options);
+    for (size_t i = 0; kernels[i].name != NULL; ++i) {
+        ics_tuned_kernel kernel;
+        char reason[256];
+        if (ics_tune_find(kernels[i].name, &kernel) &&
+            !ics_tune_fits(kernel, &options->tune.kernels[kernel], options->block, reason,
+                           sizeof reason)) {
+            return ics_error_set(error, ICESTREAM_E_CONFIG, "graph.tune.%s: %s",
+                                 ics_tune_word(kernel), reason);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Writes the sizes and limits of all kernels of the schedule. Returns 0, or -1 if they are too
+ * long. */
+static int define_kernels(const ics_gpu_options *options, char *definitions)
+{
+    const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
+    for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
+        if (ics_schedule_has(schedule, (ics_tuned_kernel)i) &&
+            ics_settings_define_kernel(options, (ics_tuned_kernel)i, definitions,
+                                       ICS_DEFINITIONS_SIZE) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int ics_settings_define_kernel(const ics_gpu_options *options, ics_tuned_kernel kernel, char *text,
+                               size_t size)
+{
+    const ics_kernel_tune one = ics_settings_kernel(options, ics_tune_word(kernel));
+    const ics_special_bounds bounds = {ics_tune_constant(kernel), one.threads, one.blocks,
+                                       one.registers};
+    return ics_specialise_kernel(&bounds, text, size);
 }
 
 int ics_settings_program(const ics_gpu_options *options, const ics_tables *tables, int architecture,
@@ -110,6 +246,8 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                              options->block, ics_schedule_block_max(schedule),
                              ics_graph_schedule_name(options->schedule));
     }
+    ICS_TRY(check_kernels(options, error));
+    enum { CLOCKS = 8 }; /* every 8th block is a sample of the time of stages */
     ice_variants variants = options->variants;
     ics_graph_custom_variants(options->custom, &variants);
     const ics_special_options special = {.variants = variants,
@@ -118,9 +256,12 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .bounces_per_wave = options->bounces_per_wave,
                                          .refill = options->refill,
                                          .light_profiles = options->light_profiles,
+                                         .clocks =
+                                             options->profile && !schedule->loops ? CLOCKS : 0,
                                          .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};
-    if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0) {
+    if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0 ||
+        define_kernels(options, definitions) != 0) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "internal error: definitions of a program are too long");
     }

@@ -6,7 +6,7 @@
 #include "graphs/gpu.h"
 #include "graphs/schedule.h"
 
-enum { ICS_DEFINITIONS_SIZE = 2048 };
+enum { ICS_DEFINITIONS_SIZE = 4096 };
 
 /* The properties of device and ice that defaults depend on. */
 typedef struct ics_gpu_limits {
@@ -23,9 +23,19 @@ ics_gpu_limits ics_settings_assumed_limits(int architecture, const ics_tables *t
  * each other. options->schedule must not be AUTO. */
 void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits);
 
+/* Replaces every 0 in the settings of the kernel for tables, which no schedule has. `threads` and
+ * `blocks`: the defaults where neither the settings nor the options have numbers. Other blocks get
+ * as many registers as these. */
+void ics_settings_resolve_table(const ics_gpu_options *options, ics_kernel_tune *one,
+                                uint32_t threads, uint32_t blocks);
+
 /* Fills *out with the options of candidate number `index` of schedule AUTO: what the user has
  * fixed stays. Returns false if there are fewer candidates. */
 bool ics_settings_candidate(const ics_gpu_options *options, size_t index, ics_gpu_options *out);
+
+/* The settings of a kernel of a schedule, by its name (gpu_propagate). The options are resolved,
+ * and so are the settings. Kernels that graph.tune does not have get those of the whole graph. */
+ics_kernel_tune ics_settings_kernel(const ics_gpu_options *options, const char *name);
 
 /* The number of slots in the pool of one lane. The options are resolved. */
 uint32_t ics_settings_lane_slots(const ics_gpu_options *options);
@@ -33,6 +43,11 @@ uint32_t ics_settings_lane_slots(const ics_gpu_options *options);
 /* The smallest number whose power of two is at least options->batch_emissions: batches begin at
  * multiples of this power in a lane's ring of emissions. */
 uint32_t ics_settings_start_shift(const ics_gpu_options *options);
+
+/* Adds the sizes and limits of a kernel to the definitions of a program, `text` with room for
+ * `size` bytes. Returns 0, or -1 if there is too little room. */
+int ics_settings_define_kernel(const ics_gpu_options *options, ics_tuned_kernel kernel, char *text,
+                               size_t size);
 
 /* Fills *out with what the program of these resolved options is made from. `definitions`:
  * [ICS_DEFINITIONS_SIZE], kept by the caller as long as *out is used. ICESTREAM_E_CONFIG. */

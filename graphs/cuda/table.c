@@ -90,6 +90,12 @@ static int make_program(const ics_gpu_options *options, const ics_tables *tables
     char definitions[ICS_DEFINITIONS_SIZE + SHAPE_SIZE];
     ics_program_options program;
     ICS_TRY(ics_settings_program(options, tables, architecture, &program, definitions, error));
+    if (ics_settings_define_kernel(options, ICS_TUNED_TABLE, definitions, sizeof definitions) !=
+        0) {
+        ics_error_set(error, ICESTREAM_E_CONFIG,
+                      "internal error: definitions of a program are too long");
+        return ICESTREAM_E_CONFIG;
+    }
     ICS_TRY(define_shape(stage, definitions, sizeof definitions, error));
     program.entry = "kernels/cuda/device/table.h";
     return ics_program_create(&program, out, error);
@@ -163,13 +169,16 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squ
 static ics_gpu_options resolve(const ics_gpu_options *options)
 {
     ics_gpu_options out = *options;
-    out.schedule = ICS_SCHEDULE_MONOLITHIC;
+    ics_kernel_tune *own = &out.tune.kernels[ICS_TUNED_TABLE];
+    /* A schedule with one kernel without shared memory, whose own settings do not count here. */
+    out.schedule = ICS_SCHEDULE_THREAD_PER_STEP;
+    out.tune.kernels[ICS_TUNED_THREAD_PER_STEP] = (ics_kernel_tune){0};
     out.lanes = 1;
     out.pool = 0;
     out.math = options->math == ICS_MATH_AUTO ? ICS_MATH_PORTABLE : options->math;
-    out.block = options->block == 0 ? TABLE_BLOCK : options->block;
-    out.blocks_per_processor =
-        options->blocks_per_processor == 0 ? TABLE_BLOCKS : options->blocks_per_processor;
+    ics_settings_resolve_table(options, own, TABLE_BLOCK, TABLE_BLOCKS);
+    out.block = own->threads;
+    out.blocks_per_processor = own->blocks;
     out.refill = options->refill == 0 ? TABLE_REFILL : options->refill;
     return out;
 }
@@ -269,6 +278,7 @@ void ics_gpu_table_destroy(ics_gpu_table *table)
 void ics_gpu_table_facts_of(const ics_gpu_table *table, ics_gpu_table_facts *out)
 {
     *out = (ics_gpu_table_facts){.options = table->options, .usage = table->usage};
+    out->options.schedule = ICS_SCHEDULE_MONOLITHIC; /* a thread carries one photon after another */
 }
 
 /* ---- photons --------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A text that is being written. */
 typedef struct writer {
@@ -26,6 +27,31 @@ static void define_check(writer *to)
         (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "#define ICE_CHECK\n");
 }
 
+static void define_clocks(writer *to, uint32_t clocks)
+{
+    const size_t left = to->length < to->size ? to->size - to->length : 0;
+    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left,
+                                   "#define GPU_CLOCKS %" PRIu32 "\n", clocks);
+}
+
+int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size)
+{
+    const size_t length = strlen(text);
+    char limit[64];
+    if (bounds->registers > 0) {
+        snprintf(limit, sizeof limit, "__maxnreg__(%" PRIu32 ")", bounds->registers);
+    } else if (bounds->blocks > 0) {
+        snprintf(limit, sizeof limit, "__launch_bounds__(%" PRIu32 ", %" PRIu32 ")",
+                 bounds->threads, bounds->blocks);
+    } else {
+        snprintf(limit, sizeof limit, "__launch_bounds__(%" PRIu32 ")", bounds->threads);
+    }
+    const int added = snprintf(text + length, size - length,
+                               "#define GPU_THREADS_%s (%" PRIu32 ")\n#define GPU_BOUNDS_%s %s\n",
+                               bounds->name, bounds->threads, bounds->name, limit);
+    return added > 0 && (size_t)added < size - length ? 0 : -1;
+}
+
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
                    size_t size)
 {
@@ -42,6 +68,9 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #undef OPTION
     if (options->check) {
         define_check(&to);
+    }
+    if (options->clocks > 0) {
+        define_clocks(&to, options->clocks);
     }
     return to.length < size ? 0 : -1;
 }

@@ -16,9 +16,24 @@ typedef struct ics_special_options {
     uint32_t bounces_per_wave;
     uint32_t refill;
     bool light_profiles;  /* photons of steps with a profile can be made */
+    uint32_t clocks;      /* every how many-th block measures the time of stages
+                             (device/clocks.h); 0: none */
     bool check;           /* define ICE_CHECK, too (stages/check.h) */
     uint32_t start_shift; /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;
+
+/* The size of the blocks of one kernel, and what its compilation is limited to. */
+typedef struct ics_special_bounds {
+    const char *name; /* "PROPAGATE": GPU_THREADS_PROPAGATE and GPU_BOUNDS_PROPAGATE */
+    uint32_t threads;
+    uint32_t blocks;    /* of a multiprocessor; 0: no limit by blocks */
+    uint32_t registers; /* of a thread; 0: no other limit. A limit stands in place of the one by
+                           blocks, because a kernel can have only one of the two */
+} ics_special_bounds;
+
+/* Adds the definitions of a kernel to a text with room for `size` bytes. Returns 0, or -1 if there
+ * is too little room. */
+int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size);
 
 /* Writes a definition for every row of kernels/cuda/device/special.h. Returns 0, or -1 if `size` is
  * too small. */

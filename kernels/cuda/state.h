@@ -51,6 +51,18 @@ ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 32 * ICS_WARP_SLOTS_PER_THREAD, "every slot 
 /* Shared memory of a block besides what its warps have: an upper bound. */
 #define ICS_BLOCK_BYTES 256u
 
+/* The stages whose time a profile has: those of a wave, compaction, and what is left. A new value
+ * needs a name in pipeline/tools/measure/rows.c. */
+typedef enum ics_clock {
+    ICS_CLOCK_CREATE,
+    ICS_CLOCK_PROPAGATE,
+    ICS_CLOCK_COLLIDE,
+    ICS_CLOCK_SCATTER,
+    ICS_CLOCK_COMPACT,
+    ICS_CLOCK_OTHER,
+    ICS_CLOCKS
+} ics_clock;
+
 /* Photons per entry of ics_lane_memory.starts. */
 #define ICS_START_STRIDE 256u
 

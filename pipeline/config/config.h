@@ -10,6 +10,7 @@
 #define ICS_CONFIG_CONFIG_H
 
 #include "graphs/options.h"
+#include "graphs/tune.h"
 #include "kernels/stage.h"
 #include "pipeline/icestream.h"
 

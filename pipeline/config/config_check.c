@@ -306,9 +306,9 @@ static int check_models(const icestream_config *config, icestream_error *error)
 const char *ics_config_gpu_key(const icestream_config *config, size_t k)
 {
     static const char *const keys[] = {
-        "device.index", "device.math",        "device.memory_limit", "device.watchdog",
-        "graph.lanes",  "graph.block",        "graph.join",          "graph.refill",
-        "graph.hits",   "graph.compact.sort", "graph.compact.when"};
+        "device.index", "device.math", "device.memory_limit", "device.watchdog",
+        "graph.lanes",  "graph.block", "graph.tune",          "graph.join",
+        "graph.refill", "graph.hits",  "graph.compact.sort",  "graph.compact.when"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         /* Portable maths is what a CPU computes. */
         const bool is_math = strcmp(keys[i], "device.math") == 0;
@@ -338,6 +338,10 @@ static int check_graph(const icestream_config *config, icestream_error *error)
         status = contradiction(config, "graph.join", "graph.schedule", error,
                                "is for graph.schedule: wavefront, and the schedule is %s",
                                ics_graph_schedule_name(config->graph.schedule));
+    }
+    char reason[384];
+    if (!ics_config_tune_fits(config, reason, sizeof reason)) {
+        status = contradiction(config, "graph.tune", "graph.block", error, "%s", reason);
     }
     if (config->device.backend != ICS_BACKEND_CPU) {
         return status;

@@ -5,6 +5,8 @@
 
 #include "pipeline/config/schema/schema.h"
 
+struct icestream_config; /* pipeline/config/config.h */
+
 /* Spectra below ICS_CONFIG_FIRST_SPECTRUM are built in (physics.md 2.4); light.spectra has the
  * others. */
 enum { ICS_CONFIG_FIRST_SPECTRUM = 7, ICS_CONFIG_SPECTRA_MAX = 256 - ICS_CONFIG_FIRST_SPECTRUM };
@@ -20,9 +22,15 @@ extern const ics_schema_custom ics_config_index;     /* device.index */
 extern const ics_schema_custom ics_config_angular;   /* detector.angular_polynomial */
 extern const ics_schema_custom ics_config_direction; /* workload.direction */
 extern const ics_schema_custom ics_config_join;      /* graph.join */
+extern const ics_schema_custom ics_config_tune;      /* graph.tune */
 extern const ics_schema_custom ics_config_when;      /* graph.compact.when */
 extern const ics_schema_custom ics_config_types;     /* detector.types */
 extern const ics_schema_custom ics_config_om_tables; /* detector.om_tables */
 extern const ics_schema_custom ics_config_particles; /* particles.list */
+
+/* Whether the settings of the kernels in graph.tune that have no size of a block fit the one that
+ * they get from graph.block or by default. Returns false, and writes what was found and what was
+ * expected, if not. */
+bool ics_config_tune_fits(const struct icestream_config *config, char *reason, size_t size);
 
 #endif

@@ -70,6 +70,7 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
                                .pool = config->graph.pool,
                                .bounces_per_wave = config->graph.bounces_per_wave,
                                .block = config->graph.block,
+                               .tune = config->graph.tune,
                                .refill = config->graph.refill,
                                .lanes = config->graph.lanes,
                                .join = config->graph.join,

@@ -81,6 +81,16 @@ def configuration_cases():
         "graph: {pool: 536870912}",
         ["graph.pool: found '536870912', expected a whole number from 16 to 268435456"],
     )
+    configuration(
+        "settings of a kernel that is not there",
+        "graph: {tune: {monolitic: {threads: 256}}}",
+        ["run.yaml:1:16: error: graph.tune: found the kernel 'monolitic', expected one of create,"],
+    )
+    configuration(
+        "more registers than a multiprocessor has",
+        "graph: {tune: {monolithic: {threads: 512, registers: 255}}}",
+        ["run.yaml:1:28: error: graph.tune.monolithic: found 255 registers", "at most 128"],
+    )
     configuration("no threads", "device: {threads: 0}", ["device.threads: found '0', expected"])
     configuration("oversize NaN", "detector: {oversize: .nan}", ["detector.oversize: found '.nan'"])
     configuration(

@@ -159,6 +159,8 @@ START_TEST(keys_of_a_gpu)
         load("device: {backend: cuda, index: 63, math: portable, memory_limit: 4 GB,\n"
              "  fallback: cpu, watchdog: 3600}\n"
              "graph: {schedule: wavefront, lanes: 4, block: 1024, join: [scatter, propagate],\n"
+             "  tune: {scatter_propagate: {threads: 256, blocks_per_multiprocessor: 3,\n"
+             "    registers: 80}, collide: {registers: 64}},\n"
              "  refill: 32, hits: 268435456,\n"
              "  compact: {method: partition, sort: cell, when: every-8}}\n");
     ck_assert_uint_eq(c->device.index_count, 1);
@@ -170,23 +172,22 @@ START_TEST(keys_of_a_gpu)
     ck_assert_uint_eq(c->graph.lanes, 4);
     ck_assert_uint_eq(c->graph.block, 1024);
     ck_assert(c->graph.join);
+    const ics_kernel_tune *joined = &c->graph.tune.kernels[ICS_TUNED_SCATTER_PROPAGATE];
+    ck_assert_uint_eq(joined->threads, 256);
+    ck_assert_uint_eq(joined->blocks, 3);
+    ck_assert_uint_eq(joined->registers, 80);
+    ck_assert_uint_eq(c->graph.tune.kernels[ICS_TUNED_COLLIDE].registers, 64);
+    ck_assert(!ics_tune_is_given(&c->graph.tune.kernels[ICS_TUNED_MONOLITHIC]));
     ck_assert_uint_eq(c->graph.refill, 32);
     ck_assert_uint_eq(c->graph.hits, 268435456);
     ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_CELL);
     ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_EVERY);
     ck_assert_uint_eq(c->graph.compact.every, 8);
     /* Portable maths and a fallback are valid on a CPU, too. */
-    static const char *const keys[] = {"device.index",
-                                       "device.memory_limit",
-                                       "device.watchdog",
-                                       "graph.lanes",
-                                       "graph.block",
-                                       "graph.join",
-                                       "graph.refill",
-                                       "graph.hits",
-                                       "graph.compact.sort",
-                                       "graph.compact.when",
-                                       NULL};
+    static const char *const keys[] = {
+        "device.index", "device.memory_limit", "device.watchdog",    "graph.lanes",
+        "graph.block",  "graph.tune",          "graph.join",         "graph.refill",
+        "graph.hits",   "graph.compact.sort",  "graph.compact.when", NULL};
     for (size_t k = 0; k < COUNT(keys); ++k) {
         if (keys[k] != NULL) {
             ck_assert_str_eq(ics_config_gpu_key(c, k), keys[k]);

@@ -117,6 +117,48 @@ static const struct {
      "r.yaml:1:32: error: graph.join: is for graph.schedule: wavefront, and the schedule is fused"},
     {"graph: {join: [scatter, propagate]}",
      "r.yaml:1:15: error: graph.join: is for graph.schedule: wavefront, and the schedule is auto"},
+    {"graph: {tune: {scater: {threads: 64}}}",
+     "r.yaml:1:16: error: graph.tune: found the kernel 'scater', expected one of create, "
+     "propagate, collide, scatter, scatter_propagate, visit, monolithic, job_queue, "
+     "thread_per_step, warp_wavefront, table"},
+    {"graph: {tune: {gpu_scatter: {threads: 64}}}",
+     "r.yaml:1:16: error: graph.tune: found the kernel 'gpu_scatter', expected one of create, "
+     "propagate, collide, scatter, scatter_propagate, visit, monolithic, job_queue, "
+     "thread_per_step, warp_wavefront, table"},
+    {"graph: {tune: [scatter]}",
+     "r.yaml:1:15: error: graph.tune: found a list of 1, expected a mapping of kernels to threads, "
+     "blocks_per_multiprocessor and registers"},
+    {"graph: {tune: {scatter: 64}}",
+     "r.yaml:1:25: error: graph.tune.scatter: found '64', expected a mapping with threads, "
+     "blocks_per_multiprocessor or registers"},
+    {"graph: {tune: {scatter: {}}}",
+     "r.yaml:1:25: error: graph.tune.scatter: found a mapping, expected a mapping with threads, "
+     "blocks_per_multiprocessor or registers"},
+    {"graph: {tune: {scatter: {threads: 100}, visit: {registers: 256}}}",
+     "r.yaml:1:35: error: threads: found '100', expected a multiple of 32 from 32 to 1024\n"
+     "r.yaml:1:60: error: registers: found '256', expected a whole number from 24 to 255"},
+    {"graph: {tune: {scatter: {treads: 64}}}",
+     "r.yaml:1:26: error: unknown key 'treads', did you mean 'threads'?"},
+    {"graph: {tune: {scatter: {blocks_per_multiprocessor: 0}}}",
+     "r.yaml:1:53: error: blocks_per_multiprocessor: found '0', expected a whole number from 1 to "
+     "32"},
+    {"graph: {tune: {scatter: {threads: 512, registers: 136}}}",
+     "r.yaml:1:25: error: graph.tune.scatter: found 136 registers for each of 1 x 512 threads, "
+     "expected at most 128, because a multiprocessor has 65536 registers"},
+    {"graph: {tune: {scatter: {blocks_per_multiprocessor: 3, registers: 88}}}",
+     "r.yaml:1:15: error: graph.tune: scatter: found 88 registers for each of 3 x 256 threads, "
+     "expected at most 80, because a multiprocessor has 65536 registers"},
+    {"graph: {tune: {scatter: {registers: 88}}, block: 1024}",
+     "r.yaml:1:15: error: graph.tune: scatter: found 88 registers for each of 1 x 1024 threads, "
+     "expected at most 64, because a multiprocessor has 65536 registers"},
+    {"graph: {tune: {scatter: {threads: 992}, collide: {threads: 928}}}",
+     "r.yaml:1:15: error: graph.tune: found sizes of blocks whose least common multiple is 28768 "
+     "threads, expected at most 4096, because a pool is a whole number of blocks of every kernel"},
+    {"graph: {tune: {monolithic: {threads: 768}}}",
+     "r.yaml:1:28: error: graph.tune.monolithic: found 768 threads, expected at most 736, because "
+     "each warp of this kernel has 2056 of the 49152 bytes of shared memory of a block"},
+    {"graph: {tune: {monolithic: {threads: 256}}}\ndevice: {backend: cpu}",
+     "r.yaml:1:15: error: graph.tune: this value is for a GPU, and device.backend is cpu"},
     {"graph: {refill: 33}", "r.yaml:1:17: error: graph.refill: found '33', expected a whole number "
                             "from 1 to 32, or auto"},
     {"graph: {hits: 63}",
@@ -344,7 +386,7 @@ static const struct {
     {"ran.seed=1", "--set ran.seed=1: error: unknown key 'ran.seed', did you mean 'run.seed'?"},
     {"graph=fused",
      "--set graph=fused: error: 'graph' is a section, expected a key in it: "
-     "schedule, pool, bounces_per_wave, batch, reach_cull, lanes, block, join, refill, "
+     "schedule, pool, bounces_per_wave, batch, reach_cull, lanes, block, tune, join, refill, "
      "hits, compact"},
     {"graph.compact=always", "--set graph.compact=always: error: 'graph.compact' is a section, "
                              "expected a key in it: method, sort, when"},

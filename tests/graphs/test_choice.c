@@ -79,6 +79,9 @@ START_TEST(every_option_changes_the_key)
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
     other = options;
+    other.tune.kernels[ICS_TUNED_PROPAGATE].registers = 48;
+    expect_other_key(&request, base.text, "a setting of a kernel");
+    other = options;
     other.custom[ICS_STAGE_SCATTER] = ICS_SOURCE_DIRECTORY "/configs/stages/rayleigh.h";
     expect_other_key(&request, base.text, "a header of the user");
     stage_world_destroy(&world);

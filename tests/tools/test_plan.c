@@ -244,6 +244,56 @@ START_TEST(blocks_of_warps_with_photons)
 }
 END_TEST
 
+/* Settings of kernels, and what the plan for sm_90 shows of a kernel with them. The tuned kernels
+ * share a cache with the others, so a program that is found under the key of another one fails. */
+static const struct {
+    const char *schedule, *tune, *kernel;
+    json_int_t threads, most_registers, blocks; /* blocks: at least */
+} tuned[] = {
+    {"graph.schedule=monolithic", "graph.tune={}", "gpu_monolithic", 256, 64, 4},
+    {"graph.schedule=monolithic", "graph.tune={monolithic: {registers: 40}}", "gpu_monolithic", 256,
+     40, 6},
+    {"graph.schedule=monolithic",
+     "graph.tune={monolithic: {threads: 512, blocks_per_multiprocessor: 3}}", "gpu_monolithic", 512,
+     40, 3},
+    {"graph.schedule=wavefront", "graph.tune={propagate: {threads: 192, registers: 32}}",
+     "gpu_propagate", 192, 32, 8},
+    {"graph.schedule=wavefront", "graph.tune={propagate: {threads: 192, registers: 32}}",
+     "gpu_scatter", 256, 56, 4},
+    {"graph.schedule=wavefront",
+     "graph.tune={create: {threads: 1024, blocks_per_multiprocessor: 2}}", "gpu_create", 1024, 32,
+     2},
+    {"graph.schedule=fused", "graph.tune={visit: {threads: 64, registers: 48}}", "gpu_visit", 64,
+     48, 16},
+};
+
+START_TEST(tuned_kernels)
+{
+    json_t *untuned = plan_kernels(tuned[_i].schedule);
+    if (untuned == NULL) {
+        return;
+    }
+    json_decref(untuned);
+    icestream_config *config = model_config(tuned[_i].schedule, tuned[_i].tune, NULL);
+    json_t *root = plan_json(config, 90);
+    const json_t *schedules = json_object_get(json_object_get(root, "gpu"), "schedules");
+    const json_t *kernels = json_object_get(json_array_get(schedules, 0), "kernels");
+    size_t found = 0;
+    for (size_t k = 0; k < json_array_size(kernels); ++k) {
+        const json_t *kernel = json_array_get(kernels, k);
+        if (strcmp(json_string_value(json_object_get(kernel, "name")), tuned[_i].kernel) == 0) {
+            ++found;
+            ck_assert_int_eq(whole_of(kernel, "block"), tuned[_i].threads);
+            ck_assert_int_le(whole_of(kernel, "registers"), tuned[_i].most_registers);
+            ck_assert_int_ge(whole_of(kernel, "blocks_per_multiprocessor"), tuned[_i].blocks);
+        }
+    }
+    ck_assert_uint_eq(found, 1);
+    json_decref(root);
+    icestream_config_destroy(config);
+}
+END_TEST
+
 START_TEST(automatic_backend)
 {
     /* Every machine has a plan, of a GPU or of the CPU. */
@@ -278,6 +328,7 @@ ICS_TEST_MAIN("plan")
     tcase_add_test(tests, text_describes_the_traffic);
     tcase_add_test(tests, one_schedule);
     tcase_add_loop_test(tests, blocks_of_warps_with_photons, 0, 4);
+    tcase_add_loop_test(tests, tuned_kernels, 0, COUNT(tuned));
     tcase_add_test(tests, automatic_backend);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);

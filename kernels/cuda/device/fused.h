@@ -39,13 +39,13 @@ ICE_FN void gpu_store_leftover(gpu_warp_queue *queue, uint32_t count, const ics_
 
 /* propagate, collide and scatter, several times.
  * size: the loop has three ways to end, and all of them use the same variables in registers. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_visit(const __grid_constant__ ice_tables given,
-              const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
+ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
+                                      const __grid_constant__ ics_lane_memory lane,
+                                      const ics_chain chain)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
-    __shared__ gpu_warp_queue queues[GPU_WARPS];
-    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
+    __shared__ gpu_warp_queue queues[GPU_THREADS_VISIT / 32];
+    const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_VISIT + threadIdx.x;
     const ics_leftover left = lane.leftovers[slot / 32];
     if (__syncthreads_count(slot < lane.progress->slots || left.count > 0) == 0) {
         return;

@@ -40,18 +40,19 @@ ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_m
     const ice_emission *emission = &lane->emissions[at->step];
     const uint32_t count = min(emission->photons - at->made, 32u);
     ice_photon photon;
+    ICE_CLOCK(CREATE);
     if (threadIdx.x % 32 < count) {
         photon = ice_create(GPU_SPECIAL_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
     }
     gpu_queue_fill(queue, count, lane, tables, &photon, counts);
+    ICE_CLOCK(OTHER);
     at->made += count;
     return count;
 }
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_job_queue(const __grid_constant__ ice_tables given,
-                  const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_JOB_QUEUE gpu_job_queue(const __grid_constant__ ice_tables given,
+                                              const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_WARPS];

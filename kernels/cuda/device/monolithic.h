@@ -2,9 +2,8 @@
  * they get new photons from the queue of the warp, which the warp fills from the step queue. */
 #include "kernels/cuda/device/warp_queue.h"
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_monolithic(const __grid_constant__ ice_tables given,
-                   const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tables given,
+                                                const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_WARPS];

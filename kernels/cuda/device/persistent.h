@@ -38,6 +38,7 @@ ICE_FN void gpu_bounce(const ics_lane_memory *lane, const ice_tables *tables, gp
     if (ice_bounce_photon(&variants, tables, active, sink, &hits, &lane->recorded[slot]) < 0) {
         active->fate = GPU_WAITS;
     }
+    ICE_CLOCK(OTHER);
 }
 
 /* Whether the thread has a photon that flies or waits. */
@@ -122,6 +123,7 @@ ICE_FN void gpu_count_slots(const ics_lane_memory *lane, const uint32_t *counts,
 ICE_FN uint32_t gpu_begin_launch(const ics_lane_memory *lane, const ice_tables *tables,
                                  uint32_t *counts, ice_active_photon *active)
 {
+    GPU_CLOCK_BEGIN();
     gpu_counts_clear(counts);
     const uint32_t slot = blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
     gpu_uncount_slots(lane, gpu_load_slot(lane, tables, active, slot));
@@ -136,6 +138,7 @@ ICE_FN void gpu_end_launch(const ics_lane_memory *lane, uint32_t *counts, ice_ac
     const int waits = active->fate == GPU_WAITS;
     const int after = gpu_store_slot(lane, counts, active, slot);
     gpu_count_slots(lane, counts, after, waits);
+    GPU_CLOCK_END();
 }
 
 #endif

@@ -19,7 +19,7 @@
 #endif
 
 /* Slots for which a block of create is responsible. Each thread has at most one word of bits. */
-#define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * GPU_SPECIAL_BLOCK)
+#define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * GPU_THREADS_CREATE)
 ICS_STATIC_ASSERT(ICS_CREATE_PER_THREAD <= 32, "the threads of a block read all words of its bits");
 
 /* Appends the slots whose bits are set in a word to a list in shared memory. */
@@ -32,9 +32,9 @@ ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, ui
     }
 }
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
-    gpu_create(const __grid_constant__ ice_tables given,
-               const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
+ICS_KERNEL GPU_BOUNDS_CREATE gpu_create(const __grid_constant__ ice_tables given,
+                                        const __grid_constant__ ics_lane_memory lane,
+                                        const ics_chain chain)
 {
     __shared__ uint32_t list[GPU_CREATE_SLOTS];
     __shared__ uint32_t count;
@@ -73,7 +73,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     }
     __syncthreads();
     const ice_tables tables = gpu_special_tables(&given);
-    for (uint32_t i = threadIdx.x; i < granted; i += GPU_SPECIAL_BLOCK) {
+    for (uint32_t i = threadIdx.x; i < granted; i += GPU_THREADS_CREATE) {
         const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
         const gpu_photon_words words = GPU_PACK_NEW_PHOTON(&lane, &photon, chain.wave);
         gpu_store_new_photon(&lane, &tables, list[i], &photon, words);

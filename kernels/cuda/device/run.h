@@ -25,6 +25,7 @@ typedef struct gpu_hit_sink {
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
 
 #define ICE_PUT_ARRIVAL(sink, arrival) gpu_put_hit(sink, arrival)
+#include "kernels/cuda/device/clocks.h"
 #include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
 

@@ -183,10 +183,9 @@ ICE_FN void gpu_table_report(const gpu_table_sums *sums, ics_table_counts *count
     }
 }
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_table(const __grid_constant__ ice_tables given,
-              const __grid_constant__ ice_tabulation table,
-              const __grid_constant__ ics_table_work work)
+ICS_KERNEL GPU_BOUNDS_TABLE gpu_table(const __grid_constant__ ice_tables given,
+                                      const __grid_constant__ ice_tabulation table,
+                                      const __grid_constant__ ics_table_work work)
 {
     const ice_tables tables = gpu_special_tables(&given);
     gpu_tabulated own;

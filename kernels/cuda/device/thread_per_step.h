@@ -4,9 +4,8 @@
 #include "kernels/cuda/device/persistent.h"
 
 /* size: one loop, whose parts share the step and the photon of the thread. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_thread_per_step(const __grid_constant__ ice_tables given,
-                        const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_THREAD_PER_STEP gpu_thread_per_step(
+    const __grid_constant__ ice_tables given, const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     const ice_tables tables = gpu_special_tables(&given);
@@ -19,10 +18,12 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
         if (active.fate == GPU_IDLE && step != ICS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
+                ICE_CLOCK(CREATE);
                 const ice_photon photon = ice_create(GPU_SPECIAL_CREATE, &tables, emission, step,
                                                      emission->first_photon + made);
                 active = ice_activate(&tables, gpu_new_random(&lane, &tables, &photon), photon);
                 ++made;
+                ICE_CLOCK(OTHER);
             } else {
                 step = ICS_NOBODY;
             }

@@ -161,6 +161,7 @@ ICE_FN void gpu_queue_create(gpu_warp_queue *queue, uint64_t first, uint32_t cou
                              uint32_t *counts)
 {
     ice_photon photon;
+    ICE_CLOCK(CREATE);
     if (threadIdx.x % 32 == 0) {
         queue->first = first; /* at this point it takes no register while photons are created */
     }
@@ -168,6 +169,7 @@ ICE_FN void gpu_queue_create(gpu_warp_queue *queue, uint64_t first, uint32_t cou
         photon = gpu_new_photon(lane, tables, first + threadIdx.x % 32);
     }
     gpu_queue_fill(queue, count, lane, tables, &photon, counts);
+    ICE_CLOCK(OTHER);
 }
 
 /* Fills an empty queue from the step queue. Returns the number of photons in it; 0: none are left

@@ -38,9 +38,11 @@ ICE_FN uint32_t gpu_leave(const gpu_warp *warp, uint32_t slot, const ice_active_
 ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active)
 {
     ice_bounce bounce = {0};
+    ICE_CLOCK(PROPAGATE);
     const ice_work work = ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active->random,
                                                   active->optics, &active->photon, &bounce);
     if (work == ICE_WORK_ICE) {
+        ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, tables, &bounce, &active->photon,
                               &active->random, &active->fate);
     } else if (work == ICE_WORK_NONE) {
@@ -77,6 +79,7 @@ ICE_FN void gpu_fly(const gpu_warp *warp, bool open)
             }
             flying = __ballot_sync(0xffffffffu, to == GPU_LIST_FLY);
         } while ((uint32_t)__popc(flying) > enough);
+        ICE_CLOCK(OTHER);
         const bool leaves = (all & ~flying) >> thread & 1;
         if (leaves) {
             (void)gpu_leave(warp, slot, &active, to);
@@ -104,12 +107,15 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
     ice_active_photon active = gpu_slot_load(warp->slots, warp->tables, slot);
     gpu_slot_identify(warp->slots, slot, &active.photon);
     ice_bounce bounce = {0};
+    ICE_CLOCK(PROPAGATE);
     (void)ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, warp->tables, active.random, active.optics,
                                   &active.photon, &bounce);
+    ICE_CLOCK(COLLIDE);
     if (ice_record_hits_of(GPU_SPECIAL_COLLIDE, warp->tables, &active, &bounce, warp->sink,
                            &warp->lane->recorded[gpu_first_slot() + slot]) < 0) {
         active.fate = GPU_WAITS;
     } else {
+        ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, warp->tables, &bounce, &active.photon,
                               &active.random, &active.fate);
     }
@@ -158,6 +164,7 @@ ICE_FN uint32_t gpu_create(const gpu_warp *warp, uint32_t slot, uint32_t taken, 
 {
     const uint32_t thread = threadIdx.x % 32;
     uint64_t first;
+    ICE_CLOCK(CREATE);
     const uint32_t granted = gpu_reserve(warp->lane, taken, &first);
     *open = granted == taken;
     if (slot == ICS_NOBODY) {
@@ -184,20 +191,21 @@ ICE_FN bool gpu_do_stage(const gpu_warp *warp, uint32_t list, uint32_t taken, bo
         to = gpu_fly_and_collide(warp, slot);
     }
     __syncwarp();
+    ICE_CLOCK(OTHER);
     gpu_put_slots(warp->slots, slot, to, GPU_LISTS);
     return __all_sync(0xffffffffu, thread >= taken || to != GPU_NO_LIST);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_warp_wavefront(const __grid_constant__ ice_tables given,
-                       const __grid_constant__ ics_lane_memory lane)
+ICS_KERNEL GPU_BOUNDS_WARP_WAVEFRONT gpu_warp_wavefront(
+    const __grid_constant__ ice_tables given, const __grid_constant__ ics_lane_memory lane)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_slots all[GPU_WARPS];
     const ice_tables tables = gpu_special_tables(&given);
     gpu_hit_sink sink = {&lane, counts};
+    GPU_CLOCK_BEGIN();
     gpu_counts_clear(counts);
     const gpu_warp warp = {&lane, &tables, &sink, gpu_load_slots(&lane, all)};
     bool open = true; /* there may be more photons to create */
@@ -218,4 +226,5 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
         }
     }
     gpu_store_slots(&lane, counts, warp.slots);
+    GPU_CLOCK_END();
 }

@@ -118,11 +118,11 @@ ICE_FN bool gpu_has_bit(uint32_t bits)
 }
 
 /* propagate: finds the segments, and sets a bit for every slot whose segment may touch a module. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_propagate(const __grid_constant__ ice_tables given,
-                  const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
+ICS_KERNEL GPU_BOUNDS_PROPAGATE gpu_propagate(const __grid_constant__ ice_tables given,
+                                              const __grid_constant__ ics_lane_memory lane,
+                                              const ics_chain chain)
 {
-    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_PROPAGATE + threadIdx.x;
     const gpu_photon_words words = {lane.position[slot], lane.direction[slot],
                                     gpu_identity_vacant()};
     const ice_random random = lane.random[slot];
@@ -182,16 +182,16 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
 }
 
 /* collide: each warp lists the segments that may touch a module, and works through the list. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_collide(const __grid_constant__ ice_tables given,
-                const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
+ICS_KERNEL GPU_BOUNDS_COLLIDE gpu_collide(const __grid_constant__ ice_tables given,
+                                          const __grid_constant__ ics_lane_memory lane,
+                                          const ics_chain chain)
 {
-    __shared__ uint32_t lists[GPU_SPECIAL_BLOCK / 32][GPU_COLLIDE_SLOTS];
-    __shared__ uint32_t counts[GPU_SPECIAL_BLOCK / 32];
+    __shared__ uint32_t lists[GPU_THREADS_COLLIDE / 32][GPU_COLLIDE_SLOTS];
+    __shared__ uint32_t counts[GPU_THREADS_COLLIDE / 32];
     const uint32_t warp = threadIdx.x / 32, thread = threadIdx.x % 32;
     uint32_t *list = lists[warp], *entries = &counts[warp];
     const uint32_t slot = chain.first +
-                          (blockIdx.x * (GPU_SPECIAL_BLOCK / 32) + warp) * GPU_COLLIDE_SLOTS +
+                          (blockIdx.x * (GPU_THREADS_COLLIDE / 32) + warp) * GPU_COLLIDE_SLOTS +
                           32 * thread;
     uint32_t candidates =
         thread < ICS_COLLIDE_PER_THREAD ? *gpu_candidates_of(&lane, slot, chain.wave) : 0;
@@ -317,11 +317,11 @@ ICE_FN void gpu_scatter_count(const ics_lane_memory *lane, bool ended, bool wait
 
 /* scatter: takes the photons to the ends of their segments and gives them new directions, or counts
  * those that have ended. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_scatter(const __grid_constant__ ice_tables given,
-                const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
+ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables given,
+                                          const __grid_constant__ ics_lane_memory lane,
+                                          const ics_chain chain)
 {
-    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_SCATTER + threadIdx.x;
     gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave);
     const uint32_t slots = lane.progress->slots;
     gpu_ask_first();
@@ -350,11 +350,11 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
 
 /* scatter of the wave before chain.wave, and propagate of chain.wave. Both are waves of one trip,
  * so that slots which become free stay free until create looks for them after the last scatter. */
-ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK, GPU_SPECIAL_BLOCKS)
-    gpu_scatter_propagate(const __grid_constant__ ice_tables given,
-                          const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
+ICS_KERNEL GPU_BOUNDS_SCATTER_PROPAGATE
+gpu_scatter_propagate(const __grid_constant__ ice_tables given,
+                      const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
+    const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_SCATTER_PROPAGATE + threadIdx.x;
     gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave - 1);
     ics_pair extract = lane.extract[slot];
     const uint32_t slots = lane.progress->slots;

@@ -4,6 +4,7 @@
 #include "pipeline/tools/bench/measure.h"
 #include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/bench/shapes.h"
+#include "pipeline/tools/bench/sweep.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <inttypes.h>
@@ -18,7 +19,10 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
 {
     ics_row *row;
     int status = ics_bench_measure(bench, schedule, 0, &row, error);
-    const bool profiled = ics_experiment_can_profile(schedule) && !bench->options->once;
+    /* auto is one of the others, and an option would change what it remembers. */
+    const bool sampled = bench->options->stages && schedule != ICS_SCHEDULE_AUTO;
+    const bool profiled =
+        (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
         status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
                                         row->stage_seconds, error);
@@ -109,7 +113,12 @@ static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
 
 static int run(ics_bench *bench, FILE *out, icestream_error *error)
 {
-    int status = ics_bench_open(bench, error);
+    int status = bench->options->stages
+                     ? ics_bench_check_gpu(bench->config, "--stages reads clocks of a GPU", error)
+                     : ICESTREAM_OK;
+    if (status == ICESTREAM_OK) {
+        status = ics_bench_open(bench, error);
+    }
     if (status == ICESTREAM_OK) {
         status = measure_all(bench, error);
     }
@@ -153,7 +162,9 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     }
     all->config = &changed;
     if (status == ICESTREAM_OK) {
-        status = options->shapes ? ics_bench_shapes(all, out, error) : run(all, out, error);
+        status = options->shapes  ? ics_bench_shapes(all, out, error)
+                 : options->sweep ? ics_bench_sweep(all, out, error)
+                                  : run(all, out, error);
     }
     if (options->reference != NULL) {
         ics_reference_close(&reference);

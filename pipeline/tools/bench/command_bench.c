@@ -24,6 +24,8 @@ enum {
     OPTION_ROOFLINE,
     OPTION_IMPACT,
     OPTION_SHAPES,
+    OPTION_STAGES,
+    OPTION_SWEEP,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -101,6 +103,12 @@ static const ics_option options[OPTIONS] = {
     [OPTION_SHAPES] = {.name = "shapes",
                        .help = "compare modules of many shapes, cables and a large detector with "
                                "spheres, at oversize 1 and 5, or at that of --oversize"},
+    [OPTION_STAGES] = {.name = "stages",
+                       .help = "also show the time of each stage inside schedules with one kernel, "
+                               "from clocks that some warps read in one more run; needs a GPU"},
+    [OPTION_SWEEP] = {.name = "sweep",
+                      .help = "measure each kernel of a schedule with many sizes of blocks and "
+                              "limits of registers, and name the fastest; needs a GPU"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -125,41 +133,44 @@ static int load_config(const ics_arguments *given, icestream_config **out, icest
     return ics_command_load(given, path, first, count, out, error);
 }
 
-/* Options that contradict each other. */
-static int check_options(const ics_option_value *values, icestream_error *error)
+/* Refuses options that stand with one that they contradict. `why`: what is wrong with them. */
+static int refuse(const ics_option_value *values, int option, const int *others, size_t count,
+                  const char *why, icestream_error *error)
 {
-    const bool once = values[OPTION_ONCE].given, roofline = values[OPTION_ROOFLINE].given;
-    if (values[OPTION_REPEATS].given && (once || roofline)) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "bench: found --repeats and --%s, which runs every schedule once; "
-                             "expected one of them",
-                             once ? "once" : "roofline");
-    }
-    if (values[OPTION_IMPACT].given && (once || roofline)) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "bench: found --impact, which measures times, and --%s; expected one "
-                             "of them",
-                             once ? "once" : "roofline");
-    }
-    const int measured[] = {OPTION_FILES, OPTION_ROOFLINE, OPTION_IMPACT};
-    for (size_t i = 0; i < sizeof measured / sizeof *measured; ++i) {
-        if (values[OPTION_SHAPES].given && values[measured[i]].given) {
+    for (size_t i = 0; i < count; ++i) {
+        if (values[option].given && values[others[i]].given) {
             return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "bench: found --shapes and --%s, which measures something else; "
-                                 "expected one of them",
-                                 options[measured[i]].name);
-        }
-    }
-    const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
-    for (size_t i = 0; i < sizeof generated / sizeof *generated; ++i) {
-        if (values[OPTION_FILES].given && values[generated[i]].given) {
-            return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "bench: found --files and --%s, which is about generated steps; "
-                                 "expected one of them",
-                                 options[generated[i]].name);
+                                 "bench: found --%s and --%s, which %s; expected one of them",
+                                 options[option].name, options[others[i]].name, why);
         }
     }
     return ICESTREAM_OK;
+}
+
+/* Options that contradict each other. */
+static int check_options(const ics_option_value *values, icestream_error *error)
+{
+    static const char other[] = "measures something else";
+    const int once[] = {OPTION_ONCE, OPTION_ROOFLINE};
+    const int measured[] = {OPTION_FILES, OPTION_ROOFLINE, OPTION_IMPACT};
+    const int swept[] = {OPTION_ONCE, OPTION_ROOFLINE, OPTION_IMPACT, OPTION_SHAPES};
+    const int timed[] = {OPTION_ONCE, OPTION_ROOFLINE, OPTION_IMPACT, OPTION_SHAPES, OPTION_SWEEP};
+    const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
+    ICS_TRY(refuse(values, OPTION_REPEATS, once, sizeof once / sizeof *once,
+                   "runs every schedule once", error));
+    if (values[OPTION_IMPACT].given &&
+        (values[OPTION_ONCE].given || values[OPTION_ROOFLINE].given)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "bench: found --impact, which measures times, and --%s; expected one "
+                             "of them",
+                             values[OPTION_ONCE].given ? "once" : "roofline");
+    }
+    ICS_TRY(
+        refuse(values, OPTION_SHAPES, measured, sizeof measured / sizeof *measured, other, error));
+    ICS_TRY(refuse(values, OPTION_SWEEP, swept, sizeof swept / sizeof *swept, other, error));
+    ICS_TRY(refuse(values, OPTION_STAGES, timed, sizeof timed / sizeof *timed, other, error));
+    return refuse(values, OPTION_FILES, generated, sizeof generated / sizeof *generated,
+                  "is about generated steps", error);
 }
 
 static int count(const ics_arguments *given, const icestream_config *config, icestream_error *error)
@@ -201,6 +212,8 @@ static int measure(const ics_arguments *given, const icestream_config *config,
         .files = values[OPTION_FILES].given,
         .once = values[OPTION_ONCE].given,
         .shapes = values[OPTION_SHAPES].given,
+        .stages = values[OPTION_STAGES].given,
+        .sweep = values[OPTION_SWEEP].given,
         .oversize = values[OPTION_OVERSIZE].given ? config->detector.oversize : 0,
         .json = values[OPTION_JSON].given,
         .markdown = values[OPTION_TABLE].given,

@@ -5,6 +5,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+int ics_bench_check_gpu(const icestream_config *config, const char *reason, icestream_error *error)
+{
+    const ics_backend backend = config->device.backend;
+    icestream_error missing = {.status = ICESTREAM_OK};
+    if (backend == ICS_BACKEND_CPU || backend == ICS_BACKEND_CUDA_CPU) {
+        char where[1024];
+        ics_config_place(config, "device.backend", where, sizeof where); /* word: place */
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: error: device.backend: found %s, but %s; expected auto or cuda",
+                             where, backend == ICS_BACKEND_CPU ? "cpu" : "cuda+cpu", reason);
+    }
+    if (ics_gpu_count(&missing) == 0) {
+        return ics_error_set(error, ICESTREAM_E_DEVICE, "bench: %s: %s", reason, missing.text);
+    }
+    return ICESTREAM_OK;
+}
+
 /* ---- the world ------------------------------------------------------------------------------- */
 
 int ics_bench_open(ics_bench *bench, icestream_error *error)
@@ -106,7 +123,7 @@ int ics_bench_measure(ics_bench *bench, ics_schedule schedule, uint32_t threads,
                       icestream_error *error)
 {
     ics_row *row = &bench->rows[bench->count++];
-    ics_trial_options options = {.schedule = schedule, .threads = threads};
+    ics_trial_options options = {.schedule = schedule, .threads = threads, .tune = bench->tune};
     ics_trial *trial = NULL;
     snprintf(bench->name, sizeof bench->name, "%s%s%s%s", bench->modules,
              bench->modules[0] != '\0' ? ", " : "", ics_graph_schedule_name(schedule),

@@ -19,9 +19,15 @@ typedef struct ics_bench {
     ics_row rows[ICS_BENCH_ROWS_MAX];
     size_t count; /* of rows */
     ics_task_progress progress;
-    char modules[96]; /* for the progress: which modules are measured; "": those of the run */
+    const ics_tune *tune; /* settings of kernels that are measured; NULL: as configured */
+    char modules[96]; /* for the progress: which modules or settings are measured; "": those of the
+                         run */
     char name[160];   /* what is measured now */
 } ics_bench;
+
+/* Checks that the configuration asks for a GPU and that there is one. `reason` says in errors why
+ * one is needed: "--sweep is about blocks of a GPU". ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE. */
+int ics_bench_check_gpu(const icestream_config *config, const char *reason, icestream_error *error);
 
 /* Builds the models of bench->config and makes the steps. Call ics_bench_close also after an error.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */

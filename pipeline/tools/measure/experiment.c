@@ -106,6 +106,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     device.graph.schedule = options->schedule;
     device.graph.profile = options->profile;
     device.graph.check = device.graph.check || options->check;
+    device.graph.tune = options->tune != NULL ? *options->tune : device.graph.tune;
     device.fall_back = false; /* figures of another device would be wrong */
     if (options->threads > 0) {
         device.threads = options->threads;

@@ -62,9 +62,10 @@ typedef struct ics_measurement {
 
 typedef struct ics_trial_options {
     ics_schedule schedule;
-    uint32_t threads; /* threads of a CPU; 0: as configured */
-    bool profile;     /* time every stage of a GPU's schedule, which makes the run slower */
-    bool check;       /* check what every stage returns, as device.check does */
+    uint32_t threads;     /* threads of a CPU; 0: as configured */
+    bool profile;         /* time every stage of a GPU's schedule, which makes the run slower */
+    bool check;           /* check what every stage returns, as device.check does */
+    const ics_tune *tune; /* settings of kernels; NULL: as configured */
 } ics_trial_options;
 
 /* A device for one schedule, for any number of runs. */
@@ -93,8 +94,8 @@ int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule
 /* Whether the stages of a GPU's schedule can be timed one by one. */
 bool ics_experiment_can_profile(ics_schedule schedule);
 
-/* Measures where a GPU's time goes: runs the steps once and times every kernel, as in
- * ics_gpu_usage. Only for schedules that can be profiled. */
+/* Measures where a GPU's time goes: runs the steps once and times every kernel of a loop, or
+ * samples the stages of a schedule with one kernel, as in ics_gpu_usage. Not for auto. */
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
                            const ics_step_list *steps, double stage_seconds[6],
                            icestream_error *error);

@@ -175,7 +175,10 @@ int ics_rows_print(const ics_row *const *rows, size_t count, bool markdown, FILE
             out);
     }
     if (profile) {
-        fputs("The shares of stages come from another run that timed every kernel.\n", out);
+        fputs(
+            "The shares of stages come from another run: of a loop the times of its kernels, of a "
+            "schedule\nwith one kernel (--stages) the clock cycles of some warps.\n",
+            out);
     }
     print_notes(rows, count, out);
     return status;

@@ -130,8 +130,26 @@ enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
 extern const ice_tables *grid_tables; /* the kernels are specialised for their sizes */
 extern uint32_t grid_refill;
 
-#define GPU_SPECIAL_BLOCK            GRID_BLOCK
-#define GPU_SPECIAL_BLOCKS           1
+#define GPU_SPECIAL_BLOCK  GRID_BLOCK
+#define GPU_SPECIAL_BLOCKS 1
+/* Kernels of a loop have blocks of different sizes, as graph.tune allows. */
+#define GPU_THREADS_CREATE            GRID_BLOCK
+#define GPU_THREADS_PROPAGATE         (GRID_BLOCK / 2)
+#define GPU_THREADS_COLLIDE           GRID_BLOCK
+#define GPU_THREADS_SCATTER           (2 * GRID_BLOCK)
+#define GPU_THREADS_SCATTER_PROPAGATE (GRID_BLOCK / 2)
+#define GPU_THREADS_VISIT             GRID_BLOCK
+#define GPU_BOUNDS_CREATE
+#define GPU_BOUNDS_PROPAGATE
+#define GPU_BOUNDS_COLLIDE
+#define GPU_BOUNDS_SCATTER
+#define GPU_BOUNDS_SCATTER_PROPAGATE
+#define GPU_BOUNDS_VISIT
+#define GPU_BOUNDS_MONOLITHIC
+#define GPU_BOUNDS_JOB_QUEUE
+#define GPU_BOUNDS_THREAD_PER_STEP
+#define GPU_BOUNDS_WARP_WAVEFRONT
+#define GPU_BOUNDS_TABLE
 #define GPU_SPECIAL_BOUNCES          GRID_BOUNCES
 #define GPU_SPECIAL_REFILL           grid_refill
 #define GPU_SPECIAL_PROFILES         1

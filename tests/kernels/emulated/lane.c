@@ -112,6 +112,26 @@ static void add_batch(grid_lane *self, const grid_setting *with)
 
 /* ---- a launch -------------------------------------------------------------------------------- */
 
+/* The size of the blocks for which a kernel is compiled here (grid.h). */
+static uint32_t threads_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint32_t threads;
+    } sizes[] = {{"gpu_create", GPU_THREADS_CREATE},
+                 {"gpu_propagate", GPU_THREADS_PROPAGATE},
+                 {"gpu_collide", GPU_THREADS_COLLIDE},
+                 {"gpu_scatter", GPU_THREADS_SCATTER},
+                 {"gpu_scatter_propagate", GPU_THREADS_SCATTER_PROPAGATE},
+                 {"gpu_visit", GPU_THREADS_VISIT}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        if (strcmp(name, sizes[i].name) == 0) {
+            return sizes[i].threads;
+        }
+    }
+    return GRID_BLOCK;
+}
+
 /* Runs a kernel of the schedule with a grid for `slots` slots. */
 static void run_kernel(grid_lane *self, const grid_setting *with, uint32_t kernel, ics_chain chain,
                        uint32_t slots)
@@ -119,9 +139,9 @@ static void run_kernel(grid_lane *self, const grid_setting *with, uint32_t kerne
     grid_arguments arguments = {grid_tables, &self->memory, chain};
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
     const grid_schedule *grid = schedules[with->schedule];
-    const uint32_t stretch =
-        GRID_BLOCK * ics_schedule_kernels(row, with->join)[kernel].slots_per_thread;
-    grid_run((slots + stretch - 1) / stretch, GRID_BLOCK,
+    const ics_schedule_kernel *one = &ics_schedule_kernels(row, with->join)[kernel];
+    const uint32_t threads = threads_of(one->name), stretch = threads * one->slots_per_thread;
+    grid_run((slots + stretch - 1) / stretch, threads,
              (with->join ? grid->joined : grid->threads)[kernel], &arguments);
 }
 

@@ -1,0 +1,159 @@
+/* The key graph.tune: a mapping of kernels to their settings. */
+#include "graphs/schedule.h"
+#include "pipeline/config/config.h"
+#include "pipeline/config/config_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const ics_schema_field tune_fields[] = {
+    {.path = "threads",
+     .type = ICS_SCHEMA_UNSIGNED,
+     ICS_SCHEMA_AT(ics_kernel_tune, threads),
+     .least = ICS_TUNE_THREADS_MIN,
+     .most = ICS_TUNE_THREADS_MAX,
+     .multiple = ICS_TUNE_THREADS_MIN},
+    {.path = "blocks_per_multiprocessor",
+     .type = ICS_SCHEMA_UNSIGNED,
+     ICS_SCHEMA_AT(ics_kernel_tune, blocks),
+     .least = 1,
+     .most = ICS_TUNE_BLOCKS_MAX},
+    {.path = "registers",
+     .type = ICS_SCHEMA_UNSIGNED,
+     ICS_SCHEMA_AT(ics_kernel_tune, registers),
+     .least = ICS_TUNE_REGISTERS_MIN,
+     .most = ICS_TUNE_REGISTERS_MAX},
+};
+enum { TUNE_FIELDS = sizeof tune_fields / sizeof *tune_fields };
+
+/* Writes the names of all kernels, with commas between them. */
+static void list_kernels(char *text, size_t size)
+{
+    size_t used = 0;
+    for (int i = 0; i < ICS_TUNED_COUNT && used < size; ++i) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 ics_tune_word((ics_tuned_kernel)i));
+    }
+}
+
+/* Reads the settings of one kernel. Whether they fit a default that they do not have is checked
+ * later, because graph.block may follow (config_check.c). */
+static int read_kernel(const ics_yaml_node *key, const ics_yaml_node *value, ics_tune *tune,
+                       icestream_error *error)
+{
+    ics_tuned_kernel kernel;
+    char text[256];
+    if (strncmp(key->text, "gpu_", 4) == 0 || !ics_tune_find(key->text, &kernel)) {
+        list_kernels(text, sizeof text);
+        return ics_yaml_error(error, key,
+                              "graph.tune: found the kernel '%.40s', expected one of %s", key->text,
+                              text);
+    }
+    ics_kernel_tune one = {0};
+    if (value->kind != ICS_YAML_MAPPING || value->count == 0) {
+        return ics_yaml_error(error, value,
+                              "graph.tune.%s: found %s, expected a mapping with threads, "
+                              "blocks_per_multiprocessor or registers",
+                              key->text, ics_yaml_describe(value, text, sizeof text));
+    }
+    ICS_TRY(ics_schema_read(value, tune_fields, TUNE_FIELDS, &one, NULL, error));
+    if (one.threads != 0 && !ics_tune_fits(kernel, &one, one.threads, text, sizeof text)) {
+        return ics_yaml_error(error, value, "graph.tune.%s: %s", key->text, text);
+    }
+    tune->kernels[kernel] = one;
+    return ICESTREAM_OK;
+}
+
+static int read_tune(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    icestream_config *config = target;
+    ics_tune tune = {0};
+    if (node->kind != ICS_YAML_MAPPING) {
+        char found[128];
+        return ics_yaml_error(error, node, "graph.tune: found %s, expected %s",
+                              ics_yaml_describe(node, found, sizeof found),
+                              ics_config_tune.expected);
+    }
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < node->count; ++i) {
+        const int result = read_kernel(node->entries[i].key, node->entries[i].value, &tune, error);
+        status = status ? status : result;
+    }
+    ICS_TRY(status);
+    const uint64_t multiple = ics_tune_common_multiple(&tune);
+    if (multiple > ICS_TUNE_MULTIPLE_MAX) {
+        return ics_yaml_error(error, node,
+                              "graph.tune: found sizes of blocks whose least common multiple is "
+                              "%llu threads, expected at most %d, because a pool is a whole "
+                              "number of blocks of every kernel",
+                              (unsigned long long)multiple, ICS_TUNE_MULTIPLE_MAX);
+    }
+    config->graph.tune = tune;
+    return ICESTREAM_OK;
+}
+
+bool ics_config_tune_fits(const icestream_config *config, char *reason, size_t size)
+{
+    for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
+        const ics_tuned_kernel kernel = (ics_tuned_kernel)i;
+        const ics_kernel_tune *one = &config->graph.tune.kernels[i];
+        const uint32_t block =
+            config->graph.block != 0 ? config->graph.block : ics_schedule_block_of(kernel);
+        char text[256];
+        if (ics_tune_is_given(one) && one->threads == 0 &&
+            !ics_tune_fits(kernel, one, block, text, sizeof text)) {
+            snprintf(reason, size, "%s: %s", ics_tune_word(kernel), text);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_tune(const void *target, FILE *out)
+{
+    const ics_tune *tune = &((const icestream_config *)target)->graph.tune;
+    const char *between = "";
+    fputc('{', out);
+    for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
+        const ics_kernel_tune *one = &tune->kernels[i];
+        const uint32_t numbers[TUNE_FIELDS] = {one->threads, one->blocks, one->registers};
+        if (!ics_tune_is_given(one)) {
+            continue;
+        }
+        fprintf(out, "%s%s: {", between, ics_tune_word((ics_tuned_kernel)i));
+        between = ", ";
+        const char *comma = "";
+        for (int k = 0; k < TUNE_FIELDS; ++k) {
+            if (numbers[k] != 0) {
+                fprintf(out, "%s%s: %u", comma, tune_fields[k].path, numbers[k]);
+                comma = ", ";
+            }
+        }
+        fputc('}', out);
+    }
+    fputc('}', out);
+}
+
+static void clear_tune(void *target)
+{
+    ((icestream_config *)target)->graph.tune = (ics_tune){0};
+}
+
+#define KERNEL_SHAPE                                                                               \
+    "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": false, "               \
+    "\"properties\": {\"threads\": {\"type\": \"integer\", \"minimum\": 32, \"maximum\": 1024, "   \
+    "\"multipleOf\": 32}, \"blocks_per_multiprocessor\": {\"type\": \"integer\", \"minimum\": 1, " \
+    "\"maximum\": 32}, \"registers\": {\"type\": \"integer\", \"minimum\": 24, \"maximum\": "      \
+    "255}}}"
+
+const ics_schema_custom ics_config_tune = {
+    .expected = "a mapping of kernels to threads, blocks_per_multiprocessor and registers",
+    .example = "{monolithic: {threads: 256, blocks_per_multiprocessor: 3, registers: 80}}",
+    .json_shape =
+        "{\"type\": \"object\", \"propertyNames\": {\"enum\": [\"create\", \"propagate\", "
+        "\"collide\", \"scatter\", \"scatter_propagate\", \"visit\", \"monolithic\", "
+        "\"job_queue\", \"thread_per_step\", \"warp_wavefront\", \"table\"]}, "
+        "\"additionalProperties\": " KERNEL_SHAPE "}",
+    .read = read_tune,
+    .print = print_tune,
+    .clear = clear_tune};
