@@ -1,6 +1,7 @@
 #include "pipeline/devices/device_options.h"
 
 #include "base/error.h"
+#include "pipeline/config/config_histograms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,14 @@ int ics_device_options_for_machine(const icestream_config *config, ics_device_ma
         list_unused(config, &options);
     }
     options.graph = read_graph_options(config, &found);
+    ics_config_bounce_axis(config, &options.bounces);
+    if (options.backend != ICS_BACKEND_CPU && options.bounces.bins > 0) {
+        char place[1024];
+        ics_error_add(&found, ICESTREAM_E_CONFIG,
+                      "%s: error: sink.histograms: found bounces of photons, which only a CPU "
+                      "counts; expected other histograms, or device.backend: cpu",
+                      ics_config_place(config, "sink.histograms", place, sizeof place));
+    }
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }
