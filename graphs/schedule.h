@@ -100,6 +100,6 @@ bool ics_schedule_awaits(const ics_gpu_schedule *schedule, const ics_schedule_ke
 bool ics_schedule_can_profile(ics_schedule schedule);
 
 /* The largest block that the kernels can have: what its warps have in shared memory has to fit. */
-uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule);
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, bool counts_bounces);
 
 #endif

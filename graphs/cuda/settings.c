@@ -103,12 +103,12 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s has no kernels",
                              ics_graph_schedule_name(options->schedule));
     }
-    if (options->block > ics_schedule_block_max(schedule)) {
+    const uint32_t block_max = ics_schedule_block_max(schedule, options->bounces.bins > 0);
+    if (options->block > block_max) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "graph.block: found %u, expected at most %u for schedule %s, whose "
                              "warps keep photons in shared memory",
-                             options->block, ics_schedule_block_max(schedule),
-                             ics_graph_schedule_name(options->schedule));
+                             options->block, block_max, ics_graph_schedule_name(options->schedule));
     }
     ice_variants variants = options->variants;
     ics_graph_custom_variants(options->custom, &variants);
@@ -118,6 +118,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .bounces_per_wave = options->bounces_per_wave,
                                          .refill = options->refill,
                                          .light_profiles = options->light_profiles,
+                                         .bounces = options->bounces,
                                          .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0) {

@@ -3,6 +3,7 @@
 #ifndef ICS_KERNELS_CUDA_SPECIALISE_H
 #define ICS_KERNELS_CUDA_SPECIALISE_H
 
+#include "stages/bounce_histogram.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 
@@ -15,9 +16,10 @@ typedef struct ics_special_options {
     uint32_t blocks_per_processor; /* >= 1; the compiler limits registers so that they fit */
     uint32_t bounces_per_wave;
     uint32_t refill;
-    bool light_profiles;  /* photons of steps with a profile can be made */
-    bool check;           /* define ICE_CHECK, too (stages/check.h) */
-    uint32_t start_shift; /* the emissions of a batch begin at multiples of 1 << start_shift */
+    bool light_profiles;     /* photons of steps with a profile can be made */
+    bool check;              /* define ICE_CHECK, too (stages/check.h) */
+    ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
+    uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;
 
 /* Writes a definition for every row of kernels/cuda/device/special.h. Returns 0, or -1 if `size` is

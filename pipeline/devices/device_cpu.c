@@ -361,7 +361,7 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .check = options->graph.check,
                                .table = options->table != NULL ? &options->table->stage : NULL,
                                .fills_table_alone = cpu->threads == 1,
-                               .bounces = options->bounces,
+                               .bounces = options->graph.bounces,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);

@@ -292,14 +292,7 @@ int ics_device_options_for_machine(const icestream_config *config, ics_device_ma
         list_unused(config, &options);
     }
     options.graph = read_graph_options(config, &found);
-    ics_config_bounce_axis(config, &options.bounces);
-    if (options.backend != ICS_BACKEND_CPU && options.bounces.bins > 0) {
-        char place[1024];
-        ics_error_add(&found, ICESTREAM_E_CONFIG,
-                      "%s: error: sink.histograms: found bounces of photons, which only a CPU "
-                      "counts; expected other histograms, or device.backend: cpu",
-                      ics_config_place(config, "sink.histograms", place, sizeof place));
-    }
+    ics_config_bounce_axis(config, &options.graph.bounces);
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }

@@ -27,9 +27,6 @@ typedef struct ics_device_options {
     ics_gpu_options graph;
     /* The table that the device fills instead of recording hits; NULL: hits. Only a CPU can. */
     struct ics_device_table *table;
-    /* The bins of the histogram of bounces that batches come back with; bins 0: none. Only a CPU
-     * can. */
-    ice_bounce_axis bounces;
     const atomic_bool *cancel; /* if true, batches end with ICESTREAM_E_INTERRUPTED; may be NULL */
     char reason[1024];         /* why this backend was chosen; "" if the user asked for it */
     bool warn;                 /* the reason is a warning */
