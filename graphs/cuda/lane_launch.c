@@ -42,7 +42,7 @@ static int write_order(ics_lane *lane, ics_lane_launch *launch, bool drain, ices
                                        sizeof(ics_batch_count), ICS_SHARES, lane->compute));
             if (lane->memory.bounces != NULL) {
                 CUDA_TRY(ordinal, error,
-                         cudaMemsetAsync(lane->memory.bounces + (size_t)i * ICS_BOUNCE_COUNTS, 0,
+                         cudaMemsetAsync(lane->memory.bounces + i * ICS_BOUNCE_COUNTS, 0,
                                          ICS_BOUNCE_COUNTS * sizeof(uint64_t), lane->compute));
             }
             batch->fresh = false;
@@ -197,7 +197,7 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
 static void update_bounces(ics_lane *lane, const ics_lane_launch *launch, uint32_t index)
 {
     uint64_t *cells = lane->batches[index].result.bounces;
-    const unsigned long long *counts = launch->bounces + (size_t)index * ICS_BOUNCE_COUNTS;
+    const unsigned long long *counts = launch->bounces + index * ICS_BOUNCE_COUNTS;
     for (uint32_t cell = 0; cell < ICE_BOUNCE_CELLS; ++cell) {
         cells[cell] = 0;
         for (uint32_t share = 0; share < ICS_SHARES; ++share) {

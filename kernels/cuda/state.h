@@ -98,7 +98,7 @@ typedef struct ics_share {
 } ics_share;
 
 /* Counts of the histogram of bounces of one batch: each share has all cells. */
-#define ICS_BOUNCE_COUNTS (ICS_SHARES * ICE_BOUNCE_CELLS)
+#define ICS_BOUNCE_COUNTS ((uint64_t)ICS_SHARES * ICE_BOUNCE_CELLS)
 /* Shared memory of a block for the histograms of all batches (bytes). */
 #define ICS_BOUNCE_BYTES (ICS_LANE_BATCHES * ICE_BOUNCE_CELLS * 4u)
 
