@@ -13,6 +13,7 @@ struct ics_graph {
     ics_wave wave;              /* wavefront only */
     void *wave_memory;          /* memory of the columns of `wave` */
     ics_tabulate_job table;     /* table.table NULL: hits are recorded */
+    uint64_t bounces[ICE_BOUNCE_CELLS]; /* of the photons that ended in this run of the graph */
 };
 
 /* Default number of slots of a wave. A slot has 128 bytes, so that a wave fits into the second
@@ -29,6 +30,12 @@ int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint
 static inline ics_tabulate_job *ics_cpu_table(ics_graph *graph)
 {
     return graph->table.table != NULL ? &graph->table : NULL;
+}
+
+/* Counts a photon that has ended in the histogram of bounces. Only with options.bounces. */
+static inline void ics_cpu_count_bounces(ics_graph *graph, uint32_t bounces)
+{
+    graph->bounces[ice_bounce_cell(&graph->options.bounces, bounces)]++;
 }
 
 /* Whether the run shall stop. */

@@ -14,9 +14,15 @@ int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint
             if (job != NULL) {
                 graph->kernels->carry_tabulated(job, &graph->options.variants, graph->tables,
                                                 emissions, i, photon_id, account);
-            } else if (graph->kernels->carry(&graph->options.variants, graph->tables, emissions, i,
-                                             photon_id, sink, account)) {
+                continue;
+            }
+            const uint64_t before = account->bounces;
+            if (graph->kernels->carry(&graph->options.variants, graph->tables, emissions, i,
+                                      photon_id, sink, account)) {
                 return ICESTREAM_E_MEMORY;
+            }
+            if (graph->options.bounces.bins > 0) {
+                ics_cpu_count_bounces(graph, (uint32_t)(account->bounces - before));
             }
         }
     }

@@ -30,6 +30,26 @@ static uint32_t refill(source *from, const ics_wave *wave)
     return slot - wave->count;
 }
 
+/* Before scatter: scatter adds a bounce to every photon. A photon that propagate has dropped has no
+ * segment, so its number goes down by 1 here (modulo 2^32). Nothing else reads it any more. */
+static void uncount_dropped(const ics_wave *wave)
+{
+    for (uint32_t i = 0; i < wave->count; ++i) {
+        wave->scatters[i] -= wave->fate[i] != ICE_ALIVE ? 1 : 0;
+    }
+}
+
+/* Before compact: counts the photons that have ended in the histogram of bounces. */
+static void count_bounces(ics_graph *graph)
+{
+    const ics_wave *wave = &graph->wave;
+    for (uint32_t i = 0; i < wave->count; ++i) {
+        if (wave->fate[i] != ICE_ALIVE) {
+            ics_cpu_count_bounces(graph, wave->scatters[i]);
+        }
+    }
+}
+
 int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                           ics_arrival_sink *sink, ice_account *account)
 {
@@ -63,12 +83,18 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
             kernels->remember(job, wave);
         }
         kernels->propagate(variants->propagate, tables, wave);
+        if (graph->options.bounces.bins > 0) {
+            uncount_dropped(wave);
+        }
         if (job != NULL) {
             kernels->tabulate(job, tables, wave, account);
         } else if (kernels->collide(variants->collide, tables, wave, sink, account)) {
             return ICESTREAM_E_MEMORY;
         }
         kernels->scatter(variants->scatter, tables, wave);
+        if (graph->options.bounces.bins > 0) {
+            count_bounces(graph);
+        }
         kernels->compact(variants->compact, wave, account);
     }
 }

@@ -63,10 +63,11 @@ typedef struct ics_gpu_options {
 #define X(type, name) type name;
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
-    ics_tune tune;   /* of single kernels; a remembered choice depends on it, too */
-    bool check;      /* check what every stage returns (stages/check.h) */
-    double watchdog; /* a launch without progress for this time (s) counts as stuck */
-    bool use_cache;  /* for programs and choices */
+    ics_tune tune;           /* of single kernels; a remembered choice depends on it, too */
+    ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
+    bool check;              /* check what every stage returns (stages/check.h) */
+    double watchdog;         /* a launch without progress for this time (s) counts as stuck */
+    bool use_cache;          /* for programs and choices */
 } ics_gpu_options;
 
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */
@@ -122,6 +123,7 @@ typedef struct ics_gpu_result {
     ics_arrivals arrivals; /* the caller of ics_gpu_take() frees them; their indices of emissions
                               count from the first emission of the batch */
     ice_account account;   /* with the created photons */
+    uint64_t bounces[ICE_BOUNCE_CELLS]; /* histogram of bounces; zeros without one */
 } ics_gpu_result;
 
 /* Does everything that is possible without waiting: launches, downloads, completed batches.

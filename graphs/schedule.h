@@ -108,6 +108,6 @@ bool ics_schedule_has(const ics_gpu_schedule *schedule, ics_tuned_kernel kernel)
 uint32_t ics_schedule_block_of(ics_tuned_kernel kernel);
 
 /* The largest block that the kernels can have: what its warps have in shared memory has to fit. */
-uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule);
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, bool counts_bounces);
 
 #endif

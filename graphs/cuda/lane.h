@@ -45,10 +45,13 @@ typedef struct ics_lane_report {
 /* One launch of the schedule. */
 typedef struct ics_lane_launch {
     ics_launch_state state;
-    ics_launch *order;                /* pinned: what the kernels shall do */
-    ics_lane_report *report;          /* pinned: what they did */
-    ice_arrival *hits;                /* device, [hits] */
-    ice_arrival *download;            /* pinned, [hits] */
+    ics_launch *order;       /* pinned: what the kernels shall do */
+    ics_lane_report *report; /* pinned: what they did */
+    ice_arrival *hits;       /* device, [hits] */
+    ice_arrival *download;   /* pinned, [hits] */
+    /* Pinned, [ICS_LANE_BATCHES][ICS_BOUNCE_COUNTS]: a copy of the histograms of bounces; NULL:
+     * there are none. */
+    unsigned long long *bounces;
     uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it works on, 0: none */
     uint32_t count;                   /* recorded hits */
     cudaEvent_t begun, computed, reported, downloaded;

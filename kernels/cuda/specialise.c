@@ -27,13 +27,6 @@ static void define_check(writer *to)
         (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "#define ICE_CHECK\n");
 }
 
-static void define_clocks(writer *to, uint32_t clocks)
-{
-    const size_t left = to->length < to->size ? to->size - to->length : 0;
-    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left,
-                                   "#define GPU_CLOCKS %" PRIu32 "\n", clocks);
-}
-
 int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size)
 {
     const size_t length = strlen(text);
@@ -52,6 +45,22 @@ int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t s
     return added > 0 && (size_t)added < size - length ? 0 : -1;
 }
 
+static void append(writer *to, const char *before, uint32_t value, const char *after)
+{
+    const size_t left = to->length < to->size ? to->size - to->length : 0;
+    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "%s%u%s", before,
+                                   value, after);
+}
+
+static void define_bounces(writer *to, const ice_bounce_axis *axis)
+{
+    append(to, "#define GPU_SPECIAL_BOUNCE_BINS ", axis->bins, "u\n");
+    for (uint32_t i = 0; i <= axis->bins; ++i) {
+        append(to, i == 0 ? "#define GPU_SPECIAL_BOUNCE_EDGES " : ", ", axis->edges[i],
+               i == axis->bins ? "u\n" : "u");
+    }
+}
+
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
                    size_t size)
 {
@@ -66,11 +75,14 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #define OPTION(name, member) define(&to, #name, "", options->member);
     GPU_SPECIAL_OPTIONS(OPTION)
 #undef OPTION
+    if (options->bounces.bins > 0) {
+        define_bounces(&to, &options->bounces);
+    }
     if (options->check) {
         define_check(&to);
     }
     if (options->clocks > 0) {
-        define_clocks(&to, options->clocks);
+        append(&to, "#define GPU_CLOCKS ", options->clocks, "\n");
     }
     return to.length < size ? 0 : -1;
 }

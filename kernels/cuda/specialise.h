@@ -3,6 +3,7 @@
 #ifndef ICS_KERNELS_CUDA_SPECIALISE_H
 #define ICS_KERNELS_CUDA_SPECIALISE_H
 
+#include "stages/bounce_histogram.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 
@@ -15,11 +16,12 @@ typedef struct ics_special_options {
     uint32_t blocks_per_processor; /* >= 1; the compiler limits registers so that they fit */
     uint32_t bounces_per_wave;
     uint32_t refill;
-    bool light_profiles;  /* photons of steps with a profile can be made */
-    uint32_t clocks;      /* every how many-th block measures the time of stages
-                             (device/clocks.h); 0: none */
-    bool check;           /* define ICE_CHECK, too (stages/check.h) */
-    uint32_t start_shift; /* the emissions of a batch begin at multiples of 1 << start_shift */
+    bool light_profiles;     /* photons of steps with a profile can be made */
+    uint32_t clocks;         /* every how many-th block measures the time of stages
+                                (device/clocks.h); 0: none */
+    bool check;              /* define ICE_CHECK, too (stages/check.h) */
+    ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
+    uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;
 
 /* The size of the blocks of one kernel, and what its compilation is limited to. */

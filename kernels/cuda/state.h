@@ -3,6 +3,7 @@
 #ifndef ICS_KERNELS_CUDA_STATE_H
 #define ICS_KERNELS_CUDA_STATE_H
 
+#include "stages/bounce_histogram.h"
 #include "stages/photon.h"
 
 #if defined(__cplusplus)
@@ -108,6 +109,11 @@ typedef struct ics_share {
     uint32_t unused[14];
 } ics_share;
 
+/* Counts of the histogram of bounces of one batch: each share has all cells. */
+#define ICS_BOUNCE_COUNTS ((uint64_t)ICS_SHARES * ICE_BOUNCE_CELLS)
+/* Shared memory of a block for the histograms of all batches (bytes). */
+#define ICS_BOUNCE_BYTES (ICS_LANE_BATCHES * ICE_BOUNCE_CELLS * 4u)
+
 /* Bits of ics_launch_progress.decision. */
 #define ICS_GOES_ON  1u /* another trip follows */
 #define ICS_COMPACTS 2u /* a compaction follows first */
@@ -194,6 +200,10 @@ typedef struct ics_lane_memory {
     ics_share *shares; /* [ICS_SHARES] */
     uint32_t capacity;
     uint32_t start_count;
+    /* [ICS_LANE_BATCHES][ICS_SHARES][ICE_BOUNCE_CELLS] photons that ended, by their bounces. The
+     * host zeroes those of a batch with the other counts of the batch. NULL: the kernels are
+     * compiled without a histogram. */
+    unsigned long long *bounces;
 } ics_lane_memory;
 
 #endif

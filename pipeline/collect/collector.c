@@ -27,6 +27,7 @@ struct ics_collector {
     off_t file_end;
     bool can_get_name; /* the temporary file was made without one, and may get one */
     ics_early_rows rows;
+    ics_hit_histograms *histograms; /* of all hits; NULL: none are made */
 };
 
 int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_collector **out,
@@ -72,8 +73,35 @@ void ics_collector_destroy(ics_collector *collector)
         close(collector->file);
     }
     ics_early_rows_free(&collector->rows);
+    ics_hit_histograms_destroy(collector->histograms);
     free(collector->directory);
     free(collector);
+}
+
+int ics_collector_make_histograms(ics_collector *collector, const ics_histogram_config *configs,
+                                  size_t count, icestream_error *error)
+{
+    return count > 0 ? ics_hit_histograms_create(configs, count, &collector->histograms, error)
+                     : ICESTREAM_OK;
+}
+
+void ics_collector_add_bounces(ics_collector *collector, const uint64_t *counts)
+{
+    if (collector->histograms != NULL) {
+        ics_hit_histograms_add_bounces(collector->histograms, counts);
+    }
+}
+
+int ics_collector_put_histograms(const ics_collector *collector, json_t *metadata,
+                                 icestream_error *error)
+{
+    if (collector->histograms == NULL) {
+        return ICESTREAM_OK;
+    }
+    json_t *all = ics_hit_histograms_json(collector->histograms);
+    return json_object_set_new(metadata, "histograms", all) == 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
 }
 
 uint64_t ics_collector_count(const ics_collector *collector)
@@ -298,6 +326,9 @@ int ics_collector_add_batch(ics_collector *collector, icestream_hit *hits, size_
             free(hits);
             return status;
         }
+        if (collector->histograms != NULL) {
+            ics_hit_histograms_add(collector->histograms, hits, count);
+        }
         collector->count += count;
         collector->bytes += count * sizeof *hits;
         atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
@@ -369,6 +400,9 @@ int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_
     }
     move_pieces(&collector->in_memory, &from->in_memory, 0);
     move_pieces(&collector->in_file, &from->in_file, start);
+    if (collector->histograms != NULL) {
+        ics_hit_histograms_merge(collector->histograms, from->histograms);
+    }
     collector->count += from->count;
     collector->bytes += from->bytes;
     from->count = from->bytes = 0;

@@ -3,6 +3,7 @@
 #ifndef ICS_COLLECT_COLLECTOR_H
 #define ICS_COLLECT_COLLECTOR_H
 
+#include "pipeline/collect/hit_histograms.h"
 #include "pipeline/devices/photon_intervals.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/icestream.h"
@@ -23,6 +24,18 @@ int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_coll
                          icestream_error *error);
 /* Frees the hits and the temporary file. Accepts NULL. */
 void ics_collector_destroy(ics_collector *collector);
+
+/* Makes the collector count all hits in histograms (checked configurations). Call it before any
+ * hits are added. ICESTREAM_E_MEMORY. */
+int ics_collector_make_histograms(ics_collector *collector, const ics_histogram_config *configs,
+                                  size_t count, icestream_error *error);
+/* Adds the bounces of photons, as ics_hit_histograms_add_bounces(). A collector without histograms
+ * ignores them. */
+void ics_collector_add_bounces(ics_collector *collector, const uint64_t *counts);
+/* Stores the histograms of all hits as `histograms` of the metadata of a hit file
+ * (ics_hit_histograms_json). A collector that makes none stores nothing. ICESTREAM_E_MEMORY. */
+int ics_collector_put_histograms(const ics_collector *collector, json_t *metadata,
+                                 icestream_error *error);
 
 /* Adds one piece of hits (from malloc, sorted by ics_hit_sort_order), which the collector owns from
  * now on, also after a failure. If the budget is exceeded, all pieces in memory go to the temporary
@@ -54,7 +67,8 @@ typedef struct ics_collected_rows {
 int ics_collector_take_rows(ics_collector *collector, ics_collected_rows *out, bool *taken,
                             icestream_error *error);
 
-/* Moves all hits of another collector that shares the budget here; `from` is empty afterwards. On
+/* Moves all hits of another collector that shares the budget here; `from` is empty afterwards. Both
+ * make the same histograms, or none. On
  * failure both are as they were: ICESTREAM_E_MEMORY; ICESTREAM_E_OUTPUT: the temporary files cannot
  * be read or written, the cause says why. The budget is not checked: call ics_collector_add with 0
  * hits for that. */

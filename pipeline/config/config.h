@@ -50,6 +50,39 @@ typedef struct ics_axis_config {
     uint32_t bins, power; /* power 0: not given */
 } ics_axis_config;
 
+/* What histograms count (sink.histograms): fields of a hit (icestream.h), where `impact` is the
+ * cosine of the angle between the photon and the vertical, as the axis of tables; and one of
+ * photons, the number of their segments. */
+typedef enum ics_hit_quantity {
+    ICS_HIT_TIME,
+    ICS_HIT_STRING,
+    ICS_HIT_MODULE,
+    ICS_HIT_PMT,
+    ICS_HIT_EVENT,
+    ICS_HIT_WAVELENGTH,
+    ICS_HIT_IMPACT,
+    ICS_HIT_SCATTERS,
+    ICS_HIT_WEIGHT,
+    ICS_PHOTON_BOUNCES /* of photons, not of hits */
+} ics_hit_quantity;
+
+/* An axis of a histogram: bins from `from` to `to`, equally wide, or with `is_log` equally wide in
+ * the logarithm. */
+typedef struct ics_histogram_axis {
+    ics_hit_quantity quantity;
+    double from, to;
+    uint32_t bins;
+    bool is_log;
+} ics_histogram_axis;
+
+enum { ICS_HISTOGRAM_AXES = 3 };
+
+/* A histogram of hits, or of the bounces of photons. */
+typedef struct ics_histogram_config {
+    ics_histogram_axis axes[ICS_HISTOGRAM_AXES];
+    uint32_t axis_count; /* 1 to ICS_HISTOGRAM_AXES */
+} ics_histogram_config;
+
 /* What becomes of a claimed step file when its hits are written. */
 typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 

@@ -3,6 +3,7 @@
 #include "base/url.h"
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_given.h"
+#include "pipeline/config/config_histograms.h"
 #include "pipeline/config/config_keys.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/config/hit_name.h"
@@ -223,6 +224,14 @@ static int check_programs(const icestream_config *config, icestream_error *error
     return check_url(config, error);
 }
 
+static int check_histograms(const icestream_config *config, icestream_error *error)
+{
+    char text[256];
+    const char *other = ics_config_histograms_fault(config, text, sizeof text);
+    return other == NULL ? ICESTREAM_OK
+                         : contradiction(config, "sink.histograms", other, error, "%s", text);
+}
+
 static int check_sink(const icestream_config *config, icestream_error *error)
 {
     if (config->sink.hits > ICS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0) {
@@ -421,8 +430,9 @@ static int check_particles(const icestream_config *config, icestream_error *erro
 int ics_config_check(const icestream_config *config, icestream_error *error)
 {
     int (*const checks[])(const icestream_config *, icestream_error *) = {
-        check_source, check_source_keys, check_hit_name, check_programs,  check_sink,
-        check_models, check_graph,       check_workload, check_particles, ics_config_table_check};
+        check_source,    check_source_keys,      check_hit_name,  check_programs,
+        check_sink,      check_models,           check_graph,     check_workload,
+        check_particles, ics_config_table_check, check_histograms};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

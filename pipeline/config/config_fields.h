@@ -11,11 +11,12 @@ struct icestream_config; /* pipeline/config/config.h */
  * others. */
 enum { ICS_CONFIG_FIRST_SPECTRUM = 7, ICS_CONFIG_SPECTRA_MAX = 256 - ICS_CONFIG_FIRST_SPECTRUM };
 
-extern const ics_schema_list ics_config_excluded; /* detector.excluded */
-extern const ics_schema_list ics_config_spectra;  /* light.spectra */
-extern const ics_schema_list ics_config_axes;     /* table.axes */
-extern const ics_schema_list ics_config_command;  /* sink.command */
-extern const ics_schema_list ics_config_prefixes; /* source.allow */
+extern const ics_schema_list ics_config_excluded;   /* detector.excluded */
+extern const ics_schema_list ics_config_spectra;    /* light.spectra */
+extern const ics_schema_list ics_config_axes;       /* table.axes */
+extern const ics_schema_list ics_config_command;    /* sink.command */
+extern const ics_schema_list ics_config_histograms; /* sink.histograms */
+extern const ics_schema_list ics_config_prefixes;   /* source.allow */
 
 /* The targets are struct icestream_config. */
 extern const ics_schema_custom ics_config_index;     /* device.index */

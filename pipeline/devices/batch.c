@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The flags of a step are those of an emission, bit by bit. */
 _Static_assert((int)ICESTREAM_STEP_ISOTROPIC == (int)ICE_EMISSION_ISOTROPIC &&
@@ -81,6 +82,7 @@ void ics_batch_clear_results(ics_batch *batch)
     batch->hit_count = 0;
     batch->account = (icestream_account){0};
     batch->ended = (ice_account){0};
+    memset(batch->bounces, 0, sizeof batch->bounces);
     batch->maths = ICS_MATHS_NONE;
     batch->seconds = 0.0;
 }

@@ -60,6 +60,8 @@ typedef struct ics_batch {
     icestream_hit *hits; /* [hit_count], sorted */
     size_t hit_count;
     icestream_account account;
+    uint64_t
+        bounces[ICE_BOUNCE_CELLS]; /* histogram of the bounces of its photons, if there is one */
     ics_maths_used maths;
     double seconds;       /* time that one thread of the host computed (s) */
     ics_error_kept error; /* unless it is ICESTREAM_OK, the results above have no meaning */

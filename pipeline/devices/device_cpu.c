@@ -131,6 +131,7 @@ static void compute_batch(ics_job *job, void *thread_state)
     if (compute(thread, batch->steps, batch->emissions, batch->count, &account, &why) ==
         ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
+        memcpy(batch->bounces, ics_graph_bounces(thread->graph), sizeof batch->bounces);
         ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
         ics_error_keep(&batch->error, &why);
@@ -215,6 +216,9 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
     sum->stopped += account->stopped;
     sum->hits += account->hits;
     sum->bounces += account->bounces;
+    for (uint32_t i = 0; i < ICE_BOUNCE_CELLS; ++i) { /* the owner of the batch waits */
+        cut->batch->bounces[i] += ics_graph_bounces(thread->graph)[i];
+    }
     pthread_mutex_unlock(&cut->lock);
 }
 
@@ -357,6 +361,7 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .check = options->graph.check,
                                .table = options->table != NULL ? &options->table->stage : NULL,
                                .fills_table_alone = cpu->threads == 1,
+                               .bounces = options->graph.bounces,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);

@@ -1,6 +1,7 @@
 #include "pipeline/devices/device_options.h"
 
 #include "base/error.h"
+#include "pipeline/config/config_histograms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,7 @@ int ics_device_options_for_machine(const icestream_config *config, ics_device_ma
         list_unused(config, &options);
     }
     options.graph = read_graph_options(config, &found);
+    ics_config_bounce_axis(config, &options.graph.bounces);
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }

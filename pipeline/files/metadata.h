@@ -18,6 +18,8 @@
  *                       photo-electrons were made
  *   content             hit files with photo-electrons: what rows are, "pe", "both" or "photons";
  *                       absent: photons
+ *   histograms          hit files: histograms (sink.histograms), an array of objects in
+ *                       the schema of the Unified Histogram Interface
  *   light               step files: what their light was made with (models/light_record.h)
  *   light_mismatch      hit files: settings of the steps' light that differ and were accepted
  *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed

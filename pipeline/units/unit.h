@@ -245,6 +245,10 @@ int ics_unit_check_late_light(ics_unit *unit, icestream_error *error);
  * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
+/* Makes a collector that shares the budget, with the histograms of the run (sink.histograms). The
+ * errors of ics_collector_create. */
+int ics_unit_make_collector(ics_unit_common *common, const char *directory, ics_collector **out,
+                            icestream_error *error);
 /* Makes work->collector unless it exists. The errors of ics_collector_create. */
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,

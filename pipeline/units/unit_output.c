@@ -37,6 +37,7 @@ void ics_unit_store(ics_job *job, void *thread_state)
         ics_unit_save_batch(unit, batch);
         const ics_photon_interval photons = {batch->first_photon,
                                              batch->first_photon + batch->photons};
+        ics_collector_add_bounces(unit->work->collector, batch->bounces);
         ics_collector_add_batch(unit->work->collector, batch->hits, batch->hit_count, photons,
                                 &error);
         batch->hits = NULL;
@@ -177,6 +178,9 @@ static int write_file(ics_unit *unit, icestream_error *error)
     }
     if (status == ICESTREAM_OK) {
         status = ics_metadata_set_light_mismatch(metadata, unit->light_mismatch, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_collector_put_histograms(unit->work->collector, metadata, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_unit_look_for_claim(unit, error);

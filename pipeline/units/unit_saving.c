@@ -19,6 +19,20 @@
 /* The number of photons of generated steps may be an estimate. It is below this. */
 #define PHOTONS_MOST (UINT64_C(1) << 62)
 
+int ics_unit_make_collector(ics_unit_common *common, const char *directory, ics_collector **out,
+                            icestream_error *error)
+{
+    const icestream_config *config = common->config;
+    ICS_TRY(ics_collector_create(&common->budget, directory, out, error));
+    const int status = ics_collector_make_histograms(*out, config->sink.histograms,
+                                                     config->sink.histogram_count, error);
+    if (status != ICESTREAM_OK) {
+        ics_collector_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
 {
     if (unit->work->collector != NULL) {
@@ -26,7 +40,7 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
     }
     ics_unit_common *common = unit->common;
     const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
-    ICS_TRY(ics_collector_create(&common->budget, directory, &unit->work->collector, error));
+    ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
     if (!common->to_stdout && common->volume == NULL) {
         ics_collector_allow_early_rows(unit->work->collector);
     }

@@ -75,8 +75,8 @@ int ics_volume_add(ics_volume *volume, ics_unit *unit, icestream_error *error)
     int status = ICESTREAM_OK;
     volume->trouble = (icestream_error){.status = ICESTREAM_OK};
     if (volume->collector == NULL) {
-        status = ics_collector_create(&common->budget, common->config->sink.directory,
-                                      &volume->collector, error);
+        status = ics_unit_make_collector(common, common->config->sink.directory, &volume->collector,
+                                         error);
     }
     if (status == ICESTREAM_OK &&
         json_array_append_new(volume->inputs, json_string(unit->summary.digest)) != 0) {
@@ -146,6 +146,9 @@ static int make_metadata(const commit *at, json_t **out, icestream_error *error)
     }
     if (status == ICESTREAM_OK && volume->common->content != NULL) {
         status = ics_metadata_set_detection(*out, volume->common->content, &volume->account, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_collector_put_histograms(volume->collector, *out, error);
     }
     for (size_t i = 0; status == ICESTREAM_OK && i < at->count; ++i) {
         status = ics_metadata_set_light_mismatch(*out, at->units[i]->light_mismatch, error);

@@ -266,3 +266,39 @@ def configuration_cases():
         "steps/*.steps.npy: found no file of that pattern",
         {"run.yaml": b""},
     )
+    histogram_cases()
+
+
+def histogram(name, text, says):
+    configuration(name, "sink: {histograms: %s}" % text, says)
+
+
+def histogram_cases():
+    axis = "{name: time, from: 0, to: 9, bins: 9}"
+    histogram("a histogram of nothing", "[[]]", ["run.yaml:1:21: error: sink.histograms: found a list of 0 axes"])
+    histogram("a histogram of four axes", "[[%s]]" % ", ".join([axis] * 4), ["found a list of 4 axes, expected one to 3"])
+    histogram("a histogram of words", "[time]", ["run.yaml:1:21: error: found 'time', expected a mapping"])
+    histogram("a histogram of an unknown quantity", "[{name: tine, from: 0, to: 9, bins: 9}]", ["did you mean 'time'?"])
+    histogram("a histogram without bins", "[{name: time, from: 0, to: 9}]", ["bins"])
+    histogram("a histogram of no bins", "[{name: time, from: 0, to: 9, bins: 0}]", ["found '0', expected a whole number from 1"])
+    histogram("a histogram of 2^40 bins", "[{name: time, from: 0, to: 9, bins: 1099511627776}]", ["from 1 to 1048574"])
+    histogram("a histogram backwards", "[{name: time, from: 9, to: 0, bins: 9}]", ["axis time: found from 9 and to 0"])
+    histogram("a histogram up to infinity", "[{name: time, from: 0, to: .inf, bins: 9}]", ["run.yaml:1:47: error:", "to: found '.inf'"])
+    histogram("a logarithm of zero", "[{name: time, from: 0, to: 9, bins: 9, scale: log}]", ["found from 0 and scale log"])
+    histogram("bins whose edges are the same number", "[{name: time, from: 1e15, to: 1000000000000001, bins: 900}]", ["expected wider bins"])
+    histogram("an axis of a histogram twice", "[[%s, %s]]" % (axis, axis), ["found axis time twice in one histogram"])
+    histogram(
+        "histograms with too many bins",
+        "[[{name: string, from: 0, to: 1022, bins: 1022}, {name: module, from: 0, to: 1022, bins: 1022}], %s]" % axis,
+        ["run.yaml:1:20: error: sink.histograms: found 1048587 bins with their under- and overflow, expected at most 1048576"],
+    )
+    configuration(
+        "histograms of messages",
+        'sink: {directory: "-", histograms: [%s]}' % axis,
+        ["sink.histograms: is for files, whose trailer has the histograms"],
+    )
+    bounces = "{name: bounces, from: 0, to: 64, bins: 64}"
+    histogram("bounces together with hits", "[[%s, %s]]" % (bounces, axis), ["found axis bounces among 2 axes, expected it alone"])
+    histogram("many bins of bounces", "[{name: bounces, from: 0, to: 65, bins: 65}]", ["axis bounces: found 65 bins, expected at most 64"])
+    histogram("bounces twice", "[%s, %s]" % (bounces, bounces), ["found 2 histograms of bounces, expected at most one"])
+    histogram("bounces with checkpoints", "[%s]" % bounces, ["which checkpoints do not hold; expected sink.checkpoint: off"])

@@ -53,7 +53,18 @@ ICE_FN ice_variants gpu_special_variants(void)
  * counts of the lane at its end: one atomic operation per block and number instead of one per
  * photon. */
 enum { GPU_COUNT_HITS = ICE_ALIVE, GPU_COUNT_BOUNCES = ICE_FATES, GPU_COUNTS = ICE_FATES + 3 };
-#define GPU_BLOCK_COUNTS (ICS_LANE_BATCHES * GPU_COUNTS)
+
+/* The histogram of bounces. The block has one for every batch, in shared memory behind its counts.
+ */
+#if defined(GPU_SPECIAL_BOUNCE_BINS)
+static __device__ const ice_bounce_axis gpu_bounce_axis = {GPU_SPECIAL_BOUNCE_BINS,
+                                                           {GPU_SPECIAL_BOUNCE_EDGES}};
+enum { GPU_BOUNCE_CELLS = GPU_SPECIAL_BOUNCE_BINS + 2 };
+#else
+enum { GPU_BOUNCE_CELLS = 0 };
+#endif
+#define GPU_BOUNCE_FIRST (ICS_LANE_BATCHES * GPU_COUNTS)
+#define GPU_BLOCK_COUNTS (GPU_BOUNCE_FIRST + ICS_LANE_BATCHES * GPU_BOUNCE_CELLS)
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
 {
@@ -68,6 +79,20 @@ ICE_FN uint32_t gpu_batch_of(uint32_t emission)
     return emission >> GPU_SPECIAL_START_SHIFT;
 }
 
+/* The share that this block adds to. */
+ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
+{
+    return &lane->shares[blockIdx.x % ICS_SHARES];
+}
+
+#if defined(GPU_SPECIAL_BOUNCE_BINS)
+/* The cells of a batch that this block adds to. */
+ICE_FN unsigned long long *gpu_bounces_of(const ics_lane_memory *lane, uint32_t batch)
+{
+    return lane->bounces + batch * ICS_BOUNCE_COUNTS + blockIdx.x % ICS_SHARES * ICE_BOUNCE_CELLS;
+}
+#endif
+
 /* Counts a photon that has ended. */
 ICE_FN void gpu_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uint32_t bounces)
 {
@@ -77,12 +102,11 @@ ICE_FN void gpu_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, ui
     if (before + bounces < before) {
         atomicAdd(&mine[GPU_COUNT_BOUNCES + 1], 1u);
     }
-}
-
-/* The share that this block adds to. */
-ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
-{
-    return &lane->shares[blockIdx.x % ICS_SHARES];
+#if defined(GPU_SPECIAL_BOUNCE_BINS)
+    atomicAdd(&counts[GPU_BOUNCE_FIRST + gpu_batch_of(emission) * GPU_BOUNCE_CELLS +
+                      ice_bounce_cell(&gpu_bounce_axis, bounces)],
+              1u);
+#endif
 }
 
 /* Adds the counts of the block to those of the lane, at the end of the kernel. All threads of the
@@ -104,6 +128,15 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
             atomicAdd(&gpu_share_of(lane)->batches[batch].absorbed + member, number);
         }
     }
+#if defined(GPU_SPECIAL_BOUNCE_BINS)
+    for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * GPU_BOUNCE_CELLS; i += blockDim.x) {
+        const uint32_t number = counts[GPU_BOUNCE_FIRST + i];
+        if (number) {
+            atomicAdd(&gpu_bounces_of(lane, i / GPU_BOUNCE_CELLS)[i % GPU_BOUNCE_CELLS],
+                      (unsigned long long)number);
+        }
+    }
+#endif
 }
 
 /* Counts a photon that has ended, or a hit, without the counts of a block. Short kernels use these
@@ -115,6 +148,11 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, uint32_t emission
     ics_batch_count *mine = &gpu_share_of(lane)->batches[gpu_batch_of(emission)];
     atomicAdd(&mine->absorbed + (fate - (uint32_t)ICE_ABSORBED), 1ull);
     atomicAdd(&mine->bounces, (unsigned long long)bounces);
+#if defined(GPU_SPECIAL_BOUNCE_BINS)
+    atomicAdd(
+        &gpu_bounces_of(lane, gpu_batch_of(emission))[ice_bounce_cell(&gpu_bounce_axis, bounces)],
+        1ull);
+#endif
 }
 
 ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)

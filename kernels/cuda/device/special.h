@@ -38,4 +38,8 @@
     ROW(PROFILES, light_profiles)                                                                  \
     ROW(START_SHIFT, start_shift)
 
+/* With a histogram of bounces (stages/bounce_histogram.h) there are two more definitions:
+ * GPU_SPECIAL_BOUNCE_BINS, and GPU_SPECIAL_BOUNCE_EDGES, the edges with commas between them.
+ * Without a histogram neither is defined, and no kernel has an instruction for it. */
+
 #endif

@@ -176,6 +176,48 @@ static const char *what_was_verified(const ics_layout *schema)
                : "checksums";
 }
 
+/* Prints what histograms count: "time (100 bins), string (86 bins) by module (60 bins)". */
+static void print_histograms(const json_t *histograms, FILE *out)
+{
+    size_t i, k;
+    const json_t *histogram, *axis;
+    json_array_foreach(histograms, i, histogram)
+    {
+        fputs(i > 0 ? ", " : "", out);
+        json_array_foreach(json_object_get(histogram, "axes"), k, axis)
+        {
+            const char *name =
+                json_string_value(json_object_get(json_object_get(axis, "metadata"), "name"));
+            const size_t edges = json_array_size(json_object_get(axis, "edges"));
+            const json_int_t bins = edges > 0 ? (json_int_t)edges - 1
+                                              : json_integer_value(json_object_get(axis, "bins"));
+            fputs(k > 0 ? " by " : "", out);
+            ics_visible_print(out, name != NULL ? name : "?");
+            fprintf(out, " (%" JSON_INTEGER_FORMAT " bin%s)", bins, bins == 1 ? "" : "s");
+        }
+    }
+    fputc('\n', out);
+}
+
+/* Prints a value of the metadata in one line. Long lists are only counted. */
+static void print_metadata(const char *key, const json_t *value, FILE *out)
+{
+    fprintf(out, "  %-14s ", key);
+    if (json_is_array(value) && strcmp(key, "histograms") == 0) {
+        print_histograms(value, out);
+    } else if (json_is_array(value) && strcmp(key, "inputs") == 0) { /* thousands of digests */
+        fprintf(out, "%zu step file%s\n", json_array_size(value),
+                json_array_size(value) == 1 ? "" : "s");
+    } else {
+        char *text = ics_json_dump(value, JSON_ENCODE_ANY);
+        ics_visible_print(out, json_is_string(value) ? json_string_value(value)
+                               : text != NULL        ? text
+                                                     : "?");
+        fputc('\n', out);
+        free(text);
+    }
+}
+
 void ics_description_print(const char *path, const ics_description *about, FILE *out)
 {
     bool steps = about->schema == ics_layout_steps();
@@ -202,22 +244,9 @@ void ics_description_print(const char *path, const ics_description *about, FILE 
     json_t *value;
     json_object_foreach(about->metadata, key, value)
     {
-        if (strcmp(key, "rows") == 0) {
-            continue;
+        if (strcmp(key, "rows") != 0) {
+            print_metadata(key, value, out);
         }
-        if (json_is_array(value) &&
-            strcmp(key, "inputs") == 0) { /* there may be thousands of digests */
-            fprintf(out, "  %-14s %zu step file%s\n", key, json_array_size(value),
-                    json_array_size(value) == 1 ? "" : "s");
-            continue;
-        }
-        char *text = ics_json_dump(value, JSON_ENCODE_ANY);
-        fprintf(out, "  %-14s ", key);
-        ics_visible_print(out, json_is_string(value) ? json_string_value(value)
-                               : text != NULL        ? text
-                                                     : "?");
-        fputc('\n', out);
-        free(text);
     }
     if (about->verified) {
         fprintf(out, "  verified: %s\n", what_was_verified(about->schema));

@@ -56,6 +56,7 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
+    memory->bounces = &self->bounces[0][0];
     self->launch.hits = filled(with->hits * sizeof(ice_arrival), 0x7f);
     self->launch.hit_capacity = with->hits;
 }
@@ -271,6 +272,10 @@ static void finish_batches(grid_lane *self)
         self->account.stopped += one.stopped;
         self->account.hits += one.hits;
         self->account.bounces += one.bounces;
+        for (uint32_t i = 0; i < ICS_BOUNCE_COUNTS; ++i) {
+            self->cells[i % ICE_BOUNCE_CELLS] += self->bounces[place][i];
+            self->bounces[place][i] = 0;
+        }
         self->created[place] = 0;
         self->launch.batches[place] = (ics_queue_batch){0};
         for (uint32_t i = 0; i < ICS_SHARES; ++i) {

@@ -32,6 +32,10 @@ typedef struct grid_lane {
     uint32_t leftovers; /* photons that wait in a leftover, summed over all launches */
     ics_arrivals arrivals;
     ice_account account; /* of the batches that are complete */
+    /* Of kernels that are compiled with a histogram of bounces: those of the lane, and the sum of
+     * the batches that are complete. */
+    unsigned long long bounces[ICS_LANE_BATCHES][ICS_BOUNCE_COUNTS];
+    uint64_t cells[ICE_BOUNCE_CELLS];
 } grid_lane;
 
 /* Makes a lane that will compute emissions[emission_count], which must outlive the lane. The tables

@@ -1,0 +1,274 @@
+#include "pipeline/collect/hit_histograms.h"
+
+#include "base/error.h"
+#include "pipeline/config/config_histograms.h"
+
+#include <stdlib.h>
+
+enum { UHI_SCHEMA = 1 };
+
+typedef struct axis {
+    ics_histogram_axis config;
+    double bins_per_unit; /* of a linear axis */
+    double *edges;        /* [bins + 1] */
+    size_t stride;        /* counts from one bin to the next */
+} axis;
+
+typedef struct histogram {
+    axis axes[ICS_HISTOGRAM_AXES];
+    uint32_t axis_count;
+    size_t cells;
+    uint64_t *counts; /* [cells], the last axis fastest, with under- and overflows */
+} histogram;
+
+struct ics_hit_histograms {
+    histogram *items; /* [count] */
+    size_t count;
+};
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static double *make_edges(const ics_histogram_axis *config)
+{
+    double *edges = malloc(((size_t)config->bins + 1) * sizeof *edges);
+    for (uint32_t i = 0; edges != NULL && i <= config->bins; ++i) {
+        edges[i] = ics_config_histogram_edge(config, i);
+    }
+    return edges;
+}
+
+/* Returns false if there is no memory. */
+static bool make_histogram(const ics_histogram_config *config, histogram *out)
+{
+    bool made = true;
+    out->axis_count = config->axis_count;
+    out->cells = 1;
+    for (uint32_t i = config->axis_count; i-- > 0;) {
+        axis *of = &out->axes[i];
+        of->config = config->axes[i];
+        of->stride = out->cells;
+        of->bins_per_unit = of->config.bins / (of->config.to - of->config.from);
+        of->edges = make_edges(&of->config);
+        made &= of->edges != NULL;
+        out->cells *= (size_t)of->config.bins + 2;
+    }
+    out->counts = calloc(out->cells, sizeof *out->counts);
+    return made && out->counts != NULL;
+}
+
+int ics_hit_histograms_create(const ics_histogram_config *configs, size_t count,
+                              ics_hit_histograms **out, icestream_error *error)
+{
+    ics_hit_histograms *histograms = calloc(1, sizeof *histograms);
+    bool made = histograms != NULL;
+    if (made) {
+        histograms->items = calloc(count > 0 ? count : 1, sizeof *histograms->items);
+        histograms->count = histograms->items != NULL ? count : 0;
+        made = histograms->items != NULL;
+    }
+    for (size_t i = 0; made && i < count; ++i) {
+        made = make_histogram(&configs[i], &histograms->items[i]);
+    }
+    if (!made) {
+        ics_hit_histograms_destroy(histograms);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu histograms", count);
+    }
+    *out = histograms;
+    return ICESTREAM_OK;
+}
+
+void ics_hit_histograms_destroy(ics_hit_histograms *histograms)
+{
+    if (histograms == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < histograms->count; ++i) {
+        for (uint32_t k = 0; k < ICS_HISTOGRAM_AXES; ++k) {
+            free(histograms->items[i].axes[k].edges);
+        }
+        free(histograms->items[i].counts);
+    }
+    free(histograms->items);
+    free(histograms);
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+static double value_of(ics_hit_quantity quantity, const icestream_hit *hit)
+{
+    switch (quantity) {
+    case ICS_HIT_TIME:
+        return hit->t;
+    case ICS_HIT_STRING:
+        return hit->string;
+    case ICS_HIT_MODULE:
+        return hit->module;
+    case ICS_HIT_PMT:
+        return hit->pmt;
+    case ICS_HIT_EVENT:
+        return (double)hit->event_id;
+    case ICS_HIT_WAVELENGTH:
+        return hit->wavelength;
+    case ICS_HIT_IMPACT:
+        return hit->dz;
+    case ICS_HIT_SCATTERS:
+        return hit->scatters;
+    default:
+        return hit->weight;
+    }
+}
+
+/* The bin of a value within a linear axis, from 0. A product finds it but for its rounding. */
+static uint32_t linear_bin(const axis *of, double value)
+{
+    const uint32_t last = of->config.bins - 1;
+    const double guess = (value - of->config.from) * of->bins_per_unit;
+    uint32_t bin = guess < last ? (uint32_t)guess : last;
+    while (bin > 0 && value < of->edges[bin]) {
+        --bin;
+    }
+    while (bin < last && value >= of->edges[bin + 1]) {
+        ++bin;
+    }
+    return bin;
+}
+
+/* The bin of a value within a logarithmic axis, by bisection. */
+static uint32_t log_bin(const axis *of, double value)
+{
+    uint32_t low = 0, high = of->config.bins;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (value >= of->edges[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Returns the number of a value's bin, from 0 for the underflow to bins + 1 for the overflow. */
+static uint32_t bin_of(const axis *of, double value)
+{
+    if (value >= of->config.to) {
+        return of->config.bins + 1;
+    }
+    if (!(value >= of->config.from)) {
+        return 0;
+    }
+    return 1 + (of->config.is_log ? log_bin(of, value) : linear_bin(of, value));
+}
+
+static bool counts_bounces(const histogram *item)
+{
+    return item->axes[0].config.quantity == ICS_PHOTON_BOUNCES;
+}
+
+void ics_hit_histograms_add_bounces(ics_hit_histograms *histograms, const uint64_t *counts)
+{
+    for (size_t i = 0; i < histograms->count; ++i) {
+        const histogram *item = &histograms->items[i];
+        for (size_t k = 0; counts_bounces(item) && k < item->cells; ++k) {
+            item->counts[k] += counts[k];
+        }
+    }
+}
+
+void ics_hit_histograms_add(ics_hit_histograms *histograms, const icestream_hit *hits, size_t count)
+{
+    for (size_t i = 0; i < histograms->count; ++i) {
+        const histogram *item = &histograms->items[i];
+        if (counts_bounces(item)) {
+            continue;
+        }
+        for (size_t n = 0; n < count; ++n) {
+            size_t cell = 0;
+            for (uint32_t k = 0; k < item->axis_count; ++k) {
+                const axis *of = &item->axes[k];
+                cell += of->stride * bin_of(of, value_of(of->config.quantity, &hits[n]));
+            }
+            item->counts[cell]++;
+        }
+    }
+}
+
+void ics_hit_histograms_merge(ics_hit_histograms *histograms, ics_hit_histograms *from)
+{
+    for (size_t i = 0; i < histograms->count; ++i) {
+        for (size_t k = 0; k < histograms->items[i].cells; ++k) {
+            histograms->items[i].counts[k] += from->items[i].counts[k];
+            from->items[i].counts[k] = 0;
+        }
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *edges_json(const axis *of)
+{
+    json_t *edges = json_array();
+    for (uint32_t i = 0; i <= of->config.bins; ++i) {
+        if (json_array_append_new(edges, json_real(of->edges[i])) != 0) {
+            json_decref(edges);
+            return NULL;
+        }
+    }
+    return edges;
+}
+
+static json_t *axis_json(const axis *of)
+{
+    const char *name = ics_config_quantity_name(of->config.quantity);
+    const char *unit = ics_config_quantity_unit(of->config.quantity);
+    json_t *metadata = json_pack("{s:s, s:s}", "name", name, "unit", unit);
+    return of->config.is_log
+               ? json_pack("{s:s, s:o, s:b, s:b, s:b, s:o}", "type", "variable", "edges",
+                           edges_json(of), "underflow", 1, "overflow", 1, "circular", 0, "metadata",
+                           metadata)
+               : json_pack("{s:s, s:f, s:f, s:i, s:b, s:b, s:b, s:o}", "type", "regular", "lower",
+                           of->config.from, "upper", of->config.to, "bins", (int)of->config.bins,
+                           "underflow", 1, "overflow", 1, "circular", 0, "metadata", metadata);
+}
+
+/* Counts of the axes from `k` on, as arrays of arrays. */
+static json_t *counts_json(const histogram *item, uint32_t k, const uint64_t *counts)
+{
+    if (k >= ICS_HISTOGRAM_AXES || k == item->axis_count) {
+        return json_integer((json_int_t)*counts);
+    }
+    json_t *array = json_array();
+    for (size_t i = 0; i < (size_t)item->axes[k].config.bins + 2; ++i) {
+        json_t *part = counts_json(item, k + 1, counts + i * item->axes[k].stride);
+        if (json_array_append_new(array, part) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *histogram_json(const histogram *item)
+{
+    json_t *axes = json_array();
+    for (uint32_t i = 0; i < item->axis_count; ++i) {
+        if (json_array_append_new(axes, axis_json(&item->axes[i])) != 0) {
+            json_decref(axes);
+            return NULL;
+        }
+    }
+    return json_pack("{s:i, s:o, s:{s:s, s:o}}", "uhi_schema", UHI_SCHEMA, "axes", axes, "storage",
+                     "type", "int", "values", counts_json(item, 0, item->counts));
+}
+
+json_t *ics_hit_histograms_json(const ics_hit_histograms *histograms)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < histograms->count; ++i) {
+        if (json_array_append_new(all, histogram_json(&histograms->items[i])) != 0) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    return all;
+}

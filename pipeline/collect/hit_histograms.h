@@ -1,0 +1,38 @@
+/* Histograms (sink.histograms): numbers of hits in bins of their quantities, and of photons in bins
+ * of their bounces.
+ *
+ * Counts are whole numbers, so they do not depend on the order in which hits are added. A bin
+ * contains its lower edge and not its upper one. Every axis has an underflow in front of its bins
+ * and an overflow behind them. */
+#ifndef ICS_COLLECT_HIT_HISTOGRAMS_H
+#define ICS_COLLECT_HIT_HISTOGRAMS_H
+
+#include "pipeline/config/config.h"
+#include "pipeline/icestream.h"
+
+#include <jansson.h>
+
+typedef struct ics_hit_histograms ics_hit_histograms;
+
+/* Makes empty histograms from checked configurations. The caller gives *out to
+ * ics_hit_histograms_destroy(). ICESTREAM_E_MEMORY. */
+int ics_hit_histograms_create(const ics_histogram_config *configs, size_t count,
+                              ics_hit_histograms **out, icestream_error *error);
+/* Accepts NULL. */
+void ics_hit_histograms_destroy(ics_hit_histograms *histograms);
+
+/* Counts hits in all histograms but that of bounces. */
+void ics_hit_histograms_add(ics_hit_histograms *histograms, const icestream_hit *hits,
+                            size_t count);
+/* Adds the bounces of photons that have ended: [ICE_BOUNCE_CELLS] counts in the bins of
+ * ics_config_bounce_axis(). */
+void ics_hit_histograms_add_bounces(ics_hit_histograms *histograms, const uint64_t *counts);
+/* Moves the counts of histograms with the same configurations here; those of `from` are 0
+ * afterwards. */
+void ics_hit_histograms_merge(ics_hit_histograms *histograms, ics_hit_histograms *from);
+
+/* Returns the histograms as a new array of JSON, one object for each, in the schema of the Unified
+ * Histogram Interface, version 1 (uhi.readthedocs.io). NULL: no memory. */
+json_t *ics_hit_histograms_json(const ics_hit_histograms *histograms);
+
+#endif

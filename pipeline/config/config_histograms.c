@@ -1,0 +1,264 @@
+/* The key sink.histograms. */
+#include "pipeline/config/config_histograms.h"
+
+#include "base/error.h"
+#include "pipeline/config/config_fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* In the order of ics_hit_quantity. */
+static const char *const names[] = {"time",   "string",     "module", "pmt",
+                                    "event",  "wavelength", "impact", "scatters",
+                                    "weight", "bounces",    NULL};
+
+const char *ics_config_quantity_name(ics_hit_quantity quantity)
+{
+    return names[quantity];
+}
+
+const char *ics_config_quantity_unit(ics_hit_quantity quantity)
+{
+    return quantity == ICS_HIT_TIME ? "ns" : quantity == ICS_HIT_WAVELENGTH ? "nm" : "";
+}
+
+double ics_config_histogram_cells(const icestream_config *config)
+{
+    double all = 0.0;
+    for (size_t i = 0; i < config->sink.histogram_count; ++i) {
+        const ics_histogram_config *histogram = &config->sink.histograms[i];
+        double cells = 1.0;
+        for (uint32_t k = 0; k < histogram->axis_count; ++k) {
+            cells *= (double)histogram->axes[k].bins + 2.0;
+        }
+        all += cells;
+    }
+    return all;
+}
+
+double ics_config_histogram_edge(const ics_histogram_axis *axis, uint32_t bin)
+{
+    if (bin == 0 || bin == axis->bins) {
+        return bin == 0 ? axis->from : axis->to;
+    }
+    return axis->is_log ? (float)(axis->from * pow(axis->to / axis->from, bin / (double)axis->bins))
+                        : axis->from + (axis->to - axis->from) * bin / axis->bins;
+}
+
+/* Returns the axis of the histogram of bounces; NULL: there is none. *count: how many there are. */
+static const ics_histogram_axis *find_bounces(const icestream_config *config, size_t *count)
+{
+    const ics_histogram_axis *found = NULL;
+    *count = 0;
+    for (size_t i = 0; i < config->sink.histogram_count; ++i) {
+        const ics_histogram_axis *axis = &config->sink.histograms[i].axes[0];
+        if (axis->quantity == ICS_PHOTON_BOUNCES) {
+            found = axis;
+            ++*count;
+        }
+    }
+    return found;
+}
+
+void ics_config_bounce_axis(const icestream_config *config, ice_bounce_axis *out)
+{
+    size_t count;
+    const ics_histogram_axis *axis = find_bounces(config, &count);
+    *out = (ice_bounce_axis){.bins = axis != NULL ? axis->bins : 0};
+    for (uint32_t i = 0; axis != NULL && i <= axis->bins; ++i) {
+        const double edge = ceil(ics_config_histogram_edge(axis, i));
+        out->edges[i] = edge <= 0.0 ? 0 : edge < UINT32_MAX ? (uint32_t)edge : UINT32_MAX;
+    }
+}
+
+const char *ics_config_histograms_fault(const icestream_config *config, char *text, size_t size)
+{
+    const double cells = ics_config_histogram_cells(config);
+    size_t of_bounces;
+    find_bounces(config, &of_bounces);
+    if (cells > ICS_CONFIG_HISTOGRAM_CELLS) {
+        snprintf(text, size,
+                 "found %.9g bins with their under- and overflow, expected at most %u in all "
+                 "histograms together",
+                 cells, ICS_CONFIG_HISTOGRAM_CELLS);
+        return "sink.histograms";
+    }
+    if (of_bounces > 1) {
+        snprintf(text, size, "found %zu histograms of bounces, expected at most one", of_bounces);
+        return "sink.histograms";
+    }
+    if (config->sink.histogram_count > 0 && strcmp(config->sink.directory, "-") == 0) {
+        snprintf(text, size,
+                 "is for files, whose trailer has the histograms, and sink.directory is \"-\"");
+        return "sink.directory";
+    }
+    if (of_bounces > 0 && config->sink.checkpoint != 0.0) {
+        snprintf(text, size,
+                 "found bounces of photons, which checkpoints do not hold; expected "
+                 "sink.checkpoint: off");
+        return "sink.checkpoint";
+    }
+    return NULL;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static const char *const scales[] = {"linear", "log", NULL};
+
+static const ics_schema_field axis_fields[] = {
+    {.path = "name",
+     .type = ICS_SCHEMA_CHOICE,
+     ICS_SCHEMA_AT(ics_histogram_axis, quantity),
+     .words = names,
+     .required = true},
+    {.path = "from",
+     .type = ICS_SCHEMA_NUMBER,
+     ICS_SCHEMA_AT(ics_histogram_axis, from),
+     .low = -1e18,
+     .high = 1e18,
+     .required = true},
+    {.path = "to",
+     .type = ICS_SCHEMA_NUMBER,
+     ICS_SCHEMA_AT(ics_histogram_axis, to),
+     .low = -1e18,
+     .high = 1e18,
+     .required = true},
+    {.path = "bins",
+     .type = ICS_SCHEMA_UNSIGNED,
+     ICS_SCHEMA_AT(ics_histogram_axis, bins),
+     .least = 1,
+     .most = ICS_CONFIG_HISTOGRAM_CELLS - 2,
+     .required = true},
+    {.path = "scale",
+     .type = ICS_SCHEMA_CHOICE,
+     ICS_SCHEMA_AT(ics_histogram_axis, is_log),
+     .words = scales},
+};
+enum { AXIS_FIELDS = sizeof axis_fields / sizeof *axis_fields };
+
+/* Bins must be much wider than the rounding of their edges, which have 24 bits in a logarithmic
+ * axis and 53 bits in a linear one. */
+static bool are_too_narrow(const ics_histogram_axis *axis)
+{
+    const double size = axis->to > -axis->from ? axis->to : -axis->from;
+    return axis->is_log ? axis->to / axis->from < 1.0 + 1e-5 * axis->bins
+                        : axis->to - axis->from < 1e-12 * size * axis->bins;
+}
+
+static int read_axis(const ics_yaml_node *node, ics_histogram_axis *axis, icestream_error *error)
+{
+    ICS_TRY(ics_schema_read(node, axis_fields, AXIS_FIELDS, axis, NULL, error));
+    const char *name = names[axis->quantity];
+    if (axis->from >= axis->to) {
+        return ics_yaml_error(error, node,
+                              "sink.histograms: axis %s: found from %.9g and to %.9g, expected "
+                              "from below to",
+                              name, axis->from, axis->to);
+    }
+    if (axis->is_log && axis->from <= 0.0) {
+        return ics_yaml_error(error, node,
+                              "sink.histograms: axis %s: found from %.9g and scale log, expected "
+                              "from above 0",
+                              name, axis->from);
+    }
+    if (are_too_narrow(axis)) {
+        return ics_yaml_error(error, node,
+                              "sink.histograms: axis %s: found %u bins from %.17g to %.17g, "
+                              "expected wider bins, whose edges are different numbers",
+                              name, axis->bins, axis->from, axis->to);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Bounces are counted where photons end, the other quantities where hits are written. */
+static int check_bounces(const ics_yaml_node *node, const ics_histogram_config *histogram,
+                         icestream_error *error)
+{
+    for (uint32_t i = 0; i < histogram->axis_count; ++i) {
+        if (histogram->axes[i].quantity != ICS_PHOTON_BOUNCES) {
+            continue;
+        }
+        if (histogram->axis_count > 1) {
+            return ics_yaml_error(error, node,
+                                  "sink.histograms: found axis bounces among %u axes, expected it "
+                                  "alone, because it counts photons and the others count hits",
+                                  histogram->axis_count);
+        }
+        if (histogram->axes[i].bins > ICE_BOUNCE_BINS) {
+            return ics_yaml_error(error, node,
+                                  "sink.histograms: axis bounces: found %u bins, expected at most "
+                                  "%u",
+                                  histogram->axes[i].bins, ICE_BOUNCE_BINS);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* A mapping is a histogram with one axis. */
+static int read_histogram(const ics_yaml_node *node, void *item, icestream_error *error)
+{
+    ics_histogram_config *histogram = item;
+    const bool is_list = node->kind == ICS_YAML_LIST;
+    const size_t count = is_list ? node->count : 1;
+    if (count < 1 || count > ICS_HISTOGRAM_AXES) {
+        return ics_yaml_error(error, node,
+                              "sink.histograms: found a list of %zu axes, expected one to %d",
+                              count, ICS_HISTOGRAM_AXES);
+    }
+    histogram->axis_count = (uint32_t)count;
+    for (size_t i = 0; i < count; ++i) {
+        ICS_TRY(read_axis(is_list ? node->items[i] : node, &histogram->axes[i], error));
+        for (size_t k = 0; k < i; ++k) {
+            if (histogram->axes[k].quantity == histogram->axes[i].quantity) {
+                return ics_yaml_error(error, node->items[i],
+                                      "sink.histograms: found axis %s twice in one histogram, "
+                                      "expected each at most once",
+                                      names[histogram->axes[i].quantity]);
+            }
+        }
+    }
+    return check_bounces(node, histogram, error);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void print_axis(const ics_histogram_axis *axis, FILE *out)
+{
+    fprintf(out, "{name: %s, from: ", names[axis->quantity]);
+    ics_schema_print_number(axis->from, out);
+    fputs(", to: ", out);
+    ics_schema_print_number(axis->to, out);
+    fprintf(out, ", bins: %u, scale: %s}", axis->bins, scales[axis->is_log ? 1 : 0]);
+}
+
+static void print_histogram(const void *item, FILE *out)
+{
+    const ics_histogram_config *histogram = item;
+    fputs(histogram->axis_count > 1 ? "[" : "", out);
+    for (uint32_t i = 0; i < histogram->axis_count; ++i) {
+        fputs(i > 0 ? ", " : "", out);
+        print_axis(&histogram->axes[i], out);
+    }
+    fputs(histogram->axis_count > 1 ? "]" : "", out);
+}
+
+#define AXIS_SHAPE                                                                                 \
+    "{\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"name\", \"from\", "  \
+    "\"to\", \"bins\"], \"properties\": {\"name\": {\"enum\": [\"time\", \"string\", "             \
+    "\"module\", \"pmt\", \"event\", \"wavelength\", \"impact\", \"scatters\", \"weight\", "       \
+    "\"bounces\"]}, "                                                                              \
+    "\"from\": {\"type\": \"number\"}, \"to\": {\"type\": \"number\"}, \"bins\": {\"type\": "      \
+    "\"integer\", \"minimum\": 1, \"maximum\": 1048574}, \"scale\": {\"enum\": [\"linear\", "      \
+    "\"log\"]}}}"
+
+const ics_schema_list ics_config_histograms = {
+    .expected = "a list of {name, from, to, bins, scale}, or of lists of up to three of them",
+    .example = "[{name: time, from: 0, to: 5000, bins: 100}]",
+    .json_shape =
+        "{\"type\": \"array\", \"maxItems\": 64, \"items\": {\"oneOf\": [" AXIS_SHAPE
+        ", {\"type\": \"array\", \"minItems\": 1, \"maxItems\": 3, \"items\": " AXIS_SHAPE "}]}}",
+    .item_size = sizeof(ics_histogram_config),
+    .most = 64,
+    .read = read_histogram,
+    .print = print_histogram};

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Promises: the histograms in the trailer of a hit file count its rows, and are the same bytes for every
+# schedule, batch, number of threads and way in which the file came about.
+# To join: another way to get the same file is one more call of `same_file`.
+CHECK=$(realpath "$(dirname "$0")/check_histograms.py")
+source "$(dirname "$0")/common.bash"
+
+cat >base.yaml <<'END'
+detector: {oversize: 30}
+workload: {kind: point, position: [0, 0, 5], steps: 1300, photons_per_step: 200}
+run: {bounce_limit: 1}
+END
+cat base.yaml - >many.yaml <<'END'
+sink:
+  histograms:
+    - {name: time, from: 1, to: 2000, bins: 50, scale: log}
+    - {name: time, from: 20, to: 60.3, bins: 37}
+    - {name: wavelength, from: 300, to: 600, bins: 30}
+    - {name: impact, from: -1, to: 1, bins: 7}
+    - {name: weight, from: 0, to: 1, bins: 3}
+    - {name: pmt, from: -1, to: 0, bins: 1}
+    - [{name: string, from: 1, to: 87, bins: 86}, {name: module, from: 1, to: 61, bins: 60}]
+    - [{name: event, from: 0, to: 4, bins: 4}, {name: time, from: 0, to: 500, bins: 5}, {name: scatters, from: 0, to: 10, bins: 10}]
+END
+compute() { expect 0 "$ICESTREAM" run -q many.yaml "$@"; }
+same_file() {
+    compute --set sink.directory="$1" "${@:2}"
+    same many.hits.npy "$1/many.hits.npy"
+}
+counts() { python3 "$CHECK" "$@" 2>err || fail "histograms: $(cat err)"; }
+
+# The file is merged at the end, or written while photons are computed (more than 4 MiB of hits in small batches).
+compute --threads 1 --set sink.directory=first
+mv first/many.hits.npy .
+[ "$(stat -c %s many.hits.npy)" -gt 5000000 ] || fail "too few hits for this test"
+counts many.hits.npy
+expect 0 "$ICESTREAM" info --verify many.hits.npy
+says out "histograms     time (50 bins), time (37 bins), wavelength (30 bins)" \
+    "string (86 bins) by module (60 bins), event (4 bins) by time (5 bins) by scatters (10 bins)"
+same_file early --threads 2 --set graph.batch=3000
+same_file monolithic --threads 2 --set graph.schedule=monolithic --set graph.batch=100000
+same_file pool --threads 1 --set graph.pool=64
+same_file uncounted --threads 2 --set sink.checkpoint=off --set sink.digest=false
+
+# Rows and the rest of the trailer do not depend on histograms; a file without them has no such key.
+expect 0 "$ICESTREAM" run -q base.yaml --set sink.directory=plain
+cmp -n $((1024 + 64 * $(row_count many.hits.npy))) plain/base.hits.npy many.hits.npy || fail "other rows with histograms"
+expect 0 "$ICESTREAM" info --json plain/base.hits.npy
+grep -q '"histograms"' out && fail "histograms that nobody asked for"
+
+# A run that is killed and continued counts the hits of its checkpoint.
+"$ICESTREAM" run -q many.yaml --threads 1 --set workload.steps=12000 --set sink.directory=killed \
+    --set sink.checkpoint=0.05 2>err &
+await test -e killed/many.hits.npy.checkpoint
+kill -9 $!
+wait $! 2>/dev/null
+is_missing killed/many.hits.npy
+compute --threads 2 --set workload.steps=12000 --set sink.directory=killed
+compute --threads 2 --set workload.steps=12000 --set sink.directory=whole
+same killed/many.hits.npy whole/many.hits.npy
+
+# A hit file of several step files counts all of its rows.
+mkdir steps
+for event in 0 1 2 3; do
+    expect 0 "$ICESTREAM" generate base.yaml -s workload.event=$event -s workload.steps=100 \
+        -o steps/$event.steps.npy
+done
+compute --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 --set sink.directory=volume
+counts volume/run-*.hits.npy
+compute --set source.files='steps/*.steps.npy' --set sink.directory=each
+counts each/*.hits.npy
+
+# Bounces of photons: every photon counts once, on every schedule, batch and number of threads, also in a
+# file of several step files.
+cat >bounces.yaml <<'END'
+workload: {steps: 300}
+sink:
+  checkpoint: off
+  histograms:
+    - {name: bounces, from: 1, to: 1000, bins: 24, scale: log}
+    - {name: time, from: 0, to: 5000, bins: 10}
+END
+for schedule in wavefront monolithic; do
+    for threads in 1 2; do
+        expect 0 "$ICESTREAM" run -q bounces.yaml --threads $threads --set graph.schedule=$schedule \
+            --set graph.batch=$((7000 * threads)) --set sink.directory=$schedule$threads
+        same wavefront1/bounces.hits.npy $schedule$threads/bounces.hits.npy
+    done
+done
+expect 0 "$ICESTREAM" run -q bounces.yaml --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 \
+    --set sink.directory=volume-bounces
+counts wavefront1/bounces.hits.npy volume-bounces/run-*.hits.npy
+
+# Photo-electrons are what the file has, and what its histograms count.
+compute --set stages.detect=pe --set sink.hits=both --set sink.directory=pe
+counts pe/many.hits.npy
+
+# Other programs read them.
+if python=$(python_with boost_histogram); then
+    "$python" "$CHECK" --uhi many.hits.npy 2>err || fail "boost_histogram: $(cat err)"
+fi
+finish

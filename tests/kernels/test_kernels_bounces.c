@@ -1,0 +1,104 @@
+/* The kernels of the GPU schedules, compiled with a histogram of bounces, run on the CPU thread by
+ * thread (tests/kernels/emulated). They count every photon in the cell in which the graph of the
+ * CPU counts it, and nothing else changes.
+ *
+ * How to join: a new schedule joins as in test_kernels.c. */
+#include "tests/kernels/emulated/lane.h"
+#include "tests/kernels/emulated/light.h"
+#include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <stdio.h>
+
+enum { EMISSIONS = 18, FIRST_SCHEDULE = ICS_SCHEDULE_AUTO + 1 };
+
+/* The edges that tests/CMakeLists.txt compiles the kernels for. */
+static const ice_bounce_axis axis = {GPU_SPECIAL_BOUNCE_BINS, {GPU_SPECIAL_BOUNCE_EDGES}};
+
+/* Runs the graph of the CPU. */
+static void compute_expected(const ice_emission *emissions, ice_account *account,
+                             uint64_t cells[ICE_BOUNCE_CELLS])
+{
+    const ics_graph_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC,
+                                       .variants = world_variants(),
+                                       .instruction_set = "baseline",
+                                       .bounces = axis};
+    ics_graph *graph = NULL;
+    ics_arrivals arrivals = {0};
+    const ics_tables tables = {.device = *grid_tables};
+    ck_assert_int_eq(ics_graph_create(&options, &tables, &graph, NULL), ICESTREAM_OK);
+    ck_assert_int_eq(ics_graph_run(graph, emissions, EMISSIONS, &arrivals, account), ICESTREAM_OK);
+    memcpy(cells, ics_graph_bounces(graph), ICE_BOUNCE_CELLS * sizeof *cells);
+    ics_graph_arrivals_free(&arrivals);
+    ics_graph_destroy(graph);
+}
+
+static void compare(const grid_setting *with, const ice_emission *emissions,
+                    const ice_account *account, const uint64_t *cells)
+{
+    static grid_lane self;
+    grid_lane_make(&self, with, emissions, EMISSIONS);
+    while (grid_lane_launch(&self, with)) {
+        ck_assert_uint_lt(self.launches, 100000);
+    }
+    char name[100];
+    snprintf(name, sizeof name, "%s%s, %u hits, batches of %u",
+             ics_graph_schedule_name(with->schedule), with->join ? " with the join" : "",
+             with->hits, with->batch);
+    ck_assert_msg(memcmp(&self.account, account, sizeof self.account) == 0,
+                  "%s: the account differs", name);
+    for (uint32_t i = 0; i < ICE_BOUNCE_CELLS; ++i) {
+        ck_assert_msg(self.cells[i] == cells[i], "%s: cell %u: found %llu, expected %llu", name, i,
+                      (unsigned long long)self.cells[i], (unsigned long long)cells[i]);
+    }
+    grid_lane_free(&self);
+}
+
+/* Photons end in all ways, and those that cannot reach a module are dropped, some before their
+ * first bounce. A full hit buffer makes photons repeat their segment, which must not count twice.
+ */
+START_TEST(kernels_count_what_the_cpu_counts)
+{
+    const ics_schedule schedule = (ics_schedule)_i;
+    const ics_gpu_schedule *row = ics_schedule_row(schedule);
+    stage_world world =
+        stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=false",
+                                "ice.absorb_above=350", NULL);
+    ice_emission emissions[EMISSIONS];
+    world.options.bounce_limit = 30;
+    grid_tables = stage_world_tables(&world);
+    grid_light(&world, emissions, EMISSIONS);
+    ice_account account = {0};
+    uint64_t cells[ICE_BOUNCE_CELLS], photons = 0;
+    compute_expected(emissions, &account, cells);
+    for (uint32_t i = 0; i < ICE_BOUNCE_CELLS; ++i) {
+        photons += cells[i];
+    }
+    ck_assert_uint_eq(photons, account.created);
+    ck_assert_uint_gt(cells[1], 0);
+    ck_assert_uint_ge(cells[7], account.stopped); /* 30 bounces */
+    for (int join = 0; join <= ics_schedule_can_join(row); ++join) {
+        for (int size = 0; size < 2; ++size) {
+            const grid_setting with = {.schedule = schedule,
+                                       .hits = size == 0 ? 2 : 4096,
+                                       .batch = size == 0 ? 5 : 2,
+                                       .chains = row->loops && size == 0 ? 2 : 1,
+                                       .stream = size == 0,
+                                       .join = join,
+                                       .late = size == 0};
+            compare(&with, emissions, &account, cells);
+        }
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+ICS_TEST_MAIN("kernels_bounces")
+{
+    TCase *tests = tcase_create("schedules");
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, kernels_count_what_the_cpu_counts, FIRST_SCHEDULE,
+                        ICS_SCHEDULE_COUNT);
+    suite_add_tcase(suite, tests);
+}
