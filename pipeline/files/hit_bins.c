@@ -253,7 +253,7 @@ int ics_hit_bins_replace(const ics_bin_rule *rule, icestream_hit *hits, size_t *
     int status = make_table(*count, &table, error);
     for (size_t i = 0; status == ICESTREAM_OK && i < *count; ++i) {
         icestream_hit hit;
-        ics_bin_sum sum;
+        ics_bin_sum sum = {.hits = 0};
         bool inside = false;
         memcpy(&hit, (char *)rows + i * sizeof hit, sizeof hit);
         status = ics_hit_bins_sum_of(rule, &hit, "sink.waveform_range", &sum, &inside, error);

@@ -163,11 +163,12 @@ static int open_file(const char *path, counted_file *file, icestream_error *erro
 static int count_rows(ics_hit_counts *counts, counted_file *file, uint64_t limit, uint64_t *read,
                       icestream_error *error)
 {
-    char *rows = malloc(ROWS * ICS_ROW_BYTES);
+    char *rows = malloc((size_t)ROWS * ICS_ROW_BYTES);
     const size_t bytes = ics_table_reader_layout(file->reader)->row_bytes;
-    int status = rows != NULL
-                     ? ICESTREAM_OK
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the report");
+    int status = ICESTREAM_OK;
+    if (rows == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the report");
+    }
     for (size_t got = 1; status == ICESTREAM_OK && got > 0 && *read < limit;) {
         const uint64_t left = limit - *read;
         status = ics_table_reader_read(file->reader, rows, left < ROWS ? (size_t)left : ROWS, &got,
