@@ -316,7 +316,7 @@ const char *ics_config_content_name(ics_hit_content content)
 
 ics_hit_content ics_config_content(const icestream_config *config)
 {
-    if (config->sink.hits != ICS_CONTENT_AUTO) {
+    if (config->sink.hits != ICS_CONTENT_AUTO && config->sink.hits != ICS_CONTENT_WAVEFORMS) {
         return config->sink.hits;
     }
     return strcmp(config->stages.detect, "none") == 0 ? ICS_CONTENT_PHOTONS : ICS_CONTENT_PE;

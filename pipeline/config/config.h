@@ -109,7 +109,8 @@ typedef enum ics_hit_content {
     ICS_CONTENT_AUTO, /* only as the value of sink.hits: by stages.detect */
     ICS_CONTENT_PHOTONS,
     ICS_CONTENT_PE,
-    ICS_CONTENT_BOTH
+    ICS_CONTENT_BOTH,
+    ICS_CONTENT_WAVEFORMS /* only as the value of sink.hits: sums of the rows of AUTO */
 } ics_hit_content;
 
 typedef enum ics_workload_kind {
@@ -179,7 +180,7 @@ struct icestream_config {
 
 /* The word for a content in configurations and files. */
 const char *ics_config_content_name(ics_hit_content content);
-/* What hit files contain; never ICS_CONTENT_AUTO. */
+/* What hit files contain; never ICS_CONTENT_AUTO or ICS_CONTENT_WAVEFORMS. */
 ics_hit_content ics_config_content(const icestream_config *config);
 
 /* Some values of keys need a GPU, such as graph.lanes: 2, and are errors with device.backend: cpu.

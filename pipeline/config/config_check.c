@@ -6,6 +6,7 @@
 #include "pipeline/config/config_histograms.h"
 #include "pipeline/config/config_keys.h"
 #include "pipeline/config/config_table.h"
+#include "pipeline/config/config_waveforms.h"
 #include "pipeline/config/hit_name.h"
 #include "pipeline/config/pattern_outputs.h"
 
@@ -234,7 +235,8 @@ static int check_histograms(const icestream_config *config, icestream_error *err
 
 static int check_sink(const icestream_config *config, icestream_error *error)
 {
-    if (config->sink.hits > ICS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0) {
+    if (config->sink.hits > ICS_CONTENT_PHOTONS && config->sink.hits != ICS_CONTENT_WAVEFORMS &&
+        strcmp(config->stages.detect, "none") == 0) {
         return contradiction(config, "sink.hits", "stages.detect", error,
                              "'%s' needs stages.detect: pe, and it is none",
                              ics_config_choice("sink.hits", config->sink.hits));
@@ -430,9 +432,9 @@ static int check_particles(const icestream_config *config, icestream_error *erro
 int ics_config_check(const icestream_config *config, icestream_error *error)
 {
     int (*const checks[])(const icestream_config *, icestream_error *) = {
-        check_source,    check_source_keys,      check_hit_name,  check_programs,
-        check_sink,      check_models,           check_graph,     check_workload,
-        check_particles, ics_config_table_check, check_histograms};
+        check_source,    check_source_keys,      check_hit_name,   check_programs,
+        check_sink,      check_models,           check_graph,      check_workload,
+        check_particles, ics_config_table_check, check_histograms, ics_config_waveforms_check};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

@@ -93,6 +93,10 @@ const char *ics_config_histograms_fault(const icestream_config *config, char *te
                  "is for files, whose trailer has the histograms, and sink.directory is \"-\"");
         return "sink.directory";
     }
+    if (config->sink.histogram_count > 0 && config->sink.hits == ICS_CONTENT_WAVEFORMS) {
+        snprintf(text, size, "counts hits, and the files of sink.hits: waveforms have none");
+        return "sink.hits";
+    }
     if (of_bounces > 0 && config->sink.checkpoint != 0.0) {
         snprintf(text, size,
                  "found bounces of photons, which checkpoints do not hold; expected "

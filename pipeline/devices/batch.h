@@ -12,6 +12,7 @@
 #include "graphs/graph.h"
 #include "physics/model.h"
 #include "pipeline/devices/workers.h"
+#include "pipeline/files/hit_bins.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/icestream.h"
 #include "pipeline/models/detector/detection.h"
@@ -57,7 +58,7 @@ typedef struct ics_batch {
     ice_account ended;
 
     /* Results of a device. */
-    icestream_hit *hits; /* [hit_count], sorted */
+    icestream_hit *hits; /* [hit_count], sorted; with ics_hit_models.bins they are ics_bin_sum */
     size_t hit_count;
     icestream_account account;
     uint64_t
@@ -124,6 +125,7 @@ typedef struct ics_hit_models {
     const ice_detector *detector;
     const ice_light *light;
     const ics_detection *detection; /* NULL: stages.detect is none */
+    ics_bin_rule bins;              /* the hits of a batch become sums in bins; width 0: hits */
 } ics_hit_models;
 
 /* Probability that thinning kept light of this wavelength (nm): linear between the points of
@@ -149,7 +151,8 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
                                icestream_error *error);
 
 /* Finishes a computed batch: makes its hits from `arrivals` and its account from `account`, sorts
- * the hits and checks that the account closes. The result is in batch->error. */
+ * the hits, checks that the account closes, and if the models say so replaces the hits by their
+ * sums in bins. The result is in batch->error. */
 void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_account *account,
                       const ics_arrivals *arrivals);
 

@@ -79,9 +79,21 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
         free(hits);
         return status;
     }
-    ics_hit_sort(hits, count);
+    if (models->bins.width == 0) {
+        ics_hit_sort(hits, count);
+    }
     batch->hits = hits;
     batch->hit_count = count;
+    return ICESTREAM_OK;
+}
+
+/* Replaces the hits by sums, and frees the memory that these do not need. */
+static int make_sums(ics_batch *batch, const ics_bin_rule *rule, icestream_error *error)
+{
+    ICS_TRY(ics_hit_bins_replace(rule, batch->hits, &batch->hit_count, error));
+    const size_t bytes = batch->hit_count * sizeof *batch->hits;
+    icestream_hit *smaller = bytes > 0 ? realloc(batch->hits, bytes) : NULL;
+    batch->hits = smaller != NULL ? smaller : batch->hits;
     return ICESTREAM_OK;
 }
 
@@ -96,11 +108,16 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
                                          .hits = account->hits,
                                          .bounces = account->bounces};
     icestream_error error = {.status = ICESTREAM_OK};
-    ics_arrivals sorted = ics_hit_sort_arrivals(batch, arrivals);
-    const int status = make_hits(batch, models, sorted.items != NULL ? &sorted : arrivals, &error);
+    /* Sums do not depend on the order of the hits. */
+    ics_arrivals sorted =
+        models->bins.width > 0 ? (ics_arrivals){0} : ics_hit_sort_arrivals(batch, arrivals);
+    int status = make_hits(batch, models, sorted.items != NULL ? &sorted : arrivals, &error);
     ics_graph_arrivals_free(&sorted);
     if (status == ICESTREAM_OK) {
-        ics_batch_account_check(&batch->account, batch->photons, batch->hit_count, &error);
+        status = ics_batch_account_check(&batch->account, batch->photons, batch->hit_count, &error);
+    }
+    if (status == ICESTREAM_OK && models->bins.width > 0) {
+        make_sums(batch, &models->bins, &error);
     }
     ics_error_keep(&batch->error, &error);
 }

@@ -237,7 +237,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
         return status;
     }
     const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->loop.mailbox};
-    const ics_world world = {.models = run->models, .tables = run->tables};
+    const ics_world world = {.models = run->models, .tables = run->tables, .sums = run->config};
     run->device_options.cancel = &run->common.cancel;
     ics_device_wake_end(run->wake);
     run->wake = NULL;

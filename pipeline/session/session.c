@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/config/config_table.h"
+#include "pipeline/config/config_waveforms.h"
 #include "pipeline/session/session_struct.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ static int start(icestream_session *session, icestream_error *error)
 {
     const icestream_config *config = session->config;
     ICS_TRY(ics_config_table_refuse(config, "session", error));
+    ICS_TRY(ics_config_waveforms_refuse(config, "a session", error));
     ICS_TRY(ics_device_options_from_config(config, &session->device_options, error));
     ICS_TRY(ics_world_load_models(config, &session->world.models, error));
     ICS_TRY(ics_world_create_tables(config, session->world.models, &session->world.tables, error));

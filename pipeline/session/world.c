@@ -48,10 +48,12 @@ int ics_world_create(const icestream_config *config, ics_world *out, icestream_e
 
 ics_hit_models ics_world_hit_models(const ics_world *world)
 {
+    const ics_bin_rule none = {.width = 0};
     return (ics_hit_models){.tables = &world->tables->device,
                             .detector = world->models->detector,
                             .light = world->models->light,
-                            .detection = world->models->detection};
+                            .detection = world->models->detection,
+                            .bins = world->sums != NULL ? ics_hit_bins_rule_of(world->sums) : none};
 }
 
 /* One thread makes steps a thousand times faster than it simulates their photons. GPUs need several

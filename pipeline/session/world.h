@@ -10,6 +10,9 @@
 typedef struct ics_world {
     ics_models *models;
     ics_tables *tables;
+    /* Of `icestream run`, which sums the hits of a batch if sink.hits is waveforms; not owned.
+     * NULL: hits stay hits. */
+    const icestream_config *sums;
 } ics_world;
 
 /* Loads the models, and adds to their warnings what is doubtful about the configuration and about

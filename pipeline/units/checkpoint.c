@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "pipeline/files/format/crc32c.h"
+#include "pipeline/files/hit_bins.h"
 #include "pipeline/files/output.h"
 #include "pipeline/units/checkpoint_state.h"
 #include "pipeline/units/settings.h"
@@ -135,6 +136,7 @@ static bool has_other_settings(const ics_checkpoint *checkpoint, const json_t *f
     json_decref(list);
     const json_t *had = json_object_get(found, "content");
     const json_t *wanted = json_object_get(origin, "content");
+    char bins[200];
     if (count > 0) {
         ics_settings_explain(checkpoint->path, found, origin, error);
     } else if (had != wanted && !json_equal(had, wanted)) {
@@ -142,6 +144,8 @@ static bool has_other_settings(const ics_checkpoint *checkpoint, const json_t *f
         ics_error_set(error, ICESTREAM_E_CONFIG, "%s: content: found %.64s, expected %.64s",
                       checkpoint->path, old != NULL ? old : "nothing",
                       new != NULL ? new : "nothing");
+    } else if (!ics_hit_bins_same(found, origin, bins, sizeof bins)) {
+        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: %s", checkpoint->path, bins);
     } else {
         return false;
     }
@@ -181,6 +185,7 @@ int ics_checkpoint_open(const char *path, const json_t *origin, ics_checkpoint *
     bool there = false;
     int status = make(path, 0, out, &there, error);
     if (status == ICESTREAM_OK && there) {
+        (*out)->has_sums = json_object_get(origin, "bin_ns") != NULL;
         status = read_header(*out, origin, error);
     }
     if (status != ICESTREAM_OK) {

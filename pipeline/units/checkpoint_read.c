@@ -117,7 +117,10 @@ static int add_record(const survey *at, uint64_t offset, const ics_checkpoint_he
     ics_photon_intervals *all = &at->sum->photons;
     int status = add_intervals(at, offset, head, &of_record, error);
     if (status == ICESTREAM_OK) {
-        status = ics_batch_account_check(&head->account, of_record.photons, head->hits, error);
+        const uint64_t hits = head->account.hits - head->account.undetected;
+        const bool has_sums = at->checkpoint->has_sums && head->hits <= hits;
+        status = ics_batch_account_check(&head->account, of_record.photons,
+                                         has_sums ? hits : head->hits, error);
         status = status != ICESTREAM_OK ? error->status = ICESTREAM_E_INPUT : status;
     }
     for (size_t i = 0; status == ICESTREAM_OK && i < of_record.count; ++i) {

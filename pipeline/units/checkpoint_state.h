@@ -9,6 +9,7 @@ struct ics_checkpoint {
     char *path;
     int file;         /* descriptor */
     bool ours;        /* this process has the lock */
+    bool has_sums;    /* the rows are sums of hits (files/hit_bins.h) */
     uint64_t records; /* where the first record begins (bytes) */
     uint64_t end;     /* where the next record begins (bytes) */
 };

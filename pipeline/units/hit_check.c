@@ -1,6 +1,8 @@
 #include "pipeline/units/hit_check.h"
 
 #include "base/error.h"
+#include "pipeline/files/hit_bins.h"
+#include "pipeline/files/waveform_check.h"
 #include "pipeline/units/settings.h"
 
 #include <errno.h>
@@ -88,18 +90,19 @@ int ics_hit_check_file(const char *path, icestream_error *error)
 /* ---- against a run --------------------------------------------------------------------------- */
 
 /* Judges what header and trailer say. */
-static ics_hit_verdict judge_metadata(const char *path, const ics_hit_reader *reader,
+static ics_hit_verdict judge_metadata(const char *path, const json_t *metadata,
                                       const json_t *expected, icestream_error *why)
 {
-    const json_t *metadata = ics_hit_reader_metadata(reader);
-    if (check_account(path, metadata, ics_hit_reader_rows(reader), why) != ICESTREAM_OK) {
-        return ICS_HITS_UNSOUND;
-    }
+    char bins[200];
     const bool same = ics_metadata_same_origin(metadata, expected);
     /* Of a run that makes its steps, the particles are settings like others. */
     if (!ics_metadata_same_settings(metadata, expected) ||
         (!same && ics_settings_has_light(expected))) {
         ics_settings_explain(path, metadata, expected, why);
+        return ICS_HITS_OTHER_SETTINGS;
+    }
+    if (!ics_hit_bins_same(metadata, expected, bins, sizeof bins)) {
+        ics_error_set(why, ICESTREAM_E_INPUT, "%s: %s", path, bins);
         return ICS_HITS_OTHER_SETTINGS;
     }
     if (!same) {
@@ -109,23 +112,55 @@ static ics_hit_verdict judge_metadata(const char *path, const ics_hit_reader *re
     return ICS_HITS_MATCH;
 }
 
+static int judge_waveforms(const char *path, const json_t *expected, bool thorough,
+                           ics_hit_verdict *out, icestream_error *why)
+{
+    json_t *metadata = NULL;
+    int status = ics_waveform_check_file(path, false, &metadata, why);
+    icestream_account account;
+    if (status == ICESTREAM_OK && !ics_metadata_account(metadata, &account)) {
+        status = ics_error_set(why, ICESTREAM_E_INPUT,
+                               "%s: trailer: account: found none, expected that of a run", path);
+    }
+    if (status == ICESTREAM_OK) {
+        *out = judge_metadata(path, metadata, expected, why);
+    }
+    if (status == ICESTREAM_OK && *out == ICS_HITS_MATCH && thorough) {
+        status = ics_waveform_check_file(path, true, NULL, why);
+        *out = status == ICESTREAM_OK ? ICS_HITS_MATCH : ICS_HITS_UNSOUND;
+    }
+    json_decref(metadata);
+    return status;
+}
+
+static int judge_hits(const char *path, const json_t *expected, bool thorough, ics_hit_verdict *out,
+                      icestream_error *why)
+{
+    ics_hit_reader *reader = NULL;
+    int status = ics_hit_reader_open(path, true, &reader, why);
+    if (status == ICESTREAM_OK && check_account(path, ics_hit_reader_metadata(reader),
+                                                ics_hit_reader_rows(reader), why) == ICESTREAM_OK) {
+        *out = judge_metadata(path, ics_hit_reader_metadata(reader), expected, why);
+    }
+    if (status == ICESTREAM_OK && *out == ICS_HITS_MATCH && thorough) {
+        status = check_all(path, reader, why);
+        *out = status == ICESTREAM_OK ? ICS_HITS_MATCH : ICS_HITS_UNSOUND;
+    }
+    ics_hit_reader_destroy(reader);
+    return status;
+}
+
 int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
                         ics_hit_verdict *out, icestream_error *why, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
     *why = (icestream_error){.status = ICESTREAM_OK};
     *out = ICS_HITS_UNSOUND;
-    int status = ics_hit_reader_open(path, true, &reader, why);
+    const int status = ics_waveform_check_is(path)
+                           ? judge_waveforms(path, expected, thorough, out, why)
+                           : judge_hits(path, expected, thorough, out, why);
     if (status != ICESTREAM_OK && why->cause == ENOENT) {
         *out = ICS_HITS_MISSING;
-    } else if (status == ICESTREAM_OK) {
-        *out = judge_metadata(path, reader, expected, why);
-        if (*out == ICS_HITS_MATCH && thorough) {
-            status = check_all(path, reader, why);
-            *out = status == ICESTREAM_OK ? ICS_HITS_MATCH : ICS_HITS_UNSOUND;
-        }
     }
-    ics_hit_reader_destroy(reader);
     const bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
     if (ours || ics_error_may_pass(why)) {
         return ics_error_copy(error, why);

@@ -76,6 +76,7 @@ int ics_origin_create(const icestream_config *config, const ics_models *models, 
     size_t size = 0;
     out->seed = config->run.seed;
     out->settings = NULL;
+    out->bins = ics_hit_bins_rule_of(config);
     memcpy(out->ice, models->ice_digest, sizeof out->ice);
     memcpy(out->detector, models->detector_digest, sizeof out->detector);
     int status = make_text(config, models, &text, &size, error);
@@ -172,7 +173,7 @@ int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json
         *out = NULL;
         return out_of_memory(error);
     }
-    return ICESTREAM_OK;
+    return ics_hit_bins_store(&origin->bins, *out, error);
 }
 
 int ics_origin_add_light(json_t *metadata, const json_t *light, icestream_error *error)

@@ -2,7 +2,7 @@
 #ifndef ICS_UNITS_ORIGIN_H
 #define ICS_UNITS_ORIGIN_H
 
-#include "pipeline/config/config.h"
+#include "pipeline/files/hit_bins.h"
 #include "pipeline/models/models.h"
 
 #include <jansson.h>
@@ -16,6 +16,7 @@ typedef struct ics_origin {
     char detector[ICS_DIGEST_TEXT];
     /* The same for people (units/settings.h); not owned. NULL: metadata do not list them. */
     json_t *settings;
+    ics_bin_rule bins; /* of sink.hits: waveforms; width 0: hits */
 } ics_origin;
 
 /* Digests all that hits depend on except the step file and the maths. Hit files with equal digests

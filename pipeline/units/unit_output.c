@@ -2,6 +2,7 @@
  */
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/collect/waveform_rows.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/output.h"
@@ -117,6 +118,18 @@ static bool may_replace(const ics_unit *unit)
     return options->force || (options->resume && !unit->input->stream);
 }
 
+/* Gives the writer the waveforms of all hits, and notes how many hits they have. */
+static int put_waveforms(const ics_unit *unit, ics_table_writer *writer, json_t *metadata,
+                         icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    ics_bin_totals totals;
+    ICS_TRY(ics_waveform_rows_write(unit->work->collector, &common->origin.bins, writer,
+                                    &common->cancel, &totals, error));
+    return ics_hit_bins_store_hits(&common->origin.bins, &unit->account, totals.hits, metadata,
+                                   error);
+}
+
 /* Gives the writer all hits: at once, if they are in the order of rows already, else merged. */
 static int put_hits(const ics_unit *unit, ics_table_writer *writer, icestream_error *error)
 {
@@ -137,17 +150,19 @@ static int put_hits(const ics_unit *unit, ics_table_writer *writer, icestream_er
 
 /* Puts the hits into the .part file of the output, and gives it its final name unless the claim is
  * lost. */
-static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *error)
+static int write_table(ics_unit *unit, json_t *metadata, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
+    const bool has_bins = common->origin.bins.width > 0;
     /* For a claimed file the reader has checked whether the output exists (unit.c). */
     bool replace = may_replace(unit);
     ics_table_writer *writer = NULL;
-    int status =
-        ics_table_writer_create_as(unit->output, unit->claim.name != NULL ? common->writer : NULL,
-                                   ics_layout_hits(), replace, &writer, error);
+    int status = ics_table_writer_create_as(
+        unit->output, unit->claim.name != NULL ? common->writer : NULL,
+        has_bins ? ics_layout_waveforms() : ics_layout_hits(), replace, &writer, error);
     if (status == ICESTREAM_OK) {
-        status = put_hits(unit, writer, error);
+        status =
+            has_bins ? put_waveforms(unit, writer, metadata, error) : put_hits(unit, writer, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_unit_look_for_claim(unit, error);
@@ -274,6 +289,16 @@ static void measure_output(ics_unit *unit)
     }
 }
 
+/* The hits of waveforms are counted when they are written. */
+static int check_account(const ics_unit *unit, icestream_error *error)
+{
+    const icestream_account *account = &unit->account;
+    const uint64_t rows = unit->common->origin.bins.width > 0
+                              ? account->hits - account->undetected
+                              : ics_collector_count(unit->work->collector);
+    return ics_batch_account_check(account, unit->summary.photons, rows, error);
+}
+
 void ics_unit_write(ics_job *job, void *thread_state)
 {
     (void)thread_state;
@@ -282,9 +307,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
     *error = (icestream_error){.status = ICESTREAM_OK};
     unit->work->blocked = false;
     if (ics_unit_open_collector(unit, error) == ICESTREAM_OK &&
-        ics_batch_account_check(&unit->account, unit->summary.photons,
-                                ics_collector_count(unit->work->collector),
-                                error) == ICESTREAM_OK) {
+        check_account(unit, error) == ICESTREAM_OK) {
         if (unit->common->volume != NULL) {
             add_to_volume(unit, error);
         } else if (unit->common->to_stdout) {

@@ -41,7 +41,7 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
     ics_unit_common *common = unit->common;
     const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
     ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
-    if (!common->to_stdout && common->volume == NULL) {
+    if (!common->to_stdout && common->volume == NULL && common->origin.bins.width == 0) {
         ics_collector_allow_early_rows(unit->work->collector);
     }
     return ICESTREAM_OK;

@@ -42,6 +42,49 @@ def sink(name, command, says, files=None, exit_status=74, **more):
     )
 
 
+def waveform_cases():
+    """Waveforms where hits are expected, and bins that cannot be."""
+
+    def waveforms(name, keys, says):
+        text = "sink: {hits: waveforms, " + keys + "}"
+        case("sink", name, "validate run.yaml", 2, says, {"run.yaml": text.encode()})
+
+    def resumed(name, data, says):
+        files = {"steps/a.steps.npy": good.steps, "hits/a.hits.npy": data}
+        command = "run -q -s sink.hits=waveforms -s source.files=steps/a.steps.npy"
+        case("sink", name, command, 74, says, files)
+
+    waveforms("waveforms to standard output", "directory: '-'", ["run.yaml:1:14: error: sink.hits: found waveforms with"])
+    waveforms("waveforms in volumes", "rotate: 100", ["sink.hits: found waveforms with sink.rotate"])
+    waveforms("bins of 0 ns", "waveform_bin: 0", ["sink.waveform_bin: found '0', expected a number from 1e-06"])
+    waveforms("bins of NaN", "waveform_bin: .nan", ["sink.waveform_bin: found '.nan'"])
+    waveforms("a range the wrong way round", "waveform_range: [9, 1]", ["sink.waveform_range: found [9, 1], expected [LOW"])
+    waveforms("a range of one number", "waveform_range: [9]", ["sink.waveform_range: found a list of 1"])
+    waveforms("a range of words", "waveform_range: [soon, late]", ["sink.waveform_range"])
+    waveforms(
+        "2^40 bins",
+        "waveform_bin: 1e-6, waveform_range: [0, 1099511.627776]",
+        ["sink.waveform_range: found 1.09951163e+12 bins of 1e-06 ns, expected fewer than 2^31"],
+    )
+    case(
+        "sink",
+        "bins of hits",
+        "validate run.yaml",
+        2,
+        ["run.yaml:1:22: error: sink.waveform_bin: is for sink.hits: waveforms, and it is auto"],
+        {"run.yaml": b"sink: {waveform_bin: 5}"},
+    )
+    case(
+        "sink",
+        "waveforms for clients",
+        "validate run.yaml",
+        2,
+        ["sink.hits: found waveforms with source.listen"],
+        {"run.yaml": b"source: {listen: 'unix:s'}\nsink: {hits: waveforms}"},
+    )
+    resumed("junk instead of waveforms", b"junk", ["hits/a.hits.npy"])
+
+
 def sink_cases():
     sink(
         "a read-only folder",
@@ -180,6 +223,8 @@ def sink_cases():
         {"null": link("/dev/null")},
     )
     sink("steps to a full device", "generate -s workload.steps=9 -o -", "No space left on device", stdout="/dev/full")
+
+    waveform_cases()
 
     def stream(name, data, says, exit_status=3):
         case(

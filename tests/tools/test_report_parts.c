@@ -5,6 +5,7 @@
  * photons of its samples where they were computed. To join: what the page says of a whole run is
  * tested in tests/cli/test_report.sh.
  */
+#include "pipeline/files/table_writer.h"
 #include "pipeline/tools/report/history.h"
 #include "pipeline/tools/report/hit_counts.h"
 #include "pipeline/tools/report/html.h"
@@ -128,6 +129,40 @@ START_TEST(times_and_scatters)
 }
 END_TEST
 
+/* Two bins of a waveform of 10 ns, with a trailer that says so. */
+START_TEST(waveforms_count_at_the_middle_of_their_bins)
+{
+    static const icestream_waveform_bin rows[] = {
+        {.event_id = 1, .t = 100, .weight = 1.5, .hits = 3, .bin = 10, .string = 5, .module = 6},
+        {.event_id = 2, .t = 200, .weight = 0.5, .hits = 1, .bin = 20, .string = 5, .module = 7}};
+    ics_hit_counts *counts = NULL;
+    ics_table_writer *writer = NULL;
+    icestream_error error = {.text = ""};
+    char *path = file_of("", 0);
+    json_t *metadata = json_pack("{s:f}", "bin_ns", 10.0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_waveforms(), true, &writer, &error),
+                     ICESTREAM_OK);
+    ck_assert_int_eq(ics_table_writer_append(writer, rows, 2, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_table_writer_commit(writer, metadata, &error), ICESTREAM_OK);
+    ics_table_writer_destroy(writer);
+    json_decref(metadata);
+    ck_assert_int_eq(ics_hit_counts_create(&counts, NULL), ICESTREAM_OK);
+    ck_assert_msg(ics_hit_counts_add(counts, path, &error) == ICESTREAM_OK, "%s", error.text);
+    ck_assert_uint_eq(counts->hits, 4);
+    ck_assert_uint_eq(counts->without_scatters, 4);
+    ck_assert_uint_eq(counts->events, 2);
+    ck_assert_double_eq(counts->weight, 2.0);
+    ck_assert_uint_eq(counts->strings[5].hits[6], 3);
+    ck_assert_uint_eq(counts->strings[5].hits[7], 1);
+    ck_assert_double_eq_tol(ics_hit_counts_time_quantile(counts, 0.5), 105.0, 0.02);
+    ck_assert_double_eq_tol(ics_hit_counts_time_quantile(counts, 1.0), 205.0, 0.04);
+    ck_assert_uint_eq(ics_hit_counts_scatter_quantile(counts, 0.5), 0);
+    unlink(path);
+    free(path);
+    ics_hit_counts_destroy(counts);
+}
+END_TEST
+
 START_TEST(no_hits)
 {
     ics_hit_counts *counts = NULL;
@@ -187,6 +222,7 @@ ICS_TEST_MAIN("report_parts")
     tcase_add_test(all, texts_never_become_html);
     tcase_add_test(all, counts_in_groups);
     tcase_add_test(all, times_and_scatters);
+    tcase_add_test(all, waveforms_count_at_the_middle_of_their_bins);
     tcase_add_test(all, no_hits);
     tcase_add_test(all, photons_where_they_were_computed);
     suite_add_tcase(suite, all);

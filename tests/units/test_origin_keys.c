@@ -192,7 +192,11 @@ static bool another_value(const ics_schema_field *field, char *out, size_t size)
         snprintf(out, size, "%.17g", field->low);
         return true;
     case ICS_SCHEMA_NUMBERS:
-        snprintf(out, size, "[%g, %g, %g]", field->low, field->high, field->low);
+        if (field->size == 2 * sizeof(double)) {
+            snprintf(out, size, "[%g, %g]", field->low, field->high);
+        } else {
+            snprintf(out, size, "[%g, %g, %g]", field->low, field->high, field->low);
+        }
         return true;
     case ICS_SCHEMA_CHOICE:
     case ICS_SCHEMA_NAME:

@@ -4,6 +4,7 @@
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/stream_output.h"
+#include "pipeline/files/waveform_check.h"
 #include "pipeline/table/table_file.h"
 #include "pipeline/tools/info/description.h"
 #include "pipeline/tools/info/info_checkpoint.h"
@@ -109,9 +110,10 @@ static int report_npy(report *to, const char *path, const char *npy, icestream_e
     ics_description about = {.is_hdf5 = is_hdf5(path)};
     int status = ics_description_read(npy, &about, error);
     if (!status && to->verify) {
-        status = about.schema == ics_layout_steps() ? verify_steps(npy, error)
-                 : about.schema == ics_layout_hits()
-                     ? ics_hit_check_file(npy, error)
+        status = about.schema == ics_layout_steps()  ? verify_steps(npy, error)
+                 : about.schema == ics_layout_hits() ? ics_hit_check_file(npy, error)
+                 : about.schema == ics_layout_waveforms()
+                     ? ics_waveform_check_file(npy, true, NULL, error)
                      : ICESTREAM_OK; /* the description has checked the checksums */
     }
     about.verified = to->verify;

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/tools/report/facts_models.h"
 #include "pipeline/tools/report/facts_note.h"
@@ -107,10 +107,10 @@ static void add_account(icestream_account *sum, const icestream_account *one)
 
 static int add_metadata(ics_facts *facts, const char *path, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
+    ics_table_reader *reader = NULL;
     icestream_account account = {0};
-    ICS_TRY(ics_hit_reader_open(path, false, &reader, error));
-    const json_t *metadata = ics_hit_reader_metadata(reader);
+    ICS_TRY(ics_table_reader_open(path, NULL, &reader, error));
+    const json_t *metadata = ics_table_reader_metadata(reader);
     if (metadata != NULL && ics_metadata_account(metadata, &account)) {
         add_account(&facts->account, &account);
     }
@@ -118,7 +118,7 @@ static int add_metadata(ics_facts *facts, const char *path, icestream_error *err
         facts->metadata = json_copy((json_t *)metadata);
         json_object_del(facts->metadata, "crc32c");
     }
-    ics_hit_reader_destroy(reader);
+    ics_table_reader_destroy(reader);
     return ICESTREAM_OK;
 }
 

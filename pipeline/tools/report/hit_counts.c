@@ -1,7 +1,7 @@
 #include "pipeline/tools/report/hit_counts.h"
 
 #include "base/error.h"
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/format/table_reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ void ics_hit_counts_time_bins(const ics_hit_counts *counts, double low, double h
 
 uint32_t ics_hit_counts_scatter_quantile(const ics_hit_counts *counts, double share)
 {
-    const double wanted = share * (double)counts->hits;
+    const double wanted = share * (double)(counts->hits - counts->without_scatters);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < ICS_HIT_COUNTS_NUMBERS; ++i) {
         sum += counts->scatters[i];
@@ -97,60 +97,104 @@ static int make_room(ics_hit_string *string, uint16_t module, icestream_error *e
     return ICESTREAM_OK;
 }
 
-/* Counts hits, or with `sign` -1 takes them away again. */
-static int count_rows(ics_hit_counts *counts, const icestream_hit *hits, size_t count, int sign,
-                      icestream_error *error)
+/* Counts `many` hits of a module. Unsigned numbers wrap, so that hits can be taken away again. */
+static int count_hits(ics_hit_counts *counts, uint16_t string, uint16_t module, double t,
+                      uint64_t many, icestream_error *error)
 {
-    const uint64_t one = sign < 0 ? UINT64_MAX : 1; /* unsigned numbers wrap */
-    for (size_t i = 0; i < count; ++i) {
-        ics_hit_string *string = &counts->strings[hits[i].string];
-        if (hits[i].module >= string->count) {
-            ICS_TRY(make_room(string, hits[i].module, error));
-        }
-        string->hits[hits[i].module] += one;
-        counts->scatters[hits[i].scatters] += one;
-        counts->times[time_bin(hits[i].t)] += one;
+    ics_hit_string *of = &counts->strings[string];
+    if (module >= of->count) {
+        ICS_TRY(make_room(of, module, error));
     }
-    counts->hits += one * count;
+    of->hits[module] += many;
+    counts->times[time_bin(t)] += many;
+    counts->hits += many;
     return ICESTREAM_OK;
 }
 
+/* A file that is read: of hits, or of waveforms. */
+typedef struct counted_file {
+    ics_table_reader *reader;
+    bool has_waveforms;
+    double half_bin; /* of waveforms (ns) */
+    int sign;        /* -1: the hits are taken away again */
+    uint64_t events, last;
+    double weight;
+} counted_file;
+
+static void begin_row(counted_file *file, uint64_t event, double weight)
+{
+    file->events += file->events == 0 || event != file->last;
+    file->last = event;
+    file->weight += weight;
+}
+
+/* Counts one row. The hits of a bin of a waveform count at its middle. */
+static int count_row(ics_hit_counts *counts, counted_file *file, const void *row,
+                     icestream_error *error)
+{
+    if (file->has_waveforms) {
+        const icestream_waveform_bin *bin = row;
+        const uint64_t many = file->sign < 0 ? -bin->hits : bin->hits;
+        begin_row(file, bin->event_id, bin->weight);
+        counts->without_scatters += many;
+        return count_hits(counts, bin->string, bin->module, bin->t + file->half_bin, many, error);
+    }
+    const icestream_hit *hit = row;
+    const uint64_t one = file->sign < 0 ? UINT64_MAX : 1;
+    begin_row(file, hit->event_id, (double)hit->weight);
+    counts->scatters[hit->scatters] += one;
+    return count_hits(counts, hit->string, hit->module, hit->t, one, error);
+}
+
+static int open_file(const char *path, counted_file *file, icestream_error *error)
+{
+    ICS_TRY(ics_table_reader_open(path, NULL, &file->reader, error));
+    const ics_layout *layout = ics_table_reader_layout(file->reader);
+    const json_t *metadata = ics_table_reader_metadata(file->reader);
+    file->has_waveforms = layout == ics_layout_waveforms();
+    file->half_bin = 0.5 * json_number_value(json_object_get(metadata, "bin_ns"));
+    return file->has_waveforms || layout == ics_layout_hits()
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT, "%s: found %s, expected hits or waveforms",
+                               path, layout->short_name);
+}
+
 /* Reads at most `limit` rows of a file. *read: how many were counted. */
+static int count_rows(ics_hit_counts *counts, counted_file *file, uint64_t limit, uint64_t *read,
+                      icestream_error *error)
+{
+    char *rows = malloc((size_t)ROWS * ICS_ROW_BYTES);
+    const size_t bytes = ics_table_reader_layout(file->reader)->row_bytes;
+    int status = ICESTREAM_OK;
+    if (rows == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the report");
+    }
+    for (size_t got = 1; status == ICESTREAM_OK && got > 0 && *read < limit;) {
+        const uint64_t left = limit - *read;
+        status = ics_table_reader_read(file->reader, rows, left < ROWS ? (size_t)left : ROWS, &got,
+                                       error);
+        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
+            status = count_row(counts, file, rows + i * bytes, error);
+            *read += status == ICESTREAM_OK;
+        }
+    }
+    free(rows);
+    return status;
+}
+
 static int count_file(ics_hit_counts *counts, const char *path, int sign, uint64_t limit,
                       uint64_t *read, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
-    icestream_hit *hits = malloc(ROWS * sizeof *hits);
-    uint64_t events = 0, last = 0;
-    double weight = 0.0;
-    size_t got = 0;
-    if (hits == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the report");
+    counted_file file = {.sign = sign};
+    int status = open_file(path, &file, error);
+    if (status == ICESTREAM_OK) {
+        status = count_rows(counts, &file, limit, read, error);
     }
-    int status = ics_hit_reader_open(path, false, &reader, error);
-    do {
-        const uint64_t left = limit - *read;
-        status =
-            status != ICESTREAM_OK
-                ? status
-                : ics_hit_reader_read(reader, hits, left < ROWS ? (size_t)left : ROWS, &got, error);
-        got = status == ICESTREAM_OK ? got : 0;
-        for (size_t i = 0; i < got; ++i) {
-            events += events == 0 || hits[i].event_id != last;
-            last = hits[i].event_id;
-            weight += (double)hits[i].weight;
-        }
-        if (got > 0) {
-            status = count_rows(counts, hits, got, sign, error);
-            *read += got;
-        }
-    } while (got > 0 && status == ICESTREAM_OK && *read < limit);
     if (status == ICESTREAM_OK && sign > 0) {
-        counts->events += events;
-        counts->weight += weight;
+        counts->events += file.events;
+        counts->weight += file.weight;
     }
-    ics_hit_reader_destroy(reader);
-    free(hits);
+    ics_table_reader_destroy(file.reader);
     return status;
 }
 

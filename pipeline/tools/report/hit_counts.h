@@ -18,8 +18,9 @@ typedef struct ics_hit_string {
 } ics_hit_string;
 
 typedef struct ics_hit_counts {
-    uint64_t hits, events; /* events: groups of hits of one event, in each file */
-    double weight;         /* sum over the hits */
+    uint64_t hits, events;     /* events: groups of hits of one event, in each file */
+    uint64_t without_scatters; /* hits of waveforms, of which scatters are not known */
+    double weight;             /* sum over the hits */
     ics_hit_string strings[ICS_HIT_COUNTS_NUMBERS];
     uint64_t scatters[ICS_HIT_COUNTS_NUMBERS];
     uint64_t times[2 * ICS_HIT_COUNTS_TIMES]; /* negative times in the first half */
@@ -30,8 +31,9 @@ int ics_hit_counts_create(ics_hit_counts **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_hit_counts_destroy(ics_hit_counts *counts);
 
-/* Adds all hits of a file. The file is read twice if it has a fault, and nothing of it is counted:
- * ICESTREAM_E_INPUT. ICESTREAM_E_MEMORY. */
+/* Adds all hits of a file of hits or of waveforms; the time of a bin is its middle. The file is
+ * read twice if it has a fault, and nothing of it is counted: ICESTREAM_E_INPUT.
+ * ICESTREAM_E_MEMORY. */
 int ics_hit_counts_add(ics_hit_counts *counts, const char *path, icestream_error *error);
 
 /* The time (ns) that this share of the hits does not exceed; the error is below 2e-4 of the time.

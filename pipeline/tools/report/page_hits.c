@@ -119,8 +119,16 @@ int ics_page_hits(ics_page *page, icestream_error *error)
             hits->weight);
     fputs("<div class=\"pictures\">\n", page->out);
     ICS_TRY(draw_times(page, error));
-    ICS_TRY(draw_scatters(page, error));
+    if (hits->without_scatters < hits->hits) {
+        ICS_TRY(draw_scatters(page, error));
+    }
     fputs("</div>\n", page->out);
+    if (hits->without_scatters > 0) {
+        fprintf(page->out,
+                "<p>%s hits are in waveforms, which have no number of scatters. Their times are "
+                "the middles of bins.</p>\n",
+                ics_html_count_text(hits->without_scatters, number));
+    }
     put_quantiles(page);
     ics_html_section_end(page->out);
     return ICESTREAM_OK;

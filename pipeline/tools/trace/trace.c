@@ -78,7 +78,9 @@ static int set_up(tracer *t)
                                  ics_stage_name((ics_stage)i), ics_stage_name((ics_stage)i));
         }
     }
-    return ics_origin_create(t->config, t->world.models, &t->origin, t->error);
+    ICS_TRY(ics_origin_create(t->config, t->world.models, &t->origin, t->error));
+    t->origin.bins = (ics_bin_rule){.width = 0}; /* a file of paths has no bins */
+    return ICESTREAM_OK;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */

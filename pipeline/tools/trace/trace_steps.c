@@ -235,6 +235,7 @@ static int expect_of(const icestream_config *config, const ics_models *models, c
     ICS_TRY(ics_origin_create(config, models, &origin, error));
     ICS_TRY(ics_origin_settings(config, models, &settings, error));
     origin.settings = settings;
+    origin.bins = (ics_bin_rule){.width = 0};
     int status = ics_origin_metadata(&origin, digest, out, error);
     if (status == ICESTREAM_OK) {
         status = ics_light_settings_make(config, &light, error);

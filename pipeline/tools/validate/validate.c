@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/files/hit_bins.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/plausibility.h"
 #include "pipeline/particles/particle_plausibility.h"
@@ -246,6 +247,20 @@ static int judge_plausibility(const icestream_config *config, ics_models *models
                : ICESTREAM_OK;
 }
 
+/* Says what a run writes instead of hits. */
+static void describe_bins(const icestream_config *config, FILE *out)
+{
+    const ics_bin_rule rule = ics_hit_bins_rule_of(config);
+    if (rule.width == 0) {
+        return;
+    }
+    fprintf(out, "output     waveforms instead of hits, in bins of %.9g ns", rule.width);
+    if (rule.has_range) {
+        fprintf(out, " from %.9g to %.9g ns", rule.low, rule.high);
+    }
+    fputc('\n', out);
+}
+
 /* Checks the step files. */
 static int check_source(const icestream_config *config, const ics_models *models,
                         const findings *out, icestream_error *error)
@@ -254,6 +269,7 @@ static int check_source(const icestream_config *config, const ics_models *models
     ICS_TRY(ics_source_survey_find(config, models, &survey, error));
     if (out->text != NULL) {
         ics_source_survey_describe(config, &survey, out->text);
+        describe_bins(config, out->text);
     }
     if (out->json != NULL) {
         json_object_set_new(out->json, "source", ics_source_survey_json(&survey));

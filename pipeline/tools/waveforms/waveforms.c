@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/terminal.h"
 #include "pipeline/config/schema/number.h"
+#include "pipeline/files/hit_bins.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/files/text_output.h"
@@ -11,155 +12,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4096, FIRST_ENTRIES = 1 << 12 };
-
-/* One hit, or several hits in the same bin, of the event that is read now. */
-typedef struct entry {
-    uint32_t module; /* string << 16 | module number */
-    int32_t bin;
-    uint64_t order; /* number of the first hit: weights are added in the order of the file */
-    uint64_t hits;
-    double weight;
-} entry;
+enum { BLOCK = 4096, FIRST_SUMS = 1 << 12 };
 
 typedef struct histogram {
-    const icestream_waveform_options *options;
-    double last; /* number of the last bin of the range */
+    ics_bin_rule rule;
+    bool force;
     uint64_t event;
-    entry *entries; /* [count] */
+    ics_bin_sum *sums; /* [count] of the event that is read now */
     size_t count, capacity;
-    uint64_t order;
-    uint64_t hits, outside, bins, events;
+    uint64_t outside;
+    ics_bin_totals totals;
+    ics_bin_rows *rows;
     ics_table_writer *table; /* receives the bins; or NULL, and `text` receives them */
     ics_text_output *text;
 } histogram;
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-static int compare_entries(const void *a, const void *b)
-{
-    const entry *left = a, *right = b;
-    if (left->module != right->module) {
-        return left->module < right->module ? -1 : 1;
-    }
-    if (left->bin != right->bin) {
-        return left->bin < right->bin ? -1 : 1;
-    }
-    return (left->order > right->order) - (left->order < right->order);
-}
-
-/* Sorts the entries by module and bin, and makes one entry of all entries of a bin. */
-static void unite(histogram *h)
-{
-    size_t kept = 0;
-    if (h->count > 0) {
-        qsort(h->entries, h->count, sizeof *h->entries, compare_entries);
-    }
-    for (size_t i = 0; i < h->count; ++i) {
-        const entry *next = &h->entries[i];
-        entry *last = kept > 0 ? &h->entries[kept - 1] : NULL;
-        if (last != NULL && last->module == next->module && last->bin == next->bin) {
-            last->hits += next->hits;
-            last->weight += next->weight;
-        } else {
-            h->entries[kept++] = *next;
-        }
-    }
-    h->count = kept;
-}
-
-/* Makes room for one more entry. Memory is proportional to the bins that an event fills, not to its
+/* Makes room for one more sum. Memory is proportional to the bins that an event fills, not to its
  * hits. */
 static int make_room(histogram *h, icestream_error *error)
 {
     if (h->count < h->capacity) {
         return ICESTREAM_OK;
     }
-    unite(h);
+    h->count = ics_hit_bins_unite(h->sums, h->count);
     if (h->count < h->capacity / 4 * 3) {
         return ICESTREAM_OK;
     }
-    const size_t capacity = h->capacity ? 2 * h->capacity : FIRST_ENTRIES;
-    entry *grown = reallocarray(h->entries, capacity, sizeof *grown);
+    const size_t capacity = h->capacity ? 2 * h->capacity : FIRST_SUMS;
+    ics_bin_sum *grown = reallocarray(h->sums, capacity, sizeof *grown);
     if (grown == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for %zu bins",
                              capacity);
     }
-    h->entries = grown;
+    h->sums = grown;
     h->capacity = capacity;
     return ICESTREAM_OK;
 }
 
-/* Returns the time (ns) at which bin 0 begins. */
-static double origin_of(const histogram *h)
-{
-    return h->options->has_range ? h->options->low : 0.0;
-}
-
 static int add_hit(histogram *h, const icestream_hit *hit, icestream_error *error)
 {
-    const icestream_waveform_options *options = h->options;
-    if (options->has_range && !(hit->t >= options->low && hit->t < options->high)) {
-        h->outside += 1;
-        return ICESTREAM_OK;
-    }
-    double bin = floor((hit->t - origin_of(h)) / options->bin);
-    if (options->has_range) { /* rounding must not give a bin outside the range */
-        bin = fmin(fmax(bin, 0), h->last);
-    }
-    if (fabs(bin) > INT32_MAX) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "event_id %" PRIu64 ": found a hit at %.9g ns, expected at most 2^31 "
-                             "bins of %.9g ns from time 0 (--range LOW:HIGH leaves it out)",
-                             hit->event_id, hit->t, options->bin);
-    }
-    int status = make_room(h, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    h->entries[h->count++] = (entry){.module = (uint32_t)hit->string << 16 | hit->module,
-                                     .bin = (int32_t)bin,
-                                     .order = h->order++,
-                                     .hits = 1,
-                                     .weight = hit->weight};
-    h->hits += 1;
+    bool inside = false;
+    ICS_TRY(make_room(h, error));
+    ICS_TRY(
+        ics_hit_bins_sum_of(&h->rule, hit, "--range LOW:HIGH", &h->sums[h->count], &inside, error));
+    h->count += inside;
+    h->outside += !inside;
     return ICESTREAM_OK;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int write_text_bin(histogram *h, const icestream_waveform_bin *bin, icestream_error *error)
+static int write_text_row(histogram *h, const icestream_waveform_bin *row, icestream_error *error)
 {
     char t[ICS_NUMBER_DIGITS], weight[ICS_NUMBER_DIGITS];
     return ics_text_output_put(h->text, error, "%" PRIu64 ",%u,%u,%d,%s,%" PRIu64 ",%s\n",
-                               bin->event_id, bin->string, bin->module, bin->bin,
-                               ics_number_print(bin->t, t), bin->hits,
-                               ics_number_print(bin->weight, weight));
+                               row->event_id, row->string, row->module, row->bin,
+                               ics_number_print(row->t, t), row->hits,
+                               ics_number_print(row->weight, weight));
+}
+
+/* An ics_bin_receiver. */
+static int write_row(void *user, const icestream_waveform_bin *row, icestream_error *error)
+{
+    histogram *h = user;
+    return h->table != NULL ? ics_table_writer_append(h->table, row, 1, error)
+                            : write_text_row(h, row, error);
 }
 
 static int write_event(histogram *h, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    unite(h);
-    for (size_t i = 0; status == ICESTREAM_OK && i < h->count; ++i) {
-        const entry *from = &h->entries[i];
-        const icestream_waveform_bin bin = {.event_id = h->event,
-                                            .t = origin_of(h) + from->bin * h->options->bin,
-                                            .weight = from->weight,
-                                            .hits = from->hits,
-                                            .bin = from->bin,
-                                            .string = (uint16_t)(from->module >> 16),
-                                            .module = (uint16_t)from->module};
-        status = h->table != NULL ? ics_table_writer_append(h->table, &bin, 1, error)
-                                  : write_text_bin(h, &bin, error);
-    }
-    h->events += h->count > 0;
-    h->bins += h->count;
+    h->count = ics_hit_bins_unite(h->sums, h->count);
+    const int status = ics_hit_bins_rows_add(h->rows, h->sums, h->count, error);
     h->count = 0;
     return status;
 }
 
-static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
+static int read_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
 {
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
     if (hits == NULL) {
@@ -182,19 +112,27 @@ static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error
     return status == ICESTREAM_OK ? write_event(h, error) : status;
 }
 
+static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
+{
+    ICS_TRY(ics_hit_bins_rows_create(&h->rule, write_row, h, &h->rows, error));
+    int status = read_hits(h, reader, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_hit_bins_rows_end(h->rows, &h->totals, error);
+    }
+    ics_hit_bins_rows_destroy(h->rows);
+    return status;
+}
+
 /* Makes the metadata: how the hits were made, and how the bins were filled. */
 static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
                          icestream_error *error)
 {
-    static const char *const kept[] = {"seed", "random_numbers", "digests", "inputs", "math"};
-    const icestream_waveform_options *options = h->options;
-    json_t *metadata = json_pack("{s:f, s:I, s:I}", "bin_ns", options->bin, "hits",
-                                 (json_int_t)h->hits, "outside", (json_int_t)h->outside);
+    static const char *const kept[] = {"seed",     "random_numbers", "digests",
+                                       "settings", "inputs",         "math",
+                                       "account",  "content",        "light_mismatch"};
+    json_t *metadata = json_pack("{s:I, s:I}", "hits", (json_int_t)h->totals.hits, "outside",
+                                 (json_int_t)h->outside);
     int failed = metadata == NULL;
-    if (options->has_range) {
-        failed |= json_object_set_new(metadata, "range_ns",
-                                      json_pack("[f, f]", options->low, options->high));
-    }
     for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) {
         json_t *value = json_object_get(hits, kept[i]);
         failed |= value != NULL && json_object_set(metadata, kept[i], value);
@@ -202,14 +140,13 @@ static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
     *out = metadata;
     return failed
                ? ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for metadata")
-               : ICESTREAM_OK;
+               : ics_hit_bins_store(&h->rule, metadata, error);
 }
 
 static int write_table(histogram *h, ics_hit_reader *reader, const char *to, icestream_error *error)
 {
     json_t *metadata = NULL;
-    int status =
-        ics_table_writer_create(to, ics_layout_waveforms(), h->options->force, &h->table, error);
+    int status = ics_table_writer_create(to, ics_layout_waveforms(), h->force, &h->table, error);
     if (status == ICESTREAM_OK) {
         status = add_hits(h, reader, error);
     }
@@ -226,7 +163,7 @@ static int write_table(histogram *h, ics_hit_reader *reader, const char *to, ice
 
 static int write_text(histogram *h, ics_hit_reader *reader, const char *to, icestream_error *error)
 {
-    int status = ics_text_output_create(to, h->options->force, &h->text, error);
+    int status = ics_text_output_create(to, h->force, &h->text, error);
     if (status == ICESTREAM_OK) {
         status = ics_text_output_put(h->text, error, "event_id,string,module,bin,t,hits,weight\n");
     }
@@ -293,20 +230,23 @@ int icestream_waveforms(const char *from, const char *to, const icestream_wavefo
         return status;
     }
     ics_hit_reader *reader = NULL;
-    histogram h = {.options = options,
-                   .last = ceil((options->high - options->low) / options->bin * (1 - 1e-12)) - 1};
+    histogram h = {.rule = {.width = options->bin,
+                            .has_range = options->has_range,
+                            .low = options->low,
+                            .high = options->high},
+                   .force = options->force};
     status = ics_hit_reader_open(from, true, &reader, error);
     if (status == ICESTREAM_OK) {
         status = text ? write_text(&h, reader, to, error) : write_table(&h, reader, to, error);
     }
     ics_hit_reader_destroy(reader);
-    free(h.entries);
+    free(h.sums);
     if (status != ICESTREAM_OK) {
         return status;
     }
     fprintf(out, "%s: %" PRIu64 " hits of %" PRIu64 " event%s in %" PRIu64 " bins of %.9g ns",
-            is_stream ? "standard output" : to, h.hits, h.events, h.events == 1 ? "" : "s", h.bins,
-            options->bin);
+            is_stream ? "standard output" : to, h.totals.hits, h.totals.events,
+            h.totals.events == 1 ? "" : "s", h.totals.bins, options->bin);
     if (h.outside > 0) {
         fprintf(out, ", %" PRIu64 " hits outside the range", h.outside);
     }
