@@ -202,6 +202,7 @@ typedef struct ice_pmt {
     double efficiency;    /* relative to the standard, >= 0 */
     double delay, spread; /* ns, mean and standard deviation of its transit time; >= 0 */
     double largest_area;  /* m2, in the table of effective areas of its type; 0: no table */
+    size_t acceptance;    /* 0: that of its type; k: own_acceptances[k - 1] of its type */
 } ice_pmt;
 
 #define ICE_PMTS_MAX  1023 /* ice_arrival_part() in stages/shape.h */
@@ -230,7 +231,7 @@ typedef struct ice_pmt_areas {
     size_t ring_count, direction_count; /* 0: the type has no table */
 } ice_pmt_areas;
 
-/* What all PMTs of a type accept in addition to their efficiencies (physics.md 8.17). */
+/* What PMTs accept in addition to their efficiencies (physics.md 8.17). */
 typedef struct ice_pmt_acceptance {
     ice_angular angular; /* by the cosine between a PMT's axis and the direction from which the
                             light comes; never with an edge; count 0: 1 everywhere */
@@ -255,8 +256,17 @@ typedef struct ice_module_type {
     ice_pmt *pmts;      /* [pmt_count] */
     size_t pmt_count;   /* 0 .. ICE_PMTS_MAX */
     ice_pmt_areas table;
-    ice_pmt_acceptance acceptance;
+    ice_pmt_acceptance acceptance;       /* of the PMTs that do not give their own */
+    ice_pmt_acceptance *own_acceptances; /* [own_count], of single PMTs */
+    size_t own_count;                    /* 0 .. pmt_count */
 } ice_module_type;
+
+/* Returns what PMT k of a type accepts. */
+static inline const ice_pmt_acceptance *ice_pmt_acceptance_of(const ice_module_type *type, size_t k)
+{
+    const size_t own = type->pmts[k].acceptance;
+    return own == 0 ? &type->acceptance : &type->own_acceptances[own - 1];
+}
 
 /* A rotation from the module's own frame to the frame of the detector: a unit quaternion. */
 typedef struct ice_orientation {

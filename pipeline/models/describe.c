@@ -96,8 +96,9 @@ static void describe_areas(const ice_module_type *type, FILE *out)
 }
 
 /* Describes what the PMTs of a type accept by angle and by wavelength. */
-static void describe_acceptance(const ice_pmt_acceptance *acceptance, FILE *out)
+static void describe_acceptance(const ice_module_type *type, FILE *out)
 {
+    const ice_pmt_acceptance *acceptance = &type->acceptance;
     ics_range ratios = ics_range_empty;
     for (size_t i = 0; i < acceptance->count; ++i) {
         ics_range_add(&ratios, acceptance->ratios[i]);
@@ -109,6 +110,9 @@ static void describe_acceptance(const ice_pmt_acceptance *acceptance, FILE *out)
     if (acceptance->count > 0) {
         fprintf(out, "           acceptance by wavelength: %.6g .. %.6g of light.acceptance\n",
                 ratios.low, ratios.high);
+    }
+    if (type->own_count > 0) {
+        fprintf(out, "           %zu PMTs give their own acceptance\n", type->own_count);
     }
 }
 
@@ -135,7 +139,7 @@ static void describe_types(const ice_detector *detector, FILE *out)
                     type->mesh.triangle_count, type->reach);
         }
         describe_areas(type, out);
-        describe_acceptance(&type->acceptance, out);
+        describe_acceptance(type, out);
     }
     for (size_t k = 0; k < detector->module_count; ++k) {
         tilted += detector->modules[k].orientation > 0;

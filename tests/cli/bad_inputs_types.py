@@ -100,6 +100,16 @@ def type_cases():
     types("ratios of PMTs without a file", accepts % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
     types("a ratio of PMTs of 0", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: ratio: found 0, expected more than 0, at most 100", {"q.dat": b"400 0\n"})
     types("ratios of PMTs at 200 nm", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: wavelength: found 200, expected 250 .. 700 nm", {"q.dat": b"200 1\n"})
+    single = "{a: {shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.05, %s}]}}"
+    types("one number as angular polynomial of one PMT", single % "angular_polynomial: 1",
+          "angular_polynomial: found '1', expected a list of the maximum and 1 to 16 coefficients")  # fmt: skip
+    types("an angular polynomial of one PMT above its maximum", single % "angular_polynomial: [0.5, 0, 1]",
+          "error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")  # fmt: skip
+    types("an acceptance of one PMT given twice", single % "acceptance_ratio: q.dat, acceptance_ratio: q.dat",
+          "pmts: the key 'acceptance_ratio' is given twice", {"q.dat": b"400 1\n"})  # fmt: skip
+    types("ratios of one PMT without a file", single % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
+    types("ratios of one PMT that fall in wavelength", single % "acceptance_ratio: q.dat", "q.dat:2: error: wavelength: found 400 after 500",
+          {"q.dat": b"500 1\n400 1\n"})  # fmt: skip
     types("types that overlap", "{a: {shape: cylinder, radius: 0.1, half_height: 8.6}}", "twice the reach of the largest type")
     cables("an unknown kind of cables", "slack", "detector.string_cables: found 'slack', expected one of none, straight, side")
     cables("a cable at 400 degrees", "side", "string_cable_azimuth: found '400'", " -s detector.string_cable_azimuth=400")

@@ -16,6 +16,10 @@ void ics_type_free(ice_module_type *type)
     free(type->pmts);
     ics_pmt_areas_free(&type->table);
     ics_pmt_acceptance_free(&type->acceptance);
+    for (size_t k = 0; k < type->own_count; ++k) {
+        ics_pmt_acceptance_free(&type->own_acceptances[k]);
+    }
+    free(type->own_acceptances);
     *type = (ice_module_type){0};
 }
 
