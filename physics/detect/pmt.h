@@ -4,10 +4,11 @@
 #define ICS_PHYSICS_DETECT_PMT_H
 
 #include "physics/detect/detect_pe.h"
+#include "physics/detect/transit.h"
 
 #include <math.h>
 
-/* A PMT in the frame of its module (44 bytes). */
+/* A PMT in the frame of its module (48 bytes). */
 typedef struct ice_pmt_window {
     float axis_x, axis_y, axis_z; /* unit vector in the direction in which it looks */
     float x, y, z;                /* middle of its window, m */
@@ -17,6 +18,7 @@ typedef struct ice_pmt_window {
                      pmt-table: 0 */
     float delay, spread; /* ns, of its transit time */
     uint32_t response;   /* its ice_pmt_response, if there are any */
+    uint32_t transit;    /* its ice_transit_parts, if there are any */
 } ice_pmt_window;
 
 /* A type of modules. */
@@ -61,6 +63,9 @@ typedef struct ice_pmt_tables {
     const ice_pmt_response *responses; /* first that of each type, then those of single PMTs;
                                           NULL: all acceptances are 1 */
     const float *numbers;              /* of the responses */
+    const ice_transit_parts *transits; /* first that of each type, then those of single PMTs; NULL:
+                                          there are no distributions of transit times */
+    const ice_transit_part *transit_parts;
 
     /* Only of pmt-table. sums[k] of a direction: what the PMTs 0 .. k detect of the light that
      * reaches the module, divided by the largest value of the detector. */
@@ -137,6 +142,21 @@ ICE_FN float ice_pmt_angular(const ice_pmt_tables *tables, const ice_pmt_window 
           direction[2] * (double)window->axis_z);
     return ice_polynomial_share(tables->numbers + response->first_coefficient,
                                 response->coefficient_count, (float)fmax(fmin(x, 1), -1));
+}
+
+/* Returns the time (ns) by which the transit through a PMT shifts a hit: its delay, and a time from
+ * its distribution or of its spread, by the words c and d of the block of detection. */
+ICE_FN float ice_pmt_transit_time(const ice_tables *tables, const ice_pmt_tables *pmts,
+                                  const ice_pmt_window *window, ice_identity identity,
+                                  uint32_t block)
+{
+    if (pmts->transits == NULL || pmts->transits[window->transit].count == 0) {
+        return ice_transit_time(tables, identity, block, window->delay, window->spread);
+    }
+    const ice_transit_parts *parts = &pmts->transits[window->transit];
+    const ice_block draw = ice_draw_of(tables, identity, block);
+    return window->delay +
+           ice_transit_drawn(pmts->transit_parts + parts->first, parts->count, draw.c, draw.d);
 }
 
 /* Returns what does not depend on the PMT: whether the module is on, its cable, its efficiency, and

@@ -33,7 +33,8 @@ static void print_path(const ics_yaml_node *node, FILE *out)
 /* Whether a member of a type or of a PMT may be the name of a file. */
 static bool may_be_path(const char *key)
 {
-    static const char *const keys[] = {"pmts", "mesh", "table", "acceptance_ratio"};
+    static const char *const keys[] = {"pmts", "mesh", "table", "acceptance_ratio",
+                                       "transit_times"};
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         found |= strcmp(key, keys[i]) == 0;

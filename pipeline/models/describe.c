@@ -7,6 +7,7 @@
 #include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/range.h"
+#include "pipeline/models/types/transit_times.h"
 
 #include <math.h>
 
@@ -116,6 +117,20 @@ static void describe_acceptance(const ice_module_type *type, FILE *out)
     }
 }
 
+/* Describes the distributions of the transit times of the PMTs of a type. */
+static void describe_transit(const ice_module_type *type, FILE *out)
+{
+    const ice_transit *transit = &type->transit;
+    if (transit->count > 0) {
+        fprintf(out, "           transit times from a table: %.6g .. %.6g ns, mean %.6g ns\n",
+                transit->ranges[0].from, transit->ranges[transit->count - 1].to,
+                ics_transit_times_mean(transit));
+    }
+    if (type->own_transit_count > 0) {
+        fprintf(out, "           %zu PMTs give their own transit times\n", type->own_transit_count);
+    }
+}
+
 /* Describes the types of modules, and the cables between them. */
 static void describe_types(const ice_detector *detector, FILE *out)
 {
@@ -140,6 +155,7 @@ static void describe_types(const ice_detector *detector, FILE *out)
         }
         describe_areas(type, out);
         describe_acceptance(type, out);
+        describe_transit(type, out);
     }
     for (size_t k = 0; k < detector->module_count; ++k) {
         tilted += detector->modules[k].orientation > 0;

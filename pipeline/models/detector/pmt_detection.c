@@ -3,6 +3,7 @@
 #include "physics/body.h"
 #include "pipeline/models/detector/pmt_area_tables.h"
 #include "pipeline/models/detector/pmt_response.h"
+#include "pipeline/models/detector/transit_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -268,10 +269,12 @@ size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant
            detector->type_count * sizeof(ice_pmt_type) +
            window_count(detector) * sizeof(ice_pmt_window) +
            ics_pmt_response_bytes(detector, strcmp(variant, place) == 0) +
+           ics_transit_tables_bytes(detector) +
            (strcmp(variant, table) == 0 ? ics_pmt_area_tables_bytes(detector) : 0);
 }
 
-static ice_pmt_window window_of(const ice_pmt *pmt, double weight, uint32_t response)
+/* A PMT without its weight, and without the numbers of its response and its transit times. */
+static ice_pmt_window window_of(const ice_pmt *pmt)
 {
     return (ice_pmt_window){.axis_x = (float)pmt->axis[0],
                             .axis_y = (float)pmt->axis[1],
@@ -280,10 +283,8 @@ static ice_pmt_window window_of(const ice_pmt *pmt, double weight, uint32_t resp
                             .y = (float)pmt->centre[1],
                             .z = (float)pmt->centre[2],
                             .radius = (float)pmt->radius,
-                            .weight = (float)weight,
                             .delay = (float)pmt->delay,
-                            .spread = (float)pmt->spread,
-                            .response = response};
+                            .spread = (float)pmt->spread};
 }
 
 static void fill_modules(const ice_detector *detector, ice_pmt_module *modules)
@@ -302,16 +303,38 @@ static void fill_modules(const ice_detector *detector, ice_pmt_module *modules)
     }
 }
 
-void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
-                            ice_pmt_tables *out)
+/* Returns what the probabilities of a PMT are multiplied by, before the division by their largest
+ * value (ice_pmt_window.weight). */
+static double weight_of(const char *variant, const ice_module_type *type, const ice_pmt *pmt)
 {
-    ice_pmt_module *modules = memory;
-    ice_pmt_type *types = (ice_pmt_type *)(modules + detector->module_count);
-    ice_pmt_window *windows = (ice_pmt_window *)(types + detector->type_count);
-    const double maximum = detector->angular.maximum;
-    uint32_t next = 0,
-             own = (uint32_t)detector->type_count; /* the first response of a single PMT */
-    fill_modules(detector, modules);
+    if (strcmp(variant, plane) == 0) {
+        return ics_pmt_effective_area(type, pmt);
+    }
+    return strcmp(variant, place) == 0 ? pmt->efficiency : 0;
+}
+
+/* Fills the windows of all types. The responses and the transit times of single PMTs are numbered
+ * behind those of the types. */
+static void fill_windows(const ice_detector *detector, const char *variant, ice_pmt_window *next)
+{
+    size_t responses = detector->type_count, transits = detector->type_count;
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        const ice_module_type *type = &detector->types[i];
+        for (size_t k = 0; k < type->pmt_count; ++k, ++next) {
+            const ice_pmt *pmt = &type->pmts[k];
+            *next = window_of(pmt);
+            next->weight = (float)(weight_of(variant, type, pmt) / detector->angular.maximum);
+            next->response = (uint32_t)(pmt->acceptance == 0 ? i : responses + pmt->acceptance - 1);
+            next->transit = (uint32_t)(pmt->transit == 0 ? i : transits + pmt->transit - 1);
+        }
+        responses += type->own_count;
+        transits += type->own_transit_count;
+    }
+}
+
+static void fill_types(const ice_detector *detector, ice_pmt_type *types)
+{
+    uint32_t next = 0;
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
         types[i] = (ice_pmt_type){.first = next,
@@ -322,23 +345,32 @@ void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, v
                                   .half_height = (float)type->half_height,
                                   .beta = (float)type->beta,
                                   .own_responses = type->own_count > 0};
-        for (size_t k = 0; k < type->pmt_count; ++k) {
-            const ice_pmt *pmt = &type->pmts[k];
-            const double weight = strcmp(variant, plane) == 0   ? ics_pmt_effective_area(type, pmt)
-                                  : strcmp(variant, place) == 0 ? pmt->efficiency
-                                                                : 0;
-            const size_t response = pmt->acceptance == 0 ? i : own + pmt->acceptance - 1;
-            windows[next++] = window_of(pmt, weight / maximum, (uint32_t)response);
-        }
-        own += (uint32_t)type->own_count;
+        next += (uint32_t)type->pmt_count;
     }
-    *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+}
+
+void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
+                            ice_pmt_tables *out)
+{
     const bool has_angles = strcmp(variant, place) == 0;
-    const size_t bytes = ics_pmt_response_bytes(detector, has_angles);
-    if (bytes > 0) {
-        ics_pmt_response_fill(detector, has_angles, windows + next, out);
+    const size_t responses = ics_pmt_response_bytes(detector, has_angles),
+                 transits = ics_transit_tables_bytes(detector);
+    ice_pmt_module *modules = memory;
+    ice_pmt_type *types = (ice_pmt_type *)(modules + detector->module_count);
+    ice_pmt_window *windows = (ice_pmt_window *)(types + detector->type_count);
+    char *rest = (char *)(windows + window_count(detector));
+    fill_modules(detector, modules);
+    fill_types(detector, types);
+    fill_windows(detector, variant, windows);
+    *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+    if (responses > 0) {
+        ics_pmt_response_fill(detector, has_angles, rest, out);
+    }
+    if (transits > 0) {
+        ics_transit_tables_fill(detector, rest + responses, out);
     }
     if (strcmp(variant, table) == 0) {
-        ics_pmt_area_tables_fill(detector, maximum, (char *)(windows + next) + bytes, out);
+        ics_pmt_area_tables_fill(detector, detector->angular.maximum, rest + responses + transits,
+                                 out);
     }
 }

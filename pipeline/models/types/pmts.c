@@ -5,6 +5,7 @@
 #include "pipeline/config/schema/schema_value.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
+#include "pipeline/models/types/transit_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static int read_number(const ics_yaml_node *node, int number, double values[NUMB
 typedef struct pmt_values {
     double numbers[NUMBERS];
     ics_pmt_acceptance_nodes acceptance;
+    const ics_yaml_node *transit; /* the name of a file; NULL: not given */
 } pmt_values;
 
 static int read_entry(const ics_yaml_entry *entry, pmt_values *values, icestream_error *error)
@@ -109,10 +111,14 @@ static int read_entry(const ics_yaml_entry *entry, pmt_values *values, icestream
         values->acceptance.ratio = entry->value;
         return ICESTREAM_OK;
     }
+    if (strcmp(key, "transit_times") == 0) {
+        values->transit = entry->value;
+        return ICESTREAM_OK;
+    }
     return ics_yaml_error(error, entry->key,
                           "pmts: unknown key '%.60s', expected some of zenith, azimuth, x, y, z, "
                           "radius, efficiency, delay, spread, angular_polynomial, "
-                          "acceptance_ratio",
+                          "acceptance_ratio, transit_times",
                           key);
 }
 
@@ -144,6 +150,10 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
     }
     if (values.acceptance.angular != NULL || values.acceptance.ratio != NULL) {
         const int result = ics_pmt_acceptance_add(&values.acceptance, type, out, error);
+        status = status ? status : result;
+    }
+    if (values.transit != NULL) {
+        const int result = ics_transit_times_add(values.transit, type, out, error);
         status = status ? status : result;
     }
     return status;

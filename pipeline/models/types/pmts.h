@@ -9,7 +9,7 @@
 /* Reads the PMTs of a type whose shape, sizes and acceptance are known. A PMT is [zenith, azimuth],
  * or a mapping with some of zenith, azimuth (of the direction in which it looks, degrees), x, y, z
  * (the middle of its window, m), radius (m), efficiency, delay, spread (ns), angular_polynomial,
- * acceptance_ratio (pmt_acceptance.h). A PMT without a place is
+ * acceptance_ratio (pmt_acceptance.h), transit_times (transit_times.h). A PMT without a place is
  * where the line from the centre in its direction meets the surface; a PMT without a direction
  * looks away from the centre. A text is the name of a CSV file with columns of the
  * numbers. `radius` is that

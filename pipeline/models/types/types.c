@@ -8,6 +8,7 @@
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/pmt_areas.h"
 #include "pipeline/models/types/pmts.h"
+#include "pipeline/models/types/transit_times.h"
 #include "pipeline/models/types/type_mesh.h"
 #include "tables/tables.h"
 
@@ -58,6 +59,7 @@ enum {
     TABLE,
     ANGULAR,
     RATIO,
+    TRANSIT,
     MESH,
     UNIT,
     PARTS,
@@ -103,6 +105,7 @@ static const ics_schema_field fields[FIELDS] = {
     [TABLE] = {.path = "table", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [ANGULAR] = {.path = "angular_polynomial", .type = ICS_SCHEMA_CUSTOM, .custom = &angular_field},
     [RATIO] = {.path = "acceptance_ratio", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
+    [TRANSIT] = {.path = "transit_times", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [MESH] = {.path = "mesh", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [UNIT] = {.path = "unit",
               .type = ICS_SCHEMA_NUMBER,
@@ -175,6 +178,10 @@ static int read_rest(const type_values *values, const ics_yaml_node *const given
     ICS_TRY(ics_pmt_acceptance_read(&acceptance, &type->acceptance, error));
     if (given[PMTS] != NULL) {
         ICS_TRY(ics_pmts_read_yaml(given[PMTS], values->pmt_radius, type, error));
+    }
+    if (given[TRANSIT] != NULL) {
+        ICS_TRY(ics_transit_times_read(given[TRANSIT], &type->transit, error));
+        ICS_TRY(ics_transit_times_check(given[TRANSIT], type, error));
     }
     if (given[TABLE] != NULL) {
         ICS_TRY(ics_pmt_areas_read_yaml(given[TABLE], type, error));
