@@ -200,8 +200,12 @@ typedef struct ice_pmt {
     double centre[3];     /* m, the middle of its window on the surface of the module */
     double radius;        /* m, of its window; 0: not known */
     double efficiency;    /* relative to the standard, >= 0 */
-    double delay, spread; /* ns, mean and standard deviation of its transit time; >= 0 */
+    double delay, spread; /* ns, mean and standard deviation of its transit time; >= 0. With a
+                             distribution of transit times the spread is 0, and the delay comes
+                             on top */
     double largest_area;  /* m2, in the table of effective areas of its type; 0: no table */
+    size_t acceptance;    /* 0: that of its type; k: own_acceptances[k - 1] of its type */
+    size_t transit;       /* 0: that of its type; k: own_transits[k - 1] of its type */
 } ice_pmt;
 
 #define ICE_PMTS_MAX  1023 /* ice_arrival_part() in stages/shape.h */
@@ -230,7 +234,7 @@ typedef struct ice_pmt_areas {
     size_t ring_count, direction_count; /* 0: the type has no table */
 } ice_pmt_areas;
 
-/* What all PMTs of a type accept in addition to their efficiencies (physics.md 8.17). */
+/* What PMTs accept in addition to their efficiencies (physics.md 8.17). */
 typedef struct ice_pmt_acceptance {
     ice_angular angular; /* by the cosine between a PMT's axis and the direction from which the
                             light comes; never with an edge; count 0: 1 everywhere */
@@ -238,6 +242,18 @@ typedef struct ice_pmt_acceptance {
     double *ratios;      /* [count], > 0, relative to the acceptance of light by wavelength */
     size_t count;        /* 0: 1 everywhere */
 } ice_pmt_acceptance;
+
+/* A part of a distribution of transit times, in which the density is linear. */
+typedef struct ice_transit_range {
+    double from, to;  /* ns, from < to */
+    double low, high; /* densities at `from` and at `to`, >= 0, any normalisation */
+} ice_transit_range;
+
+/* A distribution of transit times (physics.md 8.18). Its area is above 0. */
+typedef struct ice_transit {
+    ice_transit_range *ranges; /* [count], ascending in time */
+    size_t count;              /* 0: none */
+} ice_transit;
 
 /* Of a spheroid `radius` is the horizontal and `half_height` the vertical semi-axis. Of a capsule
  * and of a cylinder `half_height` is half of the height of the whole body. */
@@ -255,8 +271,27 @@ typedef struct ice_module_type {
     ice_pmt *pmts;      /* [pmt_count] */
     size_t pmt_count;   /* 0 .. ICE_PMTS_MAX */
     ice_pmt_areas table;
-    ice_pmt_acceptance acceptance;
+    ice_pmt_acceptance acceptance;       /* of the PMTs that do not give their own */
+    ice_pmt_acceptance *own_acceptances; /* [own_count], of single PMTs */
+    size_t own_count;                    /* 0 .. pmt_count */
+    ice_transit transit;                 /* of the PMTs that do not give their own */
+    ice_transit *own_transits;           /* [own_transit_count], of single PMTs */
+    size_t own_transit_count;            /* 0 .. pmt_count */
 } ice_module_type;
+
+/* Returns what PMT k of a type accepts. */
+static inline const ice_pmt_acceptance *ice_pmt_acceptance_of(const ice_module_type *type, size_t k)
+{
+    const size_t own = type->pmts[k].acceptance;
+    return own == 0 ? &type->acceptance : &type->own_acceptances[own - 1];
+}
+
+/* Returns the distribution of the transit times of PMT k of a type. */
+static inline const ice_transit *ice_pmt_transit_of(const ice_module_type *type, size_t k)
+{
+    const size_t own = type->pmts[k].transit;
+    return own == 0 ? &type->transit : &type->own_transits[own - 1];
+}
 
 /* A rotation from the module's own frame to the frame of the detector: a unit quaternion. */
 typedef struct ice_orientation {

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
 """Runs modules that are no spheres as the public program ppc has run them, and judges the counts.
 
-    scripts/reference_shapes.py PHOTONS [RUN ...]
+    scripts/reference_shapes.py [--part PHOTONS] PHOTONS [RUN ...]
 
-PHOTONS: about as many photons as each run propagates, e.g. 1e7. Fewer than the list of cascades makes are
-drawn from its steps; for more the list is repeated. RUN: degg, mdom, cylinder (configs/reference/shapes); all
-if none is named. Prints a table in Markdown: photons, arrivals and photo-electrons, their ratios to ppc, and the
-p-values of chi-square tests of the counts of modules and of PMTs. Exit status 0: all p-values are above 1e-3,
-and the ratios of totals are within 0.5 % or four standard deviations; 1: one is not; 2: something failed.
+PHOTONS: about as many photons as each run propagates, e.g. 1e7; or how many times ppc's photons, e.g. 5x, which are
+2.5e9 for degg, 1.2e9 for mdom and 46e9 for cylinder. Fewer than the list of cascades makes are drawn from its
+steps; for more the list is repeated. RUN: degg, mdom, cylinder (configs/reference/shapes); all if none is named.
+Runs of more photons than --part (2e9) are divided into equal parts with different seeds, whose hits are counted and
+removed one after the other: 46e9 photons of cylinder have 91 million arrivals.
+
+Prints a table in Markdown: photons, arrivals and photo-electrons, their ratios to ppc, and the p-values of
+chi-square tests of the counts of modules and of PMTs. Exit status 0: all p-values are above 1e-3, and the ratios of
+totals are within 0.5 % or four standard deviations; 1: one is not; 2: something failed.
 
 The largest sensitivity m, by which probabilities are divided, does not exist for cylinders without ends, because
 their area vanishes along their axis. There ppc's m depends on its list of directions, so the ratio of
@@ -19,8 +23,10 @@ low, and it accepts a hit with acceptance(w - 1 nm) / acceptance(w), at most 1.
 ICESTREAM         the program (icestream)
 ICESTREAM_SHARED  the folder with ice and reference (shared, next to the repository)
 OPTIONS           further options of `icestream run`, such as "-s device.backend=cuda"
-KEEP              a folder for steps and hits; else they are removed
+KEEP              a folder for the steps and hits of the last part; else they are removed
 """
+import argparse
+import collections
 import csv
 import json
 import math
@@ -43,6 +49,9 @@ TOTALS = {
     "cylinder": (9172900429, 18279738, 231594),
 }
 LIST = "cas_10TeV_100.f2k"
+SEED = 1515
+# The columns by which photo-electrons are counted: modules, modules and PMTs, PMTs.
+COUNTED = (("string", "module"), ("string", "module", "pmt"), ("pmt",))
 
 
 def cherenkov(wavelength):
@@ -79,7 +88,8 @@ def share_kept():
 def call(arguments):
     result = subprocess.run([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if result.returncode != 0:
-        sys.exit(f"reference_shapes.py: {shlex.join([PROGRAM, *arguments])}\n{result.stderr}")
+        print(f"reference_shapes.py: {shlex.join([PROGRAM, *arguments])}\n{result.stderr}", file=sys.stderr)
+        sys.exit(2)
 
 
 def thin(steps, photons, seed):
@@ -98,8 +108,8 @@ def repeated(events, repeats):
     return "".join(lines[:first] + of_events * repeats + lines[last:])
 
 
-def compute(name, photons, folder):
-    """Returns the hits and the account of a run."""
+def compute(name, photons, seed, folder):
+    """Returns the hits and the account of a run, or of a part of it."""
     config = f"{ROOT}/configs/reference/shapes/{name}.yaml"
     acceptance, steps = f"{folder}/acceptance.dat", f"{folder}/{name}.steps.npy"
     particles, summary = f"{folder}/{name}.f2k", f"{folder}/{name}.summary.json"
@@ -108,7 +118,7 @@ def compute(name, photons, folder):
     with open(f"{SHARED}/reference/ppc/bench/{LIST}") as file:
         cascades = file.read()
     settings = [config, "-s", f"light.acceptance={acceptance}", "-s", f"particles.file={particles}"]
-    settings += ["-s", f"ice.directory={ice}", "-s", f"detector.file={ice}/geo-f2k", "--force"]
+    settings += ["-s", f"ice.directory={ice}", "-s", f"detector.file={ice}/geo-f2k", "-s", f"run.seed={seed}", "--force"]
     repeats = 1
     while True:
         with open(particles, "w") as file:
@@ -119,13 +129,44 @@ def compute(name, photons, folder):
         if made >= photons:
             break
         repeats = math.ceil(1.01 * photons * repeats / made)
-    numpy.save(steps, thin(all_steps, photons, 15))
+    numpy.save(steps, thin(all_steps, photons, seed))
     call(["run", *settings, "-s", f"source.files={steps}", "-s", "source.light_mismatch=accept", "-s",
           "sink.hits=both", "-s", f"sink.directory={folder}", "--summary", summary,
           *shlex.split(os.environ.get("OPTIONS", ""))])  # fmt: skip
     with open(summary) as file:
         account = json.load(file)["account"]
     return numpy.load(f"{folder}/{name}.hits.npy"), account
+
+
+class Counts:
+    """What all parts of a run together have: photons, arrivals, photo-electrons and their counts."""
+
+    def __init__(self):
+        self.photons = self.arrivals = self.detected = 0
+        self.counts = [collections.Counter() for _ in COUNTED]
+        self.arrived_squares = self.detected_squares = 0.0
+
+    def add(self, hits, account):
+        electrons = hits[hits["pmt"] >= 0]
+        self.photons += account["created"]
+        self.arrivals += len(hits)
+        self.detected += len(electrons)
+        self.arrived_squares += squares(hits, ())
+        self.detected_squares += squares(electrons, ("string", "module"))
+        for counter, names in zip(self.counts, COUNTED):
+            counter.update(counts_of(electrons, names))
+
+
+def compute_parts(name, photons, part, folder):
+    """Runs the parts and returns their counts. The photons of different parts have different random numbers."""
+    counts, parts = Counts(), max(1, math.ceil(photons / part))
+    for i in range(parts):
+        hits, account = compute(name, photons / parts, SEED + i, folder)
+        counts.add(hits, account)
+        if parts > 1:
+            print(f"{name}: part {i + 1} of {parts}, {counts.photons:.4g} photons, {counts.arrivals} arrivals",
+                  file=sys.stderr, flush=True)  # fmt: skip
+    return counts
 
 
 def chi_square_p(chi_square, degrees):
@@ -136,15 +177,15 @@ def chi_square_p(chi_square, degrees):
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
-def inflation(hits, names):
-    """The variance of counts by which a photon with several hits makes them wider than Poisson's."""
+def squares(hits, names):
+    """The sum of the squares of how many hits each photon has, on each module if names say so. Divided by the number of
+    hits it is the variance of counts in units of Poisson's."""
     keys = [hits[n].astype(numpy.int64) for n in ("event_id", "step_id", "photon_id", *names)]
     order = numpy.lexsort(keys)
     new = numpy.ones(len(hits), bool)
     if len(hits) > 1:
         new[1:] = numpy.any([k[order][1:] != k[order][:-1] for k in keys], axis=0)
-    sizes = numpy.diff(numpy.append(numpy.flatnonzero(new), len(hits)))
-    return float(numpy.sum(sizes**2.0) / numpy.sum(sizes)) if len(hits) else 1.0
+    return float(numpy.sum(numpy.diff(numpy.append(numpy.flatnonzero(new), len(hits))) ** 2.0))
 
 
 def compare(ours, theirs, factor):
@@ -178,25 +219,21 @@ def reference_counts(name):
     return modules, pmts, by_pmt
 
 
-def judge(name, hits, account):
+def judge(name, ours):
     """Prints the row of a run; returns whether it agrees."""
-    electrons = hits[hits["pmt"] >= 0]
-    photons, arrivals, detected = account["created"], len(hits), len(electrons)
+    photons, arrivals, detected = ours.photons, ours.arrivals, ours.detected
     their_photons, their_arrivals, their_detected = TOTALS[name]
     ratios = [
         (arrivals / photons) / (their_arrivals / their_photons),
-        (detected / arrivals) / (their_detected / their_arrivals) * share_kept(),
+        (detected / max(arrivals, 1)) / (their_detected / their_arrivals) * share_kept(),
     ]
-    several = inflation(hits, ())
+    several = ours.arrived_squares / max(arrivals, 1)
     errors = [
-        ratios[0] * math.sqrt(several * (1 / arrivals + 1 / their_arrivals)),
+        ratios[0] * math.sqrt(several * (1 / max(arrivals, 1) + 1 / their_arrivals)),
         ratios[1] * math.sqrt(1 / max(detected, 1) + 1 / their_detected),
     ]
-    factor = inflation(electrons, ("string", "module"))
-    p = [
-        compare(counts_of(electrons, names), counts, factor)
-        for names, counts in zip((("string", "module"), ("string", "module", "pmt"), ("pmt",)), reference_counts(name))
-    ]
+    factor = ours.detected_squares / max(detected, 1)
+    p = [compare(counts, theirs, factor) for counts, theirs in zip(ours.counts, reference_counts(name))]
     judged = ratios if name != "cylinder" else ratios[:1]
     agrees = all(x > 1e-3 for x in p) and all(
         abs(r - 1) < max(0.005, 4 * e) for r, e in zip(judged, errors))  # fmt: skip
@@ -206,10 +243,25 @@ def judge(name, hits, account):
     return agrees
 
 
+def photons_of(text):
+    """Returns what the argument asks for: a function of the name of a run."""
+    try:
+        number = float(text.removesuffix("x"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e15:
+        raise argparse.ArgumentTypeError(f"found '{text}', expected a number above 0, or times ppc's photons, as in 5x")
+    return (lambda name: number * TOTALS[name][0]) if text.endswith("x") else lambda name: number
+
+
 def main():
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-") or not set(sys.argv[2:]) <= set(RUNS):
-        sys.exit(__doc__)
-    photons = float(sys.argv[1])
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"), add_help=False)
+    parser.add_argument("--part", type=float, default=2e9)
+    parser.add_argument("photons", type=photons_of)
+    parser.add_argument("runs", nargs="*")
+    given = parser.parse_args()
+    if not set(given.runs) <= set(RUNS) or not given.part >= 1:
+        parser.error("found " + " ".join(sys.argv[1:]))
     print("| run | photons | arrivals | photo-electrons | arrivals per photon / ppc | photo-electrons per arrival / "
           "ppc | p modules | p modules and PMTs | p PMTs | agrees |")  # fmt: skip
     print("|---" * 10 + "|", flush=True)
@@ -217,9 +269,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = os.environ.get("KEEP", scratch)
         os.makedirs(folder, exist_ok=True)
-        for name in sys.argv[2:] or RUNS:
-            hits, account = compute(name, photons, folder)
-            agree &= judge(name, hits, account)
+        for name in given.runs or RUNS:
+            agree &= judge(name, compute_parts(name, given.photons(name), given.part, folder))
             sys.stdout.flush()
     sys.exit(0 if agree else 1)
 

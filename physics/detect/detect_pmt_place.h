@@ -43,8 +43,8 @@ ICE_FN float ice_detect_pmt_place(const ice_detection *detection, const ice_arri
     }
     const ice_pmt_tables *tables = detection->pmts;
     const ice_pmt_window *window = &tables->windows[type->first + (uint32_t)pmt];
-    return common * window->weight *
-           ice_pmt_angular(tables, (uint32_t)(type - tables->types), window, direction);
+    return common * window->weight * ice_pmt_own_ratio(tables, type, window, arrival->wavelength) *
+           ice_pmt_angular(tables, window, direction);
 }
 
 /* Returns the PMT that detects the light. The point of impact decides, so `share` has no meaning.

@@ -7,24 +7,26 @@
 #include "physics/body.h"
 #include "physics/detect/pmt.h"
 
-/* Returns the effective area of one PMT (window->weight times the area that it turns to the light).
- */
-ICE_FN double ice_pmt_plane_area(const ice_pmt_type *type, const ice_pmt_window *window,
-                                 const double direction[3])
+/* Returns the effective area of one PMT at a wavelength (nm): window->weight times its acceptance
+ * and the area that it turns to the light. */
+ICE_FN double ice_pmt_plane_area(const ice_pmt_tables *tables, const ice_pmt_type *type,
+                                 uint32_t pmt, const double direction[3], float wavelength)
 {
+    const ice_pmt_window *window = &tables->windows[type->first + pmt];
     const double x =
         -(direction[0] * (double)window->axis_x + direction[1] * (double)window->axis_y +
           direction[2] * (double)window->axis_z);
-    return (double)window->weight * ice_pmt_share(fmax(fmin(x, 1), -1), (double)type->beta);
+    return (double)window->weight * ice_pmt_share(fmax(fmin(x, 1), -1), (double)type->beta) *
+           (double)ice_pmt_own_ratio(tables, type, window, wavelength);
 }
 
-/* Returns the sum of the effective areas of the PMTs before number `count`. */
-ICE_FN double ice_pmt_plane_sum(const ice_detection *detection, const ice_pmt_type *type,
-                                const double direction[3], uint32_t count)
+/* Returns the sum of the effective areas of all PMTs. */
+ICE_FN double ice_pmt_plane_sum(const ice_pmt_tables *tables, const ice_pmt_type *type,
+                                const double direction[3], float wavelength)
 {
     double sum = 0;
-    for (uint32_t k = 0; k < count; ++k) {
-        sum += ice_pmt_plane_area(type, &detection->pmts->windows[type->first + k], direction);
+    for (uint32_t k = 0; k < type->count; ++k) {
+        sum += ice_pmt_plane_area(tables, type, k, direction, wavelength);
     }
     return sum;
 }
@@ -43,7 +45,7 @@ ICE_FN float ice_detect_pmt_plane(const ice_detection *detection, const ice_arri
     const double shadow =
         ice_body_area((ice_shape)type->shape, type->open_ends != 0, (double)type->radius,
                       (double)type->half_height, direction[2]);
-    const double sum = ice_pmt_plane_sum(detection, type, direction, type->count);
+    const double sum = ice_pmt_plane_sum(detection->pmts, type, direction, arrival->wavelength);
     const double share = type->open_ends ? fmin(sum / fmax(shadow, 1e-12), 1) : sum / shadow;
     return common * (float)share;
 }
@@ -55,11 +57,11 @@ ICE_FN int32_t ice_pmt_of_pmt_plane(const ice_detection *detection, const ice_ar
     double direction[3], impact[3];
     const ice_pmt_type *type = ice_pmt_view(detection, arrival, direction, impact);
     const double wanted =
-        (double)share * ice_pmt_plane_sum(detection, type, direction, type->count);
+        (double)share * ice_pmt_plane_sum(detection->pmts, type, direction, arrival->wavelength);
     double sum = 0;
     uint32_t k = 0;
     for (; k + 1 < type->count; ++k) {
-        sum += ice_pmt_plane_area(type, &detection->pmts->windows[type->first + k], direction);
+        sum += ice_pmt_plane_area(detection->pmts, type, k, direction, arrival->wavelength);
         if (sum > wanted) {
             break;
         }

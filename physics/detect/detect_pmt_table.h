@@ -79,6 +79,25 @@ ICE_FN double ice_pmt_table_sum(const ice_pmt_tables *tables, const ice_pmt_grid
     return sum;
 }
 
+/* The same with the acceptance of every PMT at a wavelength (nm), if the PMTs of the type differ in
+ * it. It never decreases with `last` either. */
+ICE_FN double ice_pmt_table_accepted(const ice_pmt_tables *tables, const ice_pmt_type *type,
+                                     const ice_pmt_around *around, uint32_t last, float wavelength)
+{
+    const ice_pmt_grid *grid = &tables->grids[type - tables->types];
+    if (!type->own_responses) {
+        return ice_pmt_table_sum(tables, grid, type->count, around, last);
+    }
+    double sum = 0, before = 0;
+    for (uint32_t k = 0; k <= last; ++k) {
+        const double until = ice_pmt_table_sum(tables, grid, type->count, around, k);
+        sum += (until - before) * (double)ice_pmt_own_ratio(
+                                      tables, type, &tables->windows[type->first + k], wavelength);
+        before = until;
+    }
+    return sum;
+}
+
 ICE_FN float ice_detect_pmt_table(const ice_detection *detection, const ice_arrival *arrival)
 {
     const float common = ice_pmt_common(detection, arrival);
@@ -94,7 +113,8 @@ ICE_FN float ice_detect_pmt_table(const ice_detection *detection, const ice_arri
     }
     ice_pmt_around around;
     ice_pmt_table_around(tables, grid, direction, &around);
-    return common * (float)ice_pmt_table_sum(tables, grid, type->count, &around, type->count - 1);
+    return common * (float)ice_pmt_table_accepted(tables, type, &around, type->count - 1,
+                                                  arrival->wavelength);
 }
 
 /* Returns the PMT that detects the light; `share` in [0, 1) is uniform. The probability of the
@@ -110,10 +130,10 @@ ICE_FN int32_t ice_pmt_of_pmt_table(const ice_detection *detection, const ice_ar
     ice_pmt_table_around(tables, grid, direction, &around);
     uint32_t low = 0, high = type->count - 1;
     const double wanted =
-        (double)share * ice_pmt_table_sum(tables, grid, type->count, &around, high);
+        (double)share * ice_pmt_table_accepted(tables, type, &around, high, arrival->wavelength);
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (ice_pmt_table_sum(tables, grid, type->count, &around, middle) > wanted) {
+        if (ice_pmt_table_accepted(tables, type, &around, middle, arrival->wavelength) > wanted) {
             high = middle;
         } else {
             low = middle + 1;

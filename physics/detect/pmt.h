@@ -4,10 +4,11 @@
 #define ICS_PHYSICS_DETECT_PMT_H
 
 #include "physics/detect/detect_pe.h"
+#include "physics/detect/transit.h"
 
 #include <math.h>
 
-/* A PMT in the frame of its module (40 bytes). */
+/* A PMT in the frame of its module (48 bytes). */
 typedef struct ice_pmt_window {
     float axis_x, axis_y, axis_z; /* unit vector in the direction in which it looks */
     float x, y, z;                /* middle of its window, m */
@@ -16,6 +17,8 @@ typedef struct ice_pmt_window {
                      both divided by the largest value of the detector (ice_detect_pmt_...);
                      pmt-table: 0 */
     float delay, spread; /* ns, of its transit time */
+    uint32_t response;   /* its ice_pmt_response, if there are any */
+    uint32_t transit;    /* its ice_transit_parts, if there are any */
 } ice_pmt_window;
 
 /* A type of modules. */
@@ -25,7 +28,7 @@ typedef struct ice_pmt_type {
     uint32_t open_ends;        /* 1: a cylinder whose ends light passes */
     float radius, half_height; /* m */
     float beta;                /* physics/model.h */
-    uint32_t unused;
+    uint32_t own_responses;    /* 1: its PMTs differ in their acceptances */
 } ice_pmt_type;
 
 /* How a module hangs, and its type. The quaternion turns from its frame to that of the detector. */
@@ -46,7 +49,7 @@ typedef struct ice_pmt_grid {
     uint32_t first_azimuth, first_sum;
 } ice_pmt_grid;
 
-/* The acceptances of a type by angle and by wavelength, as indices of `numbers`. */
+/* The acceptances of PMTs by angle and by wavelength, as indices of `numbers`. */
 typedef struct ice_pmt_response {
     uint32_t first_coefficient, coefficient_count; /* of the polynomial by angle; count 0: 1 */
     uint32_t first_point,
@@ -57,8 +60,12 @@ typedef struct ice_pmt_tables {
     const ice_pmt_module *modules; /* [module_count] */
     const ice_pmt_type *types;
     const ice_pmt_window *windows;
-    const ice_pmt_response *responses; /* for each type; NULL: all acceptances are 1 */
+    const ice_pmt_response *responses; /* first that of each type, then those of single PMTs;
+                                          NULL: all acceptances are 1 */
     const float *numbers;              /* of the responses */
+    const ice_transit_parts *transits; /* first that of each type, then those of single PMTs; NULL:
+                                          there are no distributions of transit times */
+    const ice_transit_part *transit_parts;
 
     /* Only of pmt-table. sums[k] of a direction: what the PMTs 0 .. k detect of the light that
      * reaches the module, divided by the largest value of the detector. */
@@ -100,28 +107,36 @@ ICE_FN double ice_pmt_share(double x, double beta)
                        3.14159265358979323846;
 }
 
-/* Returns the acceptance of the PMTs of a type at a wavelength (nm), relative to that of light:
- * linear between the points, and beyond them the outermost one. */
-ICE_FN float ice_pmt_ratio(const ice_pmt_tables *tables, uint32_t type, float wavelength)
+/* Returns the acceptance at a wavelength (nm), relative to that of light: linear between the
+ * points, and beyond them the outermost one. `number` is that of the response. */
+ICE_FN float ice_pmt_ratio(const ice_pmt_tables *tables, uint32_t number, float wavelength)
 {
-    if (tables->responses == NULL || tables->responses[type].point_count == 0) {
+    if (tables->responses == NULL || tables->responses[number].point_count == 0) {
         return 1.0f;
     }
-    const ice_pmt_response *response = &tables->responses[type];
+    const ice_pmt_response *response = &tables->responses[number];
     const float *points = tables->numbers + response->first_point;
     return ice_curve_value(ice_curve_find(points, response->point_count, wavelength),
                            points + response->point_count);
 }
 
+/* Returns the acceptance of one PMT at a wavelength (nm). It is 1 if all PMTs of the type have the
+ * same acceptance, which ice_pmt_common() contains then. */
+ICE_FN float ice_pmt_own_ratio(const ice_pmt_tables *tables, const ice_pmt_type *type,
+                               const ice_pmt_window *window, float wavelength)
+{
+    return type->own_responses ? ice_pmt_ratio(tables, window->response, wavelength) : 1.0f;
+}
+
 /* Returns the acceptance of a PMT for light that travels along `direction` in the frame of the
  * module. */
-ICE_FN float ice_pmt_angular(const ice_pmt_tables *tables, uint32_t type,
-                             const ice_pmt_window *window, const double direction[3])
+ICE_FN float ice_pmt_angular(const ice_pmt_tables *tables, const ice_pmt_window *window,
+                             const double direction[3])
 {
-    if (tables->responses == NULL || tables->responses[type].coefficient_count == 0) {
+    if (tables->responses == NULL || tables->responses[window->response].coefficient_count == 0) {
         return 1.0f;
     }
-    const ice_pmt_response *response = &tables->responses[type];
+    const ice_pmt_response *response = &tables->responses[window->response];
     const double x =
         -(direction[0] * (double)window->axis_x + direction[1] * (double)window->axis_y +
           direction[2] * (double)window->axis_z);
@@ -129,8 +144,23 @@ ICE_FN float ice_pmt_angular(const ice_pmt_tables *tables, uint32_t type,
                                 response->coefficient_count, (float)fmax(fmin(x, 1), -1));
 }
 
-/* Returns what does not depend on the PMT: whether the module is on, its cable, its efficiency and
- * the wavelength. */
+/* Returns the time (ns) by which the transit through a PMT shifts a hit: its delay, and a time from
+ * its distribution or of its spread, by the words c and d of the block of detection. */
+ICE_FN float ice_pmt_transit_time(const ice_tables *tables, const ice_pmt_tables *pmts,
+                                  const ice_pmt_window *window, ice_identity identity,
+                                  uint32_t block)
+{
+    if (pmts->transits == NULL || pmts->transits[window->transit].count == 0) {
+        return ice_transit_time(tables, identity, block, window->delay, window->spread);
+    }
+    const ice_transit_parts *parts = &pmts->transits[window->transit];
+    const ice_block draw = ice_draw_of(tables, identity, block);
+    return window->delay +
+           ice_transit_drawn(pmts->transit_parts + parts->first, parts->count, draw.c, draw.d);
+}
+
+/* Returns what does not depend on the PMT: whether the module is on, its cable, its efficiency, and
+ * the wavelength as far as it means the same for all PMTs. */
 ICE_FN float ice_pmt_common(const ice_detection *detection, const ice_arrival *arrival)
 {
     const ice_sensor *sensor = &detection->sensors[ice_arrival_module(arrival)];
@@ -140,10 +170,12 @@ ICE_FN float ice_pmt_common(const ice_detection *detection, const ice_arrival *a
     if (sensor->flags & ICE_SENSOR_CABLE && ice_is_shadowed(detection, sensor, arrival)) {
         return 0.0f;
     }
-    const uint32_t type = detection->pmts->modules[ice_arrival_module(arrival)].type;
+    const ice_pmt_tables *tables = detection->pmts;
+    const uint32_t type = tables->modules[ice_arrival_module(arrival)].type;
     return sensor->efficiency *
            ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength) *
-           ice_pmt_ratio(detection->pmts, type, arrival->wavelength);
+           (tables->types[type].own_responses ? 1.0f
+                                              : ice_pmt_ratio(tables, type, arrival->wavelength));
 }
 
 /* Gives the direction and the impact of an arrival in the frame of its module, and returns the type

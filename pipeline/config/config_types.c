@@ -30,15 +30,57 @@ static void print_path(const ics_yaml_node *node, FILE *out)
     free(path);
 }
 
-/* Whether a member of a type may be the name of a file. */
+/* Whether a member of a type or of a PMT may be the name of a file. */
 static bool may_be_path(const char *key)
 {
-    static const char *const keys[] = {"pmts", "mesh", "table", "acceptance_ratio"};
+    static const char *const keys[] = {"pmts", "mesh", "table", "acceptance_ratio",
+                                       "transit_times"};
     bool found = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         found |= strcmp(key, keys[i]) == 0;
     }
     return found;
+}
+
+/* Prints the members of a PMT. Names of files become absolute paths. */
+static void print_pmt(const ics_yaml_node *pmt, FILE *out)
+{
+    if (pmt->kind != ICS_YAML_MAPPING) {
+        ics_yaml_print(pmt, out);
+        return;
+    }
+    fputc('{', out);
+    for (size_t i = 0; i < pmt->count; ++i) {
+        const ics_yaml_node *key = pmt->entries[i].key, *value = pmt->entries[i].value;
+        fputs(i ? ", " : "", out);
+        ics_yaml_print_text(key->text, out);
+        fputs(": ", out);
+        if (value->kind == ICS_YAML_SCALAR && may_be_path(key->text)) {
+            print_path(value, out);
+        } else {
+            ics_yaml_print(value, out);
+        }
+    }
+    fputc('}', out);
+}
+
+/* Prints a member of a type: the name of a file as an absolute path, PMTs one by one. */
+static void print_member(const char *key, const ics_yaml_node *value, FILE *out)
+{
+    if (value->kind == ICS_YAML_SCALAR && may_be_path(key)) {
+        print_path(value, out);
+        return;
+    }
+    if (value->kind != ICS_YAML_LIST || strcmp(key, "pmts") != 0) {
+        ics_yaml_print(value, out);
+        return;
+    }
+    fputc('[', out);
+    for (size_t i = 0; i < value->count; ++i) {
+        fputs(i ? ", " : "", out);
+        print_pmt(value->items[i], out);
+    }
+    fputc(']', out);
 }
 
 /* Prints a type. Names of files become absolute paths. */
@@ -54,16 +96,11 @@ static void print_type(const ics_yaml_node *type, FILE *out)
     }
     fputc('{', out);
     for (size_t i = 0; i < type->count; ++i) {
-        const ics_yaml_node *key = type->entries[i].key, *value = type->entries[i].value;
-        const bool is_path = value->kind == ICS_YAML_SCALAR && may_be_path(key->text);
+        const char *key = type->entries[i].key->text;
         fputs(i ? ", " : "", out);
-        ics_yaml_print_text(key->text, out);
+        ics_yaml_print_text(key, out);
         fputs(": ", out);
-        if (is_path) {
-            print_path(value, out);
-        } else {
-            ics_yaml_print(value, out);
-        }
+        print_member(key, type->entries[i].value, out);
     }
     fputc('}', out);
 }

@@ -25,8 +25,7 @@ static void find_pmt(const ics_hit_models *models, const ice_arrival *arrival,
         const ice_pmt_tables *pmts = detection->tables.pmts;
         const ice_pmt_type *type = &pmts->types[pmts->modules[ice_arrival_module(arrival)].type];
         const ice_pmt_window *window = &pmts->windows[type->first + (uint32_t)pmt];
-        out->transit =
-            ice_transit_time(models->tables, identity, block, window->delay, window->spread);
+        out->transit = ice_pmt_transit_time(models->tables, pmts, window, identity, block);
     }
 }
 

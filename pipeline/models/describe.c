@@ -7,6 +7,7 @@
 #include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/range.h"
+#include "pipeline/models/types/transit_times.h"
 
 #include <math.h>
 
@@ -96,8 +97,9 @@ static void describe_areas(const ice_module_type *type, FILE *out)
 }
 
 /* Describes what the PMTs of a type accept by angle and by wavelength. */
-static void describe_acceptance(const ice_pmt_acceptance *acceptance, FILE *out)
+static void describe_acceptance(const ice_module_type *type, FILE *out)
 {
+    const ice_pmt_acceptance *acceptance = &type->acceptance;
     ics_range ratios = ics_range_empty;
     for (size_t i = 0; i < acceptance->count; ++i) {
         ics_range_add(&ratios, acceptance->ratios[i]);
@@ -109,6 +111,23 @@ static void describe_acceptance(const ice_pmt_acceptance *acceptance, FILE *out)
     if (acceptance->count > 0) {
         fprintf(out, "           acceptance by wavelength: %.6g .. %.6g of light.acceptance\n",
                 ratios.low, ratios.high);
+    }
+    if (type->own_count > 0) {
+        fprintf(out, "           %zu PMTs give their own acceptance\n", type->own_count);
+    }
+}
+
+/* Describes the distributions of the transit times of the PMTs of a type. */
+static void describe_transit(const ice_module_type *type, FILE *out)
+{
+    const ice_transit *transit = &type->transit;
+    if (transit->count > 0) {
+        fprintf(out, "           transit times from a table: %.6g .. %.6g ns, mean %.6g ns\n",
+                transit->ranges[0].from, transit->ranges[transit->count - 1].to,
+                ics_transit_times_mean(transit));
+    }
+    if (type->own_transit_count > 0) {
+        fprintf(out, "           %zu PMTs give their own transit times\n", type->own_transit_count);
     }
 }
 
@@ -135,7 +154,8 @@ static void describe_types(const ice_detector *detector, FILE *out)
                     type->mesh.triangle_count, type->reach);
         }
         describe_areas(type, out);
-        describe_acceptance(&type->acceptance, out);
+        describe_acceptance(type, out);
+        describe_transit(type, out);
     }
     for (size_t k = 0; k < detector->module_count; ++k) {
         tilted += detector->modules[k].orientation > 0;

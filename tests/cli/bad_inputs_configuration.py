@@ -297,6 +297,11 @@ def histogram_cases():
         'sink: {directory: "-", histograms: [%s]}' % axis,
         ["sink.histograms: is for files, whose trailer has the histograms"],
     )
+    configuration(
+        "histograms of hits and waveforms",
+        "sink: {hits: waveforms, histograms: [%s]}" % axis,
+        ["sink.histograms: counts hits, and the files of sink.hits: waveforms have none"],
+    )
     bounces = "{name: bounces, from: 0, to: 64, bins: 64}"
     histogram("bounces together with hits", "[[%s, %s]]" % (bounces, axis), ["found axis bounces among 2 axes, expected it alone"])
     histogram("many bins of bounces", "[{name: bounces, from: 0, to: 65, bins: 65}]", ["axis bounces: found 65 bins, expected at most 64"])

@@ -100,6 +100,44 @@ def type_cases():
     types("ratios of PMTs without a file", accepts % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
     types("a ratio of PMTs of 0", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: ratio: found 0, expected more than 0, at most 100", {"q.dat": b"400 0\n"})
     types("ratios of PMTs at 200 nm", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: wavelength: found 200, expected 250 .. 700 nm", {"q.dat": b"200 1\n"})
+    single = "{a: {shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.05, %s}]}}"
+    types("one number as angular polynomial of one PMT", single % "angular_polynomial: 1",
+          "angular_polynomial: found '1', expected a list of the maximum and 1 to 16 coefficients")  # fmt: skip
+    types("an angular polynomial of one PMT above its maximum", single % "angular_polynomial: [0.5, 0, 1]",
+          "error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")  # fmt: skip
+    types("an acceptance of one PMT given twice", single % "acceptance_ratio: q.dat, acceptance_ratio: q.dat",
+          "pmts: the key 'acceptance_ratio' is given twice", {"q.dat": b"400 1\n"})  # fmt: skip
+    types("ratios of one PMT without a file", single % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
+    types("ratios of one PMT that fall in wavelength", single % "acceptance_ratio: q.dat", "q.dat:2: error: wavelength: found 400 after 500",
+          {"q.dat": b"500 1\n400 1\n"})  # fmt: skip
+    times = "{a: {shape: sphere, radius: 0.2, pmts: [[0, 0]], transit_times: t.csv}}"
+    for name, data, says in (
+        ("no rows", b"time,density\n", "t.csv: error: found no rows of numbers, expected columns time,density or time,counts"),
+        ("an empty file", b"", "t.csv: error: found no rows of numbers, expected columns time,density or time,counts"),
+        ("one row", b"time,density\n0,1\n", "t.csv: error: found one row, expected at least two"),
+        ("a density below 0", b"time,density\n0,1\n1,-1\n", "t.csv:3: error: density: found -1, expected 0 .. 1e+30"),
+        ("counts below 0", b"time,counts\n0,-2\n1,0\n", "t.csv:2: error: counts: found -2, expected 0 .. 1e+30"),
+        ("a density of nan", b"time,density\n0,nan\n1,0\n", "t.csv:2:3: error: density: found 'nan', expected a finite number"),
+        ("a time that is not finite", b"time,density\n0,1\n1e999,0\n", "t.csv:3:1: error: time: found '1e999', expected a finite number"),
+        ("a time of a second", b"time,density\n0,1\n1e9,0\n", "t.csv:3: error: time: found 1000000000, expected -1e+06 .. 1e+06 ns"),
+        ("times that fall", b"time,density\n1,1\n0,1\n", "t.csv:3: error: time: found 0 after 1, expected ascending times"),
+        ("a time twice", b"time,density\n1,1\n1,2\n2,0\n", "t.csv:3: error: time: found 1 after 1, expected ascending times"),
+        ("zeros alone", b"time,density\n0,0\n1,0\n", "t.csv: error: density: found at most 0 in all rows, expected at least 1e-30 in some"),
+        ("counts without an end", b"time,counts\n0,1\n1,1\n", "t.csv:3: error: counts: found 1 in the last row, which only ends the bin before, expected 0"),
+        ("density and counts", b"time,density,counts\n0,1,1\n1,0,0\n", "t.csv: error: found both columns density and counts, expected one"),
+        ("times alone", b"time\n0\n1\n", "t.csv: error: found none of the columns density and counts, expected one"),
+        ("an unknown column", b"time,share\n0,1\n", "t.csv:1:6: error: found column 'share', expected columns time,density or time,counts"),
+        ("no header", b"0,1\n1,0\n", "t.csv:1:1: error: found column '0', expected columns time,density or time,counts"),
+    ):
+        types("transit times with " + name, times, says, {"t.csv": data})
+    types("transit times without a file", times, "t.csv: error: No such file or directory")
+    types("transit times that are a list", "{a: {shape: sphere, radius: 0.2, pmts: [[0, 0]], transit_times: [1, 2]}}",
+          "transit_times: found a list of 2, expected the name of a file")  # fmt: skip
+    types("transit times and a spread of a PMT", single % "spread: 1, transit_times: t.csv",
+          "transit_times: found a spread of 1 ns, too, expected one of both", {"t.csv": b"time,density\n0,1\n1,0\n"})  # fmt: skip
+    types("transit times of a type and a spread of a PMT",
+          "{a: {shape: sphere, radius: 0.2, pmts: [[0, 0], {zenith: 9, azimuth: 0, spread: 2}], transit_times: t.csv}}",
+          "transit_times: found PMT 1 with a spread of 2 ns, too, expected one of both", {"t.csv": b"time,density\n0,1\n1,0\n"})  # fmt: skip
     types("types that overlap", "{a: {shape: cylinder, radius: 0.1, half_height: 8.6}}", "twice the reach of the largest type")
     cables("an unknown kind of cables", "slack", "detector.string_cables: found 'slack', expected one of none, straight, side")
     cables("a cable at 400 degrees", "side", "string_cable_azimuth: found '400'", " -s detector.string_cable_azimuth=400")

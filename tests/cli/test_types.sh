@@ -86,6 +86,33 @@ says out "type     km3: 2070 modules, sphere, radius 0.2159 m" "31 PMTs" \
     "acceptance by the cosine to a PMT: maximum 1, mean 0.416667" "acceptance by wavelength: 0.9 .. 1.1 of light.acceptance"
 expect 0 "$ICESTREAM" run block.yaml -s sink.directory=block --quiet
 
+# Single PMTs have their own acceptance: the upper one detects only a little blue light, and none that comes from its side.
+printf '300 0.02\n600 0.01\n' >weak
+cat >own.yaml <<END
+detector:
+  layout: hex86
+  oversize: 16
+  types:
+    degg: { shape: spheroid, radius: 0.150, half_height: 0.267, pmt_radius: 0.1, acceptance_ratio: ratio,
+            pmts: [[180, 0], { zenith: 0, azimuth: 0, acceptance_ratio: weak, angular_polynomial: [1, 0, 0, 1] }] }
+workload: { kind: point, position: [5, 5, 0], steps: 300, photons_per_step: 3000 }
+stages: { detect: pmt-place }
+END
+expect 0 "$ICESTREAM" validate own.yaml
+says out "1 PMTs give their own acceptance" "acceptance by wavelength: 0.9 .. 1.1 of light.acceptance"
+expect 0 "$ICESTREAM" validate own.yaml --print-effective
+says out "\"acceptance_ratio\": \"$PWD/weak\", \"angular_polynomial\": [1, 0, 0, 1]"
+expect 0 "$ICESTREAM" run own.yaml -s sink.directory=own --quiet
+
+# Transit times from a table: the same hits, later or earlier by times of the table, with all schedules alike.
+printf 'time,counts\n-20,1\n-18,0\n-2,40\n0,50\n3,0\n30,9\n35,0\n' >transit.csv
+sed 's/acceptance_ratio: ratio,/transit_times: transit.csv, &/' own.yaml >late.yaml
+expect 0 "$ICESTREAM" validate late.yaml
+says out "transit times from a table: -20 .. 35 ns, mean 3.085 ns"
+expect 0 "$ICESTREAM" run late.yaml -s sink.directory=late --quiet
+expect 0 "$ICESTREAM" run late.yaml -s sink.directory=later -s graph.schedule=thread-per-step -s device.threads=3 --quiet
+cmp late/*.hits.npy later/*.hits.npy || fail "transit times depend on the schedule"
+
 # Many different PMTs of every type saw light, and none that does not exist.
 "$python" - <<'END' || fail "hits of PMTs"
 import csv, glob, numpy
@@ -99,5 +126,17 @@ assert {name: max(pmts) for name, pmts in seen.items()} == {"degg": 1, "mdom": 2
 assert all(min(pmts) == 0 for pmts in seen.values()), seen
 pmts = numpy.load(glob.glob("block/*.hits.npy")[0])["pmt"]
 assert len(pmts) > 300 and set(pmts.tolist()) == set(range(31)), (len(pmts), sorted(set(pmts.tolist())))
+counts = numpy.bincount(numpy.load(glob.glob("own/*.hits.npy")[0])["pmt"], minlength=2)
+early, late = (numpy.load(glob.glob(name + "/*.hits.npy")[0]) for name in ("own", "late"))
+names = ["event_id", "step_id", "photon_id", "string", "module"]
+early, late = (numpy.sort(hits, order=names) for hits in (early, late))
+assert (early[names] == late[names]).all() and (early["pmt"] == late["pmt"]).all()
+shift = late["t"] - early["t"]
+found = numpy.array([((shift >= low - 0.01) & (shift <= high + 0.01)).sum() for low, high in ((-20, -18), (-2, 0), (0, 3), (30, 35))])
+expected = len(shift) * numpy.array([1, 40, 50, 9]) / 100
+assert len(shift) <= found.sum() <= 1.02 * len(shift), (found, len(shift))  # 0.01 ns around the edges
+# Chi-square of 3 degrees of freedom; it exceeds 30 with a probability of 1.4e-6.
+assert ((found - expected) ** 2 / expected).sum() < 30, (found, expected)
+assert counts[0] > 300 and counts[1] < 0.05 * counts[0], counts
 END
 finish

@@ -68,7 +68,8 @@ static void detect_by(ice_module_type *type)
     ice_pmt_tables tables = {.modules = &hung, .types = &body};
     const ice_detection detection = {
         .sensors = &sensor, .module_count = 1, .flat = 1, .pmts = &tables};
-    const double maximum = ics_pmt_area_maximum(type);
+    static const double factors[PMTS_MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const double maximum = ics_pmt_area_maximum(type, factors);
     void *memory = malloc(ics_pmt_area_tables_bytes(&detector));
     require(maximum > 0 && maximum <= 1.001 * ICS_PMT_AREAS_MOST);
     if (memory != NULL) {

@@ -15,6 +15,7 @@ static void check_type(const ice_module_type *type)
     require(isfinite(type->reach) && type->reach > 0 && type->reach <= 15);
     require(type->beta >= 0 && type->beta <= 1 && type->pmt_count <= ICE_PMTS_MAX);
     require(type->acceptance.angular.count == 0 || type->acceptance.angular.maximum > 0);
+    require(type->own_count <= type->pmt_count);
     for (size_t k = 0; k < type->pmt_count; ++k) {
         const ice_pmt *pmt = &type->pmts[k];
         const double *a = pmt->axis;
@@ -23,6 +24,9 @@ static void check_type(const ice_module_type *type)
             require(fabs(pmt->centre[c]) <= type->reach * 1.01 + 1e-6);
         }
         require(pmt->efficiency >= 0 && pmt->efficiency <= 100);
+        require(pmt->acceptance <= type->own_count);
+        require(ice_pmt_acceptance_of(type, k)->angular.count == 0 ||
+                ice_pmt_acceptance_of(type, k)->angular.maximum > 0);
         require(pmt->radius >= 0 && pmt->delay >= 0 && pmt->spread >= 0);
     }
 }

@@ -190,6 +190,100 @@ START_TEST(acceptances_of_pmts)
 }
 END_TEST
 
+/* Puts the name of a file everywhere where `word` stands. */
+static void name_files(char *text, size_t size, const char *word, const char *name)
+{
+    for (char *at = text; (at = strstr(at, word)) != NULL;) {
+        char tail[2048];
+        snprintf(tail, sizeof tail, "%s", at + strlen(word));
+        snprintf(at, size - (size_t)(at - text), "%s%s", name, tail);
+    }
+}
+
+/* Loads a type with two PMTs, 0 above and 1 below. `top`, `bottom` and `rest` are further keys of
+ * these and of the type, in which FALLS and RISES are files with ratios from 300 to 500 nm. */
+static ics_models *load_pair(const char *variant, const char *top, const char *bottom,
+                             const char *rest)
+{
+    model_folder folder = model_folder_create();
+    char falls[MODEL_PATH], rises[MODEL_PATH], table[MODEL_PATH], set[4096], detect[64];
+    model_folder_write(&folder, "falls", "300 2\n500 0.5\n", falls);
+    model_folder_write(&folder, "rises", "300 0.5\n400 1\n500 1.5\n", rises);
+    model_folder_write(&folder, "table.csv",
+                       "pmt,zenith,azimuth,area\n0,0,0,0.01\n0,30,0,0.01\n0,60,0,0.01\n"
+                       "0,90,0,0.004\n0,120,0,0.001\n0,150,0,0\n0,180,0,0\n1,0,0,0\n1,30,0,0\n"
+                       "1,60,0,0.001\n1,90,0,0.004\n1,120,0,0.01\n1,150,0,0.01\n1,180,0,0.02\n",
+                       table);
+    snprintf(
+        set, sizeof set,
+        "detector.types={t: {shape: sphere, radius: 0.2, beta: 0.3, table: %s, pmts: [{zenith: "
+        "0, azimuth: 0, radius: 0.15%s}, {zenith: 180, azimuth: 0, radius: 0.15%s}]%s}}",
+        table, top, bottom, rest);
+    name_files(set, sizeof set, "FALLS", falls);
+    name_files(set, sizeof set, "RISES", rises);
+    snprintf(detect, sizeof detect, "stages.detect=%s", variant);
+    ics_models *models = models_load(model_config(detect, set, "detector.oversize=1", NULL));
+    model_folder_remove(&folder);
+    return models;
+}
+
+/* Returns the share of arrivals that PMT 0 detects, of those that a PMT detects. */
+static double share_of_first(const ics_models *models, const ice_arrival *arrival)
+{
+    const int steps = 1000;
+    int first = 0;
+    for (int i = 0; i < steps; ++i) {
+        first += models->detection->variant->pmt(&models->detection->tables, arrival,
+                                                 ((float)i + 0.5f) / (float)steps) == 0;
+    }
+    return (double)first / steps;
+}
+
+START_TEST(acceptances_of_single_pmts)
+{
+    static const char *const variants[] = {"pmt-plane", "pmt-place", "pmt-table"};
+    const char *variant = variants[_i];
+    /* PMT 0 has an own ratio and the polynomial of the type, PMT 1 the reverse. The references have
+     * the same acceptance for both PMTs, of which one detects nothing. */
+    ics_models *both =
+        load_pair(variant, ", acceptance_ratio: FALLS", ", angular_polynomial: [1.5, 0.5, 1]",
+                  ", acceptance_ratio: RISES, angular_polynomial: [0.8, 0.3, 0.5]");
+    ics_models *top = load_pair(variant, "", ", efficiency: 0",
+                                ", acceptance_ratio: FALLS, angular_polynomial: [0.8, 0.3, 0.5]");
+    ics_models *bottom = load_pair(variant, ", efficiency: 0", "",
+                                   ", acceptance_ratio: RISES, angular_polynomial: [1.5, 0.5, 1]");
+    const double maximum = both->detector->angular.maximum;
+    detection_numbers numbers = {0};
+    for (int i = 0; i < 4000; ++i) {
+        double n[3];
+        detection_isotropic(&numbers, n);
+        const bool is_above = n[2] < 0; /* the light meets the middle of the window before it */
+        const ice_arrival light = {.wavelength = (float)(280 + 10 * (i % 25)),
+                                   .z = is_above ? 0.2f : -0.2f,
+                                   .dx = (float)n[0],
+                                   .dy = (float)n[1],
+                                   .dz = (float)n[2]};
+        const double p = (double)probability(both, &light),
+                     first = (double)probability(top, &light) * top->detector->angular.maximum,
+                     second =
+                         (double)probability(bottom, &light) * bottom->detector->angular.maximum;
+        ck_assert_double_le(p, 1 + 1e-6);
+        ck_assert_double_eq_tol(p * maximum, first + second, 1e-6 * maximum);
+        if (i % 40 == 0 && p > 1e-3) { /* which PMT detects it */
+            ck_assert_double_eq_tol(share_of_first(both, &light), first / (first + second), 2e-3);
+        }
+    }
+    if (strcmp(variant, "pmt-place") == 0) { /* 0.8 * 2 of PMT 0, 1.5 * 1.5 of PMT 1 */
+        ck_assert_double_eq_tol(maximum, 2.25, 1e-12);
+    } else if (strcmp(variant, "pmt-table") == 0) { /* light from below: 0.02 m2 * 1.5 */
+        ck_assert_double_eq_tol(maximum, 0.03 / (M_PI * 0.04), 1e-6);
+    }
+    ics_models_destroy(both);
+    ics_models_destroy(top);
+    ics_models_destroy(bottom);
+}
+END_TEST
+
 START_TEST(transit_times)
 {
     static const ice_tables tables = {.seed_low = 3};
@@ -216,6 +310,7 @@ ICS_TEST_MAIN("pmt_detection")
     tcase_add_test(all, place_and_plane_agree);
     tcase_add_test(all, turned_modules);
     tcase_add_loop_test(all, acceptances_of_pmts, 0, 3);
+    tcase_add_loop_test(all, acceptances_of_single_pmts, 0, 3);
     tcase_add_test(all, transit_times);
     suite_add_tcase(suite, all);
 }

@@ -282,7 +282,7 @@ static char *plane_table(const ice_module_type *type, const ice_pmt_tables *pmts
             const double light[3] = {-sin(z) * cos(a), -sin(z) * sin(a), -cos(z)};
             for (size_t k = 0; k < type->pmt_count; ++k) {
                 put(&csv, &size, (int)k, zenith, azimuth,
-                    maximum * ice_pmt_plane_area(&pmts->types[0], &pmts->windows[k], light));
+                    maximum * ice_pmt_plane_area(pmts, &pmts->types[0], (uint32_t)k, light, 400));
             }
         }
     }

@@ -25,11 +25,17 @@ static const struct {
     size_t pmts;
     bool has_windows;  /* the radius of the windows is known */
     bool is_symmetric; /* the upper half is like the lower half */
+    double low, high;  /* m, its radius is at least `low`, its half height at most `high` */
+    bool has_table;    /* only for detect: pmt-table */
 } shipped[] = {
-    {"dom", ICE_SHAPE_SPHERE, 1, false, false},   {"degg", ICE_SHAPE_SPHEROID, 2, false, true},
-    {"mdom", ICE_SHAPE_CAPSULE, 24, true, true},  {"lom16", ICE_SHAPE_CAPSULE, 16, true, true},
-    {"lom18", ICE_SHAPE_CAPSULE, 18, true, true}, {"km3net", ICE_SHAPE_SPHERE, 31, true, false},
-    {"pone", ICE_SHAPE_SPHERE, 16, true, true},
+    {"dom", ICE_SHAPE_SPHERE, 1, false, false, 0.125, 0.3, false},
+    {"degg", ICE_SHAPE_SPHEROID, 2, false, true, 0.125, 0.3, false},
+    {"mdom", ICE_SHAPE_CAPSULE, 24, true, true, 0.125, 0.3, false},
+    {"lom16", ICE_SHAPE_CAPSULE, 16, true, true, 0.125, 0.3, false},
+    {"lom18", ICE_SHAPE_CAPSULE, 18, true, true, 0.125, 0.3, false},
+    {"km3net", ICE_SHAPE_SPHERE, 31, true, false, 0.125, 0.3, false},
+    {"pone", ICE_SHAPE_SPHERE, 16, true, true, 0.125, 0.3, false},
+    {"wom", ICE_SHAPE_CYLINDER, 2, false, true, 0.05, 0.4, true},
 };
 
 static ics_models *load(int i, const char *variant)
@@ -92,9 +98,9 @@ START_TEST(numbers_fit_together)
     const ice_module_type *type = &models->detector->types[0];
     ck_assert_int_eq(type->shape, shipped[_i].shape);
     ck_assert_uint_eq(type->pmt_count, shipped[_i].pmts);
-    /* Modules of the field are 0.25 m to 0.6 m large. */
-    ck_assert_double_ge(type->radius, 0.125);
-    ck_assert_double_le(type->half_height, 0.3);
+    ck_assert_double_ge(type->radius, shipped[_i].low);
+    ck_assert_double_le(type->half_height, shipped[_i].high);
+    ck_assert_int_eq(type->table.ring_count > 0, shipped[_i].has_table);
     ck_assert_double_ge(type->half_height, type->radius);
     ck_assert_double_ge(type->beta, 0);
     ck_assert_double_le(type->beta, 1);
@@ -138,7 +144,8 @@ static void turn(const ice_detector *detector, const double v[3], double out[3])
 START_TEST(detects_light)
 {
     static const char *const variants[] = {"pmt-plane", "pmt-place"};
-    for (size_t v = 0; v < (shipped[_i].has_windows ? 2 : 1); ++v) {
+    const size_t count = shipped[_i].has_table ? 0 : shipped[_i].has_windows ? 2 : 1;
+    for (size_t v = 0; v < count; ++v) {
         ics_models *models = load(_i, variants[v]);
         const ice_detection *tables = &models->detection->tables;
         const ice_pmt *pmts = models->detector->types[0].pmts;
@@ -166,11 +173,35 @@ START_TEST(detects_light)
 }
 END_TEST
 
+START_TEST(wom_detects_light)
+{
+    /* 18 cm2 for light from the side, a half of it in each PMT; from other directions as much of
+     * the light on the tube, and nothing along its axis. */
+    ics_models *models = load(COUNT(shipped) - 1, "pmt-table");
+    const double maximum = models->detector->angular.maximum;
+    ck_assert_double_eq_tol(maximum, 18e-4 / (4 * 0.0575 * 0.38), 1e-8);
+    for (double zenith = 0; zenith <= 180; zenith += 7.5) {
+        const double z = zenith * M_PI / 180;
+        const ice_arrival arrival = {
+            .wavelength = 400, .x = 0.0575f, .dx = (float)-sin(z), .dz = (float)-cos(z)};
+        const ics_detection *detection = models->detection;
+        const float p = detection->variant->probability(&detection->tables, &arrival);
+        ck_assert_float_eq_tol(p, zenith > 0 && zenith < 180 ? 1 : 0, 2e-5f);
+        if (p > 0.5f) {
+            ck_assert_int_eq(detection->variant->pmt(&detection->tables, &arrival, 0.499f), 0);
+            ck_assert_int_eq(detection->variant->pmt(&detection->tables, &arrival, 0.501f), 1);
+        }
+    }
+    ics_models_destroy(models);
+}
+END_TEST
+
 ICS_TEST_MAIN("shipped_types")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, every_file_has_a_row);
     tcase_add_loop_test(all, numbers_fit_together, 0, COUNT(shipped));
     tcase_add_loop_test(all, detects_light, 0, COUNT(shipped));
+    tcase_add_test(all, wom_detects_light);
     suite_add_tcase(suite, all);
 }

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "pipeline/models/detector/detx.h"
-#include "pipeline/models/types/pmt_acceptance.h"
 
 #include <errno.h>
 #include <math.h>
@@ -83,8 +82,7 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
                             .radius = config->detector.radius,
                             .oversize = config->detector.oversize,
                             .beta = 1};
-    char *name = NULL;
-    ice_pmt_acceptance acceptance = {0};
+    ice_module_type given = {0};
     if (types->count > 0) {
         const ice_module_type *type = &types->items[0];
         char place[512];
@@ -96,23 +94,18 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
                                  ics_config_place(config, "detector.types", place, sizeof place),
                                  types->count, type->pmt_count, text->name);
         }
-        shape = (ics_detx_shape){.radius = type->radius,
+        shape = (ics_detx_shape){.name = type->name,
+                                 .radius = type->radius,
                                  .oversize = type->oversize,
                                  .pmt_radius = types->pmt_radius[0],
                                  .beta = type->beta,
-                                 .acceptance = &acceptance};
-        name = strdup(type->name);
-        if (name == NULL) {
-            return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-        }
-        shape.name = name;
-        acceptance = type->acceptance; /* which the list of types no longer owns */
-        types->items[0].acceptance = (ice_pmt_acceptance){0};
+                                 .given = &given};
+        given = *type; /* which the list of types no longer owns */
+        types->items[0] = (ice_module_type){0};
         ics_types_free(types);
     }
     const int status = ics_detx_read(text, &shape, types, out, error);
-    ics_pmt_acceptance_free(&acceptance);
-    free(name);
+    ics_type_free(&given);
     return status;
 }
 

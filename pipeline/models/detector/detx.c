@@ -17,6 +17,7 @@
 #include "pipeline/models/detector/pmt_arrangement.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
+#include "pipeline/models/types/transit_times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -214,8 +215,11 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
         return ics_error_add(reader->text.error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
                              reader->text.name);
     }
-    if (shape->acceptance != NULL && ics_pmt_acceptance_copy(shape->acceptance, &type->acceptance,
-                                                             reader->text.error) != ICESTREAM_OK) {
+    if (shape->given != NULL &&
+        (ics_pmt_acceptance_copy(&shape->given->acceptance, &type->acceptance,
+                                 reader->text.error) != ICESTREAM_OK ||
+         ics_transit_times_copy(&shape->given->transit, &type->transit, reader->text.error) !=
+             ICESTREAM_OK)) {
         ics_type_free(type);
         return ICESTREAM_E_MEMORY;
     }

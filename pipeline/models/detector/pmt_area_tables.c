@@ -21,7 +21,7 @@ static double share_of(const ice_module_type *type, size_t direction, size_t k)
     return area > 0 ? area / type->table.turned[direction] : 0;
 }
 
-double ics_pmt_area_maximum(const ice_module_type *type)
+double ics_pmt_area_maximum(const ice_module_type *type, const double *factors)
 {
     const ice_pmt_areas *table = &type->table;
     double best = 0;
@@ -29,7 +29,7 @@ double ics_pmt_area_maximum(const ice_module_type *type)
         for (size_t i = table->firsts[ring]; i < table->firsts[ring + 1]; ++i) {
             double sum = 0;
             for (size_t k = 0; k < type->pmt_count; ++k) {
-                sum += share_of(type, i, k);
+                sum += share_of(type, i, k) * factors[k];
             }
             best = fmax(best, sum);
         }

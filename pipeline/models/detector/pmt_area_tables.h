@@ -6,8 +6,9 @@
 #include "physics/model.h"
 
 /* Returns the largest sum of effective areas, times efficiencies, over the area that the module
- * turns to the light, of all directions in the table of a type. 0: no table. */
-double ics_pmt_area_maximum(const ice_module_type *type);
+ * turns to the light, of all directions in the table of a type. `factors` [pmt_count]: by which the
+ * areas of each PMT are multiplied. 0: no table. */
+double ics_pmt_area_maximum(const ice_module_type *type, const double *factors);
 
 /* Returns the bytes of the tables of all types. */
 size_t ics_pmt_area_tables_bytes(const ice_detector *detector);

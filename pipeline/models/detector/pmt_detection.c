@@ -3,6 +3,7 @@
 #include "physics/body.h"
 #include "pipeline/models/detector/pmt_area_tables.h"
 #include "pipeline/models/detector/pmt_response.h"
+#include "pipeline/models/detector/transit_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,8 +37,10 @@ double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
  * closer to the axis than this do not count for the largest value. */
 #define CLOSEST_TO_AXIS (0.5 * M_PI / 180)
 
-/* Returns the sum of effective areas over the area of the module for light along `direction`. */
-static double plane_value(const ice_module_type *type, const double direction[3])
+/* Returns the sum of effective areas over the area of the module for light along `direction`.
+ * `areas`: of each PMT for light from its front, m2. */
+static double plane_value(const ice_module_type *type, const double *areas,
+                          const double direction[3])
 {
     const double across = hypot(direction[0], direction[1]);
     double sum = 0;
@@ -48,7 +51,7 @@ static double plane_value(const ice_module_type *type, const double direction[3]
         const ice_pmt *pmt = &type->pmts[k];
         const double x = -(direction[0] * pmt->axis[0] + direction[1] * pmt->axis[1] +
                            direction[2] * pmt->axis[2]);
-        sum += ics_pmt_effective_area(type, pmt) * ice_pmt_share(fmax(fmin(x, 1), -1), type->beta);
+        sum += areas[k] * ice_pmt_share(fmax(fmin(x, 1), -1), type->beta);
     }
     return sum / ice_body_area(type->shape, type->open_ends, type->radius, type->half_height,
                                direction[2]);
@@ -64,17 +67,17 @@ static void normalise(double v[3])
 
 /* Climbs from a direction to the nearest maximum, with steps that become shorter. A ridge cannot
  * hold the climb, because a length of steps lasts for few moves. */
-static double climb(const ice_module_type *type, const double start[3])
+static double climb(const ice_module_type *type, const double *areas, const double start[3])
 {
     enum { LENGTHS = 24, MOVES = 6 };
-    double at[3] = {start[0], start[1], start[2]}, best = plane_value(type, at), step = 0.03;
+    double at[3] = {start[0], start[1], start[2]}, best = plane_value(type, areas, at), step = 0.03;
     for (int round = 0; round < LENGTHS * MOVES; ++round) {
         bool has_moved = false;
         for (int move = 0; move < 6; ++move) {
             double next[3] = {at[0], at[1], at[2]};
             next[move / 2] += move % 2 ? step : -step;
             normalise(next);
-            const double value = plane_value(type, next);
+            const double value = plane_value(type, areas, next);
             if (value > best) {
                 best = value;
                 memcpy(at, next, sizeof at);
@@ -88,7 +91,7 @@ static double climb(const ice_module_type *type, const double start[3])
 
 /* The sensitivity of PMTs has edges, so the best of many directions, which are spread evenly on the
  * sphere (a spiral with the golden angle), and the axes of all PMTs begin the search. */
-static double plane_maximum(const ice_module_type *type)
+static double plane_maximum(const ice_module_type *type, const double *areas)
 {
     enum { DIRECTIONS = 4000, CLIMBS = 16 };
     double starts[CLIMBS][3] = {{0}}, values[CLIMBS] = {0}, best = 0;
@@ -99,7 +102,7 @@ static double plane_maximum(const ice_module_type *type)
         for (int c = 0; i >= DIRECTIONS && c < 3; ++c) {
             direction[c] = -type->pmts[i - DIRECTIONS].axis[c];
         }
-        const double value = plane_value(type, direction);
+        const double value = plane_value(type, areas, direction);
         int lowest = 0;
         for (int k = 1; k < CLIMBS; ++k) {
             lowest = values[k] < values[lowest] ? k : lowest;
@@ -110,16 +113,16 @@ static double plane_maximum(const ice_module_type *type)
         }
     }
     for (int k = 0; k < CLIMBS; ++k) {
-        best = values[k] > 0 ? fmax(best, climb(type, starts[k])) : best;
+        best = values[k] > 0 ? fmax(best, climb(type, areas, starts[k])) : best;
     }
     return best;
 }
 
-static double place_maximum(const ice_module_type *type)
+static double place_maximum(const ice_module_type *type, const double *factors)
 {
     double best = 0;
     for (size_t k = 0; k < type->pmt_count; ++k) {
-        best = fmax(best, type->pmts[k].efficiency);
+        best = fmax(best, type->pmts[k].efficiency * factors[k]);
     }
     return best;
 }
@@ -207,10 +210,20 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
 static double maximum_of(const char *variant, const ice_module_type *type)
 {
     const bool has_angles = strcmp(variant, place) == 0;
-    const double largest = has_angles                    ? place_maximum(type)
-                           : strcmp(variant, plane) == 0 ? plane_maximum(type)
-                                                         : ics_pmt_area_maximum(type);
-    return largest * ics_pmt_response_maximum(type, has_angles);
+    double factors[ICE_PMTS_MAX]; /* the largest acceptance of each PMT */
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        factors[k] = ics_pmt_response_maximum(type, k, has_angles);
+    }
+    if (has_angles) {
+        return place_maximum(type, factors);
+    }
+    if (strcmp(variant, table) == 0) {
+        return ics_pmt_area_maximum(type, factors);
+    }
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        factors[k] *= ics_pmt_effective_area(type, &type->pmts[k]);
+    }
+    return plane_maximum(type, factors);
 }
 
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
@@ -256,10 +269,12 @@ size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant
            detector->type_count * sizeof(ice_pmt_type) +
            window_count(detector) * sizeof(ice_pmt_window) +
            ics_pmt_response_bytes(detector, strcmp(variant, place) == 0) +
+           ics_transit_tables_bytes(detector) +
            (strcmp(variant, table) == 0 ? ics_pmt_area_tables_bytes(detector) : 0);
 }
 
-static ice_pmt_window window_of(const ice_pmt *pmt, double weight)
+/* A PMT without its weight, and without the numbers of its response and its transit times. */
+static ice_pmt_window window_of(const ice_pmt *pmt)
 {
     return (ice_pmt_window){.axis_x = (float)pmt->axis[0],
                             .axis_y = (float)pmt->axis[1],
@@ -268,19 +283,12 @@ static ice_pmt_window window_of(const ice_pmt *pmt, double weight)
                             .y = (float)pmt->centre[1],
                             .z = (float)pmt->centre[2],
                             .radius = (float)pmt->radius,
-                            .weight = (float)weight,
                             .delay = (float)pmt->delay,
                             .spread = (float)pmt->spread};
 }
 
-void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
-                            ice_pmt_tables *out)
+static void fill_modules(const ice_detector *detector, ice_pmt_module *modules)
 {
-    ice_pmt_module *modules = memory;
-    ice_pmt_type *types = (ice_pmt_type *)(modules + detector->module_count);
-    ice_pmt_window *windows = (ice_pmt_window *)(types + detector->type_count);
-    const double maximum = detector->angular.maximum;
-    uint32_t next = 0;
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
         ice_orientation q = {.w = 1};
@@ -293,6 +301,40 @@ void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, v
                                       .z = (float)q.z,
                                       .type = module->type};
     }
+}
+
+/* Returns what the probabilities of a PMT are multiplied by, before the division by their largest
+ * value (ice_pmt_window.weight). */
+static double weight_of(const char *variant, const ice_module_type *type, const ice_pmt *pmt)
+{
+    if (strcmp(variant, plane) == 0) {
+        return ics_pmt_effective_area(type, pmt);
+    }
+    return strcmp(variant, place) == 0 ? pmt->efficiency : 0;
+}
+
+/* Fills the windows of all types. The responses and the transit times of single PMTs are numbered
+ * behind those of the types. */
+static void fill_windows(const ice_detector *detector, const char *variant, ice_pmt_window *next)
+{
+    size_t responses = detector->type_count, transits = detector->type_count;
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        const ice_module_type *type = &detector->types[i];
+        for (size_t k = 0; k < type->pmt_count; ++k, ++next) {
+            const ice_pmt *pmt = &type->pmts[k];
+            *next = window_of(pmt);
+            next->weight = (float)(weight_of(variant, type, pmt) / detector->angular.maximum);
+            next->response = (uint32_t)(pmt->acceptance == 0 ? i : responses + pmt->acceptance - 1);
+            next->transit = (uint32_t)(pmt->transit == 0 ? i : transits + pmt->transit - 1);
+        }
+        responses += type->own_count;
+        transits += type->own_transit_count;
+    }
+}
+
+static void fill_types(const ice_detector *detector, ice_pmt_type *types)
+{
+    uint32_t next = 0;
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
         types[i] = (ice_pmt_type){.first = next,
@@ -301,22 +343,34 @@ void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, v
                                   .open_ends = type->open_ends,
                                   .radius = (float)type->radius,
                                   .half_height = (float)type->half_height,
-                                  .beta = (float)type->beta};
-        for (size_t k = 0; k < type->pmt_count; ++k) {
-            const ice_pmt *pmt = &type->pmts[k];
-            const double weight = strcmp(variant, plane) == 0   ? ics_pmt_effective_area(type, pmt)
-                                  : strcmp(variant, place) == 0 ? pmt->efficiency
-                                                                : 0;
-            windows[next++] = window_of(pmt, weight / maximum);
-        }
+                                  .beta = (float)type->beta,
+                                  .own_responses = type->own_count > 0};
+        next += (uint32_t)type->pmt_count;
     }
-    *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+}
+
+void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
+                            ice_pmt_tables *out)
+{
     const bool has_angles = strcmp(variant, place) == 0;
-    const size_t bytes = ics_pmt_response_bytes(detector, has_angles);
-    if (bytes > 0) {
-        ics_pmt_response_fill(detector, has_angles, windows + next, out);
+    const size_t responses = ics_pmt_response_bytes(detector, has_angles),
+                 transits = ics_transit_tables_bytes(detector);
+    ice_pmt_module *modules = memory;
+    ice_pmt_type *types = (ice_pmt_type *)(modules + detector->module_count);
+    ice_pmt_window *windows = (ice_pmt_window *)(types + detector->type_count);
+    char *rest = (char *)(windows + window_count(detector));
+    fill_modules(detector, modules);
+    fill_types(detector, types);
+    fill_windows(detector, variant, windows);
+    *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
+    if (responses > 0) {
+        ics_pmt_response_fill(detector, has_angles, rest, out);
+    }
+    if (transits > 0) {
+        ics_transit_tables_fill(detector, rest + responses, out);
     }
     if (strcmp(variant, table) == 0) {
-        ics_pmt_area_tables_fill(detector, maximum, (char *)(windows + next) + bytes, out);
+        ics_pmt_area_tables_fill(detector, detector->angular.maximum, rest + responses + transits,
+                                 out);
     }
 }

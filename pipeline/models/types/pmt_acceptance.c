@@ -10,10 +10,18 @@
 
 enum { NUMBERS_MAX = 17 }; /* the maximum and 16 coefficients, as in detector.angular_polynomial */
 
-void ics_pmt_acceptance_free(ice_pmt_acceptance *acceptance)
+static void free_ratios(ice_pmt_acceptance *acceptance)
 {
     free(acceptance->wavelengths);
     free(acceptance->ratios);
+    acceptance->wavelengths = NULL;
+    acceptance->ratios = NULL;
+    acceptance->count = 0;
+}
+
+void ics_pmt_acceptance_free(ice_pmt_acceptance *acceptance)
+{
+    free_ratios(acceptance);
     *acceptance = (ice_pmt_acceptance){0};
 }
 
@@ -98,4 +106,28 @@ int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_accep
         status = status ? status : result;
     }
     return status;
+}
+
+int ics_pmt_acceptance_add(const ics_pmt_acceptance_nodes *nodes, ice_module_type *type,
+                           ice_pmt *pmt, icestream_error *error)
+{
+    ice_pmt_acceptance own;
+    ice_pmt_acceptance *all =
+        realloc(type->own_acceptances, (type->own_count + 1) * sizeof *type->own_acceptances);
+    if (all == NULL) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    type->own_acceptances = all;
+    ICS_TRY(ics_pmt_acceptance_copy(&type->acceptance, &own, error));
+    if (nodes->ratio != NULL) {
+        free_ratios(&own);
+    }
+    const int status = ics_pmt_acceptance_read(nodes, &own, error);
+    if (status != ICESTREAM_OK) {
+        ics_pmt_acceptance_free(&own);
+        return status;
+    }
+    all[type->own_count] = own;
+    pmt->acceptance = ++type->own_count;
+    return ICESTREAM_OK;
 }

@@ -1,5 +1,5 @@
-/* What all PMTs of a type accept by angle and by wavelength: the members angular_polynomial and
- * acceptance_ratio of a type in YAML (docs/detectors.md, physics.md 8.17). */
+/* What PMTs accept by angle and by wavelength: the members angular_polynomial and acceptance_ratio
+ * of a type or of a PMT in YAML (docs/detectors.md, physics.md 8.17). */
 #ifndef ICS_MODELS_TYPES_PMT_ACCEPTANCE_H
 #define ICS_MODELS_TYPES_PMT_ACCEPTANCE_H
 
@@ -14,6 +14,11 @@ typedef struct ics_pmt_acceptance_nodes {
 /* Reads both. ICESTREAM_E_CONFIG: all faults are reported together; ICESTREAM_E_MEMORY. */
 int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_acceptance *out,
                             icestream_error *error);
+/* Reads what a PMT gives, appends it to the acceptances of its type, and gives the PMT the number.
+ * The rest is that of the type, whose acceptance must be read before. The same errors; the type
+ * owns the acceptance. */
+int ics_pmt_acceptance_add(const ics_pmt_acceptance_nodes *nodes, ice_module_type *type,
+                           ice_pmt *pmt, icestream_error *error);
 /* Copies. ICESTREAM_E_MEMORY; *out is empty then. The caller frees *out. */
 int ics_pmt_acceptance_copy(const ice_pmt_acceptance *from, ice_pmt_acceptance *out,
                             icestream_error *error);

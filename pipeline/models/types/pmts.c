@@ -4,6 +4,8 @@
 #include "pipeline/config/schema/schema.h"
 #include "pipeline/config/schema/schema_value.h"
 #include "pipeline/models/types/direction.h"
+#include "pipeline/models/types/pmt_acceptance.h"
+#include "pipeline/models/types/transit_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,38 +85,58 @@ static int read_number(const ics_yaml_node *node, int number, double values[NUMB
                              &values[number], error);
 }
 
-static int read_entry(const ics_yaml_entry *entry, double values[NUMBERS], icestream_error *error)
+/* A PMT as a mapping in YAML has it. */
+typedef struct pmt_values {
+    double numbers[NUMBERS];
+    ics_pmt_acceptance_nodes acceptance;
+    const ics_yaml_node *transit; /* the name of a file; NULL: not given */
+} pmt_values;
+
+static int read_entry(const ics_yaml_entry *entry, pmt_values *values, icestream_error *error)
 {
+    const char *key = entry->key->text;
     if (entry->duplicate_of != NULL) {
-        return ics_yaml_error(error, entry->key, "pmts: the key '%.60s' is given twice",
-                              entry->key->text);
+        return ics_yaml_error(error, entry->key, "pmts: the key '%.60s' is given twice", key);
     }
     for (int i = 0; i < NUMBERS; ++i) {
-        if (strcmp(entry->key->text, numbers_of_pmt[i].name) == 0) {
-            return read_number(entry->value, i, values, error);
+        if (strcmp(key, numbers_of_pmt[i].name) == 0) {
+            return read_number(entry->value, i, values->numbers, error);
         }
+    }
+    if (strcmp(key, "angular_polynomial") == 0) {
+        values->acceptance.angular = entry->value;
+        return ICESTREAM_OK;
+    }
+    if (strcmp(key, "acceptance_ratio") == 0) {
+        values->acceptance.ratio = entry->value;
+        return ICESTREAM_OK;
+    }
+    if (strcmp(key, "transit_times") == 0) {
+        values->transit = entry->value;
+        return ICESTREAM_OK;
     }
     return ics_yaml_error(error, entry->key,
                           "pmts: unknown key '%.60s', expected some of zenith, azimuth, x, y, z, "
-                          "radius, efficiency, delay, spread",
-                          entry->key->text);
+                          "radius, efficiency, delay, spread, angular_polynomial, "
+                          "acceptance_ratio, transit_times",
+                          key);
 }
 
-static int read_pmt(const ics_yaml_node *node, const ice_module_type *type, double radius,
-                    ice_pmt *out, icestream_error *error)
+static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *type, ice_pmt *out,
+                    icestream_error *error)
 {
-    double values[NUMBERS];
+    pmt_values values = {0};
     char found[128];
     int status = ICESTREAM_OK;
-    set_missing(values);
-    values[RADIUS] = radius;
+    set_missing(values.numbers);
+    values.numbers[RADIUS] = radius;
     if (node->kind == ICS_YAML_LIST && node->count == 2) {
-        status = read_number(node->items[0], ZENITH, values, error);
-        const int result = read_number(node->items[1], AZIMUTH, values, error);
+        status = read_number(node->items[0], ZENITH, values.numbers, error);
+        const int result = read_number(node->items[1], AZIMUTH, values.numbers, error);
         status = status ? status : result;
     } else if (node->kind == ICS_YAML_MAPPING) {
         for (size_t i = 0; i < node->count; ++i) {
-            const int result = read_entry(&node->entries[i], values, error);
+            const int result = read_entry(&node->entries[i], &values, error);
             status = status ? status : result;
         }
     } else {
@@ -122,8 +144,19 @@ static int read_pmt(const ics_yaml_node *node, const ice_module_type *type, doub
                               "pmts: found %s, expected [zenith, azimuth] or a mapping with these",
                               ics_yaml_describe(node, found, sizeof found));
     }
-    const char *fault = status == ICESTREAM_OK ? make_pmt(type, values, out) : NULL;
-    return fault != NULL ? ics_yaml_error(error, node, "pmts: %s", fault) : status;
+    const char *fault = status == ICESTREAM_OK ? make_pmt(type, values.numbers, out) : NULL;
+    if (fault != NULL) {
+        return ics_yaml_error(error, node, "pmts: %s", fault);
+    }
+    if (values.acceptance.angular != NULL || values.acceptance.ratio != NULL) {
+        const int result = ics_pmt_acceptance_add(&values.acceptance, type, out, error);
+        status = status ? status : result;
+    }
+    if (values.transit != NULL) {
+        const int result = ics_transit_times_add(values.transit, type, out, error);
+        status = status ? status : result;
+    }
+    return status;
 }
 
 static int read_file(const ics_yaml_node *node, double radius, ice_module_type *type,
@@ -162,7 +195,7 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
     type->pmt_count = node->count;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        const int result = read_pmt(node->items[i], type, radius, &type->pmts[i], error);
+        const int result = read_pmt(node->items[i], radius, type, &type->pmts[i], error);
         status = status ? status : result;
     }
     return status;

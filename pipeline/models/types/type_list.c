@@ -2,6 +2,7 @@
 
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/pmt_areas.h"
+#include "pipeline/models/types/transit_times.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,15 @@ void ics_type_free(ice_module_type *type)
     free(type->pmts);
     ics_pmt_areas_free(&type->table);
     ics_pmt_acceptance_free(&type->acceptance);
+    for (size_t k = 0; k < type->own_count; ++k) {
+        ics_pmt_acceptance_free(&type->own_acceptances[k]);
+    }
+    free(type->own_acceptances);
+    ics_transit_times_free(&type->transit);
+    for (size_t k = 0; k < type->own_transit_count; ++k) {
+        ics_transit_times_free(&type->own_transits[k]);
+    }
+    free(type->own_transits);
     *type = (ice_module_type){0};
 }
 

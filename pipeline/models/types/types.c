@@ -8,6 +8,7 @@
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/pmt_areas.h"
 #include "pipeline/models/types/pmts.h"
+#include "pipeline/models/types/transit_times.h"
 #include "pipeline/models/types/type_mesh.h"
 #include "tables/tables.h"
 
@@ -24,62 +25,23 @@ typedef struct type_values {
     double radius, half_height, beta, pmt_radius;
     double orientation[3]; /* zenith, azimuth, roll: degrees */
     bool open_ends;
-    const ics_yaml_node *pmts;
-    const ics_yaml_node *table;
-    ics_pmt_acceptance_nodes acceptance;
-    ics_type_mesh mesh;
+    double unit; /* m, of the mesh */
 } type_values;
 
-static int keep_pmts(const ics_yaml_node *node, void *target, icestream_error *error)
+/* What is read later, when the sizes of the type are known, stays a node of YAML. */
+static int keep_node(const ics_yaml_node *node, void *target, icestream_error *error)
 {
+    (void)node;
+    (void)target;
     (void)error;
-    ((type_values *)target)->pmts = node;
     return ICESTREAM_OK;
 }
 
-static int keep_table(const ics_yaml_node *node, void *target, icestream_error *error)
-{
-    (void)error;
-    ((type_values *)target)->table = node;
-    return ICESTREAM_OK;
-}
-
-static int keep_angular(const ics_yaml_node *node, void *target, icestream_error *error)
-{
-    (void)error;
-    ((type_values *)target)->acceptance.angular = node;
-    return ICESTREAM_OK;
-}
-
-static int keep_ratio(const ics_yaml_node *node, void *target, icestream_error *error)
-{
-    (void)error;
-    ((type_values *)target)->acceptance.ratio = node;
-    return ICESTREAM_OK;
-}
-
-static int keep_mesh(const ics_yaml_node *node, void *target, icestream_error *error)
-{
-    (void)error;
-    ((type_values *)target)->mesh.file = node;
-    return ICESTREAM_OK;
-}
-
-static int keep_parts(const ics_yaml_node *node, void *target, icestream_error *error)
-{
-    (void)error;
-    ((type_values *)target)->mesh.parts = node;
-    return ICESTREAM_OK;
-}
-
-static const ics_schema_custom mesh_field = {.expected = "the name of a file", .read = keep_mesh};
 static const ics_schema_custom parts_field = {
-    .expected = "a mapping of names to glass, absorber or PMTs", .read = keep_parts};
-static const ics_schema_custom pmts_field = {.expected = "a list of PMTs", .read = keep_pmts};
-static const ics_schema_custom angular_field = {.expected = "a list of numbers",
-                                                .read = keep_angular};
-static const ics_schema_custom ratio_field = {.expected = "the name of a file", .read = keep_ratio};
-static const ics_schema_custom table_field = {.expected = "the name of a file", .read = keep_table};
+    .expected = "a mapping of names to glass, absorber or PMTs", .read = keep_node};
+static const ics_schema_custom pmts_field = {.expected = "a list of PMTs", .read = keep_node};
+static const ics_schema_custom angular_field = {.expected = "a list of numbers", .read = keep_node};
+static const ics_schema_custom file_field = {.expected = "the name of a file", .read = keep_node};
 
 /* In the order of ice_shape. */
 #define SHAPE_WORD(NAME, name, yaml, sizes, text) yaml,
@@ -97,6 +59,7 @@ enum {
     TABLE,
     ANGULAR,
     RATIO,
+    TRANSIT,
     MESH,
     UNIT,
     PARTS,
@@ -138,36 +101,19 @@ static const ics_schema_field fields[FIELDS] = {
                      .low = -360,
                      .high = 360,
                      ICS_SCHEMA_AT(type_values, orientation)},
-    [PMTS] = {.path = "pmts",
-              .type = ICS_SCHEMA_CUSTOM,
-              .custom = &pmts_field,
-              ICS_SCHEMA_AT(type_values, pmts)},
-    [TABLE] = {.path = "table",
-               .type = ICS_SCHEMA_CUSTOM,
-               .custom = &table_field,
-               ICS_SCHEMA_AT(type_values, table)},
-    [ANGULAR] = {.path = "angular_polynomial",
-                 .type = ICS_SCHEMA_CUSTOM,
-                 .custom = &angular_field,
-                 ICS_SCHEMA_AT(type_values, acceptance.angular)},
-    [RATIO] = {.path = "acceptance_ratio",
-               .type = ICS_SCHEMA_CUSTOM,
-               .custom = &ratio_field,
-               ICS_SCHEMA_AT(type_values, acceptance.ratio)},
-    [MESH] = {.path = "mesh",
-              .type = ICS_SCHEMA_CUSTOM,
-              .custom = &mesh_field,
-              ICS_SCHEMA_AT(type_values, mesh.file)},
+    [PMTS] = {.path = "pmts", .type = ICS_SCHEMA_CUSTOM, .custom = &pmts_field},
+    [TABLE] = {.path = "table", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
+    [ANGULAR] = {.path = "angular_polynomial", .type = ICS_SCHEMA_CUSTOM, .custom = &angular_field},
+    [RATIO] = {.path = "acceptance_ratio", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
+    [TRANSIT] = {.path = "transit_times", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
+    [MESH] = {.path = "mesh", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [UNIT] = {.path = "unit",
               .type = ICS_SCHEMA_NUMBER,
               .low = 1e-6,
               .high = 10,
               .fallback = "1",
-              ICS_SCHEMA_AT(type_values, mesh.unit)},
-    [PARTS] = {.path = "parts",
-               .type = ICS_SCHEMA_CUSTOM,
-               .custom = &parts_field,
-               ICS_SCHEMA_AT(type_values, mesh.parts)},
+              ICS_SCHEMA_AT(type_values, unit)},
+    [PARTS] = {.path = "parts", .type = ICS_SCHEMA_CUSTOM, .custom = &parts_field},
 };
 
 /* Checks that the sizes of a type belong to its shape. `given`: the nodes of the fields. */
@@ -219,23 +165,28 @@ static int check_mesh(const ics_yaml_node *node, const type_values *values,
     return ICESTREAM_OK;
 }
 
-/* Reads the files and lists of a type whose sizes are known. */
-static int read_rest(const type_values *values, ice_module_type *type, ics_warnings *warnings,
-                     icestream_error *error)
+/* Reads the files and lists of a type whose sizes are known. `given`: the nodes of the fields. */
+static int read_rest(const type_values *values, const ics_yaml_node *const given[FIELDS],
+                     ice_module_type *type, ics_warnings *warnings, icestream_error *error)
 {
+    const ics_type_mesh mesh = {.file = given[MESH], .parts = given[PARTS], .unit = values->unit};
+    const ics_pmt_acceptance_nodes acceptance = {.angular = given[ANGULAR], .ratio = given[RATIO]};
     if (type->shape == ICE_SHAPE_MESH) {
-        ICS_TRY(ics_type_mesh_read(&values->mesh, type, warnings, error));
+        ICS_TRY(ics_type_mesh_read(&mesh, type, warnings, error));
     }
     type->reach = ics_tables_type_reach(type);
-    if (values->pmts != NULL) {
-        ICS_TRY(ics_pmts_read_yaml(values->pmts, values->pmt_radius, type, error));
+    ICS_TRY(ics_pmt_acceptance_read(&acceptance, &type->acceptance, error));
+    if (given[PMTS] != NULL) {
+        ICS_TRY(ics_pmts_read_yaml(given[PMTS], values->pmt_radius, type, error));
     }
-    ICS_TRY(ics_pmt_acceptance_read(&values->acceptance, &type->acceptance, error));
-    if (values->table != NULL) {
-        ICS_TRY(ics_pmt_areas_read_yaml(values->table, type, error));
+    if (given[TRANSIT] != NULL) {
+        ICS_TRY(ics_transit_times_read(given[TRANSIT], &type->transit, error));
+        ICS_TRY(ics_transit_times_check(given[TRANSIT], type, error));
     }
-    return type->shape == ICE_SHAPE_MESH ? ics_type_mesh_check(&values->mesh, type, error)
-                                         : ICESTREAM_OK;
+    if (given[TABLE] != NULL) {
+        ICS_TRY(ics_pmt_areas_read_yaml(given[TABLE], type, error));
+    }
+    return type->shape == ICE_SHAPE_MESH ? ics_type_mesh_check(&mesh, type, error) : ICESTREAM_OK;
 }
 
 /* Reads a type from a mapping and appends it. */
@@ -270,10 +221,10 @@ static int read_type(const ics_yaml_node *node, const char *name, double oversiz
     types->turns[types->count] =
         ics_orientation_of(values.orientation[0], values.orientation[1], values.orientation[2]);
     types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
-    types->no_pmts[types->count] = values.pmts == NULL;
+    types->no_pmts[types->count] = given[PMTS] == NULL;
     types->pmt_radius[types->count] = values.pmt_radius;
     ++types->count;
-    return read_rest(&values, type, warnings, error);
+    return read_rest(&values, given, type, warnings, error);
 }
 
 /* ---- detector.types -------------------------------------------------------------------------- */
