@@ -13,8 +13,8 @@ docs/tabulate.md 1:
 R is the radius of a module and F its oversize. The volume is that in which the centres of the modules are uniform: the region
 and a margin of F R. A hit counts if the light crosses the surface of its module, F times as wide across the light, within the
 region. These points are uniform in the region for every direction of light, so the prediction has no error from the size
-of bins or of modules. (Counting by centres would have one: light meets the front of a module, which is 2/3 R closer to
-the source on average. At 20 m that is 1 % more light.)
+of bins or of modules. (Counting by centres would have small ones: light meets the front of a module, 2/3 R before the
+centre on average, where less of it is absorbed; and the light varies over F R.)
 
 The scatter of the batches gives the variance of hits minus prediction: it contains the positions
 of the modules, the samples of one photon, which are not independent, and photons with several hits. The mean of a region
