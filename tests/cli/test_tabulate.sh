@@ -59,6 +59,33 @@ expect 3 "$ICESTREAM" table merge merged.npy "${pieces[6]}" -o twice.npy
 says err "${pieces[6]}: found the part " ", which merged.npy holds already"
 is_missing twice.npy
 
+# Several sources in one run: each one is the origin of its photons. The table of both is the sum of two tables whose
+# fixed source is given by position, direction and time.
+cat >sources.csv <<'CSV'
+event,type,x,y,z,zenith,azimuth,energy,time
+0,e,100,-50,30,0,0,1,0
+1,e,-20,70,-200,180,0,1,500
+CSV
+sed 's/workload:.*/particles: {file: sources.csv, cascades: profile}/; s/source: fixed/source: step/' table.yaml >sources.yaml
+expect 0 "$ICESTREAM" tabulate sources.yaml -o both.npy
+expect 0 "$ICESTREAM" generate sources.yaml -s stages.tabulate=none -o both.steps.npy
+expect 0 "$ICESTREAM" split sources.yaml both.steps.npy --parts 2 -o 'source-{part}.steps.npy' -s stages.tabulate=none
+pieces=(source-*.steps.npy)
+[ ${#pieces[@]} -eq 2 ] || fail "${#pieces[@]} parts instead of 2"
+for i in 0 1; do
+    expect 0 "$ICESTREAM" tabulate sources.yaml -s "source.files=${pieces[i]}" -o "moving-$i.npy"
+done
+expect 0 "$ICESTREAM" tabulate sources.yaml -s "source.files=${pieces[0]}" -s table.source=fixed \
+    -s "table.position=[100, -50, 30]" -s "table.direction=[0, 0, -1]" -o fixed-0.npy
+expect 0 "$ICESTREAM" tabulate sources.yaml -s "source.files=${pieces[1]}" -s table.source=fixed \
+    -s "table.position=[-20, 70, -200]" -s "table.direction=[0, 0, 1]" -s table.time=500 -o fixed-1.npy
+expect 0 "$ICESTREAM" table merge moving-0.npy moving-1.npy -o alone.npy
+for pair in "moving-0 fixed-0" "moving-1 fixed-1" "alone both"; do
+    read -r one other <<<"$pair"
+    cmp -n $size "$one.npy" "$other.npy" || fail "the sums of $one.npy and $other.npy differ"
+done
+cmp -s -n $size moving-0.npy moving-1.npy && fail "both sources have the same sums"
+
 # Keys without effect are errors; where --set switches off what they belong to, the table does not depend on them.
 sed 's/source: fixed/&\n  position: [1, 2, 3]/' table.yaml >fixed.yaml
 expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s table.source=step -s table.time=5
