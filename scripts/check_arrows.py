@@ -29,6 +29,7 @@ ROOMS = [
     ['graphs'],
     ['pipeline'],  # icestream.h, the public header
     ['pipeline/config/yaml'],
+    ['pipeline/config/schema'],
     ['pipeline/config'],
     ['pipeline/files/format'],
     ['pipeline/files'],
