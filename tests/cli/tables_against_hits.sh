@@ -10,6 +10,7 @@ PYTHON=${PYTHON:-/usr/bin/python3}
 export ICESTREAM
 "$PYTHON" -c 'import numpy' 2>err || skip "$PYTHON has no numpy"
 
+# shellcheck disable=SC2317 # expect calls it
 against_hits() {
     "$PYTHON" "$ROOT/scripts/reference_tables.py" --axes coarse --ice south-pole-like --batches 16 --photons 2e5 "$@"
 }
