@@ -103,8 +103,8 @@ START_TEST(the_report)
         "| monolithic | as configured | - | - | - | 0.4000 | 0.01600 | 1.000 |",
         "| monolithic | monolithic | 256 | 4 | 64 | 0.3500 | 0.01400 | 0.875 |",
         "| fused | visit | 64 | 16 | 64 | 0.6000 | 0.02400 | 1.200 |",
-        "best of monolithic: 0.3500 ns/photon, 0.875 of the configured settings, with graph.tune: "
-        "{monolithic: {threads: 256, blocks_per_multiprocessor: 4, registers: 64}}\n",
+        ("best of monolithic: 0.3500 ns/photon, 0.875 of the configured settings, with graph.tune: "
+         "{monolithic: {threads: 256, blocks_per_multiprocessor: 4, registers: 64}}\n"),
         "best of fused: the configured settings, 0.5000 ns/photon\n"};
     for (size_t i = 0; i < COUNT(parts); ++i) {
         ck_assert_msg(strstr(text, parts[i]) != NULL, "'%s' in\n%s", parts[i], text);
