@@ -96,7 +96,9 @@ ICE_FN int32_t ice_tries_cables(const ice_tables *tables, const ice_contact_sear
                                 uint32_t index)
 {
     const ice_string string = tables->strings[index];
-    return ice_passes_axis(search, string.x, string.y, string.radius)
+    /* Oversized modules are wider than cables. */
+    const float radius = ice_min(string.radius, tables->cable_reach);
+    return ice_passes_axis(search, string.x, string.y, radius)
                ? ice_enters_cable_of(tables->shapes, index, *search)
                : 0;
 }

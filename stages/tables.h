@@ -417,6 +417,7 @@ typedef struct ice_tables {
     uint32_t axis_mask;
     float others_step, others_less; /* m */
     float axis_radius; /* m; the modules of an axis lie inside a cylinder with this radius */
+    float cable_reach; /* m; the cables of a string are within this distance of its axis */
     const ice_near_row *nearest; /* [clearance_ny][clearance_nx] */
     /* 1 / edge length of a cell, 1/m; index of x = 0 and of y = 0 among the cells */
     float clearance_inverse_cell, clearance_of_zero_x, clearance_of_zero_y;

@@ -177,7 +177,9 @@ static int sort_cables(ics_table_builder *builder, const ice_detector *detector,
         double radius;
         const uint32_t s = string_of(builder->tables, detector, cable, &radius);
         order[i] = (sorted_cable){s, i, fmin(cable->from[2], cable->to[2])};
-        strings[s].radius = fmaxf(strings[s].radius, (float)(radius + ICS_GRID_MARGIN));
+        const float reach = (float)(radius + ICS_GRID_MARGIN);
+        strings[s].radius = fmaxf(strings[s].radius, reach);
+        builder->tables->cable_reach = fmaxf(builder->tables->cable_reach, reach);
     }
     qsort(order, detector->cable_count, sizeof *order, compare_cables);
     return ICESTREAM_OK;
