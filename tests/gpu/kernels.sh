@@ -22,7 +22,7 @@ fi
 
 # Now without a compiler and without a user's cache. A configuration that needs files from elsewhere was
 # left out above.
-export ICESTREAM_KERNELS=$folder/kernels ICESTREAM_NVRTC=none HOME=/nonexistent
+export ICESTREAM_KERNELS=$folder/kernels ICESTREAM_NVRTC=none HOME=$folder/home
 unset XDG_CACHE_HOME
 checked=0
 for config in "$@"; do
