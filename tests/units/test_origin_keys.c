@@ -299,6 +299,7 @@ END_TEST
 ICS_TEST_MAIN("origin keys")
 {
     TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 600); /* every key makes the models again, which sanitizers slow down */
     tcase_add_test(all, keys_change_digests_as_declared);
     tcase_add_loop_test(all, table_keys_change_digests, 0, COUNT(table_keys));
     tcase_add_test(all, rows_are_for_table_keys);
