@@ -35,7 +35,7 @@ typedef struct ice_active_photon {
  * few photons that come near to a module are saved in local memory before the search, and restored
  * after it: no register has to survive the call, and the loop keeps its photons in registers.
  *
- * Whether this compilation does so. */
+ * ICE_SAVES: whether this compilation saves photons. */
 #if defined(GPU_SPECIAL_FEATURES)
 #define ICE_SAVES ((GPU_SPECIAL_FEATURES & ICE_HAS_SHAPE(ICE_SHAPE_MESH)) != 0)
 #else

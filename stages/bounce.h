@@ -248,6 +248,8 @@ ICE_FN int32_t ice_record_hits_of(ice_variant collide, const ice_tables *tables,
     volatile ice_saved saved;
     if (ICE_SAVES) {
         ice_save(&saved, active, bounce);
+        /* The search works on values that this branch has read. So no register that the loop over
+         * bounces uses has to survive the call. */
         ice_restore(&saved, active, bounce);
     }
     const int32_t hits = ice_record_hits(collide, tables, bounce->length, &active->photon, sink,

@@ -47,8 +47,8 @@ ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, float x, f
 #else
     /* A processor gathers words of 32 bits only. */
     const uint32_t used = narrow ? 0xffffu : 0xffffffffu;
-    const uint32_t word =
-        tables->near_axes[cell >> narrow] >> ((uint32_t)cell & narrow) * 16 & used;
+    const uint32_t shift = ((uint32_t)cell & narrow) * 16;
+    const uint32_t word = (tables->near_axes[cell >> narrow] >> shift) & used;
 #endif
     const ice_string_axis axis = tables->axes[word & tables->axis_mask];
     const ice_surroundings near = {

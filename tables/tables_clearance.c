@@ -238,6 +238,7 @@ static int build_map(ics_table_builder *builder, const ice_detector *detector,
                      const ics_box *bounds, ics_nearest_search *search)
 {
     ice_tables *tables = builder->tables;
+    /* The finest map, for whose cells there is room; make_map() may choose a coarser one. */
     (void)shape_map(tables, bounds, cells_of_side(tables, size_of_map(bounds)));
     const size_t cells = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
     /* A distance to a position is too long by up to the merging of positions, the radius of an
