@@ -5,7 +5,7 @@
 #
 # stages/shapes.def names every shape of a module in the same way. It becomes two headers in the same
 # folder: shape_list.h has the list macro ICE_SHAPES, shape_registry.h includes the headers of the
-# shapes, stages/shape_NAME.h.
+# shapes, stages/shapes/shape_NAME.h.
 #
 # CMake makes the headers when it configures the project. This file is also a script, for those users who
 # compile the stages without the project's build:
@@ -59,7 +59,7 @@ function(ics_write_shapes source folder)
             message(FATAL_ERROR "stages/shapes.def: expected ICE_SHAPE(NAME, name, \"yaml\", sizes, "
                                 "\"text\") alone on a line, found: ${row}")
         endif()
-        set(header stages/shape_${CMAKE_MATCH_2}.h)
+        set(header stages/shapes/shape_${CMAKE_MATCH_2}.h)
         if(NOT EXISTS ${source}/${header})
             message(FATAL_ERROR "stages/shapes.def: no such header: ${header}")
         endif()

@@ -1,8 +1,8 @@
 /* What the shape of a module is to the stages: the body of a type, a line that may meet it, and the
  * point where the line enters it (physics.md 8.9).
  *
- * A shape is one header, stages/shape_NAME.h, and one row in stages/shapes.def. The header has two
- * functions:
+ * A shape is one header, stages/shapes/shape_NAME.h, and one row in stages/shapes.def. The header
+ * has two functions:
  *
  *   ICE_FN ice_body_entry ice_enter_NAME(ice_shapes shapes, const ice_body *body, const ice_line
  * *line) Returns where the endless line enters the body from outside for the first time. A shape
@@ -18,7 +18,7 @@
 #define ICS_STAGES_SHAPE_H
 
 #include "stages/direction.h"
-#include "stages/mesh_tree.h"
+#include "stages/shapes/mesh_tree.h"
 #include "stages/shape_list.h"
 
 /* ICE_SHAPE_SPHERE, ...: one number for every row of stages/shapes.def. */

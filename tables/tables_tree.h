@@ -4,7 +4,7 @@
 
 #include "base/icestream_error.h"
 #include "physics/model.h"
-#include "stages/mesh_tree.h"
+#include "stages/shapes/mesh_tree.h"
 
 /* Trees and triangles of several meshes in one array, as stages read them. Zeros are a forest
  * without trees. */

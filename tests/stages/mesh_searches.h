@@ -2,7 +2,7 @@
 #ifndef MESH_SEARCHES_H
 #define MESH_SEARCHES_H
 
-#include "stages/shape_mesh.h"
+#include "stages/shapes/shape_mesh.h"
 #include "tables/tables_tree.h"
 
 #include <check.h>

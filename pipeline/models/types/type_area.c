@@ -1,7 +1,7 @@
 #include "pipeline/models/types/type_area.h"
 
 #include "physics/body.h"
-#include "stages/shape_mesh.h"
+#include "stages/shapes/shape_mesh.h"
 
 #include <math.h>
 

@@ -2,13 +2,13 @@
 
 #include <stdint.h>
 
-/* This file counts what the search of stages/shape_mesh.h visits. */
+/* This file counts what the search of stages/shapes/shape_mesh.h visits. */
 static uint64_t visited_nodes, tested_triangles;
 #define ICE_MESH_AT_NODE()           ((void)++visited_nodes)
 #define ICE_MESH_AT_TRIANGLES(count) ((void)(tested_triangles += (count)))
 
 #include "base/clock.h"
-#include "stages/shape_mesh.h"
+#include "stages/shapes/shape_mesh.h"
 #include "tables/tables_tree.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* shape: cylinder. Flat ends at z = -half_height and z = half_height; with `open_ends` light passes
  * the ends, and only the outside of the mantle can be entered (physics.md 8.9). */
-#ifndef ICS_STAGES_SHAPE_CYLINDER_H
-#define ICS_STAGES_SHAPE_CYLINDER_H
+#ifndef ICS_STAGES_SHAPES_SHAPE_CYLINDER_H
+#define ICS_STAGES_SHAPES_SHAPE_CYLINDER_H
 
 #include "stages/shape.h"
 

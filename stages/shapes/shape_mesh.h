@@ -11,8 +11,8 @@
  * The result is the smallest pair (distance, number of the triangle) over all triangles. The tree
  * only leaves out triangles that the line cannot meet, so it never changes a result:
  * tests/stages/test_shape_mesh.c compares it with a loop over all triangles, bit by bit. */
-#ifndef ICS_STAGES_SHAPE_MESH_H
-#define ICS_STAGES_SHAPE_MESH_H
+#ifndef ICS_STAGES_SHAPES_SHAPE_MESH_H
+#define ICS_STAGES_SHAPES_SHAPE_MESH_H
 
 #include "stages/shape.h"
 

@@ -3,8 +3,8 @@
  *
  * The space is stretched along z until the spheroid is a sphere. As in contact.h, the impact vector
  * of the stretched line is formed by components and squared then. */
-#ifndef ICS_STAGES_SHAPE_SPHEROID_H
-#define ICS_STAGES_SHAPE_SPHEROID_H
+#ifndef ICS_STAGES_SHAPES_SHAPE_SPHEROID_H
+#define ICS_STAGES_SHAPES_SHAPE_SPHEROID_H
 
 #include "stages/shape.h"
 

@@ -1,9 +1,9 @@
 /* shape: capsule. A cylinder with a half-sphere on each end; the whole body reaches from
  * z = -half_height to z = half_height (physics.md 8.9). */
-#ifndef ICS_STAGES_SHAPE_CAPSULE_H
-#define ICS_STAGES_SHAPE_CAPSULE_H
+#ifndef ICS_STAGES_SHAPES_SHAPE_CAPSULE_H
+#define ICS_STAGES_SHAPES_SHAPE_CAPSULE_H
 
-#include "stages/shape_cylinder.h"
+#include "stages/shapes/shape_cylinder.h"
 
 ICE_FN float ice_reach_capsule(const ice_body *body)
 {

@@ -1,6 +1,6 @@
 /* The tables of meshes: triangles, and the tree of boxes over them (physics.md 8.12). */
-#ifndef ICS_STAGES_MESH_TREE_H
-#define ICS_STAGES_MESH_TREE_H
+#ifndef ICS_STAGES_SHAPES_MESH_TREE_H
+#define ICS_STAGES_SHAPES_MESH_TREE_H
 
 #include "stages/platform.h"
 

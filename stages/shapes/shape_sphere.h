@@ -1,7 +1,7 @@
 /* shape: sphere. The arithmetic is that of modules without types, so that a type with a sphere
  * gives the same hits, bit for bit (physics.md 8.3). */
-#ifndef ICS_STAGES_SHAPE_SPHERE_H
-#define ICS_STAGES_SHAPE_SPHERE_H
+#ifndef ICS_STAGES_SHAPES_SHAPE_SPHERE_H
+#define ICS_STAGES_SHAPES_SHAPE_SPHERE_H
 
 #include "stages/shape.h"
 
