@@ -9,6 +9,7 @@
  */
 #include "kernels/cpu/isa/scatter.h"
 #include "kernels/cpu/isa/tabulate.h"
+#include "stages/column.h"
 
 extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 
@@ -221,6 +222,18 @@ static void compact(ice_variant variant, ics_wave *wave, ice_account *account)
 
 /* ---- one photon ----------------------------------------------------------------------------- */
 
+/* Computes the photon's bounces inside a column of hole ice, as far as they are the next ones. */
+static void bounce_in_column(const ice_variants *variants, const ice_tables *tables,
+                             ice_active_photon *active)
+{
+    ice_column_stay stay;
+    if (ICE_HAS_COLUMN_STAYS(tables->features) &&
+        ice_column_stay_of(tables, &active->photon, &stay)) {
+        while (ice_bounce_in_column(variants->scatter, tables, &stay, active)) {
+        }
+    }
+}
+
 static int carry(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
                  ics_arrival_sink *sink, ice_account *account)
@@ -230,6 +243,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         ice_create(variants->create, tables, &emissions[emission], emission, photon_id));
     uint32_t hits = 0, recorded = 0;
     while (active.fate == ICE_ALIVE) {
+        bounce_in_column(variants, tables, &active);
         if (ice_bounce_photon(variants, tables, &active, sink, &hits, &recorded)) {
             return -1;
         }

@@ -15,13 +15,19 @@
 
 #include "kernels/cuda/device/persistent.h"
 #include "stages/bounce_work.h"
+#include "stages/column.h"
+
+/* Whether photons have bounces inside columns of hole ice, which are a stage then. */
+#define GPU_HAS_COLUMNS ICE_HAS_COLUMN_STAYS(GPU_SPECIAL_FEATURES)
 
 /* The lists of a warp, in the order in which gpu_choose_list() prefers them. A new stage is a list
  * in front of GPU_LIST_CREATE, and a case in gpu_do_stage() of the kernel. */
 enum {
     GPU_LIST_SPECIAL, /* the next segment may touch a module or pass a column of hole ice */
     GPU_LIST_CREATE,  /* free slots */
-    GPU_LIST_FLY,     /* photons whose next bounce is not known to be special */
+    GPU_LIST_COLUMN,  /* photons in a column of hole ice; only with GPU_HAS_COLUMNS */
+    GPU_LIST_FLY = GPU_LIST_COLUMN + GPU_HAS_COLUMNS, /* photons whose next bounce is not known to
+                                                         be special */
     GPU_LISTS,
     GPU_NO_LIST = GPU_LISTS, /* the thread has no slot, or its photon waits */
     GPU_LISTS_ROOM = 4       /* a multiple of 4, >= GPU_LISTS: the counts of the lists are read as
@@ -141,15 +147,17 @@ ICE_FN uint32_t gpu_choose_list(const gpu_warp_slots *slots, bool open, uint32_t
     return chosen;
 }
 
-/* Whether the warp stays with the photons that its threads have from GPU_LIST_FLY, `flying` of
- * them, by the rule of gpu_choose_list(). */
-ICE_FN bool gpu_stays(const gpu_warp_slots *slots, bool open, uint32_t flying)
+/* Whether the warp stays with the photons that its threads have from a list, `photons` of them, by
+ * the rule of gpu_choose_list(). */
+ICE_FN bool gpu_stays(const gpu_warp_slots *slots, bool open, uint32_t list, uint32_t photons)
 {
-    uint32_t most = 1;
-    for (uint32_t list = 0; list < GPU_LIST_FLY; ++list) {
-        most = max(most, gpu_list_count(slots, list, open));
+    uint32_t before = 1, behind = 0; /* the longest lists in front of this one and behind it */
+    for (uint32_t other = 0; other < GPU_LISTS; ++other) {
+        const uint32_t count = gpu_list_count(slots, other, open);
+        before = other < list ? max(before, count) : before;
+        behind = other > list ? max(behind, min(count, 32u)) : behind;
     }
-    return most < 32 && flying + slots->counts[GPU_LIST_FLY] >= most;
+    return before < 32 && photons + slots->counts[list] >= max(before, behind);
 }
 
 /* Gives slots of a list to the threads of `idle` (a bit for each), as long as there are both.

@@ -54,40 +54,63 @@ ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active
     return work == ICE_WORK_ICE ? GPU_LIST_FLY : GPU_LIST_SPECIAL;
 }
 
-/* Flies the photons of the list, in registers, until the warp has more of other work. When
- * GPU_SPECIAL_REFILL photons have ended or need another stage, they go into their lists, and their
- * threads get others. `open`: there may be more photons to create. All threads of the warp. */
-ICE_FN void gpu_fly(const gpu_warp *warp, bool open)
+/* One bounce in a column of hole ice, if that is the next one. Returns the list of what the photon
+ * needs next. */
+ICE_FN uint32_t gpu_fly_in_column(const ice_tables *tables, const ice_column_stay *stay,
+                                  ice_active_photon *active)
+{
+    ICE_CLOCK(PROPAGATE);
+    return ice_bounce_in_column(GPU_SPECIAL_SCATTER, tables, stay, active)
+               ? (uint32_t)GPU_LIST_COLUMN
+               : (uint32_t)GPU_LIST_SPECIAL;
+}
+
+/* As GPU_SPECIAL_REFILL, for photons in columns. Their bounces are short, so that a refill costs
+ * more of them (the best of 8, 12 and 16 on an H200). */
+#define GPU_REFILL_IN_COLUMNS 12u
+
+/* Flies the photons of GPU_LIST_FLY or GPU_LIST_COLUMN, in registers, until the warp has more of
+ * other work. When GPU_SPECIAL_REFILL photons have ended or need another stage, they go into their
+ * lists, and their threads get others. `open`: there may be more photons to create. All threads of
+ * the warp. */
+ICE_FN void gpu_fly(const gpu_warp *warp, bool open, const uint32_t list)
 {
     const uint32_t thread = threadIdx.x % 32;
+    const bool in_columns = GPU_HAS_COLUMNS && list == GPU_LIST_COLUMN;
     ice_active_photon active = {0}; /* without a value, its registers would be kept for it outside
                                        this function, too */
+    ice_column_stay stay = {0};
+    const uint32_t refill = in_columns ? GPU_REFILL_IN_COLUMNS : GPU_SPECIAL_REFILL;
     uint32_t slot = ICS_NOBODY, to = GPU_NO_LIST, flying = 0;
-    while (gpu_stays(warp->slots, open, (uint32_t)__popc(flying))) {
-        const uint32_t given = gpu_give_slots(warp->slots, GPU_LIST_FLY, ~flying);
+    while (gpu_stays(warp->slots, open, list, (uint32_t)__popc(flying))) {
+        const uint32_t given = gpu_give_slots(warp->slots, list, ~flying);
         if (given != ICS_NOBODY) {
             slot = given;
             active = gpu_slot_load(warp->slots, warp->tables, slot);
-            to = GPU_LIST_FLY;
-        }
-        const uint32_t all = __ballot_sync(0xffffffffu, to == GPU_LIST_FLY);
-        const uint32_t photons = (uint32_t)__popc(all);
-        const uint32_t enough = photons > GPU_SPECIAL_REFILL ? photons - GPU_SPECIAL_REFILL : 0;
-        do {
-            if (to == GPU_LIST_FLY) {
-                to = gpu_fly_once(warp->tables, &active);
+            to = list;
+            if (in_columns && !ice_column_stay_of(warp->tables, &active.photon, &stay)) {
+                stay.high = -ICE_INFINITY; /* no bounce is between the heights */
             }
-            flying = __ballot_sync(0xffffffffu, to == GPU_LIST_FLY);
+        }
+        const uint32_t all = __ballot_sync(0xffffffffu, to == list);
+        const uint32_t photons = (uint32_t)__popc(all);
+        const uint32_t enough = photons > refill ? photons - refill : 0;
+        do {
+            if (to == list) {
+                to = in_columns ? gpu_fly_in_column(warp->tables, &stay, &active)
+                                : gpu_fly_once(warp->tables, &active);
+            }
+            flying = __ballot_sync(0xffffffffu, to == list);
         } while ((uint32_t)__popc(flying) > enough);
         ICE_CLOCK(OTHER);
         const bool leaves = (all & ~flying) >> thread & 1;
         if (leaves) {
             (void)gpu_leave(warp, slot, &active, to);
         }
-        gpu_put_slots(warp->slots, slot, leaves ? to : (uint32_t)GPU_NO_LIST, GPU_LIST_FLY);
+        gpu_put_slots(warp->slots, slot, leaves ? to : (uint32_t)GPU_NO_LIST, GPU_LISTS - 1);
         to = leaves ? (uint32_t)GPU_NO_LIST : to;
     }
-    if (to == GPU_LIST_FLY) {
+    if (to == list) {
         gpu_slot_store(warp->slots, slot, &active.photon, active.random, false);
     }
     gpu_put_slots(warp->slots, slot, to, GPU_LISTS);
@@ -122,13 +145,12 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
     return gpu_leave(warp, slot, &active, GPU_LIST_FLY);
 }
 
-/* The warp stays with photons in columns as long as this number of its threads have one (the best
- * of 4, 8, 16, 24 and 32 on an H200). */
+/* Without a list of photons in columns, the warp stays with them as long as this number of its
+ * threads have one (the best of 4, 8, 16, 24 and 32 on an H200). */
 #define GPU_STAY_IN_COLUMNS 24
 
 /* Bounces whose segments may pass columns or touch a module. There is no other stage for modules in
- * ice with columns, because warps in different stages displace each other's instructions. Light in
- * a column scatters there many times, and does so in registers. */
+ * ice with columns, because warps in different stages displace each other's instructions. */
 ICE_FN uint32_t gpu_fly_through_columns(const gpu_warp *warp, uint32_t slot)
 {
     ice_active_photon active = {0};
@@ -143,7 +165,7 @@ ICE_FN uint32_t gpu_fly_through_columns(const gpu_warp *warp, uint32_t slot)
             gpu_bounce(warp->lane, warp->tables, warp->sink, &active, gpu_first_slot() + slot);
             const bool stays = active.fate == ICE_ALIVE &&
                                ice_in_hole(warp->tables, active.photon.x, active.photon.y);
-            to = stays ? GPU_LIST_SPECIAL : GPU_LIST_FLY;
+            to = !stays ? GPU_LIST_FLY : GPU_HAS_COLUMNS ? GPU_LIST_COLUMN : GPU_LIST_SPECIAL;
         }
     } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, to == GPU_LIST_SPECIAL)) >=
              GPU_STAY_IN_COLUMNS);
@@ -155,6 +177,9 @@ ICE_FN uint32_t gpu_create_in_slot(const gpu_warp *warp, uint32_t slot, uint64_t
 {
     const ice_photon photon = gpu_new_photon(warp->lane, warp->tables, number);
     gpu_slot_fill(warp->slots, slot, &photon, gpu_new_random(warp->lane, warp->tables, &photon));
+    if (GPU_HAS_COLUMNS && ice_in_hole(warp->tables, photon.x, photon.y)) {
+        return GPU_LIST_COLUMN;
+    }
     return GPU_LIST_FLY;
 }
 
@@ -216,7 +241,11 @@ ICS_KERNEL GPU_BOUNDS_WARP_WAVEFRONT gpu_warp_wavefront(
             break;
         }
         if (list == GPU_LIST_FLY) {
-            gpu_fly(&warp, open);
+            gpu_fly(&warp, open, GPU_LIST_FLY);
+            continue;
+        }
+        if (GPU_HAS_COLUMNS && list == GPU_LIST_COLUMN) {
+            gpu_fly(&warp, open, GPU_LIST_COLUMN);
             continue;
         }
         const bool goes_on = gpu_do_stage(&warp, list, taken, &open);
