@@ -13,9 +13,6 @@
  *   step_feed    from rows of steps to batches; step_watch and event_spans notice what is odd
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
- *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
- *                the file, checkpoint_read.c reads it, checkpoint_about describes it for people;
- *                photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
  *   damaged_hits  a damaged hit file goes to the quarantine, and its step file is computed again
  *   output_digest  the digest of a hit file, for the journal
@@ -26,6 +23,7 @@
 #define ICS_UNITS_UNIT_H
 
 #include "base/queue.h"
+#include "pipeline/checkpoint/checkpoint.h"
 #include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
@@ -34,7 +32,6 @@
 #include "pipeline/generator/step_generator.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
-#include "pipeline/units/checkpoint.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"

@@ -7,8 +7,8 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/spool/quarantine.h"
-#include "pipeline/units/checkpoint_state.h"
 #include "pipeline/units/unit.h"
 
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* The file of a checkpoint: shared by checkpoint.c, which writes it, and checkpoint_read.c. The
  * layout is in files.md 6.4. */
-#ifndef ICS_UNITS_CHECKPOINT_STATE_H
-#define ICS_UNITS_CHECKPOINT_STATE_H
+#ifndef ICS_CHECKPOINT_CHECKPOINT_STATE_H
+#define ICS_CHECKPOINT_CHECKPOINT_STATE_H
 
-#include "pipeline/units/checkpoint.h"
+#include "pipeline/checkpoint/checkpoint.h"
 
 struct ics_checkpoint {
     char *path;

@@ -1,7 +1,7 @@
 /* Reading the records of a checkpoint. */
 #include "base/error.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/units/checkpoint_state.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Reading bytes of a checkpoint, and the header, which says what the checkpoint belongs to. */
 #include "base/error.h"
 #include "base/json_read.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/units/checkpoint_state.h"
 
 #include <errno.h>
 #include <inttypes.h>

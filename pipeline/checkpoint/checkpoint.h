@@ -11,8 +11,8 @@
  * ICESTREAM_E_OUTPUT: it cannot be opened, read or written, the cause says why; ICESTREAM_E_MEMORY;
  * the text names the file.
  */
-#ifndef ICS_UNITS_CHECKPOINT_H
-#define ICS_UNITS_CHECKPOINT_H
+#ifndef ICS_CHECKPOINT_CHECKPOINT_H
+#define ICS_CHECKPOINT_CHECKPOINT_H
 
 #include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"

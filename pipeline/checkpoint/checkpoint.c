@@ -2,11 +2,11 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
+#include "pipeline/checkpoint/settings.h"
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/hit_bins.h"
 #include "pipeline/files/output.h"
-#include "pipeline/units/checkpoint_state.h"
-#include "pipeline/units/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Promises of checkpoint.h and photon_intervals.h: what a checkpoint took is read back, a file that
  * was cut or damaged at any byte gives the records before that byte, and a checkpoint of other hits
  * is refused. How to join: open_place() makes an empty folder; append() adds a record. */
-#include "pipeline/units/checkpoint.h"
+#include "pipeline/checkpoint/checkpoint.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
