@@ -32,7 +32,8 @@ int ics_world_create_tables(const icestream_config *config, const ics_models *mo
     const ics_table_options options = {.seed = config->run.seed,
                                        .bounce_limit = config->run.bounce_limit,
                                        .reach_cull = config->graph.reach_cull};
-    return ics_tables_create(models->medium, models->detector, models->light, &options, out, error);
+    return ics_tables_create_with(models->medium, models->detector, models->detector_part,
+                                  models->light, &options, out, error);
 }
 
 int ics_world_create(const icestream_config *config, ics_world *out, icestream_error *error)
