@@ -42,6 +42,7 @@ ROOMS = [
     ['pipeline/devices'],
     ['pipeline/generator'],
     ['pipeline/collect'],
+    ['pipeline/checkpoint'],
     ['pipeline/units'],
     ['pipeline/session'],
     ['pipeline/run'],

@@ -7,18 +7,22 @@
 #include <stdlib.h>
 
 static int build(ics_table_builder *builder, const ice_medium *medium, const ice_detector *detector,
-                 const ice_light *light, ics_tables *out)
+                 const ics_detector_part *part, const ice_light *light)
 {
     ICS_TRY(ics_tables_build_ice(builder, medium));
     ICS_TRY(ics_tables_build_light(builder, light));
-    ICS_TRY(ics_tables_build_detector(builder, detector));
-    ICS_TRY(ics_tables_build_features(builder, medium, detector));
-    return ics_tables_pack(builder, out);
+    if (part != NULL) {
+        ics_tables_join_detector(builder, part);
+    } else {
+        ICS_TRY(ics_tables_build_detector(builder, detector));
+    }
+    return ics_tables_build_features(builder, medium, detector);
 }
 
-int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
-                      const ice_light *light, const ics_table_options *options, ics_tables **out,
-                      icestream_error *error)
+int ics_tables_create_with(const ice_medium *medium, const ice_detector *detector,
+                           const ics_detector_part *part, const ice_light *light,
+                           const ics_table_options *options, ics_tables **out,
+                           icestream_error *error)
 {
     *out = NULL;
     ics_tables *result = calloc(1, sizeof *result);
@@ -31,16 +35,24 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
     tables->seed_high = (uint32_t)(options->seed >> 32);
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
-    const int status = build(&builder, medium, detector, light, result);
-    for (size_t i = 0; i < builder.array_count; ++i) {
-        free(builder.arrays[i].data);
+    int status = build(&builder, medium, detector, part, light);
+    if (status == ICESTREAM_OK) {
+        status = ics_tables_pack(&builder, result);
     }
+    ics_tables_free_arrays(&builder);
     if (status != ICESTREAM_OK) {
         free(result);
         return status;
     }
     *out = result;
     return ICESTREAM_OK;
+}
+
+int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
+                      const ice_light *light, const ics_table_options *options, ics_tables **out,
+                      icestream_error *error)
+{
+    return ics_tables_create_with(medium, detector, NULL, light, options, out, error);
 }
 
 void ics_tables_destroy(ics_tables *tables)

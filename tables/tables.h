@@ -25,6 +25,17 @@ typedef struct ics_tables {
     size_t pointer_count;
 } ics_tables;
 
+/* What tables have of a detector, whatever the ice and the light are. Of a large detector this is
+ * nearly all of the work, so tables of the same detector share it. */
+typedef struct ics_detector_part ics_detector_part;
+
+/* The errors of ics_tables_create() that a detector causes; *out is NULL then. The detector may be
+ * destroyed before the part. */
+int ics_tables_part_create(const ice_detector *detector, ics_detector_part **out,
+                           icestream_error *error);
+/* Accepts NULL. */
+void ics_tables_part_destroy(ics_detector_part *part);
+
 /* Builds all tables of a run; the caller owns *out. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or
  * ICESTREAM_E_CONFIG: the tables cannot represent the model. That happens if ice or water does not
  * scatter or absorb, if the density of a spectrum is zero everywhere, if anisotropy leaves no
@@ -33,6 +44,12 @@ typedef struct ics_tables {
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
                       icestream_error *error);
+/* The same, of a part that was made of this detector. The part may be destroyed afterwards. NULL:
+ * it is made here. */
+int ics_tables_create_with(const ice_medium *medium, const ice_detector *detector,
+                           const ics_detector_part *part, const ice_light *light,
+                           const ics_table_options *options, ics_tables **out,
+                           icestream_error *error);
 /* Accepts NULL. */
 void ics_tables_destroy(ics_tables *tables);
 

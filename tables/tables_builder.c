@@ -17,9 +17,20 @@ void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, 
     memcpy(pointer, &data, sizeof data);
     builder->arrays[builder->array_count].pointer = pointer;
     builder->arrays[builder->array_count].data = data;
+    builder->arrays[builder->array_count].is_shared = false;
     builder->arrays[builder->array_count].bytes = (count ? count : 1) * size;
     ++builder->array_count;
     return data;
+}
+
+void ics_tables_free_arrays(ics_table_builder *builder)
+{
+    for (size_t i = 0; i < builder->array_count; ++i) {
+        if (!builder->arrays[i].is_shared) {
+            free(builder->arrays[i].data);
+        }
+    }
+    builder->array_count = 0;
 }
 
 static size_t aligned(size_t bytes)

@@ -12,6 +12,7 @@ typedef struct ics_table_builder {
         void *pointer; /* the member of ice_tables that points at the array */
         void *data;
         size_t bytes;
+        bool is_shared; /* the array belongs to an ics_detector_part */
     } arrays[ICS_TABLE_ARRAYS_MAX];
     size_t array_count;
     icestream_error *error; /* for the reason of a failure, may be NULL */
@@ -23,6 +24,12 @@ typedef struct ics_table_builder {
 void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size);
 /* Moves all arrays into one block, which `out` owns. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
+
+/* Frees all arrays that are not shared. */
+void ics_tables_free_arrays(ics_table_builder *builder);
+/* Adds the part of a detector to tables that have none yet. The part must stay until the tables are
+ * packed. */
+void ics_tables_join_detector(ics_table_builder *builder, const ics_detector_part *part);
 
 /* Returns the constants of the scattering functions for a mean cosine g, a share f of the
  * simplified Liu function and a share r of molecular scattering. The parameters that the scatter

@@ -1,34 +1,11 @@
-#include "pipeline/collect/collector.h"
-
 #include "base/error.h"
-#include "pipeline/collect/early_rows.h"
-#include "pipeline/collect/hit_pieces.h"
-#include "pipeline/files/format/npy.h"
+#include "pipeline/collect/collector_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    SPILL_SHARE = 16,     /* the smallest spill is the budget divided by this number */
-    EARLY_BYTES = 4 << 20 /* hits that wait in the order of the hit file before rows are written */
-};
-
-struct ics_collector {
-    ics_hit_budget *budget;
-    char *directory;
-    ics_hit_pieces in_memory, in_file;
-    size_t bytes;   /* of the hits in memory */
-    uint64_t count; /* of all hits */
-    int file;       /* the temporary file; -1: there is none yet */
-    off_t file_end;
-    bool can_get_name; /* the temporary file was made without one, and may get one */
-    ics_early_rows rows;
-    ics_hit_histograms *histograms; /* of all hits; NULL: none are made */
-};
+enum { SPILL_SHARE = 16 }; /* the smallest spill is the budget divided by this number */
 
 int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_collector **out,
                          icestream_error *error)
@@ -111,68 +88,10 @@ uint64_t ics_collector_count(const ics_collector *collector)
 
 /* ---- spilling -------------------------------------------------------------------------------- */
 
-static int open_temporary(ics_collector *collector, icestream_error *error)
-{
-    int file = open(collector->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    collector->can_get_name = file >= 0;
-    if (file < 0) { /* a file system without O_TMPFILE: the file has a name for a moment */
-        char path[PATH_MAX];
-        int length = snprintf(path, sizeof path, "%s/.hits-XXXXXX", collector->directory);
-        if (length > 0 && (size_t)length < sizeof path) {
-            file = mkostemp(path, O_CLOEXEC);
-        } else {
-            errno = ENAMETOOLONG;
-        }
-        if (file >= 0) {
-            unlink(path);
-        }
-    }
-    if (file < 0) {
-        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                   "%s: cannot make a temporary file for hits: %s",
-                                   collector->directory, strerror(errno));
-    }
-    collector->file = file;
-    return ICESTREAM_OK;
-}
-
-static int write_to_temporary(void *user, const icestream_hit *hits, size_t count,
-                              icestream_error *error)
-{
-    ics_collector *collector = user;
-    const char *bytes = (const char *)hits;
-    size_t left = count * sizeof *hits;
-    while (left > 0) {
-        ssize_t put = pwrite(collector->file, bytes, left, collector->file_end);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                       "%s: cannot write the temporary file of hits: %s",
-                                       collector->directory, strerror(errno));
-        }
-        bytes += put;
-        left -= (size_t)put;
-        collector->file_end += put;
-    }
-    return ICESTREAM_OK;
-}
-
-/* Cuts the temporary file to its length before a write that failed, because the part that was
- * written may be what fills the disk. */
-static void undo_writing(ics_collector *collector, off_t end)
-{
-    int cause = errno;
-    collector->file_end = end;
-    (void)!ftruncate(collector->file, end); /* if this fails, the next hits overwrite the rest */
-    errno = cause;
-}
-
 /* Merges the pieces in memory into one piece of the temporary file. */
 static int spill_pieces(ics_collector *collector, icestream_error *error)
 {
-    int status = collector->file >= 0 ? ICESTREAM_OK : open_temporary(collector, error);
+    int status = collector->file >= 0 ? ICESTREAM_OK : ics_collector_open_file(collector, error);
     ics_hit_piece spilled = {.count = collector->bytes / sizeof(icestream_hit),
                              .offset = collector->file_end};
     if (status == ICESTREAM_OK) {
@@ -181,16 +100,17 @@ static int spill_pieces(ics_collector *collector, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
+    ics_collector_visit_memory(collector);
     collector->rows.is_allowed = false; /* the file gets a second piece */
     const ics_hit_pieces nothing = {NULL, 0, 0};
-    status = ics_hit_pieces_merge(&collector->in_memory, &nothing, -1, write_to_temporary,
+    status = ics_hit_pieces_merge(&collector->in_memory, &nothing, -1, ics_collector_write,
                                   collector, NULL, error);
     if (status == ICESTREAM_OK) {
         drop_memory_pieces(collector);
         return ICESTREAM_OK;
     }
     collector->in_file.count--; /* the hits are still in memory */
-    undo_writing(collector, spilled.offset);
+    ics_collector_undo_writing(collector, spilled.offset);
     return status;
 }
 
@@ -201,115 +121,6 @@ static bool must_spill(const ics_collector *collector)
     ics_hit_budget *budget = collector->budget;
     return collector->bytes > 0 && atomic_load(&budget->used) > budget->limit &&
            collector->bytes >= budget->limit / SPILL_SHARE;
-}
-
-/* ---- rows that are written early ------------------------------------------------------------- */
-
-void ics_collector_allow_early_rows(ics_collector *collector)
-{
-    collector->rows.is_allowed = true;
-}
-
-/* Whether all hits that come before those of the piece, if the steps ascend, are in the collector.
- */
-static bool is_ready(const ics_collector *collector, const ics_hit_piece *piece)
-{
-    return piece->photons.end <= ics_early_rows_end(&collector->rows);
-}
-
-/* Returns the piece in memory whose hits are the next rows; NULL: none is ready. */
-static ics_hit_piece *next_ready(const ics_collector *collector)
-{
-    ics_hit_piece *next = NULL;
-    for (size_t i = 0; i < collector->in_memory.count; ++i) {
-        ics_hit_piece *piece = &collector->in_memory.items[i];
-        if (is_ready(collector, piece) &&
-            (next == NULL || piece->photons.first < next->photons.first)) {
-            next = piece;
-        }
-    }
-    return next;
-}
-
-static bool are_many_ready(const ics_collector *collector)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < collector->in_memory.count; ++i) {
-        const ics_hit_piece *piece = &collector->in_memory.items[i];
-        bytes += is_ready(collector, piece) ? piece->count * sizeof *piece->hits : 0;
-    }
-    return bytes >= EARLY_BYTES;
-}
-
-/* Makes the piece of the temporary file that gets the rows. */
-static int begin_rows(ics_collector *collector, icestream_error *error)
-{
-    if (collector->file < 0) {
-        ICS_TRY(open_temporary(collector, error));
-    }
-    if (!collector->can_get_name) { /* rows without a name would have to be written again */
-        collector->rows.is_allowed = false;
-        return ICESTREAM_OK;
-    }
-    const ics_hit_piece rows = {.offset = ICS_NPY_OWN_HEADER};
-    ICS_TRY(ics_hit_pieces_append(&collector->in_file, rows, error));
-    collector->file_end = ICS_NPY_OWN_HEADER;
-    return ICESTREAM_OK;
-}
-
-/* Moves the hits of a piece from memory to the file. */
-static int write_rows(ics_collector *collector, ics_hit_piece *piece, icestream_error *error)
-{
-    const off_t end = collector->file_end;
-    const int status = write_to_temporary(collector, piece->hits, piece->count, error);
-    if (status != ICESTREAM_OK) {
-        undo_writing(collector, end);
-        return status;
-    }
-    ics_early_rows_count(&collector->rows, piece->hits, piece->count, collector->file,
-                         collector->file_end);
-    collector->in_file.items[0].count += piece->count;
-    const size_t bytes = piece->count * sizeof *piece->hits;
-    collector->bytes -= bytes;
-    atomic_fetch_sub(&collector->budget->used, bytes);
-    free(piece->hits);
-    *piece = collector->in_memory.items[--collector->in_memory.count];
-    return ICESTREAM_OK;
-}
-
-/* Writes the hits that are the next rows of the hit file. */
-static int write_ready(ics_collector *collector, icestream_error *error)
-{
-    ics_early_rows *rows = &collector->rows;
-    if (!rows->is_allowed || (collector->in_file.count == 0 && !are_many_ready(collector))) {
-        return ICESTREAM_OK;
-    }
-    if (collector->in_file.count == 0) {
-        ICS_TRY(begin_rows(collector, error));
-    }
-    for (ics_hit_piece *piece; rows->is_allowed && (piece = next_ready(collector)) != NULL;) {
-        if (!ics_early_rows_precede(rows, piece->hits)) {
-            rows->is_allowed = false; /* the steps do not ascend */
-            return ICESTREAM_OK;
-        }
-        ICS_TRY(write_rows(collector, piece, error));
-    }
-    return ICESTREAM_OK;
-}
-
-int ics_collector_take_rows(ics_collector *collector, ics_collected_rows *out, bool *taken,
-                            icestream_error *error)
-{
-    ics_early_rows *rows = &collector->rows;
-    *taken = false;
-    if (!rows->is_allowed || rows->is_adopted || rows->count == 0 ||
-        rows->count != collector->count) {
-        return ICESTREAM_OK;
-    }
-    *out = (ics_collected_rows){.file = collector->file, .count = rows->count};
-    ICS_TRY(ics_early_rows_copy_sums(rows, &out->sums, error));
-    *taken = rows->is_adopted = true;
-    return ICESTREAM_OK;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -334,7 +145,7 @@ int ics_collector_add_batch(ics_collector *collector, icestream_hit *hits, size_
         atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
     }
     ics_early_rows_return(&collector->rows, photons);
-    ICS_TRY(write_ready(collector, error));
+    ICS_TRY(ics_collector_write_ready(collector, error));
     return must_spill(collector) ? spill_pieces(collector, error) : ICESTREAM_OK;
 }
 
@@ -343,7 +154,7 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
 {
     if (count == 0) { /* only what is in memory already is looked at */
         free(hits);
-        ICS_TRY(write_ready(collector, error));
+        ICS_TRY(ics_collector_write_ready(collector, error));
         return must_spill(collector) ? spill_pieces(collector, error) : ICESTREAM_OK;
     }
     const ics_photon_interval unknown = {0, 0};
@@ -353,7 +164,7 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
 /* Appends the temporary file of another collector. */
 static int copy_file(ics_collector *collector, const ics_collector *from, icestream_error *error)
 {
-    int status = collector->file >= 0 ? ICESTREAM_OK : open_temporary(collector, error);
+    int status = collector->file >= 0 ? ICESTREAM_OK : ics_collector_open_file(collector, error);
     icestream_hit *hits = malloc(ICS_HIT_PIECES_PORTION * sizeof *hits);
     if (status == ICESTREAM_OK && hits == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for collecting hits");
@@ -364,12 +175,12 @@ static int copy_file(ics_collector *collector, const ics_collector *from, icestr
         size_t count = left < ICS_HIT_PIECES_PORTION ? left : ICS_HIT_PIECES_PORTION;
         status = ics_hit_pieces_read(from->file, hits, count, at, error);
         if (status == ICESTREAM_OK) {
-            status = write_to_temporary(collector, hits, count, error);
+            status = ics_collector_write(collector, hits, count, error);
         }
         at += (off_t)(count * sizeof *hits);
     }
     if (status != ICESTREAM_OK && collector->file >= 0) {
-        undo_writing(collector, start);
+        ics_collector_undo_writing(collector, start);
     }
     free(hits);
     return status;

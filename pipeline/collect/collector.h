@@ -3,6 +3,7 @@
 #ifndef ICS_COLLECT_COLLECTOR_H
 #define ICS_COLLECT_COLLECTOR_H
 
+#include "pipeline/collect/early_rows.h"
 #include "pipeline/collect/hit_histograms.h"
 #include "pipeline/devices/photon_intervals.h"
 #include "pipeline/files/format/trailer.h"
@@ -53,6 +54,19 @@ void ics_collector_allow_early_rows(ics_collector *collector);
  * before them are back as well, and many hits wait, the hits go to the temporary file. */
 int ics_collector_add_batch(ics_collector *collector, icestream_hit *hits, size_t count,
                             ics_photon_interval photons, icestream_error *error);
+
+/* Sets what is called for the hits of each batch that are written as rows. If hits are about to
+ * leave the memory in another way, it is called for all batches in memory, with ICS_NO_ROW. */
+void ics_collector_set_listener(ics_collector *collector, ics_rows_listener listener, void *user);
+/* Calls the listener for the hits of each batch in memory, with ICS_NO_ROW. */
+void ics_collector_visit_memory(const ics_collector *collector);
+/* Whether rows may be written, so that batches can still become rows. */
+bool ics_collector_allows_rows(const ics_collector *collector);
+/* Gives the file of the rows a name (ics_early_rows_name). The row n is at the byte
+ * ICS_NPY_OWN_HEADER + 64 n. *named false also: no rows were written, or no more can be. */
+void ics_collector_name_rows(const ics_collector *collector, const char *path, bool *named);
+/* Waits until the rows are on the disk. ICESTREAM_E_OUTPUT. */
+int ics_collector_sync_rows(const ics_collector *collector, icestream_error *error);
 
 /* All rows of a hit file, in a file that has no name and room for a header before the rows. */
 typedef struct ics_collected_rows {

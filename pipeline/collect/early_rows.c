@@ -1,5 +1,6 @@
 #include "pipeline/collect/early_rows.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/collect/hit_pieces.h"
 #include "pipeline/devices/batch.h"
@@ -9,6 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PUSH_BYTES = 8 << 20 }; /* written between two requests to begin writing to the disk */
 
@@ -52,6 +55,36 @@ void ics_early_rows_count(ics_early_rows *rows, const icestream_hit *hits, size_
     if (file_end - rows->pushed >= PUSH_BYTES) { /* only a hint: errors do not matter */
         (void)sync_file_range(file, rows->pushed, file_end - rows->pushed, SYNC_FILE_RANGE_WRITE);
         rows->pushed = file_end;
+    }
+}
+
+/* It begins with zeros, or as a hit file that it has become. */
+bool ics_early_rows_is_file(const char *path)
+{
+    static const char zeros[6], numpy[6] = "\x93NUMPY";
+    char found[6];
+    struct stat about;
+    const int file =
+        TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    const bool is_read = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+                         TEMP_FAILURE_RETRY(pread(file, found, sizeof found, 0)) == sizeof found;
+    if (file >= 0) {
+        close(file);
+    }
+    return is_read &&
+           (memcmp(found, zeros, sizeof found) == 0 || memcmp(found, numpy, sizeof found) == 0);
+}
+
+void ics_early_rows_name(int file, const char *path, bool *named)
+{
+    char opened[32];
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", file);
+    if (ics_early_rows_is_file(path)) {
+        (void)!unlink(path); /* else linkat() finds it */
+    }
+    *named = linkat(AT_FDCWD, opened, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+    if (*named) { /* a file system without permissions may refuse */
+        (void)!fchmod(file, ics_disk_file_mode());
     }
 }
 

@@ -12,6 +12,12 @@
 
 #include <sys/types.h>
 
+/* What becomes of the hits of a batch: they were written as rows that begin with `row`, or, with
+ * ICS_NO_ROW, they are in memory. Called on the thread that uses the collector. */
+typedef void (*ics_rows_listener)(void *user, ics_photon_interval photons,
+                                  const icestream_hit *hits, size_t count, uint64_t row);
+#define ICS_NO_ROW UINT64_MAX
+
 /* Zero: no rows may be written early. */
 typedef struct ics_early_rows {
     bool is_allowed;               /* rows may be written, and all rows so far are in their order */
@@ -20,7 +26,9 @@ typedef struct ics_early_rows {
     icestream_hit last;            /* the last of them */
     ics_photon_intervals returned; /* photons of the batches that came back */
     ics_trailer_checksums sums;    /* of the rows */
-    off_t pushed; /* bytes that the system was asked to begin writing to the disk */
+    off_t pushed;               /* bytes that the system was asked to begin writing to the disk */
+    ics_rows_listener listener; /* NULL: none */
+    void *user;                 /* of the listener */
 } ics_early_rows;
 
 /* Frees everything; no rows may be written early any more. */
@@ -38,6 +46,13 @@ bool ics_early_rows_precede(const ics_early_rows *rows, const icestream_hit *fir
  * for their checksum, no hit file can be made of the rows any more. */
 void ics_early_rows_count(ics_early_rows *rows, const icestream_hit *hits, size_t count, int file,
                           off_t file_end);
+
+/* Whether the file `path` begins like one of rows. */
+bool ics_early_rows_is_file(const char *path);
+/* Gives the file of the rows a name, in place of an older file of rows, and the permissions of a
+ * new file. *named false: the system cannot do it, or something else has the name; this is no
+ * error. */
+void ics_early_rows_name(int file, const char *path, bool *named);
 
 /* Copies the checksums. ICESTREAM_E_MEMORY. */
 int ics_early_rows_copy_sums(const ics_early_rows *rows, ics_trailer_checksums *out,

@@ -117,9 +117,6 @@ void ics_batch_destroy(ics_batch *batch)
  * their limit. */
 static int grow_batch(ics_batch *batch, icestream_error *error)
 {
-    if (batch->count < batch->capacity) {
-        return ICESTREAM_OK;
-    }
     uint32_t capacity = batch->capacity == 0 ? 256 : batch->capacity * 2;
     icestream_step *steps = realloc(batch->steps, capacity * sizeof *steps);
     if (steps != NULL) {
@@ -147,7 +144,8 @@ static uint64_t room_for_photons(const ics_batch *batch, const ics_step_cursor *
 
 int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestream_error *error)
 {
-    while (room_for_photons(batch, cursor) > 0 && batch->count < batch->step_limit) {
+    uint64_t room = room_for_photons(batch, cursor);
+    while (room > 0 && batch->count < batch->step_limit) {
         while (cursor->count > 0 && cursor->first_photon == cursor->steps->photons) {
             cursor->steps++;
             cursor->count--;
@@ -157,27 +155,25 @@ int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestr
             *full = false;
             return ICESTREAM_OK;
         }
-        int status = grow_batch(batch, error);
-        if (status != ICESTREAM_OK) {
-            return status;
+        if (batch->count == batch->capacity) {
+            ICS_TRY(grow_batch(batch, error));
         }
         if (batch->count == 0) {
             batch->first_photon = cursor->position;
         }
-        uint64_t room = room_for_photons(batch, cursor);
         uint32_t left = cursor->steps->photons - cursor->first_photon;
         if (batch->emission_limit != 0 && batch->emission_limit < left) {
             left = batch->emission_limit;
         }
-        uint32_t photons = left < room ? left : (uint32_t)room;
-        batch->steps[batch->count] = *cursor->steps;
-        batch->emissions[batch->count] =
-            ics_batch_step_emission(cursor->steps, cursor->first_photon, photons);
-        batch->has_profile |= (batch->emissions[batch->count].flags & ICE_EMISSION_PROFILE) != 0;
-        batch->count++;
+        const uint32_t photons = left < room ? left : (uint32_t)room;
+        ice_emission *emission = &batch->emissions[batch->count];
+        batch->steps[batch->count++] = *cursor->steps;
+        *emission = ics_batch_step_emission(cursor->steps, cursor->first_photon, photons);
+        batch->has_profile |= (emission->flags & ICE_EMISSION_PROFILE) != 0;
         batch->photons += photons;
         cursor->first_photon += photons;
         cursor->position += photons;
+        room -= photons;
     }
     *full = true;
     return ICESTREAM_OK;

@@ -26,7 +26,7 @@ typedef struct ics_assembly {
      * After an error the planned steps are still made, and nothing more is planned. */
     int (*plan)(void *user, uint32_t most, void *piece, uint32_t *count, icestream_error *error);
     /* Makes the steps of a piece. Several threads call it at the same time. */
-    int (*make)(const void *user, const void *piece, icestream_step *out, icestream_error *error);
+    int (*make)(void *user, const void *piece, icestream_step *out, icestream_error *error);
     /* Writes a block. It has ICS_ASSEMBLY_BLOCK steps; only the last one can have fewer. Called in
      * order, by one thread at a time, and at least once: without any steps, with an empty block. */
     int (*write)(void *user, const icestream_step *steps, size_t count, icestream_error *error);

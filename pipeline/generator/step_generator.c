@@ -10,6 +10,7 @@
 #include "pipeline/models/light_record.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ struct ics_step_generator {
 
     int (*take)(void *user, const icestream_step *steps, size_t count, icestream_error *error);
     void *take_user;
+
+    uint32_t spectrum_count; /* the makers check and normalise steps with it; 0: they do not */
+    atomic_bool has_bad;     /* they have found a bad step */
 
     ics_workers *driver; /* one thread, which leads the others; NULL: not started */
     ics_job job;
@@ -115,6 +119,33 @@ void ics_step_generator_copy_to(ics_step_generator *generator,
     generator->take_user = user;
 }
 
+void ics_step_generator_prepare(ics_step_generator *generator, uint32_t spectrum_count)
+{
+    generator->spectrum_count = spectrum_count;
+}
+
+/* Whether the makers check and normalise steps. A copy of steps has them as they were made. */
+static bool prepares(const ics_step_generator *generator)
+{
+    return generator->spectrum_count > 0 && generator->take == NULL;
+}
+
+/* Checks and normalises steps up to the first bad one. The reader finds this one again, because it
+ * knows the number of its row. */
+static void prepare(ics_step_generator *generator, icestream_step *steps, size_t count)
+{
+    const uint32_t spectra = generator->spectrum_count;
+    icestream_error ignored = {.status = ICESTREAM_OK};
+    size_t good = count;
+    if (ics_step_check(steps, count, spectra, "", 0, &ignored) != ICESTREAM_OK) {
+        atomic_store(&generator->has_bad, true);
+        for (good = 0; ics_step_check(&steps[good], 1, spectra, "", 0, &ignored) == ICESTREAM_OK;) {
+            ++good;
+        }
+    }
+    ics_step_normalise(steps, good);
+}
+
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* Largest number of spans in a piece. A piece with many faint particles stays small in memory, and
@@ -145,15 +176,18 @@ static int plan_particles(void *user, uint32_t most, void *out, uint32_t *count,
     return status;
 }
 
-static int make_particles(const void *user, const void *of, icestream_step *out,
-                          icestream_error *error)
+static int make_particles(void *user, const void *of, icestream_step *out, icestream_error *error)
 {
     const particle_piece *piece = of;
-    const ics_step_generator *generator = user;
+    ics_step_generator *generator = user;
+    icestream_step *next = out;
     int status = ICESTREAM_OK;
     for (uint32_t i = 0; i < piece->count && status == ICESTREAM_OK; ++i) {
-        status = ics_particle_steps_make(generator->particles, &piece->spans[i], out, error);
-        out += piece->spans[i].count;
+        status = ics_particle_steps_make(generator->particles, &piece->spans[i], next, error);
+        next += piece->spans[i].count;
+    }
+    if (status == ICESTREAM_OK && prepares(generator)) {
+        prepare(generator, out, (size_t)(next - out));
     }
     return status;
 }
@@ -175,13 +209,15 @@ static int plan_workload(void *user, uint32_t most, void *out, uint32_t *count,
     return ICESTREAM_OK;
 }
 
-static int make_workload(const void *user, const void *of, icestream_step *out,
-                         icestream_error *error)
+static int make_workload(void *user, const void *of, icestream_step *out, icestream_error *error)
 {
     const workload_piece *piece = of;
+    ics_step_generator *generator = user;
     (void)error;
-    ics_workload_fill(((const ics_step_generator *)user)->workload, piece->first, piece->count,
-                      out);
+    ics_workload_fill(generator->workload, piece->first, piece->count, out);
+    if (prepares(generator)) {
+        prepare(generator, out, piece->count);
+    }
     return ICESTREAM_OK;
 }
 
@@ -296,9 +332,13 @@ int ics_step_generator_read(ics_step_generator *generator, uint32_t spectrum_cou
     const size_t left = generator->count - generator->used;
     const size_t most = left < capacity ? left : capacity;
     memcpy(steps, generator->steps + generator->used, most * sizeof *steps);
-    ICS_TRY(ics_step_check(steps, most, spectrum_count, ics_step_generator_name(generator),
-                           generator->rows, error));
-    ics_step_normalise(steps, most);
+    if (!prepares(generator) || atomic_load(&generator->has_bad)) {
+        ICS_TRY(ics_step_check(steps, most, spectrum_count, ics_step_generator_name(generator),
+                               generator->rows, error));
+    }
+    if (!prepares(generator)) {
+        ics_step_normalise(steps, most);
+    }
     generator->used += most;
     generator->rows += most;
     *got = most;

@@ -45,6 +45,12 @@ void ics_step_generator_copy_to(ics_step_generator *generator,
                                             icestream_error *error),
                                 void *user);
 
+/* Lets the threads check and normalise the steps, so that ics_step_generator_read() only copies
+ * them. Then ics_step_generator_next() gives steps that are normalised up to a bad one. It has no
+ * effect if there is a copy. `spectrum_count`: number of spectra of the run, > 0. To be called
+ * before the start. */
+void ics_step_generator_prepare(ics_step_generator *generator, uint32_t spectrum_count);
+
 /* Starts `threads` threads, 1 to 1024. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 int ics_step_generator_start(ics_step_generator *generator, uint32_t threads,
                              icestream_error *error);

@@ -56,12 +56,13 @@ static void add_words(void *user, const void *bytes, size_t size)
     }
 }
 
+/* `part`: of the detector, or NULL. */
 static int add_tables(ics_digest *digest, const ice_medium *medium, const ice_detector *detector,
-                      const ice_light *light, icestream_error *error)
+                      const ics_detector_part *part, const ice_light *light, icestream_error *error)
 {
     const ics_table_options options = {.seed = 0, .bounce_limit = 1, .reach_cull = false};
     ics_tables *tables = NULL;
-    ICS_TRY(ics_tables_create(medium, detector, light, &options, &tables, error));
+    ICS_TRY(ics_tables_create_with(medium, detector, part, light, &options, &tables, error));
     ics_tables_visit(tables, add_words, digest);
     ics_tables_destroy(tables);
     return ICESTREAM_OK;
@@ -104,11 +105,15 @@ static void add_bias(ics_digest *digest, const ice_light *light)
 
 static int add_models(ics_digest *digest, ics_models *models, icestream_error *error)
 {
-    int status = add_tables(digest, models->medium, &fixed_detector, &fixed_light, error);
+    int status = add_tables(digest, models->medium, &fixed_detector, NULL, &fixed_light, error);
     ics_digest_text(digest, models->ice_digest);
     ics_digest_reset(digest);
     if (status == ICESTREAM_OK) {
-        status = add_tables(digest, &fixed_medium, models->detector, &fixed_light, error);
+        status = ics_tables_part_create(models->detector, &models->detector_part, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = add_tables(digest, &fixed_medium, models->detector, models->detector_part,
+                            &fixed_light, error);
         add_names(digest, models->detector);
     }
     if (models->detection != NULL) {
@@ -117,7 +122,7 @@ static int add_models(ics_digest *digest, ics_models *models, icestream_error *e
     ics_digest_text(digest, models->detector_digest);
     ics_digest_reset(digest);
     if (status == ICESTREAM_OK) {
-        status = add_tables(digest, &fixed_medium, &fixed_detector, models->light, error);
+        status = add_tables(digest, &fixed_medium, &fixed_detector, NULL, models->light, error);
         add_bias(digest, models->light);
     }
     ics_digest_text(digest, models->light_digest);

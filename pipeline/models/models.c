@@ -85,6 +85,7 @@ void ics_models_destroy(ics_models *models)
     ics_detector_destroy(models->detector);
     ics_light_destroy(models->light);
     ics_detection_destroy(models->detection);
+    ics_tables_part_destroy(models->detector_part);
     ics_warnings_free(&models->warnings);
     free(models);
 }

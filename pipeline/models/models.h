@@ -7,14 +7,16 @@
 #include "pipeline/files/format/digest.h"
 #include "pipeline/models/detector/detection.h"
 #include "pipeline/models/warnings.h"
+#include "tables/tables.h"
 
 typedef struct ics_models {
     ice_medium *medium;
     ice_detector *detector;
     ice_light *light;
-    ics_detection *detection;  /* NULL: stages.detect is none */
-    const char *detector_from; /* why it is this detector, for reports; not owned */
-    ics_warnings warnings;     /* the caller prints them */
+    ics_detection *detection;         /* NULL: stages.detect is none */
+    ics_detector_part *detector_part; /* of the tables, which the digest of the detector needs */
+    const char *detector_from;        /* why it is this detector, for reports; not owned */
+    ics_warnings warnings;            /* the caller prints them */
     /* SHA-256 of each model in the form that photons read: the bytes of its tables
      * (model_digests.c). Models with equal tables have equal digests, independent of the file,
      * layout or name that they come from. */

@@ -1,10 +1,10 @@
 #include "pipeline/run/resume.h"
 
 #include "base/error.h"
+#include "pipeline/checkpoint/checkpoint.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/light_settings.h"
 #include "pipeline/run/log.h"
-#include "pipeline/units/checkpoint.h"
 #include "pipeline/units/hit_check.h"
 
 #include <stdlib.h>

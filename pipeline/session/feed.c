@@ -37,6 +37,7 @@ static int begin_light(ics_ticket *ticket, icestream_error *error)
     const icestream_session *session = ticket->session;
     ICS_TRY(ics_step_generator_create(ticket->light, session->world.models, ticket->wake,
                                       &ticket->generator, error));
+    ics_step_generator_prepare(ticket->generator, (uint32_t)session->world.models->light->count);
     return ics_step_generator_start(ticket->generator, session->makers, error);
 }
 

@@ -4,7 +4,9 @@
 #include "pipeline/generator/forecast.h"
 #include "pipeline/models/plausibility.h"
 
-enum { MAKERS_PER_GPU = 4 }; /* threads that make steps */
+/* Threads that make steps. They need up to five times as long for a step as the thread that cuts
+ * the steps of a file into batches. */
+enum { MAKERS_PER_GPU = 8 };
 
 int ics_world_load_models(const icestream_config *config, ics_models **out, icestream_error *error)
 {
@@ -30,7 +32,8 @@ int ics_world_create_tables(const icestream_config *config, const ics_models *mo
     const ics_table_options options = {.seed = config->run.seed,
                                        .bounce_limit = config->run.bounce_limit,
                                        .reach_cull = config->graph.reach_cull};
-    return ics_tables_create(models->medium, models->detector, models->light, &options, out, error);
+    return ics_tables_create_with(models->medium, models->detector, models->detector_part,
+                                  models->light, &options, out, error);
 }
 
 int ics_world_create(const icestream_config *config, ics_world *out, icestream_error *error)

@@ -40,7 +40,7 @@ static bool ends_with(const char *name, const char *ending)
 bool ics_output_names_have(const ics_output_names *self, const char *name)
 {
     bool own = ends_with(name, ".hits.npy") || ends_with(name, ".hits.npy.command") ||
-               ends_with(name, ".checkpoint");
+               ends_with(name, ".checkpoint") || ends_with(name, ".checkpoint.rows");
     for (size_t i = 0; i < self->count && !own; ++i) {
         const char *output = self->names[i];
         const size_t length = strlen(output);

@@ -1,9 +1,9 @@
 #include "pipeline/units/hit_check.h"
 
 #include "base/error.h"
+#include "pipeline/checkpoint/settings.h"
 #include "pipeline/files/hit_bins.h"
 #include "pipeline/files/waveform_check.h"
-#include "pipeline/units/settings.h"
 
 #include <errno.h>
 #include <inttypes.h>

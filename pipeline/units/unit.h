@@ -8,14 +8,12 @@
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
  *   unit         unit.c makes and checks a unit, unit_fill.c cuts it into batches,
  *                unit_generated.c makes its steps where the run makes them, unit_saving.c keeps
- *                its hits while it is computed, unit_output.c writes them, unit_claim.c ends
- *                its claim
+ *                its hits while it is computed, unit_records.c writes its checkpoint
+ *                (unit_checkpoint.c: what both have in common),
+ *                unit_output.c writes its hits, unit_claim.c ends its claim
  *   step_feed    from rows of steps to batches; step_watch and event_spans notice what is odd
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
- *   checkpoint   the hits of a part of a step file on the disk; checkpoint_state.h has the form of
- *                the file, checkpoint_read.c reads it, checkpoint_about describes it for people;
- *                photon_intervals: the photons of that part
  *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
  *   damaged_hits  a damaged hit file goes to the quarantine, and its step file is computed again
  *   output_digest  the digest of a hit file, for the journal
@@ -26,6 +24,7 @@
 #define ICS_UNITS_UNIT_H
 
 #include "base/queue.h"
+#include "pipeline/checkpoint/checkpoint.h"
 #include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
@@ -34,7 +33,6 @@
 #include "pipeline/generator/step_generator.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
-#include "pipeline/units/checkpoint.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
@@ -79,10 +77,23 @@ typedef struct ics_unit_common {
     ics_run_journal *journal; /* NULL: there is none */
 } ics_unit_common;
 
+/* A batch whose hits are in the memory of the collector, and may become rows of the hit file. */
+typedef struct ics_unit_unsaved {
+    ics_photon_interval photons;
+    icestream_account account;
+    ics_maths_used maths;
+} ics_unit_unsaved;
+
 /* The checkpoint of a unit, which the writer writes. */
 typedef struct ics_unit_saving {
     ics_checkpoint *file;        /* NULL: not begun */
-    ics_checkpoint_part waiting; /* batches whose hits only the collector has */
+    ics_checkpoint_part waiting; /* other batches whose hits only the collector has */
+    ics_unit_unsaved *unsaved;   /* [unsaved_count] */
+    size_t unsaved_count, unsaved_capacity;
+    ics_checkpoint_rows rows; /* the rows of the batches that wait */
+    uint64_t row_count;       /* of them */
+    bool uses_rows;           /* the file of rows has the name that records refer to */
+    bool refuses_rows;        /* it does not get it */
     double due;    /* ics_clock_seconds() at which the disk gets everything (s); 0: no batch came */
     bool unsynced; /* a record may not be on the disk yet */
     bool ended;    /* nothing more is written */
@@ -257,14 +268,21 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
  * goes to the quarantine, any other is ICESTREAM_E_OUTPUT. The errors of ics_collector_add and
  * ics_quarantine_move; ICESTREAM_E_INTERRUPTED. */
 int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error);
+/* Makes what a checkpoint of the unit depends on: ics_unit_origin() with the content of the hits.
+ * ICESTREAM_E_MEMORY. */
+int ics_unit_checkpoint_origin(const ics_unit *unit, json_t **out, icestream_error *error);
 /* On a reader's thread: moves the cursor over photons that were taken over, and sets its barrier
  * where the next ones begin. */
 void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor);
-/* The four functions for the writer's thread. No failure of a checkpoint is an error: the unit gets
+/* The five functions for the writer's thread. No failure of a checkpoint is an error: the unit gets
  * a notice, and its checkpoint gets nothing more.
  * Appends the hits of a batch to the checkpoint, if it is begun. Call it before the collector gets
  * the hits. */
 void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch);
+/* An ics_rows_listener of the collector; `user` is the unit: appends the record of a batch whose
+ * hits have become rows, or whose hits will leave the memory in another way. */
+void ics_unit_save_hits(void *user, ics_photon_interval photons, const icestream_hit *hits,
+                        size_t count, uint64_t row);
 /* Once per sink.checkpoint: begins the checkpoint with all hits of the collector, or waits until
  * its records are on the disk. */
 void ics_unit_save_if_due(ics_unit *unit);
@@ -277,6 +295,9 @@ bool ics_unit_has_unsaved(const ics_unit *unit);
 /* Removes the checkpoint, because the hits are complete or will not be needed. Leaves a notice on
  * failure. */
 void ics_unit_remove_checkpoint(ics_unit *unit);
+/* The same without the file of rows, which keeps its name: a file that had a name can become the
+ * hit file only as long as it has one. The unit has a checkpoint. */
+void ics_unit_remove_records(ics_unit *unit);
 /* Closes the checkpoint, which stays, and frees what was taken over. */
 void ics_unit_close_saving(ics_unit_work *work);
 /* Leaves a line for the log about something that no result depends on. Without memory the line is

@@ -93,6 +93,7 @@ static int begin(ics_unit *unit, icestream_error *error)
     if (unit->input->late) {
         ICS_TRY(ics_digest_create(&work->rows_digest, error));
     }
+    ics_step_generator_prepare(work->generator, common->spectrum_count);
     return ics_step_generator_start(work->generator, common->makers, error);
 }
 

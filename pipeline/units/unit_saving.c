@@ -1,17 +1,16 @@
-/* The hits of a unit that is not finished: its collector, and its checkpoint, so that a later run
- * continues where this run was ended.
+/* The hits of a unit that is not finished: its collector, and the checkpoint of an earlier run.
+ * unit_records.c writes the checkpoint of this run.
  *
  * No checkpoint is needed for a result. If one cannot be read or written, the unit leaves a notice
  * for the log and is computed without it. */
-#include "base/clock.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/spool/quarantine.h"
-#include "pipeline/units/checkpoint_state.h"
 #include "pipeline/units/unit.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,37 +42,10 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
     ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
     if (!common->to_stdout && common->volume == NULL && common->origin.bins.width == 0) {
         ics_collector_allow_early_rows(unit->work->collector);
+        ics_collector_set_listener(unit->work->collector, ics_unit_save_hits, unit);
     }
     return ICESTREAM_OK;
 }
-
-/* ---- notices --------------------------------------------------------------------------------- */
-
-void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
-{
-    char *text = NULL, *both = NULL;
-    va_list values;
-    va_start(values, format);
-    int length = vasprintf(&text, format, values);
-    va_end(values);
-    if (length < 0) {
-        return;
-    }
-    char *earlier = atomic_exchange(&unit->notice, NULL);
-    if (earlier != NULL && asprintf(&both, "%s; %s", earlier, text) >= 0) {
-        free(text);
-        text = both;
-    }
-    free(earlier);
-    free(atomic_exchange(&unit->notice, text));
-}
-
-char *ics_unit_next_notice(ics_unit *unit)
-{
-    return atomic_exchange(&unit->notice, NULL);
-}
-
-/* ---- names and origin ------------------------------------------------------------------------ */
 
 /* A stream cannot be read again, so its messages have no checkpoints. In volumes a step file is
  * known by its digest, so the name of its checkpoint is made of the digest. */
@@ -96,27 +68,6 @@ static int name_checkpoint(ics_unit *unit, icestream_error *error)
     return length >= 0 ? ICESTREAM_OK
                        : ics_error_set(error, ICESTREAM_E_MEMORY,
                                        "out of memory for the checkpoint of %s", unit->name);
-}
-
-static int make_origin(const ics_unit *unit, json_t **out, icestream_error *error)
-{
-    const char *content = unit->common->content;
-    ICS_TRY(ics_unit_origin(unit, out, error));
-    if (content != NULL && json_object_set_new(*out, "content", json_string(content)) != 0) {
-        json_decref(*out);
-        *out = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
-    }
-    return ICESTREAM_OK;
-}
-
-void ics_unit_remove_checkpoint(ics_unit *unit)
-{
-    icestream_error error = {.status = ICESTREAM_OK};
-    if (unit->checkpoint != NULL &&
-        ics_checkpoint_remove(unit->checkpoint, &error) != ICESTREAM_OK) {
-        ics_unit_leave_notice(unit, "%s", error.text);
-    }
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -142,6 +93,7 @@ static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
     if (saving->file == NULL) {
         return ICESTREAM_OK;
     }
+    saving->refuses_rows = true; /* its records may refer to the file of rows that is there */
     char holder[32];
     ics_checkpoint_await_lock(saving->file, holder);
     const uint64_t photons = unit->input->generated ? PHOTONS_MOST : unit->summary.photons;
@@ -169,8 +121,20 @@ static void forget(ics_unit *unit)
     ics_unit_work *work = unit->work;
     ics_checkpoint_close(work->saving.file);
     work->saving.file = NULL;
+    work->saving.refuses_rows = false;
     ics_photon_intervals_clear(&work->taken_over.photons);
     work->taken_over = (ics_checkpoint_part){.maths = ICS_MATHS_NONE};
+}
+
+/* Moves the rows of a checkpoint that was moved. If this fails, its records have lost them. */
+static void move_rows(const char *from, const char *to)
+{
+    char *rows = ics_checkpoint_rows_path(from), *moved = ics_checkpoint_rows_path(to);
+    if (rows != NULL && moved != NULL && ics_early_rows_is_file(rows)) {
+        (void)rename(rows, moved);
+    }
+    free(rows);
+    free(moved);
 }
 
 /* The checkpoint is work of a run with other settings, so this run does not replace it. Of a
@@ -201,6 +165,7 @@ static int keep_other(ics_unit *unit, icestream_error *error)
         ics_quarantine_move(&quarantine, unit->checkpoint, name, why.text, &moved, &where, error);
     free(near);
     if (status == ICESTREAM_OK && moved) {
+        move_rows(unit->checkpoint, where.text);
         ics_unit_leave_notice(unit,
                               "%s; this checkpoint is now %s: the step file is computed from its "
                               "beginning",
@@ -247,7 +212,7 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     json_t *origin = NULL;
-    ICS_TRY(make_origin(unit, &origin, error));
+    ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
     int status = read_checkpoint(unit, origin, error);
     json_decref(origin);
     return status;
@@ -267,162 +232,4 @@ void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cur
             return; /* more steps must be read */
         }
     }
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-/* Whether the hits of the unit go to a checkpoint. */
-static bool saves(const ics_unit *unit)
-{
-    return unit->checkpoint != NULL && unit->common->config->sink.checkpoint > 0.0 &&
-           !unit->work->saving.ended;
-}
-
-static void empty_part(ics_checkpoint_part *part)
-{
-    ics_photon_intervals_clear(&part->photons);
-    *part = (ics_checkpoint_part){.maths = ICS_MATHS_NONE};
-}
-
-static void end_saving(ics_unit *unit, const icestream_error *error)
-{
-    ics_unit_saving *saving = &unit->work->saving;
-    saving->ended = true;
-    empty_part(&saving->waiting);
-    if (error->status != ICESTREAM_E_INTERRUPTED) {
-        ics_unit_leave_notice(
-            unit,
-            "%s; the run goes on: if it is ended, a later run computes what this checkpoint "
-            "lacks again",
-            error->text);
-    }
-}
-
-static int describe_batch(const ics_batch *batch, ics_checkpoint_part *part, icestream_error *error)
-{
-    const ics_photon_interval photons = {batch->first_photon, batch->first_photon + batch->photons};
-    ICS_TRY(ics_photon_intervals_add(&part->photons, photons, error));
-    ics_batch_account_add(&part->account, &batch->account);
-    part->maths |= batch->maths;
-    return ICESTREAM_OK;
-}
-
-void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch)
-{
-    ics_unit_saving *saving = &unit->work->saving;
-    icestream_error error = {.status = ICESTREAM_OK};
-    if (!saves(unit)) {
-        return;
-    }
-    if (saving->due == 0.0) {
-        saving->due = ics_clock_seconds() + unit->common->config->sink.checkpoint;
-    }
-    int status = describe_batch(batch, &saving->waiting, &error);
-    if (status == ICESTREAM_OK && saving->file != NULL) {
-        status = ics_checkpoint_append(saving->file, &saving->waiting, batch->hits,
-                                       batch->hit_count, &error);
-        empty_part(&saving->waiting);
-        saving->unsynced = true;
-    }
-    if (status != ICESTREAM_OK) {
-        end_saving(unit, &error);
-    }
-}
-
-/* Adds what `icestream status` says of a checkpoint: which step file it is of, and where it was
- * begun. No run compares it. */
-static int add_writer(const ics_unit *unit, json_t *origin, icestream_error *error)
-{
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    const bool is_estimate = unit->input->generated;
-    json_t *writer =
-        json_pack("{s:o, s:o?, s:o, s:I}", "file", ics_json_text(unit->name), "worker",
-                  unit->common->worker != NULL ? ics_json_text(unit->common->worker) : NULL, "host",
-                  ics_json_text(host), "photons",
-                  is_estimate ? (json_int_t)0 : (json_int_t)unit->summary.photons);
-    return json_object_set_new(origin, ICS_CHECKPOINT_WRITTEN, writer) == 0
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
-}
-
-/* Makes the file, with one record of all hits that the collector has. */
-static int begin(ics_unit *unit, icestream_error *error)
-{
-    ics_unit_saving *saving = &unit->work->saving;
-    json_t *origin = NULL;
-    ICS_TRY(make_origin(unit, &origin, error));
-    int status = add_writer(unit, origin, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_checkpoint_create(unit->checkpoint, origin, &saving->file, error);
-    }
-    json_decref(origin);
-    ICS_TRY(status);
-    status = ics_checkpoint_append_all(saving->file, &saving->waiting, unit->work->collector,
-                                       &unit->common->cancel, error);
-    if (status != ICESTREAM_OK) { /* it has no record */
-        ics_unit_remove_checkpoint(unit);
-    }
-    empty_part(&saving->waiting);
-    saving->unsynced = true;
-    return status;
-}
-
-/* Writes what waits, and waits for the disk. */
-static void save(ics_unit *unit)
-{
-    ics_unit_saving *saving = &unit->work->saving;
-    icestream_error error = {.status = ICESTREAM_OK};
-    int status = saving->file == NULL ? begin(unit, &error) : ICESTREAM_OK;
-    if (status == ICESTREAM_OK) {
-        status = ics_checkpoint_sync(saving->file, &error);
-    }
-    saving->unsynced = false;
-    saving->due = ics_clock_seconds() + unit->common->config->sink.checkpoint;
-    if (status != ICESTREAM_OK) {
-        end_saving(unit, &error);
-    }
-}
-
-void ics_unit_save_if_due(ics_unit *unit)
-{
-    if (saves(unit) && ics_clock_seconds() >= unit->work->saving.due) {
-        save(unit);
-    }
-}
-
-bool ics_unit_has_unsaved(const ics_unit *unit)
-{
-    const ics_unit_work *work = unit->work;
-    return work != NULL && work->collector != NULL && !work->lost && unit->refusal == NULL &&
-           saves(unit) && (work->saving.waiting.photons.count > 0 || work->saving.unsynced);
-}
-
-void ics_unit_save_rest(ics_job *job, void *thread_state)
-{
-    (void)thread_state;
-    save(ICS_CONTAINER_OF(job, ics_unit, writer_job));
-}
-
-void ics_unit_give_way(ics_unit *unit, const icestream_error *error)
-{
-    ics_unit_saving *saving = &unit->work->saving;
-    if (!ics_error_no_room(error) || saving->file == NULL || saving->ended) {
-        return;
-    }
-    ics_unit_leave_notice(unit, "%s: removed, because the disk is full and the hits need the room",
-                          unit->checkpoint);
-    ics_unit_remove_checkpoint(unit);
-    ics_checkpoint_close(saving->file);
-    saving->file = NULL;
-    saving->ended = true;
-    empty_part(&saving->waiting);
-}
-
-void ics_unit_close_saving(ics_unit_work *work)
-{
-    ics_checkpoint_close(work->saving.file);
-    work->saving.file = NULL;
-    empty_part(&work->saving.waiting);
-    empty_part(&work->taken_over);
 }

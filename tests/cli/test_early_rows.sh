@@ -46,7 +46,7 @@ fi
 
 "$ICESTREAM" run -q many.yaml --threads 1 --set workload.steps=12000 --set sink.directory=killed \
     --set sink.checkpoint=0.05 2>err &
-await test -e killed/many.hits.npy.checkpoint
+await test -e killed/many.hits.npy.checkpoint.rows
 kill -9 $!
 wait $! 2>/dev/null
 is_missing killed/many.hits.npy

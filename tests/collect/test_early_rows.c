@@ -131,9 +131,63 @@ START_TEST(test_hits_leave_the_memory_while_batches_come)
     ics_collector *collector = make(&budget, &place, true);
     for (uint32_t batch = 0; batch < BATCHES; ++batch) {
         ck_assert_int_eq(add(collector, batch, 5, NULL), ICESTREAM_OK);
-        ck_assert_uint_le(budget.used, 4 << 20); /* EARLY_BYTES of collector.c */
+        ck_assert_uint_le(budget.used, 4 << 20); /* EARLY_BYTES of collector_rows.c */
     }
     ck_assert_uint_eq(budget.used, 0);
+    ics_collector_destroy(collector);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* What a listener got: the batches that became rows, in the order of the rows, and those that left
+ * the memory in another way. */
+typedef struct listened {
+    uint64_t rows;
+    uint32_t as_rows, otherwise;
+} listened;
+
+static void note_batch(void *user, ics_photon_interval photons, const icestream_hit *hits,
+                       size_t count, uint64_t row)
+{
+    listened *got = user;
+    ck_assert_uint_eq(count, PHOTONS);
+    ck_assert_uint_eq(hits[0].photon_id, photons.first);
+    if (row == ICS_NO_ROW) {
+        got->otherwise++;
+    } else {
+        ck_assert_uint_eq(row, got->rows);
+        got->rows += count;
+        got->as_rows++;
+    }
+}
+
+START_TEST(test_listener_gets_each_batch)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    listened got = {0};
+    bool named = true;
+    ics_hit_budget budget = {.limit = 1 << 30};
+    ics_collector *collector = make(&budget, &place, true);
+    ics_collector_set_listener(collector, note_batch, &got);
+    scratch_path(&place, "a.rows", path);
+    ck_assert_int_eq(add(collector, 0, 5, NULL), ICESTREAM_OK);
+    ics_collector_name_rows(collector, path, &named);
+    ck_assert(!named); /* no rows yet */
+    for (uint32_t batch = 1; batch < BATCHES - 1; ++batch) {
+        ck_assert_int_eq(add(collector, batch < 7 ? batch : batch + 1, 5, NULL), ICESTREAM_OK);
+    }
+    ck_assert_uint_eq(got.as_rows, 6); /* all before 7 that have hits */
+    ics_collector_name_rows(collector, path, &named);
+    ck_assert(named && ics_early_rows_is_file(path));
+    ck_assert_int_eq(ics_collector_sync_rows(collector, NULL), ICESTREAM_OK);
+    ics_collector_visit_memory(collector);
+    ck_assert_uint_eq(got.otherwise, 2);
+    budget.limit = 1; /* so that all hits must leave the memory */
+    ck_assert_int_eq(ics_collector_add(collector, NULL, 0, NULL), ICESTREAM_OK);
+    ck_assert_uint_eq(got.otherwise, 4);
+    ics_collector_name_rows(collector, path, &named);
+    ck_assert(!named);
     ics_collector_destroy(collector);
     scratch_remove(&place);
 }
@@ -222,6 +276,7 @@ ICS_TEST_MAIN("early rows")
     tcase_add_loop_test(tests, test_file_has_the_bytes_of_a_merged_one, 0,
                         sizeof orders / sizeof *orders);
     tcase_add_test(tests, test_hits_leave_the_memory_while_batches_come);
+    tcase_add_test(tests, test_listener_gets_each_batch);
     tcase_add_test(tests, test_hits_of_a_checkpoint_are_merged);
     tcase_add_test(tests, test_full_disk_loses_nothing);
     tcase_add_test(tests, test_lost_rows_are_an_error);

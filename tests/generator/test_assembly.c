@@ -69,7 +69,7 @@ static int plan(void *user, uint32_t most, void *out, uint32_t *count, icestream
     return status;
 }
 
-static int make(const void *user, const void *piece, icestream_step *out, icestream_error *error)
+static int make(void *user, const void *piece, icestream_step *out, icestream_error *error)
 {
     const factory *f = user;
     const numbered *what = piece;

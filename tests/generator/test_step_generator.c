@@ -47,11 +47,14 @@ static ics_step_generator *start(const light *from, uint32_t threads)
     ck_assert_msg(ics_step_generator_create(from->config, from->models, -1, &generator, &error) ==
                       ICESTREAM_OK,
                   "%s", error.text);
+    if (threads > 1) {
+        ics_step_generator_prepare(generator, 7);
+    }
     ck_assert_int_eq(ics_step_generator_start(generator, threads, &error), ICESTREAM_OK);
     return generator;
 }
 
-/* Takes all steps in pieces. The caller frees them. */
+/* Takes all steps in pieces. The caller frees them. Several threads prepare them. */
 static icestream_step *take_all(const light *from, uint32_t threads, size_t piece, size_t *count)
 {
     ics_step_generator *generator = start(from, threads);
@@ -193,6 +196,48 @@ START_TEST(bad_light_is_named)
 }
 END_TEST
 
+/* Reads steps up to the first bad one, as if the run had no spectrum of a flasher. */
+static size_t read_to_bad(const light *from, bool prepares, icestream_step *steps, size_t capacity,
+                          icestream_error *error)
+{
+    ics_step_generator *generator = NULL;
+    size_t count = 0, got = 1;
+    ck_assert_int_eq(ics_step_generator_create(from->config, from->models, -1, &generator, error),
+                     ICESTREAM_OK);
+    if (prepares) {
+        ics_step_generator_prepare(generator, 1);
+    }
+    ck_assert_int_eq(ics_step_generator_start(generator, 2, error), ICESTREAM_OK);
+    while (ics_step_generator_read(generator, 1, steps + count, 1, &got, error) == ICESTREAM_OK) {
+        ck_assert_uint_gt(got, 0);
+        count += got;
+        ck_assert_uint_lt(count, capacity);
+    }
+    ics_step_generator_destroy(generator);
+    return count;
+}
+
+START_TEST(bad_step_has_its_row)
+{
+    enum { MOST = 100000 };
+    light from =
+        light_of("particles: {list: [{type: e-, energy: 1500, " HERE "},\n"
+                 " {type: flasher, event: 1, string: 63, module: 20, led: 7, photons: 1e6}]}\n");
+    icestream_step *one = calloc(MOST, sizeof *one), *two = calloc(MOST, sizeof *two);
+    icestream_error first, second;
+    const size_t count = read_to_bad(&from, false, one, MOST, &first);
+    ck_assert_uint_gt(count, 0);
+    ck_assert_uint_eq(read_to_bad(&from, true, two, MOST, &second), count);
+    ck_assert(memcmp(one, two, count * sizeof *one) == 0);
+    ck_assert_ptr_nonnull(strstr(first.text, "field spectrum: found "));
+    ck_assert_str_eq(first.text, second.text);
+    ck_assert_int_eq(second.status, ICESTREAM_E_INPUT);
+    free(one);
+    free(two);
+    forget(&from);
+}
+END_TEST
+
 /* What steps do not depend on changes no digest; everything else does. */
 START_TEST(digest_is_that_of_the_steps)
 {
@@ -254,6 +299,7 @@ ICS_TEST_MAIN("step_generator")
     tcase_add_test(steps, copy_gets_all_steps_first_and_its_error_ends_them);
     tcase_add_test(steps, end_comes_at_any_time);
     tcase_add_test(steps, bad_light_is_named);
+    tcase_add_test(steps, bad_step_has_its_row);
     tcase_add_test(steps, digest_is_that_of_the_steps);
     tcase_add_test(steps, forecast_is_right);
     suite_add_tcase(suite, steps);

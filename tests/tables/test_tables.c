@@ -238,6 +238,51 @@ static void expect_refused(stage_world *world, const char *sentence)
     stage_world_destroy(world);
 }
 
+typedef struct all_bytes {
+    unsigned char *bytes;
+    size_t size;
+} all_bytes;
+
+static void append_bytes(void *user, const void *bytes, size_t size)
+{
+    all_bytes *all = user;
+    all->bytes = realloc(all->bytes, all->size + size);
+    ck_assert_ptr_nonnull(all->bytes);
+    memcpy(all->bytes + all->size, bytes, size);
+    all->size += size;
+}
+
+/* Tables that share the part of their detector have the bytes of tables that do not, also after the
+ * part is gone. */
+START_TEST(part_of_a_detector_changes_nothing)
+{
+    static const char *const settings[] = {"detector.layout=hex86", "detector.oversize=5",
+                                           "ice.model=uniform"};
+    const ics_table_options options = {.seed = 12, .bounce_limit = 34, .reach_cull = true};
+    stage_world world = stage_world_from_config(NULL, settings[_i], NULL);
+    all_bytes found[2] = {{NULL, 0}, {NULL, 0}};
+    ics_detector_part *part = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    ck_assert_int_eq(ics_tables_part_create(world.detector, &part, &error), ICESTREAM_OK);
+    for (int i = 0; i < 2; ++i) {
+        ics_tables *tables = NULL;
+        ck_assert_int_eq(ics_tables_create_with(world.medium, world.detector, i == 0 ? NULL : part,
+                                                world.light, &options, &tables, &error),
+                         ICESTREAM_OK);
+        if (i == 1) {
+            ics_tables_part_destroy(part);
+        }
+        ics_tables_visit(tables, append_bytes, &found[i]);
+        ics_tables_destroy(tables);
+    }
+    ck_assert_uint_eq(found[0].size, found[1].size);
+    ck_assert(memcmp(found[0].bytes, found[1].bytes, found[0].size) == 0);
+    free(found[0].bytes);
+    free(found[1].bytes);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 START_TEST(models_without_sense_are_refused)
 {
     stage_world world = small_world();
@@ -277,6 +322,7 @@ ICS_TEST_MAIN("tables")
     tcase_add_test(all, every_module_is_on_one_string);
     tcase_add_test(all, wide_strings_are_divided);
     tcase_add_test(all, arrival_times);
+    tcase_add_loop_test(all, part_of_a_detector_changes_nothing, 0, 3);
     tcase_add_test(all, models_without_sense_are_refused);
     suite_add_tcase(suite, all);
 }

@@ -1,10 +1,10 @@
 /* Promises of origin.h: settings on which hits depend change the digest of the configuration, other
  * settings do not. How to join: add a setting to `others` or to `alike`. test_origin_keys.c tests
  * the digests of all keys. */
+#include "pipeline/checkpoint/settings.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/units/origin.h"
-#include "pipeline/units/settings.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

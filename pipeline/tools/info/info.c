@@ -1,6 +1,7 @@
 /* icestream_info: describes files of steps, hits, paths, waveforms or tables, and can check all of
  * them. */
 #include "base/error.h"
+#include "pipeline/checkpoint/checkpoint_about.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/stream_output.h"
@@ -9,7 +10,6 @@
 #include "pipeline/tools/info/description.h"
 #include "pipeline/tools/info/info_checkpoint.h"
 #include "pipeline/tools/info/info_table.h"
-#include "pipeline/units/checkpoint_about.h"
 #include "pipeline/units/hit_check.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "base/json_dump.h"
 #include "base/json_text.h"
 #include "base/visible_text.h"
-#include "pipeline/units/checkpoint_about.h"
+#include "pipeline/checkpoint/checkpoint_about.h"
 
 #include <stdlib.h>
 

@@ -3,12 +3,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/checkpoint/checkpoint_about.h"
 #include "pipeline/spool/process.h"
 #include "pipeline/telemetry/journal_summary.h"
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/status/status_text.h"
-#include "pipeline/units/checkpoint_about.h"
 
 #include <errno.h>
 #include <string.h>

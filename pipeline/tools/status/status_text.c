@@ -1,9 +1,9 @@
 #include "pipeline/tools/status/status_text.h"
 
+#include "pipeline/checkpoint/checkpoint_about.h"
 #include "pipeline/telemetry/event.h"
 #include "pipeline/telemetry/progress.h"
 #include "pipeline/tools/measure/report.h"
-#include "pipeline/units/checkpoint_about.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -2,6 +2,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/terminal.h"
+#include "pipeline/checkpoint/settings.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/files/output.h"
@@ -14,7 +15,6 @@
 #include "pipeline/tools/trace/trace_steps.h"
 #include "pipeline/tools/trace/trace_verdict.h"
 #include "pipeline/units/origin.h"
-#include "pipeline/units/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

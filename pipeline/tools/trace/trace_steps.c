@@ -2,6 +2,7 @@
 
 #include "base/blocked.h"
 #include "base/error.h"
+#include "pipeline/checkpoint/settings.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/generator/light_digest.h"
@@ -9,7 +10,6 @@
 #include "pipeline/generator/step_generator.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/units/origin.h"
-#include "pipeline/units/settings.h"
 
 #include <glob.h>
 #include <inttypes.h>

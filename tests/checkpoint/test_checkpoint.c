@@ -1,7 +1,9 @@
 /* Promises of checkpoint.h and photon_intervals.h: what a checkpoint took is read back, a file that
  * was cut or damaged at any byte gives the records before that byte, and a checkpoint of other hits
  * is refused. How to join: open_place() makes an empty folder; append() adds a record. */
-#include "pipeline/units/checkpoint.h"
+#include "pipeline/checkpoint/checkpoint.h"
+#include "pipeline/files/format/crc32c.h"
+#include "pipeline/files/format/npy.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
@@ -181,6 +183,68 @@ START_TEST(test_damaged_byte_is_found)
 }
 END_TEST
 
+/* Writes the file of rows: room for a header and 15 hits, of which `harmed` (a byte) is another one
+ * than in *rows; 0: none. */
+static void write_rows(ics_checkpoint_rows *rows, size_t harmed)
+{
+    enum { HITS = 15, FIRST = 5 };
+    const size_t size = ICS_NPY_OWN_HEADER + HITS * sizeof(icestream_hit);
+    unsigned char *bytes = calloc(1, size);
+    icestream_hit *hits = (icestream_hit *)(void *)(bytes + ICS_NPY_OWN_HEADER);
+    char *name = ics_checkpoint_rows_path(path);
+    for (uint32_t i = 0; i < HITS; ++i) {
+        hits[i] = (icestream_hit){.event_id = 1, .photon_id = i};
+    }
+    *rows = (ics_checkpoint_rows){
+        .first = FIRST, .crc32c = ics_crc32c(0, &hits[FIRST], (HITS - FIRST) * sizeof *hits)};
+    if (harmed > 0) {
+        bytes[harmed] ^= 0x10;
+    }
+    scratch_write(name, bytes, size);
+    free(name);
+    free(bytes);
+}
+
+/* A record of 20 photons has 10 hits that are rows, and the one after it has its own hits. */
+START_TEST(test_rows_of_another_file)
+{
+    ics_checkpoint *checkpoint = NULL;
+    ics_checkpoint_rows rows;
+    ics_checkpoint_part part = {
+        .account = {.created = 20, .absorbed = 10, .detected = 10, .hits = 10},
+        .maths = ICS_MATHS_PORTABLE};
+    uint64_t cut = 0;
+    size_t size = 0;
+    write_rows(&rows, 0);
+    ck_assert_int_eq(add(&part.photons, 0, 20), ICESTREAM_OK);
+    ck_assert_int_eq(ics_checkpoint_create(path, origin, &checkpoint, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_checkpoint_append_rows(checkpoint, &part, &rows, 10, &error),
+                     ICESTREAM_OK);
+    ck_assert_int_eq(append(checkpoint, 40, 60), ICESTREAM_OK);
+    ics_checkpoint_close(checkpoint);
+    ics_photon_intervals_clear(&part.photons);
+    ck_assert_uint_eq(finished_photons(100, &cut), 40);
+    ck_assert_uint_eq(cut, 0);
+
+    unsigned char *bytes = scratch_read(path, &size);
+    write_rows(&rows, ICS_NPY_OWN_HEADER + 4 * sizeof(icestream_hit)); /* no row of the record */
+    ck_assert_uint_eq(finished_photons(100, &cut), 40);
+    write_rows(&rows, ICS_NPY_OWN_HEADER + 15 * sizeof(icestream_hit) - 1);
+    ck_assert_uint_eq(finished_photons(100, &cut), 0);
+    ck_assert_uint_gt(cut, 0);
+    scratch_write(path, bytes, size);
+    free(bytes);
+    ck_assert_int_eq(unlink(strcat(path, ".rows")), 0);
+    path[strlen(path) - strlen(".rows")] = '\0';
+    ck_assert_uint_eq(finished_photons(100, &cut), 0);
+
+    write_rows(&rows, 0);
+    ck_assert_int_eq(ics_checkpoint_remove(path, &error), ICESTREAM_OK);
+    ck_assert(!scratch_exists(&place, "a.hits.npy.checkpoint"));
+    ck_assert(!scratch_exists(&place, "a.hits.npy.checkpoint.rows"));
+}
+END_TEST
+
 /* Two processes without locks have written the same photons: they count once. */
 START_TEST(test_photons_count_once)
 {
@@ -270,6 +334,7 @@ ICS_TEST_MAIN("checkpoint")
     tcase_add_test(tests, test_records_are_read_back);
     tcase_add_test(tests, test_torn_file_keeps_whole_records);
     tcase_add_test(tests, test_damaged_byte_is_found);
+    tcase_add_test(tests, test_rows_of_another_file);
     tcase_add_test(tests, test_photons_count_once);
     tcase_add_test(tests, test_other_origin_is_refused_with_its_key);
     tcase_add_test(tests, test_one_process_writes);

@@ -1,4 +1,4 @@
-#include "pipeline/units/settings.h"
+#include "pipeline/checkpoint/settings.h"
 
 #include "base/error.h"
 #include "pipeline/files/metadata.h"

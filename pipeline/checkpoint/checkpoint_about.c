@@ -1,11 +1,11 @@
-#include "pipeline/units/checkpoint_about.h"
+#include "pipeline/checkpoint/checkpoint_about.h"
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/telemetry/event.h"
 #include "pipeline/telemetry/progress.h"
-#include "pipeline/units/checkpoint_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,10 @@
  *
  * A checkpoint is a header, which says what the hits depend on, and records. A record has the
  * photons of one or more batches, their account, and their hits. Each record has a checksum, so
- * that a record that a killed process left incomplete is found and cut off.
+ * that a record that a killed process left incomplete is found and cut off. Hits that a collector
+ * has written as rows of the hit file (collect/early_rows.h) are not written again: the file of the
+ * rows has a name next to the checkpoint, and the record has the numbers of its rows and their
+ * checksum.
  *
  * The process that has the lock of the file may write. Another process may read the file at the
  * same time: it finds complete records, and no photon twice. A checkpoint belongs to one thread at
@@ -11,8 +14,8 @@
  * ICESTREAM_E_OUTPUT: it cannot be opened, read or written, the cause says why; ICESTREAM_E_MEMORY;
  * the text names the file.
  */
-#ifndef ICS_UNITS_CHECKPOINT_H
-#define ICS_UNITS_CHECKPOINT_H
+#ifndef ICS_CHECKPOINT_CHECKPOINT_H
+#define ICS_CHECKPOINT_CHECKPOINT_H
 
 #include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"
@@ -63,13 +66,28 @@ int ics_checkpoint_append(ics_checkpoint *checkpoint, const ics_checkpoint_part 
 int ics_checkpoint_append_all(ics_checkpoint *checkpoint, const ics_checkpoint_part *part,
                               ics_collector *collector, const atomic_bool *cancel,
                               icestream_error *error);
+/* The rows of a file that are the hits of a record, as the record stores them. */
+typedef struct ics_checkpoint_rows {
+    uint64_t first;    /* the row n is at the byte ICS_NPY_OWN_HEADER + 64 n */
+    uint32_t crc32c;   /* of all rows */
+    uint32_t reserved; /* 0 */
+} ics_checkpoint_rows;
+
+/* The name of the file of rows: PATH.rows. For the caller to free; NULL without memory. */
+char *ics_checkpoint_rows_path(const char *path);
+/* The same with `count` hits that are rows of PATH.rows. */
+int ics_checkpoint_append_rows(ics_checkpoint *checkpoint, const ics_checkpoint_part *part,
+                               const ics_checkpoint_rows *rows, uint64_t count,
+                               icestream_error *error);
 /* Waits until all records are on the disk. */
 int ics_checkpoint_sync(ics_checkpoint *checkpoint, icestream_error *error);
 
 /* Closes the file, which stays. Accepts NULL. */
 void ics_checkpoint_close(ics_checkpoint *checkpoint);
-/* Removes the file at `path` if it is a checkpoint; a missing file is no error. ICESTREAM_E_OUTPUT:
- * it is something else, or cannot be removed. */
+/* Removes the file at `path` and that of its rows if it is a checkpoint; a missing file is no
+ * error. ICESTREAM_E_OUTPUT: it is something else, or cannot be removed. */
 int ics_checkpoint_remove(const char *path, icestream_error *error);
+/* The same without the file of rows, which keeps its name. */
+int ics_checkpoint_remove_records(const char *path, icestream_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* Reading the records of a checkpoint. */
 #include "base/error.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/units/checkpoint_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,9 @@ static int interrupted(const ics_checkpoint *checkpoint, icestream_error *error)
 /* The bytes of a record between its head and its tail. */
 static uint64_t body_size(const ics_checkpoint_head *head)
 {
-    return head->intervals * sizeof(ics_photon_interval) + head->hits * sizeof(icestream_hit);
+    return head->intervals * sizeof(ics_photon_interval) +
+           (ics_checkpoint_has_rows(head) ? sizeof(ics_checkpoint_rows)
+                                          : head->hits * sizeof(icestream_hit));
 }
 
 uint64_t ics_checkpoint_record_size(const ics_checkpoint_head *head)
@@ -34,10 +36,12 @@ uint64_t ics_checkpoint_record_size(const ics_checkpoint_head *head)
 
 bool ics_checkpoint_head_is_good(const ics_checkpoint_head *head, uint64_t left)
 {
-    return memcmp(head->magic, ICS_CHECKPOINT_HEAD, sizeof head->magic) == 0 &&
+    const bool has_rows = ics_checkpoint_has_rows(head);
+    return (has_rows || memcmp(head->magic, ICS_CHECKPOINT_HEAD, sizeof head->magic) == 0) &&
            head->crc32c == ics_crc32c(0, head, offsetof(ics_checkpoint_head, crc32c)) &&
            head->intervals <= ICS_CHECKPOINT_INTERVALS &&
-           head->hits <= left / sizeof(icestream_hit) && ics_checkpoint_record_size(head) <= left;
+           (has_rows || head->hits <= left / sizeof(icestream_hit)) &&
+           ics_checkpoint_record_size(head) <= left;
 }
 
 /* The search for good records. */
@@ -83,6 +87,32 @@ static int check_sum(const survey *at, uint64_t offset, const ics_checkpoint_hea
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_INPUT, "%s: found a damaged record",
                                at->checkpoint->path);
+}
+
+/* Compares the rows of a record with their checksum. */
+static int check_rows(const survey *at, uint64_t offset, const ics_checkpoint_head *head,
+                      icestream_error *error)
+{
+    enum { HITS = PIECE_BYTES / sizeof(icestream_hit) };
+    const uint64_t body = offset + sizeof *head + head->intervals * sizeof(ics_photon_interval);
+    uint32_t crc = 0;
+    ics_checkpoint_rows rows;
+    ICS_TRY(ics_checkpoint_read(at->checkpoint, body, &rows, sizeof rows, error));
+    for (uint64_t done = 0; done < head->hits;) {
+        const uint64_t left = head->hits - done;
+        const size_t count = left < HITS ? (size_t)left : HITS;
+        icestream_hit *hits = (icestream_hit *)(void *)at->piece;
+        if (at->cancel != NULL && atomic_load(at->cancel)) {
+            return interrupted(at->checkpoint, error);
+        }
+        ICS_TRY(ics_checkpoint_read_hits(at->checkpoint, offset, head, done, hits, count, error));
+        crc = ics_crc32c(crc, hits, count * sizeof *hits);
+        done += count;
+    }
+    return crc == rows.crc32c ? ICESTREAM_OK
+                              : ics_error_set(error, ICESTREAM_E_INPUT,
+                                              "%s: found rows that do not have their checksum",
+                                              at->checkpoint->path);
 }
 
 /* Adds the intervals of a record to `all`. *count: photons in them. */
@@ -152,6 +182,9 @@ static int find_end(const survey *at, uint64_t *end, icestream_error *error)
         if (status == ICESTREAM_OK) {
             status = check_sum(at, *end, &head, error);
         }
+        if (status == ICESTREAM_OK && ics_checkpoint_has_rows(&head)) {
+            status = check_rows(at, *end, &head, error);
+        }
         if (status == ICESTREAM_OK) {
             status = add_record(at, *end, &head, error);
         }
@@ -199,22 +232,21 @@ static int collect_record(const ics_checkpoint *checkpoint, uint64_t offset,
                           const ics_checkpoint_head *head, ics_collector *collector,
                           icestream_error *error)
 {
-    offset += sizeof *head + head->intervals * sizeof(ics_photon_interval);
-    for (uint64_t left = head->hits; left > 0;) {
+    for (uint64_t done = 0; done < head->hits;) {
+        const uint64_t left = head->hits - done;
         size_t count = left < PIECE_HITS ? (size_t)left : PIECE_HITS;
         icestream_hit *hits = malloc(count * sizeof *hits);
         if (hits == NULL) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its hits",
                                  checkpoint->path);
         }
-        int status = ics_checkpoint_read(checkpoint, offset, hits, count * sizeof *hits, error);
+        int status = ics_checkpoint_read_hits(checkpoint, offset, head, done, hits, count, error);
         if (status != ICESTREAM_OK) {
             free(hits);
             return status;
         }
         ICS_TRY(ics_collector_add(collector, hits, count, error));
-        offset += count * sizeof *hits;
-        left -= count;
+        done += count;
     }
     return ICESTREAM_OK;
 }

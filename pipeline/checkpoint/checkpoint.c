@@ -2,11 +2,11 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
+#include "pipeline/checkpoint/settings.h"
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/hit_bins.h"
 #include "pipeline/files/output.h"
-#include "pipeline/units/checkpoint_state.h"
-#include "pipeline/units/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,9 @@ void ics_checkpoint_close(ics_checkpoint *checkpoint)
     if (checkpoint != NULL) {
         if (checkpoint->file >= 0) {
             close(checkpoint->file);
+        }
+        if (checkpoint->rows_file >= 0) {
+            close(checkpoint->rows_file);
         }
         free(checkpoint->path);
         free(checkpoint);
@@ -83,7 +86,7 @@ static int make(const char *path, int flags, ics_checkpoint **out, bool *there,
     *out = NULL;
     *there = false;
     if (checkpoint != NULL) {
-        checkpoint->file = -1;
+        checkpoint->file = checkpoint->rows_file = -1;
         checkpoint->path = strdup(path);
     }
     if (checkpoint == NULL || checkpoint->path == NULL) {
@@ -187,6 +190,9 @@ int ics_checkpoint_open(const char *path, const json_t *origin, ics_checkpoint *
     if (status == ICESTREAM_OK && there) {
         (*out)->has_sums = json_object_get(origin, "bin_ns") != NULL;
         status = read_header(*out, origin, error);
+        if (status == ICESTREAM_OK) {
+            status = ics_checkpoint_open_rows(*out, error);
+        }
     }
     if (status != ICESTREAM_OK) {
         ics_checkpoint_close(*out);
@@ -305,8 +311,9 @@ static int put_hits(void *user, const icestream_hit *hits, size_t count, icestre
     return put(at->checkpoint, hits, count * sizeof *hits, error);
 }
 
-static int begin_record(record *at, const ics_checkpoint_part *part, uint64_t hits,
-                        icestream_error *error)
+/* `kind`: ICS_CHECKPOINT_HEAD or ICS_CHECKPOINT_ROWS. */
+static int begin_record(record *at, const char *kind, const ics_checkpoint_part *part,
+                        uint64_t hits, icestream_error *error)
 {
     ics_checkpoint_head head = {.maths = (uint32_t)part->maths,
                                 .intervals = part->photons.count,
@@ -318,7 +325,7 @@ static int begin_record(record *at, const ics_checkpoint_part *part, uint64_t hi
                              "%s: found %zu intervals of finished photons, expected at most %d",
                              at->checkpoint->path, part->photons.count, ICS_CHECKPOINT_INTERVALS);
     }
-    memcpy(head.magic, ICS_CHECKPOINT_HEAD, sizeof head.magic);
+    memcpy(head.magic, kind, sizeof head.magic);
     head.crc32c = ics_crc32c(0, &head, offsetof(ics_checkpoint_head, crc32c));
     at->crc32c = ics_crc32c(0, part->photons.items, size);
     ICS_TRY(put(at->checkpoint, &head, sizeof head, error));
@@ -346,7 +353,7 @@ int ics_checkpoint_append(ics_checkpoint *checkpoint, const ics_checkpoint_part 
 {
     record at = {.checkpoint = checkpoint};
     uint64_t start_of_record = checkpoint->end;
-    int status = begin_record(&at, part, count, error);
+    int status = begin_record(&at, ICS_CHECKPOINT_HEAD, part, count, error);
     if (status == ICESTREAM_OK) {
         status = put_hits(&at, hits, count, error);
     }
@@ -359,9 +366,24 @@ int ics_checkpoint_append_all(ics_checkpoint *checkpoint, const ics_checkpoint_p
 {
     record at = {.checkpoint = checkpoint};
     uint64_t start_of_record = checkpoint->end;
-    int status = begin_record(&at, part, ics_collector_count(collector), error);
+    int status =
+        begin_record(&at, ICS_CHECKPOINT_HEAD, part, ics_collector_count(collector), error);
     if (status == ICESTREAM_OK) {
         status = ics_collector_merge(collector, put_hits, &at, cancel, error);
+    }
+    return end_record(&at, start_of_record, status, error);
+}
+
+int ics_checkpoint_append_rows(ics_checkpoint *checkpoint, const ics_checkpoint_part *part,
+                               const ics_checkpoint_rows *rows, uint64_t count,
+                               icestream_error *error)
+{
+    record at = {.checkpoint = checkpoint};
+    uint64_t start_of_record = checkpoint->end;
+    int status = begin_record(&at, ICS_CHECKPOINT_ROWS, part, count, error);
+    if (status == ICESTREAM_OK) {
+        at.crc32c = ics_crc32c(at.crc32c, rows, sizeof *rows);
+        status = put(checkpoint, rows, sizeof *rows, error);
     }
     return end_record(&at, start_of_record, status, error);
 }
@@ -375,7 +397,7 @@ int ics_checkpoint_sync(ics_checkpoint *checkpoint, icestream_error *error)
 
 /* ---- removing -------------------------------------------------------------------------------- */
 
-int ics_checkpoint_remove(const char *path, icestream_error *error)
+int ics_checkpoint_remove_records(const char *path, icestream_error *error)
 {
     int file =
         TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
@@ -396,4 +418,14 @@ int ics_checkpoint_remove(const char *path, icestream_error *error)
                                    path, strerror(errno));
     }
     return ICESTREAM_OK;
+}
+
+int ics_checkpoint_remove(const char *path, icestream_error *error)
+{
+    char *rows = ics_checkpoint_rows_path(path);
+    if (rows != NULL && ics_early_rows_is_file(rows)) {
+        (void)!unlink(rows); /* without a checkpoint it is only garbage */
+    }
+    free(rows);
+    return ics_checkpoint_remove_records(path, error);
 }

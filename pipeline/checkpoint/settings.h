@@ -9,8 +9,8 @@
  * light come from. The light is there only if the run made its steps itself; `digests.input` is
  * made from it.
  */
-#ifndef ICS_UNITS_SETTINGS_H
-#define ICS_UNITS_SETTINGS_H
+#ifndef ICS_CHECKPOINT_SETTINGS_H
+#define ICS_CHECKPOINT_SETTINGS_H
 
 #include "pipeline/icestream.h"
 

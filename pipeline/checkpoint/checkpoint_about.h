@@ -1,7 +1,7 @@
 /* What a checkpoint says about itself, for `icestream status` and `icestream info`. The file is
  * only read, without its lock, also while a run writes it. */
-#ifndef ICS_UNITS_CHECKPOINT_ABOUT_H
-#define ICS_UNITS_CHECKPOINT_ABOUT_H
+#ifndef ICS_CHECKPOINT_CHECKPOINT_ABOUT_H
+#define ICS_CHECKPOINT_CHECKPOINT_ABOUT_H
 
 #include "pipeline/icestream.h"
 

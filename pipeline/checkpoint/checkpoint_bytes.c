@@ -1,10 +1,12 @@
 /* Reading bytes of a checkpoint, and the header, which says what the checkpoint belongs to. */
 #include "base/error.h"
 #include "base/json_read.h"
+#include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/files/format/crc32c.h"
-#include "pipeline/units/checkpoint_state.h"
+#include "pipeline/files/format/npy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +19,13 @@ int ics_checkpoint_failed(const ics_checkpoint *checkpoint, const char *what,
                                what, strerror(errno));
 }
 
-int ics_checkpoint_read(const ics_checkpoint *checkpoint, uint64_t offset, void *bytes, size_t size,
-                        icestream_error *error)
+/* Reads from the checkpoint, or from the file of its rows. */
+static int read_bytes(const ics_checkpoint *checkpoint, int file, uint64_t offset, void *bytes,
+                      size_t size, icestream_error *error)
 {
     char *next = bytes;
     while (size > 0) {
-        ssize_t got = TEMP_FAILURE_RETRY(pread(checkpoint->file, next, size, (off_t)offset));
+        ssize_t got = TEMP_FAILURE_RETRY(pread(file, next, size, (off_t)offset));
         if (got < 0) {
             return ics_checkpoint_failed(checkpoint, "cannot be read", error);
         }
@@ -37,6 +40,56 @@ int ics_checkpoint_read(const ics_checkpoint *checkpoint, uint64_t offset, void 
         offset += (uint64_t)got;
     }
     return ICESTREAM_OK;
+}
+
+int ics_checkpoint_read(const ics_checkpoint *checkpoint, uint64_t offset, void *bytes, size_t size,
+                        icestream_error *error)
+{
+    return read_bytes(checkpoint, checkpoint->file, offset, bytes, size, error);
+}
+
+bool ics_checkpoint_has_rows(const ics_checkpoint_head *head)
+{
+    return memcmp(head->magic, ICS_CHECKPOINT_ROWS, sizeof head->magic) == 0;
+}
+
+char *ics_checkpoint_rows_path(const char *path)
+{
+    char *out = NULL;
+    return asprintf(&out, "%s.rows", path) >= 0 ? out : NULL;
+}
+
+int ics_checkpoint_open_rows(ics_checkpoint *checkpoint, icestream_error *error)
+{
+    char *path = ics_checkpoint_rows_path(checkpoint->path);
+    if (path == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", checkpoint->path);
+    }
+    checkpoint->rows_file =
+        TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    free(path);
+    return checkpoint->rows_file >= 0 || errno == ENOENT
+               ? ICESTREAM_OK
+               : ics_checkpoint_failed(checkpoint, "its rows cannot be opened", error);
+}
+
+int ics_checkpoint_read_hits(const ics_checkpoint *checkpoint, uint64_t offset,
+                             const ics_checkpoint_head *head, uint64_t first, icestream_hit *hits,
+                             size_t count, icestream_error *error)
+{
+    const uint64_t body = offset + sizeof *head + head->intervals * sizeof(ics_photon_interval);
+    const size_t size = count * sizeof *hits;
+    ics_checkpoint_rows rows;
+    if (!ics_checkpoint_has_rows(head)) {
+        return ics_checkpoint_read(checkpoint, body + first * sizeof *hits, hits, size, error);
+    }
+    ICS_TRY(ics_checkpoint_read(checkpoint, body, &rows, sizeof rows, error));
+    if (checkpoint->rows_file < 0) {
+        return ics_error_set(error, ICESTREAM_E_INPUT, "%s: found no file of its rows (%s.rows)",
+                             checkpoint->path, checkpoint->path);
+    }
+    return read_bytes(checkpoint, checkpoint->rows_file,
+                      ICS_NPY_OWN_HEADER + (rows.first + first) * sizeof *hits, hits, size, error);
 }
 
 int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestream_error *error)

@@ -1,0 +1,59 @@
+/* The part of tables that depends only on the detector.
+ *
+ * It is built alone, into tables whose other members are all zero. The detector, the ice and the
+ * light set different members, except for the bits of the features, so the members of both together
+ * are the bits of one or the other. */
+#include "base/error.h"
+#include "tables/tables_internal.h"
+
+#include <stdlib.h>
+
+struct ics_detector_part {
+    ice_tables tables;         /* only the members of the detector; the others are zero */
+    ics_table_builder builder; /* its arrays */
+};
+
+int ics_tables_part_create(const ice_detector *detector, ics_detector_part **out,
+                           icestream_error *error)
+{
+    *out = NULL;
+    ics_detector_part *part = calloc(1, sizeof *part);
+    if (part == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for tables");
+    }
+    part->builder.tables = &part->tables;
+    part->builder.error = error;
+    const int status = ics_tables_build_detector(&part->builder, detector);
+    part->builder.error = NULL; /* it may end before the part */
+    if (status != ICESTREAM_OK) {
+        ics_tables_part_destroy(part);
+        return status;
+    }
+    *out = part;
+    return ICESTREAM_OK;
+}
+
+void ics_tables_part_destroy(ics_detector_part *part)
+{
+    if (part != NULL) {
+        ics_tables_free_arrays(&part->builder);
+        free(part);
+    }
+}
+
+void ics_tables_join_detector(ics_table_builder *builder, const ics_detector_part *part)
+{
+    const ics_table_builder *from = &part->builder;
+    unsigned char *bytes = (unsigned char *)builder->tables;
+    const unsigned char *of_part = (const unsigned char *)&part->tables;
+    for (size_t i = 0; i < sizeof part->tables; ++i) {
+        bytes[i] |= of_part[i];
+    }
+    for (size_t i = 0; i < from->array_count; ++i) {
+        const size_t offset = (size_t)((const unsigned char *)from->arrays[i].pointer - of_part);
+        const size_t n = builder->array_count++;
+        builder->arrays[n] = from->arrays[i];
+        builder->arrays[n].pointer = bytes + offset;
+        builder->arrays[n].is_shared = true;
+    }
+}
