@@ -172,12 +172,13 @@ typedef struct ics_gpu_plan_kernel {
                                 kernel has no such visits */
 } ics_gpu_plan_kernel;
 typedef struct ics_gpu_plan {
-    ics_gpu_options options; /* resolved: no zeros, no AUTO */
+    ics_gpu_options options; /* resolved: no zeros, no AUTO; without `sums` */
     ics_gpu_plan_kernel *kernels;
     size_t kernel_count;
     ics_program_origin origin;
     double bytes_per_bounce; /* traffic between pool and processors for one bounce of one photon; 0:
                                 photons are in the pool only between launches */
+    /* hit_bytes: of hits and of their sums */
     uint64_t pool_bytes, queue_bytes, hit_bytes, table_bytes, staging_bytes, device_bytes;
 } ics_gpu_plan;
 /* Makes a plan without running anything. `architecture` 0: that of the device, else no GPU is

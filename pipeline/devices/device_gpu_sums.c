@@ -2,19 +2,33 @@
 
 #include "physics/detect/arrival_time.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-const char *ics_device_gpu_sums_obstacle(const ics_hit_models *models)
+/* Why the host makes the sums from the hits of all batches; NULL: it does not have to. */
+static const char *find_obstacle(const ics_hit_models *models)
 {
-    if (models->bins.width == 0) {
-        return NULL;
-    }
     if (models->detection != NULL) {
         return "stages.detect decides on the host which hits are photo-electrons";
     }
     return getenv("ICESTREAM_GPU_HOST_SUMS") != NULL
                ? "the environment variable ICESTREAM_GPU_HOST_SUMS asks for it"
                : NULL;
+}
+
+bool ics_device_gpu_sums_wanted(const ics_hit_models *models)
+{
+    return models->bins.width > 0 && find_obstacle(models) == NULL;
+}
+
+const char *ics_device_gpu_sums_text(const ics_hit_models *models,
+                                     char text[ICS_DEVICE_GPU_SUMS_TEXT])
+{
+    const char *obstacle = find_obstacle(models);
+    snprintf(text, ICS_DEVICE_GPU_SUMS_TEXT, "waveforms: the %s makes the sums of hits%s%s",
+             obstacle == NULL ? "GPU" : "host", obstacle == NULL ? "" : ", because ",
+             obstacle == NULL ? "" : obstacle);
+    return text;
 }
 
 ics_hit_sum_rule ics_device_gpu_sums_rule(const ics_hit_models *models)

@@ -57,21 +57,14 @@ static int plan_gpu(ics_device_gpu_work *work, icestream_error *error)
 static void prepare_sums(ics_device_gpu_work *work)
 {
     const ics_hit_models *models = &work->parts->models;
-    const char *obstacle = ics_device_gpu_sums_obstacle(models);
-    const int ordinal = work->settings.ordinal;
-    char line[256];
+    char text[ICS_DEVICE_GPU_SUMS_TEXT], line[ICS_DEVICE_GPU_SUMS_TEXT + 32];
     if (models->bins.width == 0) {
         return;
     }
-    work->makes_sums = obstacle == NULL;
+    work->makes_sums = ics_device_gpu_sums_wanted(models);
     work->rule = ics_device_gpu_sums_rule(models);
-    if (obstacle == NULL) {
-        snprintf(line, sizeof line, "GPU %d: waveforms: the GPU makes the sums of hits", ordinal);
-    } else {
-        snprintf(line, sizeof line,
-                 "GPU %d: waveforms: the host makes the sums of hits, because %s", ordinal,
-                 obstacle);
-    }
+    snprintf(line, sizeof line, "GPU %d: %s", work->settings.ordinal,
+             ics_device_gpu_sums_text(models, text));
     work->parts->note(work->parts->note_user, false, line);
 }
 
