@@ -7,6 +7,7 @@
 #include "pipeline/files/waveform_check.h"
 #include "tests/devices/device_world.h"
 #include "tests/devices/fake_gpu_run.h"
+#include "tests/models/water_files.h"
 #include "tests/support/test_main.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ enum { MANY = 4000 };
 static void fill_steps(icestream_step *steps, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
-        steps[i] = run_folder_bright(i, 1000);
+        steps[i] = run_folder_varied(i, 1000);
         steps[i].event_id = i / 3 % 5;
         steps[i].t = i % 4 == 0 ? -1e5f * (float)i : (float)i * 12.3f - 200.0f;
         steps[i].weight = ldexpf(1.0f + (float)i / 1024.0f, (int)(i % 40) - 20);
@@ -96,10 +97,12 @@ enum { RULES = sizeof rules / sizeof rules[0], FEW_STEPS = 60 };
 START_TEST(the_sum_of_a_hit_is_that_of_the_host)
 {
     reset_fake();
+    const bool water = _i % 2 == 0;
     device_world here = open_device_world(
-        (const char *[]){"device.backend=cuda", _i % 2 == 0 ? "ice.model=uniform" : "run.seed=3",
-                         "detector.oversize=3"},
-        3);
+        (const char *[]){"device.backend=cuda", "detector.oversize=3",
+                         water ? "ice.file=" SEA_FILE : "run.seed=3",
+                         water ? "stages.scatter=rayleigh-hg" : "ice.model=uniform"},
+        4);
     ics_batch *batch = NULL;
     icestream_error error = {0};
     icestream_step input[FEW_STEPS];
@@ -165,7 +168,7 @@ static void set_events(run_folder *place)
 {
     icestream_step steps[200];
     for (uint32_t i = 0; i < 200; ++i) {
-        steps[i] = run_folder_bright(i, 300);
+        steps[i] = run_folder_varied(i, 300);
         steps[i].event_id = i / 4 % 6;
         steps[i].t = (float)(i % 7) * 11.5f - 30.0f;
     }

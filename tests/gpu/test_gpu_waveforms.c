@@ -33,7 +33,7 @@ static run_folder open_place(void)
     icestream_step *steps = calloc(STEPS, sizeof *steps);
     ck_assert_ptr_nonnull(steps);
     for (uint32_t i = 0; i < STEPS; ++i) {
-        steps[i] = run_folder_bright(i, (uint32_t)gpu_scaled(PHOTONS, LEAST));
+        steps[i] = run_folder_varied(i, (uint32_t)gpu_scaled(PHOTONS, LEAST));
         steps[i].event_id = UINT64_C(1) << 40 | i / 7 % 9;
         steps[i].t = (float)(i % 5) * 17.25f - 40.0f;
         steps[i].weight = i % 3 == 0 ? 0.3f : 1.0f;
@@ -197,6 +197,32 @@ START_TEST(another_device_continues)
 }
 END_TEST
 
+/* The host makes the sums of launches with pulses, and the GPU those of others. */
+START_TEST(steps_with_pulses)
+{
+    run_folder place = open_place();
+    icestream_step steps[40];
+    for (uint32_t i = 0; i < 40; ++i) {
+        steps[i] = run_folder_varied(i, (uint32_t)gpu_scaled(5 * PHOTONS, 5 * LEAST));
+        if (i % 4 == 2 && i >= 20) {
+            steps[i].flags |= ICESTREAM_STEP_PULSE(1);
+            steps[i].length = 20.0f;
+        }
+    }
+    run_folder_steps(&place, "a.steps.npy", steps, 40);
+    waveforms expected = run_on_cpu(&place, 0);
+    json_int_t bytes;
+    waveforms found =
+        run(&place, 0,
+            (const char *const[]){"device.backend=cuda", "device.math=portable", "graph.hits=32768",
+                                  "graph.batch=5000", "graph.schedule=monolithic", NULL},
+            &bytes);
+    expect_equal(&found, &expected, "pulses");
+    free(expected.rows);
+    run_folder_close(&place);
+}
+END_TEST
+
 /* The message is that of the host, which gets the hits of a launch with a hit that has no bin. */
 START_TEST(bins_that_have_no_number)
 {
@@ -227,6 +253,7 @@ int main(void)
     tcase_add_loop_test(tests, kinds_of_bins_and_hits, 0, KINDS);
     tcase_add_test(tests, fast_sums_are_those_of_the_host);
     tcase_add_test(tests, another_device_continues);
+    tcase_add_test(tests, steps_with_pulses);
     tcase_add_test(tests, bins_that_have_no_number);
     suite_add_tcase(suite, tests);
     return gpu_suite_run(suite);
