@@ -281,6 +281,24 @@ START_TEST(the_host_makes_the_sums_of_pulses)
 }
 END_TEST
 
+/* A GPU that is made again with another schedule makes sums, too. */
+START_TEST(a_trial_changes_the_schedule)
+{
+    reset_fake();
+    fake.trial_after = 3;
+    run_folder place = open_place();
+    set_events(&place);
+    free(check_run(&place, (const char *const[]){"graph.schedule=auto", NULL}));
+    ck_assert_int_eq(atomic_load(&fake.created), 2);
+    const int all = atomic_load(&fake.sums);
+    reset_fake();
+    free(check_run(&place, (const char *const[]){"graph.schedule=fused", NULL}));
+    ck_assert_int_gt(all, 0);
+    ck_assert_int_eq(atomic_load(&fake.sums), all);
+    run_folder_close(&place);
+}
+END_TEST
+
 START_TEST(the_cpu_continues)
 {
     reset_fake();
@@ -302,6 +320,7 @@ ICS_TEST_MAIN("gpu_sums")
     tcase_add_loop_test(tests, the_rows_are_those_of_the_cpu, 0, WAYS);
     tcase_add_test(tests, a_variable_of_the_environment_leaves_sums_to_the_host);
     tcase_add_test(tests, the_host_makes_the_sums_of_pulses);
+    tcase_add_test(tests, a_trial_changes_the_schedule);
     tcase_add_test(tests, the_cpu_continues);
     suite_add_tcase(suite, tests);
 }
