@@ -22,6 +22,7 @@
 #include "graphs/graph.h"
 #include "graphs/options.h"
 #include "graphs/tune.h"
+#include "kernels/cuda/hit_sums.h"
 #include "kernels/cuda/program.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
@@ -65,9 +66,12 @@ typedef struct ics_gpu_options {
 #undef X
     ics_tune tune;           /* of single kernels; a remembered choice depends on it, too */
     ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
-    bool check;              /* check what every stage returns (stages/check.h) */
-    double watchdog;         /* a launch without progress for this time (s) counts as stuck */
-    bool use_cache;          /* for programs and choices */
+    /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
+     * pointers, and copied when the GPU is made. */
+    const ics_hit_sum_rule *sums;
+    bool check;      /* check what every stage returns (stages/check.h) */
+    double watchdog; /* a launch without progress for this time (s) counts as stuck */
+    bool use_cache;  /* for programs and choices */
 } ics_gpu_options;
 
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */
@@ -112,17 +116,29 @@ uint32_t ics_gpu_credits(const ics_gpu *gpu);
 
 /* Submits a batch of 1 .. batch_emissions emissions, each with at least one photon, with at most
  * batch_photons photons in all. The emissions are copied, and one with a profile needs the option
- * light_profiles. `tag` comes back with the result. The device holds at most ics_gpu_credits()
- * batches. */
-int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   icestream_error *error);
+ * light_profiles. `steps`: [count], what sums need of the steps of the emissions, of which none has
+ * a pulse; it is copied. NULL: the batch shall have hits. `tag` comes back with the result. The
+ * device holds at most ics_gpu_credits() batches. */
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, const ics_hit_sum_step *steps,
+                   uint32_t count, void *tag, icestream_error *error);
 
-/* A finished batch. */
+/* Sums of hits of one batch in no particular order. Several of them may have the same bin and
+ * class, because every launch makes its own. */
+typedef struct ics_hit_sums {
+    ics_hit_sum *items; /* [count] */
+    size_t count, capacity;
+} ics_hit_sums;
+
+/* A finished batch. The caller of ics_gpu_take() frees the items of arrivals and of sums; their
+ * indices of emissions count from the first emission of the batch. Every hit is in one of the two.
+ */
 typedef struct ics_gpu_result {
     void *tag;
-    ics_arrivals arrivals; /* the caller of ics_gpu_take() frees them; their indices of emissions
-                              count from the first emission of the batch */
-    ice_account account;   /* with the created photons */
+    /* Also a batch with steps may have arrivals: those of a launch that worked at the same time on
+     * a batch without steps, or that had a hit for which there is no sum. */
+    ics_arrivals arrivals;
+    ics_hit_sums sums;
+    ice_account account;                /* with the created photons */
     uint64_t bounces[ICE_BOUNCE_CELLS]; /* histogram of bounces; zeros without one */
 } ics_gpu_result;
 
@@ -138,8 +154,9 @@ void ics_gpu_wait(ics_gpu *gpu, double seconds);
 typedef struct ics_gpu_usage {
     double seconds; /* time in which at least one lane computed (s) */
     uint64_t launches, waves;
-    uint64_t device_bytes; /* allocated device memory */
-    double trial_seconds;  /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
+    uint64_t device_bytes;     /* allocated device memory */
+    uint64_t downloaded_bytes; /* of hits and of sums */
+    double trial_seconds; /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
                                 compact and the rest; of a schedule that does not loop, `seconds`
                                 divided among them as the clock cycles of sampled warps */
@@ -155,12 +172,13 @@ typedef struct ics_gpu_plan_kernel {
                                 kernel has no such visits */
 } ics_gpu_plan_kernel;
 typedef struct ics_gpu_plan {
-    ics_gpu_options options; /* resolved: no zeros, no AUTO */
+    ics_gpu_options options; /* resolved: no zeros, no AUTO; without `sums` */
     ics_gpu_plan_kernel *kernels;
     size_t kernel_count;
     ics_program_origin origin;
     double bytes_per_bounce; /* traffic between pool and processors for one bounce of one photon; 0:
                                 photons are in the pool only between launches */
+    /* hit_bytes: of hits and of their sums */
     uint64_t pool_bytes, queue_bytes, hit_bytes, table_bytes, staging_bytes, device_bytes;
 } ics_gpu_plan;
 /* Makes a plan without running anything. `architecture` 0: that of the device, else no GPU is

@@ -60,11 +60,12 @@ uint32_t ics_gpu_credits(const ics_gpu *gpu)
     return 0;
 }
 
-int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   icestream_error *error)
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, const ics_hit_sum_step *steps,
+                   uint32_t count, void *tag, icestream_error *error)
 {
     (void)gpu;
     (void)emissions;
+    (void)steps;
     (void)count;
     (void)tag;
     return no_gpu(error);

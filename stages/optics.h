@@ -24,8 +24,9 @@ ICE_FN float ice_phase_index(float wavelength)
     return fmaf(fmaf(fmaf(fmaf(c[4], x, c[3]), x, c[2]), x, c[1]), x, c[0]);
 }
 
-#if !defined(__CUDACC__)
-/* The same in double precision, for models and for the group index. */
+#if !defined(__CUDACC_RTC__)
+/* The same in double precision, for models and for the group index. Kernels of a run have no use
+ * for it. */
 ICE_FN double ice_phase_index_double(double wavelength)
 {
     const double c[] = {ICE_PHASE_INDEX(ICE_LIST_DOUBLE)};

@@ -1,7 +1,6 @@
 #include "base/error.h"
+#include "physics/detect/arrival_time.h"
 #include "physics/light/light_flasher.h"
-#include "stages/create_cherenkov.h"
-#include "stages/profile.h"
 #include "tables/tables_internal.h"
 
 #include <stdlib.h>
@@ -94,9 +93,6 @@ static double pulse_delay(const ice_tables *tables, const ice_emission *emission
                           uint32_t photon_id)
 {
     const ice_pulse_shape shape = ice_pulse_of_flags(emission->flags);
-    if (shape == ICE_PULSE_INSTANT) {
-        return 0.0;
-    }
     const ice_pulse pulse = shape == ICE_PULSE_LED ? ice_led_pulse(emission->length)
                                                    : (ice_pulse){.plateau = emission->length};
     ice_stream stream = {.key_low = tables->seed_low,
@@ -111,20 +107,9 @@ static double pulse_delay(const ice_tables *tables, const ice_emission *emission
 double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *emission,
                                 const ice_arrival *arrival)
 {
-    const ice_identity identity = ice_identity_of(emission, arrival->photon_id);
-    const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_CREATE);
-    ice_photon_step own = {.emission = *emission};
-    double pulse = 0.0;
-    if (emission->flags & ICE_EMISSION_PROFILE) {
-        ice_profile_draw_step(ice_profile_setting_of(tables), emission, arrival->photon_id, &own);
-        pulse = pulse_delay(tables, emission, arrival->photon_id);
-    }
-    const double shift = ice_start_shift(own.emission.length, own.emission.flags, draw.a);
-    const double index = tables->features & ICE_HAS_SPECTRAL_OPTICS
-                             ? (double)ice_spectral_at(tables, arrival->wavelength).group_index
-                             : ice_group_index_double(arrival->wavelength);
-    const double way = (double)own.ahead + shift / own.emission.beta + arrival->path * index;
-    return pulse + way / ICE_LIGHT_SPEED;
+    const double pulse =
+        ice_emission_has_pulse(emission) ? pulse_delay(tables, emission, arrival->photon_id) : 0.0;
+    return pulse + ice_arrival_travel_time(tables, emission, arrival);
 }
 
 double ics_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u)

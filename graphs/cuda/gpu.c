@@ -19,6 +19,7 @@ struct ics_gpu {
     ics_program *program;
     cudaLibrary_t library;
     void *tables; /* on the device */
+    void *bias;   /* on the device, with options.sums: wavelengths, then probabilities */
     void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
@@ -184,6 +185,8 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     ice_tables moved;
     ICS_TRY(upload_tables(gpu, tables, &moved, error));
     gpu->device_bytes = tables->bytes;
+    ics_hit_sum_rule rule;
+    ICS_TRY(ics_lane_rule_upload(&gpu->options, &rule, &gpu->bias, &gpu->device_bytes, error));
     ICS_TRY(load_program(gpu, tables, &limits, error));
     ICS_TRY(allocate_memory(gpu, &moved, &limits, error));
     if (ics_schedule_row(gpu->options.schedule)->loops) {
@@ -192,8 +195,12 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     CUDA_TRY(ordinal, error, cudaEventCreate(&gpu->origin));
     CUDA_TRY(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        ICS_TRY(ics_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
-                                (char *)gpu->memory + i * gpu->lane_bytes, error));
+        const ics_lane_parts parts = {.options = &gpu->options,
+                                      .tables = &moved,
+                                      .rule = &rule,
+                                      .library = gpu->library,
+                                      .memory = (char *)gpu->memory + i * gpu->lane_bytes};
+        ICS_TRY(ics_lane_create(&gpu->lanes[i], &parts, error));
     }
     return ICESTREAM_OK;
 }
@@ -270,6 +277,7 @@ void ics_gpu_destroy(ics_gpu *gpu)
         }
         (void)cudaFree(gpu->memory);
         (void)cudaFree(gpu->tables);
+        (void)cudaFree(gpu->bias);
         if (gpu->library != NULL) {
             (void)cudaLibraryUnload(gpu->library);
         }
@@ -319,8 +327,8 @@ static int note_loss(ics_gpu *gpu, int status)
     return status;
 }
 
-int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   icestream_error *error)
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, const ics_hit_sum_step *steps,
+                   uint32_t count, void *tag, icestream_error *error)
 {
     CUDA_TRY(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
     ics_lane *least = NULL;
@@ -335,7 +343,7 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "internal error: more batches than credits");
     }
-    return note_loss(gpu, ics_lane_submit(least, emissions, count, tag, error));
+    return note_loss(gpu, ics_lane_submit(least, emissions, steps, count, tag, error));
 }
 
 static void launch_computed(void *user, const ics_lane_launch *launch)
@@ -409,6 +417,9 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
                            .launches = gpu->launches,
                            .waves = gpu->waves,
                            .device_bytes = gpu->device_bytes};
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
+        out->downloaded_bytes += gpu->lanes[i].downloaded_bytes;
+    }
     if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }

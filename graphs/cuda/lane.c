@@ -59,20 +59,20 @@ static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *
     return ICESTREAM_OK;
 }
 
-int ics_lane_create(ics_lane *lane, const ics_gpu_options *options, const ice_tables *tables,
-                    cudaLibrary_t library, void *memory, icestream_error *error)
+int ics_lane_create(ics_lane *lane, const ics_lane_parts *parts, icestream_error *error)
 {
-    const int ordinal = options->ordinal;
-    lane->options = options;
-    lane->schedule = ics_schedule_row(options->schedule);
+    const int ordinal = parts->options->ordinal;
+    lane->options = parts->options;
+    lane->schedule = ics_schedule_row(parts->options->schedule);
     lane->ordinal = ordinal;
-    lane->tables = *tables;
+    lane->tables = *parts->tables;
+    lane->rule = *parts->rule;
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->upload, cudaStreamNonBlocking));
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->compute, cudaStreamNonBlocking));
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->download, cudaStreamNonBlocking));
-    ICS_TRY(ics_lane_memory_prepare(lane, memory, error));
+    ICS_TRY(ics_lane_memory_prepare(lane, parts->memory, error));
     ICS_TRY(ics_lane_staging_create(lane, error));
-    ICS_TRY(find_kernels(lane, library, error));
+    ICS_TRY(find_kernels(lane, parts->library, error));
     set_window(lane);
     if (!lane->schedule->loops) {
         return ICESTREAM_OK;
@@ -163,12 +163,18 @@ static int upload(ics_lane *lane, uint32_t index, uint32_t starts, icestream_err
     CUDA_TRY(ordinal, error,
              cudaMemcpyAsync(memory->starts + (size_t)index * memory->start_count, batch->starts,
                              starts * sizeof(uint32_t), cudaMemcpyHostToDevice, lane->upload));
+    if (batch->has_steps) {
+        CUDA_TRY(ordinal, error,
+                 cudaMemcpyAsync(lane->steps + base, batch->steps,
+                                 batch->count * sizeof *batch->steps, cudaMemcpyHostToDevice,
+                                 lane->upload));
+    }
     CUDA_TRY(ordinal, error, cudaEventRecord(batch->ready, lane->upload));
     return ICESTREAM_OK;
 }
 
-int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t count, void *tag,
-                    icestream_error *error)
+int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit_sum_step *steps,
+                    uint32_t count, void *tag, icestream_error *error)
 {
     uint32_t index = 0;
     while (lane->batches[index].used) {
@@ -178,6 +184,10 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t coun
     ICS_TRY(ics_lane_batch_stage(lane, batch, error));
     nvtxRangePushA("submit batch");
     memcpy(batch->emissions, emissions, count * sizeof *emissions);
+    batch->has_steps = steps != NULL && batch->steps != NULL;
+    if (batch->has_steps) {
+        memcpy(batch->steps, steps, count * sizeof *steps);
+    }
     batch->count = count;
     const uint32_t starts = index_photons(batch);
     batch->queue =

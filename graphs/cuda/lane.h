@@ -1,7 +1,8 @@
 /* A lane of a GPU: pool, queue of batches, streams, staging. See graphs/gpu.h.
  *
- * The functions are spread over four files by purpose: lane.c (creation, batches), lane_memory.c
- * (device memory and staging), lane_launch.c (launches and the watchdog), loop.c (the CUDA graph).
+ * The functions are spread over five files by purpose: lane.c (creation, batches), lane_memory.c
+ * (device memory and staging), lane_launch.c (launches and the watchdog), lane_sums.c (sums of the
+ * hits of a launch), loop.c (the CUDA graph).
  * One thread at a time calls them. All int functions return an icestream_status: ICESTREAM_E_FAILED
  * if the device failed, ICESTREAM_E_MEMORY if there is too little memory. */
 #ifndef ICS_GRAPHS_CUDA_LANE_H
@@ -25,6 +26,8 @@ typedef struct ics_lane_batch {
     ice_emission *emissions; /* pinned staging, [batch_emissions] */
     uint32_t *offsets;       /* pinned staging, [batch_emissions] */
     uint32_t *starts;        /* pinned staging, [start_count] */
+    ics_hit_sum_step *steps; /* pinned staging, [batch_emissions]; NULL: the lane makes no sums */
+    bool has_steps;          /* its hits shall become sums */
     cudaEvent_t ready;       /* the upload is done */
     ics_gpu_result result;   /* hits and counts that came back so far */
 } ics_lane_batch;
@@ -40,20 +43,25 @@ typedef struct ics_lane_report {
     ics_launch_progress progress;
     ics_share shares[ICS_SHARES];
     ice_fault fault; /* with options->check */
+    ics_hit_sum_report sums;
 } ics_lane_report;
 
 /* One launch of the schedule. */
 typedef struct ics_lane_launch {
     ics_launch_state state;
-    ics_launch *order;       /* pinned: what the kernels shall do */
-    ics_lane_report *report; /* pinned: what they did */
-    ice_arrival *hits;       /* device, [hits] */
-    ice_arrival *download;   /* pinned, [hits] */
+    ics_launch *order;         /* pinned: what the kernels shall do */
+    ics_lane_report *report;   /* pinned: what they did */
+    ice_arrival *hits;         /* device, [hits] */
+    ice_arrival *download;     /* pinned, [hits]; or the keys and then the totals of sums */
+    ics_hit_sum_key *keys;     /* device, [hits]; NULL: the lane makes no sums */
+    ics_hit_sum_total *totals; /* device, [hits] */
+    bool makes_sums;           /* all its batches have steps */
+    bool has_sums;             /* sums are downloaded, and not hits */
     /* Pinned, [ICS_LANE_BATCHES][ICS_BOUNCE_COUNTS]: a copy of the histograms of bounces; NULL:
      * there are none. */
     unsigned long long *bounces;
     uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it works on, 0: none */
-    uint32_t count;                   /* recorded hits */
+    uint32_t count;                   /* hits or sums that are downloaded */
     cudaEvent_t begun, computed, reported, downloaded;
 } ics_lane_launch;
 
@@ -85,6 +93,14 @@ typedef struct ics_lane {
     uint32_t *spare_recorded;  /* device, a column for sorting */
     unsigned long long *clock; /* device, [ICS_WAVE_STAGES + 1]: the last stamp, ns per stage */
 
+    /* Sums of hits (lane_sums.c); only with options->sums. */
+    ics_hit_sum_rule rule;          /* with device pointers */
+    ics_hit_sum_step *steps;        /* device, a ring like that of the emissions */
+    ics_hit_sum_report *sum_report; /* device */
+    void *sum_memory;               /* device, temporary */
+    size_t sum_bytes;
+    uint64_t downloaded_bytes; /* of hits and of sums */
+
     ics_lane_batch batches[ICS_LANE_BATCHES];
     ics_lane_launch launches[ICS_LANE_LAUNCHES]; /* a ring */
     uint32_t first_launch, launches_out;         /* the oldest launch; how many are on their way */
@@ -103,19 +119,31 @@ typedef struct ics_lane {
 uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables,
                         ics_gpu_plan *plan);
 
-/* Makes a lane in a zeroed struct. `memory`: device memory of ics_lane_bytes() bytes, which the
- * caller owns. `tables`: with device pointers. `options` must outlive the lane. After an error the
- * caller still calls ics_lane_destroy. */
-int ics_lane_create(ics_lane *lane, const ics_gpu_options *options, const ice_tables *tables,
-                    cudaLibrary_t library, void *memory, icestream_error *error);
+/* What a lane is made from. */
+typedef struct ics_lane_parts {
+    const ics_gpu_options *options; /* must outlive the lane */
+    const ice_tables *tables;       /* with device pointers */
+    const ics_hit_sum_rule *rule;   /* with device pointers; only with options->sums */
+    cudaLibrary_t library;
+    void *memory; /* device memory of ics_lane_bytes() bytes, which the caller owns */
+} ics_lane_parts;
+
+/* Makes a lane in a zeroed struct. After an error the caller still calls ics_lane_destroy. */
+int ics_lane_create(ics_lane *lane, const ics_lane_parts *parts, icestream_error *error);
 /* Call this only when the device is idle or lost. Accepts a zeroed lane. */
 void ics_lane_destroy(ics_lane *lane);
+
+/* Copies the rule of sums to *out, with what it points to in device memory *memory, which the
+ * caller frees. Adds the size of this memory to *bytes. Without options->sums the rule is empty,
+ * and *memory stays (lane_sums.c). */
+int ics_lane_rule_upload(const ics_gpu_options *options, ics_hit_sum_rule *out, void **memory,
+                         uint64_t *bytes, icestream_error *error);
 
 /* Whether the lane has room for one more batch. */
 bool ics_lane_has_room(const ics_lane *lane);
 /* Copies a batch to staging and starts its upload. Call it only if the lane has room. */
-int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t count, void *tag,
-                    icestream_error *error);
+int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit_sum_step *steps,
+                    uint32_t count, void *tag, icestream_error *error);
 
 /* A function that a thread of CUDA calls when ics_lane_advance() has more to do. */
 typedef struct ics_lane_wake {
@@ -148,6 +176,14 @@ static inline bool ics_lane_batch_is_complete(const ics_lane_batch *batch)
            account->created;
 }
 
+/* Whether the batch at index `index` is the one that was there when the launch began. The launch
+ * before may have completed that batch, and another batch may be at its index now. */
+static inline bool ics_lane_launch_knows(const ics_lane_launch *launch, const ics_lane *lane,
+                                         uint32_t index)
+{
+    return lane->batches[index].used && lane->batches[index].serial == launch->holds[index];
+}
+
 /* Between the files of a lane. */
 
 /* Lays out the device memory and clears it (lane_memory.c). */
@@ -158,6 +194,12 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error);
  * one batch only, and memory takes 0.5 ms per megabyte to pin (lane_memory.c). */
 int ics_lane_batch_stage(ics_lane *lane, ics_lane_batch *batch, icestream_error *error);
 void ics_lane_staging_destroy(ics_lane *lane);
+/* Enqueues the sums of a launch behind its kernels, and the copy of their report (lane_sums.c). */
+int ics_lane_sums_enqueue(ics_lane *lane, ics_lane_launch *launch, icestream_error *error);
+/* Enqueues the download of the sums of a launch, `launch->count` keys (lane_sums.c). */
+int ics_lane_sums_download(ics_lane *lane, ics_lane_launch *launch, icestream_error *error);
+/* Adds the sums of a launch to its batches (lane_sums.c). */
+int ics_lane_sums_add(ics_lane *lane, const ics_lane_launch *launch, icestream_error *error);
 /* Sets *bytes to the temporary device memory of a compaction (loop.c). Returns a cudaError_t. */
 int ics_lane_compact_bytes(const ics_gpu_options *options, const ice_tables *tables, size_t *bytes);
 /* Builds the graph of a schedule that loops (loop.c). */

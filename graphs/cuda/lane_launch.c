@@ -28,12 +28,14 @@ static int write_order(ics_lane *lane, ics_lane_launch *launch, bool drain, ices
                                   .hits = launch->hits,
                                   .hit_capacity = lane->options->hits,
                                   .drain = drain};
+    launch->makes_sums = launch->keys != NULL;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         ics_lane_batch *batch = &lane->batches[i];
         launch->holds[i] = batch->used ? batch->serial : 0;
         if (!batch->used) {
             continue;
         }
+        launch->makes_sums = launch->makes_sums && batch->has_steps;
         launch->order->batches[i] = batch->queue;
         if (batch->fresh) {
             CUDA_TRY(ordinal, error, cudaStreamWaitEvent(lane->compute, batch->ready, 0));
@@ -118,6 +120,9 @@ static int start_launch(ics_lane *lane, bool drain, ics_lane_wake wake, icestrea
     if (status != ICESTREAM_OK) {
         return status;
     }
+    if (launch->makes_sums) {
+        ICS_TRY(ics_lane_sums_enqueue(lane, launch, error));
+    }
     CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->computed, lane->compute));
     ICS_TRY(enqueue_report(lane, launch, wake, error));
     launch->state = ICS_LAUNCH_COMPUTES;
@@ -135,13 +140,6 @@ static int query(const ics_lane *lane, cudaEvent_t event, bool *happened, icestr
                : ics_check_failed(result, "kernel", lane->ordinal, error);
 }
 
-/* Whether the batch at index `index` is the one that was there when the launch began. The launch
- * before may have completed that batch, and another batch may be at its index now. */
-static bool knows(const ics_lane_launch *launch, const ics_lane *lane, uint32_t index)
-{
-    return lane->batches[index].used && lane->batches[index].serial == launch->holds[index];
-}
-
 /* Makes room for the hits of a launch in its batches, as many as the launch reports. There is more
  * room than that, because the last photons of a batch come with a later launch. */
 static int reserve_hits(ics_lane *lane, const ics_lane_launch *launch)
@@ -149,7 +147,8 @@ static int reserve_hits(ics_lane *lane, const ics_lane_launch *launch)
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         ics_arrivals *arrivals = &lane->batches[i].result.arrivals;
         uint64_t hits = 0;
-        for (uint32_t share = 0; share < ICS_SHARES && knows(launch, lane, i); ++share) {
+        for (uint32_t share = 0; share < ICS_SHARES && ics_lane_launch_knows(launch, lane, i);
+             ++share) {
             hits += launch->report->shares[share].batches[i].hits;
         }
         if (hits > arrivals->capacity) {
@@ -174,7 +173,7 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
     }
     for (uint32_t i = 0; i < launch->count; ++i) {
         const uint32_t index = launch->download[i].emission >> shift;
-        if (index >= ICS_LANE_BATCHES || !knows(launch, lane, index)) {
+        if (index >= ICS_LANE_BATCHES || !ics_lane_launch_knows(launch, lane, index)) {
             return ics_error_set(error, ICESTREAM_E_FAILED,
                                  "GPU %d: internal error: a hit names index %u of the queue, which "
                                  "holds no batch",
@@ -211,7 +210,7 @@ static void update_bounces(ics_lane *lane, const ics_lane_launch *launch, uint32
 static void update_accounts(ics_lane *lane, const ics_lane_launch *launch)
 {
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        if (!knows(launch, lane, i)) {
+        if (!ics_lane_launch_knows(launch, lane, i)) {
             continue;
         }
         ice_account *account = &lane->batches[i].result.account;
@@ -242,7 +241,8 @@ static int check_drained(const ics_lane *lane, const ics_lane_launch *launch,
     }
     const ics_launch_progress *progress = &launch->report->progress;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        if (knows(launch, lane, i) && !ics_lane_batch_is_complete(&lane->batches[i])) {
+        if (ics_lane_launch_knows(launch, lane, i) &&
+            !ics_lane_batch_is_complete(&lane->batches[i])) {
             return ics_error_set(
                 error, ICESTREAM_E_FAILED,
                 "GPU %d: internal error: a launch of %s ended before its photons (queue %llu of "
@@ -251,6 +251,22 @@ static int check_drained(const ics_lane *lane, const ics_lane_launch *launch,
                 (unsigned long long)progress->next, (unsigned long long)launch->order->end);
         }
     }
+    return ICESTREAM_OK;
+}
+
+/* Enqueues the download of the hits of a launch, or of their sums. */
+static int enqueue_download(ics_lane *lane, ics_lane_launch *launch, icestream_error *error)
+{
+    launch->has_sums = launch->makes_sums && launch->report->sums.fault == 0;
+    if (launch->has_sums) {
+        launch->count = launch->report->sums.count;
+        return ics_lane_sums_download(lane, launch, error);
+    }
+    const size_t bytes = launch->count * sizeof *launch->hits;
+    CUDA_TRY(lane->ordinal, error,
+             cudaMemcpyAsync(launch->download, launch->hits, bytes, cudaMemcpyDeviceToHost,
+                             lane->download));
+    lane->downloaded_bytes += bytes;
     return ICESTREAM_OK;
 }
 
@@ -263,9 +279,7 @@ static int start_download(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake
     if (launch->count == 0) {
         return ICESTREAM_OK;
     }
-    CUDA_TRY(lane->ordinal, error,
-             cudaMemcpyAsync(launch->download, launch->hits, launch->count * sizeof *launch->hits,
-                             cudaMemcpyDeviceToHost, lane->download));
+    ICS_TRY(enqueue_download(lane, launch, error));
     CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->downloaded, lane->download));
     CUDA_TRY(lane->ordinal, error, cudaLaunchHostFunc(lane->download, wake.call, wake.user));
     launch->state = ICS_LAUNCH_DOWNLOADS;
@@ -274,7 +288,11 @@ static int start_download(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake
 
 static int finish_launch(ics_lane *lane, ics_lane_launch *launch, icestream_error *error)
 {
-    ICS_TRY(add_hits(lane, launch, error));
+    if (launch->count > 0 && launch->has_sums) {
+        ICS_TRY(ics_lane_sums_add(lane, launch, error));
+    } else {
+        ICS_TRY(add_hits(lane, launch, error));
+    }
     update_accounts(lane, launch);
     ICS_TRY(check_drained(lane, launch, error));
     launch->state = ICS_LAUNCH_FREE;

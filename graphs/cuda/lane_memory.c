@@ -3,6 +3,7 @@
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- columns of the pool --------------------------------------------------------------------- */
@@ -107,6 +108,25 @@ static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
     return ICESTREAM_OK;
 }
 
+/* The memory of sums of hits. `planned`: as above; CUB needs little besides keys and values. */
+static int lay_out_sums(ics_lane *lane, arena *from, bool planned)
+{
+    const uint64_t ring = (uint64_t)ICS_LANE_BATCHES << ics_settings_start_shift(lane->options);
+    const uint32_t capacity = lane->options->hits;
+    const int result = ics_hit_sums_bytes(capacity, &lane->sum_bytes);
+    if (result != cudaSuccess && !planned) {
+        return ICESTREAM_E_FAILED;
+    }
+    lane->steps = reserve(from, ring * sizeof *lane->steps);
+    lane->sum_report = reserve(from, sizeof *lane->sum_report);
+    lane->sum_memory = reserve(from, lane->sum_bytes);
+    for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
+        lane->launches[i].keys = reserve(from, capacity * sizeof(ics_hit_sum_key));
+        lane->launches[i].totals = reserve(from, capacity * sizeof(ics_hit_sum_total));
+    }
+    return ICESTREAM_OK;
+}
+
 /* Lays out all device memory of a lane; no other function does. `plan`: NULL, or where to add the
  * bytes of each part. */
 static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
@@ -139,6 +159,9 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
         lane->launches[i].hits = reserve(from, (uint64_t)options->hits * sizeof(ice_arrival));
     }
+    if (options->sums != NULL) {
+        ICS_TRY(lay_out_sums(lane, from, plan != NULL));
+    }
     if (plan != NULL) {
         plan->pool_bytes += after_pool - begin;
         plan->queue_bytes += after_queue - after_pool;
@@ -157,11 +180,12 @@ uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables
         return 0;
     }
     if (plan != NULL) {
-        plan->staging_bytes +=
-            (uint64_t)ICS_LANE_BATCHES *
-                (options->batch_emissions * (sizeof(ice_emission) + sizeof(uint32_t)) +
-                 start_count(options) * sizeof(uint32_t)) +
-            (uint64_t)ICS_LANE_LAUNCHES * options->hits * sizeof(ice_arrival);
+        plan->staging_bytes += (uint64_t)ICS_LANE_BATCHES *
+                                   (options->batch_emissions *
+                                        (sizeof(ice_emission) + sizeof(uint32_t) +
+                                         (options->sums != NULL ? sizeof(ics_hit_sum_step) : 0)) +
+                                    start_count(options) * sizeof(uint32_t)) +
+                               (uint64_t)ICS_LANE_LAUNCHES * options->hits * sizeof(ice_arrival);
     }
     return counter.used;
 }
@@ -189,8 +213,8 @@ int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error
 {
     arena from = {.block = memory};
     if (lay_out(lane, &from, NULL) != ICESTREAM_OK) {
-        return ics_error_set(error, ICESTREAM_E_FAILED, "GPU %d: cannot size a compaction",
-                             lane->ordinal);
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "GPU %d: cannot size a compaction or sums of hits", lane->ordinal);
     }
     return clear_memory(lane, memory, from.used, error);
 }
@@ -211,6 +235,10 @@ int ics_lane_batch_stage(ics_lane *lane, ics_lane_batch *batch, icestream_error 
     CUDA_TRY(
         ordinal, error,
         cudaMallocHost((void **)&batch->starts, lane->memory.start_count * sizeof *batch->starts));
+    if (lane->options->sums != NULL) {
+        CUDA_TRY(ordinal, error,
+                 cudaMallocHost((void **)&batch->steps, steps * sizeof *batch->steps));
+    }
     return ICESTREAM_OK;
 }
 
@@ -253,6 +281,8 @@ void ics_lane_staging_destroy(ics_lane *lane)
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         ics_lane_batch *batch = &lane->batches[i];
         ics_graph_arrivals_free(&batch->result.arrivals);
+        free(batch->result.sums.items);
+        (void)cudaFreeHost(batch->steps);
         (void)cudaFreeHost(batch->emissions);
         (void)cudaFreeHost(batch->offsets);
         (void)cudaFreeHost(batch->starts);

@@ -156,6 +156,7 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
     }
     plan->options = *options;
     const int status = fill_plan(plan, tables, architecture, error);
+    plan->options.sums = NULL; /* it may not outlive this call */
     if (status != ICESTREAM_OK) {
         ics_gpu_plan_destroy(plan);
         return status;

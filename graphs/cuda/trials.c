@@ -85,7 +85,7 @@ static int compute(ics_gpu *gpu, const trial_photons *batch, uint32_t times, dou
     ics_gpu_usage_of(gpu, &before);
     while (done < times) {
         while (sent < times && sent - done < ics_gpu_credits(gpu)) {
-            ICS_TRY(ics_gpu_submit(gpu, batch->emissions, batch->count, NULL, error));
+            ICS_TRY(ics_gpu_submit(gpu, batch->emissions, NULL, batch->count, NULL, error));
             ++sent;
         }
         ICS_TRY(ics_gpu_advance(gpu, error));
@@ -255,6 +255,7 @@ int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tabl
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for trials of schedules");
     }
     trials->given = *options;
+    trials->given.sums = NULL; /* the hits are dropped */
     trials->compiled = -1;
     int status = describe_request(&trials->given, tables, &trials->request, error);
     for (int i = 0; status == ICESTREAM_OK && i < ICS_STAGES; ++i) {

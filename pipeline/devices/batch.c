@@ -77,6 +77,8 @@ void ics_batch_clear_results(ics_batch *batch)
 {
     free(batch->hits);
     ics_graph_arrivals_free(&batch->arrivals);
+    free(batch->sums.items);
+    batch->sums = (ics_hit_sums){0};
     ics_error_forget(&batch->error);
     batch->hits = NULL;
     batch->hit_count = 0;

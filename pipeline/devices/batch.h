@@ -9,6 +9,7 @@
 
 #include "base/container.h"
 #include "base/error.h"
+#include "graphs/gpu.h"
 #include "graphs/graph.h"
 #include "physics/model.h"
 #include "pipeline/devices/workers.h"
@@ -55,6 +56,7 @@ typedef struct ics_batch {
 
     /* What a GPU returned, until the host makes hits of it. */
     ics_arrivals arrivals;
+    ics_hit_sums sums; /* hits that became sums already */
     ice_account ended;
 
     /* Results of a device. */
@@ -152,9 +154,16 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
 
 /* Finishes a computed batch: makes its hits from `arrivals` and its account from `account`, sorts
  * the hits, checks that the account closes, and if the models say so replaces the hits by their
- * sums in bins. The result is in batch->error. */
+ * sums in bins, together with batch->sums. The result is in batch->error. */
 void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_account *account,
                       const ics_arrivals *arrivals);
+
+/* Returns the number of hits in batch->sums, also of those outside the range. */
+uint64_t ics_batch_sums_hits(const ics_batch *batch);
+/* Replaces the hits of a batch by their sums in bins and adds batch->sums to them. The result has
+ * the order of hit files. ICESTREAM_E_MEMORY; ICESTREAM_E_INPUT as ics_hit_bins_sum_of();
+ * ICESTREAM_E_FAILED: a sum of an unknown emission or module. */
+int ics_batch_sums_make(ics_batch *batch, const ics_hit_models *models, icestream_error *error);
 
 /* Decides which hits are photo-electrons; hits[i] is made from arrivals->items[i].
  * models->detection must not be NULL. A photo-electron gets pmt 0. If hit files contain only

@@ -87,16 +87,6 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
     return ICESTREAM_OK;
 }
 
-/* Replaces the hits by sums, and frees the memory that these do not need. */
-static int make_sums(ics_batch *batch, const ics_bin_rule *rule, icestream_error *error)
-{
-    ICS_TRY(ics_hit_bins_replace(rule, batch->hits, &batch->hit_count, error));
-    const size_t bytes = batch->hit_count * sizeof *batch->hits;
-    icestream_hit *smaller = bytes > 0 ? realloc(batch->hits, bytes) : NULL;
-    batch->hits = smaller != NULL ? smaller : batch->hits;
-    return ICESTREAM_OK;
-}
-
 void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_account *account,
                       const ics_arrivals *arrivals)
 {
@@ -114,10 +104,11 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
     int status = make_hits(batch, models, sorted.items != NULL ? &sorted : arrivals, &error);
     ics_graph_arrivals_free(&sorted);
     if (status == ICESTREAM_OK) {
-        status = ics_batch_account_check(&batch->account, batch->photons, batch->hit_count, &error);
+        const uint64_t rows = batch->hit_count + ics_batch_sums_hits(batch);
+        status = ics_batch_account_check(&batch->account, batch->photons, rows, &error);
     }
     if (status == ICESTREAM_OK && models->bins.width > 0) {
-        make_sums(batch, &models->bins, &error);
+        ics_batch_sums_make(batch, models, &error);
     }
     ics_error_keep(&batch->error, &error);
 }

@@ -49,6 +49,8 @@ static void make_hits(ics_job *job, void *thread_state)
     double start = ics_clock_seconds();
     ics_batch_finish(batch, thread_state, &batch->ended, &batch->arrivals);
     ics_graph_arrivals_free(&batch->arrivals);
+    free(batch->sums.items);
+    batch->sums = (ics_hit_sums){0};
     batch->seconds = ics_clock_seconds() - start;
 }
 
@@ -258,6 +260,7 @@ static void destroy(void *self)
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
     free(device->work.batches);
+    free(device->work.steps);
     free(device->states);
     free(device);
 }

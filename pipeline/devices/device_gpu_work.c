@@ -5,6 +5,7 @@
 #include "graphs/schedule.h"
 #include "pipeline/devices/device_choice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Photons of an emission for schedules whose threads or warps work on one emission at a time: a
@@ -20,6 +21,7 @@ static int make_gpu(ics_device_gpu_work *work, icestream_error *error)
 {
     /* Another GPU, or a trial, may have found the settings for batches without profiles. */
     work->settings.light_profiles |= work->has_profiles;
+    work->settings.sums = work->makes_sums ? &work->rule : NULL;
     int result = ics_gpu_create(&work->settings, work->parts->tables, &work->gpu, error);
     if (result != ICESTREAM_OK) {
         return result;
@@ -51,6 +53,21 @@ static int plan_gpu(ics_device_gpu_work *work, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Decides where sums of hits are made, and says it. */
+static void prepare_sums(ics_device_gpu_work *work)
+{
+    const ics_hit_models *models = &work->parts->models;
+    char text[ICS_DEVICE_GPU_SUMS_TEXT], line[ICS_DEVICE_GPU_SUMS_TEXT + 32];
+    if (models->bins.width == 0) {
+        return;
+    }
+    work->makes_sums = ics_device_gpu_sums_wanted(models);
+    work->rule = ics_device_gpu_sums_rule(models);
+    snprintf(line, sizeof line, "GPU %d: %s", work->settings.ordinal,
+             ics_device_gpu_sums_text(models, text));
+    work->parts->note(work->parts->note_user, false, line);
+}
+
 int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error)
 {
     ics_gpu_device about;
@@ -59,6 +76,7 @@ int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error)
         return result;
     }
     snprintf(work->name, sizeof work->name, "%s", about.name);
+    prepare_sums(work);
     return work->settings.schedule == ICS_SCHEDULE_AUTO ? plan_gpu(work, error)
                                                         : make_gpu(work, error);
 }
@@ -94,6 +112,7 @@ static ics_gpu_usage usage_of(const ics_device_gpu_work *work)
     sum.launches += now.launches;
     sum.waves += now.waves;
     sum.device_bytes = now.device_bytes;
+    sum.downloaded_bytes += now.downloaded_bytes;
     sum.trial_seconds = work->trials != NULL ? ics_gpu_trials_seconds(work->trials) : 0;
     for (size_t i = 0; i < sizeof sum.stage_seconds / sizeof *sum.stage_seconds; ++i) {
         sum.stage_seconds[i] += now.stage_seconds[i];
@@ -212,6 +231,42 @@ static int check_simulation(ics_device_gpu_work *work, icestream_error *error)
     return error->status = ICESTREAM_E_FAILED;
 }
 
+/* Sets *steps to what the GPU needs for sums of the hits of a batch; NULL: the batch gets hits. */
+static int find_steps(ics_device_gpu_work *work, const ics_batch *batch,
+                      const ics_hit_sum_step **steps, icestream_error *error)
+{
+    *steps = NULL;
+    if (!work->makes_sums) {
+        return ICESTREAM_OK;
+    }
+    if (work->steps == NULL) {
+        work->steps = malloc(work->settings.batch_emissions * sizeof *work->steps);
+    }
+    if (work->steps == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u steps of a batch",
+                             work->settings.batch_emissions);
+    }
+    if (ics_device_gpu_sums_steps(&work->parts->models, batch, work->steps)) {
+        *steps = work->steps;
+    } else if (!work->noted_pulse) {
+        char line[256];
+        work->noted_pulse = true;
+        snprintf(line, sizeof line,
+                 "GPU %d: waveforms: the host makes the sums of batches with pulses of LEDs, whose "
+                 "times it draws",
+                 work->settings.ordinal);
+        work->parts->note(work->parts->note_user, false, line);
+    }
+    return ICESTREAM_OK;
+}
+
+static int give_batch(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error)
+{
+    const ics_hit_sum_step *steps;
+    ICS_TRY(find_steps(work, batch, &steps, error));
+    return ics_gpu_submit(work->gpu, batch->emissions, steps, batch->count, batch, error);
+}
+
 bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work)
 {
     return work->count == 0 || (work->gpu != NULL && !work->pauses && !work->holds_batch &&
@@ -226,7 +281,7 @@ int ics_device_gpu_work_release(ics_device_gpu_work *work, icestream_error *erro
     work->holds_batch = false;
     ICS_TRY(remake_gpu(work, error));
     ics_batch *batch = work->batches[0];
-    return ics_gpu_submit(work->gpu, batch->emissions, batch->count, batch, error);
+    return give_batch(work, batch, error);
 }
 
 int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error)
@@ -250,7 +305,7 @@ int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, ices
         return ics_device_gpu_work_release(work, error);
     }
     if (result == ICESTREAM_OK) {
-        result = ics_gpu_submit(work->gpu, batch->emissions, batch->count, batch, error);
+        result = give_batch(work, batch, error);
     }
     if (result == ICESTREAM_OK && !work->pauses && needs_pause(work, batch)) {
         work->pauses = true;
@@ -273,6 +328,7 @@ ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work)
         }
     }
     batch->arrivals = result.arrivals;
+    batch->sums = result.sums;
     batch->ended = result.account;
     memcpy(batch->bounces, result.bounces, sizeof batch->bounces);
     batch->maths = work->settings.math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST;

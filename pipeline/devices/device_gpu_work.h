@@ -6,6 +6,7 @@
 #define ICS_DEVICES_DEVICE_GPU_WORK_H
 
 #include "pipeline/devices/device_backend.h"
+#include "pipeline/devices/device_gpu_sums.h"
 
 /* Initialise it with zeros, `parts`, `settings`, `batches`, `event` and `event_user`. */
 typedef struct ics_device_gpu_work {
@@ -17,6 +18,12 @@ typedef struct ics_device_gpu_work {
 
     char name[256]; /* of the GPU */
     ics_gpu *gpu;   /* schedule AUTO: NULL until the first batch */
+    /* Sums of hits on the GPU. */
+    bool makes_sums;
+    bool noted_pulse; /* that the host makes those of steps with a pulse */
+    ics_hit_sum_rule rule;
+    ics_hit_sum_step *steps; /* [batch_emissions] of one batch; NULL until the first; the owner of
+                                the structure frees them */
     uint32_t count;
     bool has_profiles; /* a batch had a step with a profile */
     /* One of `batches` waits until the GPU has computed all others, because the kernels cannot

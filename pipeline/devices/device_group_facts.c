@@ -75,6 +75,7 @@ static void add_usage(ics_gpu_usage *sum, const ics_gpu_usage *usage)
     sum->launches += usage->launches;
     sum->waves += usage->waves;
     sum->device_bytes += usage->device_bytes;
+    sum->downloaded_bytes += usage->downloaded_bytes;
     sum->trial_seconds += usage->trial_seconds;
     for (size_t i = 0; i < sizeof sum->stage_seconds / sizeof sum->stage_seconds[0]; ++i) {
         sum->stage_seconds[i] += usage->stage_seconds[i];

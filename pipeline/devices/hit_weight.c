@@ -1,4 +1,5 @@
 /* What the weight of a hit is made from (physics.md 3.2). */
+#include "physics/detect/arrival_time.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/models/light/curve.h"
 
@@ -16,7 +17,6 @@ double ics_batch_thinning(const ice_light *light, const icestream_step *step)
 
 double ics_batch_weight(const ics_hit_models *models, const icestream_step *step, double bias)
 {
-    const double oversize = models->detector->oversize;
-    return (double)step->weight * ics_batch_thinning(models->light, step) /
-           (bias * oversize * oversize);
+    return ice_hit_weight((double)step->weight * ics_batch_thinning(models->light, step), bias,
+                          models->detector->oversize);
 }

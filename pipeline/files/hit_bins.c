@@ -7,11 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CLASSES = 255,       /* exponents of finite numbers in single precision */
-    MANTISSA_BITS = 23,  /* that are stored */
-    EXPONENT_LEAST = 149 /* the lowest bit of class 0 and of class 1 is 2^-149 */
-};
+enum { EXPONENT_LEAST = 149 /* the lowest bit of class 0 and of class 1 is 2^-149 */ };
 
 _Static_assert(sizeof(ics_bin_sum) == sizeof(icestream_hit) &&
                    offsetof(ics_bin_sum, bin) == offsetof(icestream_hit, t) &&
@@ -98,41 +94,27 @@ bool ics_hit_bins_same(const json_t *found, const json_t *expected, char *text, 
     return true;
 }
 
-/* Returns the time (ns) at which bin 0 begins. */
-static double origin_of(const ics_bin_rule *rule)
-{
-    return rule->has_range ? rule->low : 0.0;
-}
-
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 int ics_hit_bins_sum_of(const ics_bin_rule *rule, const icestream_hit *hit, const char *hint,
                         ics_bin_sum *out, bool *inside, icestream_error *error)
 {
-    *inside = !rule->has_range || (hit->t >= rule->low && hit->t < rule->high);
+    *inside = ice_time_bins_contain(rule, hit->t);
     if (!*inside) {
         return ICESTREAM_OK;
     }
-    double bin = floor((hit->t - origin_of(rule)) / rule->width);
-    if (rule->has_range) { /* rounding must not give a bin outside the range */
-        const double last = ceil((rule->high - rule->low) / rule->width * (1 - 1e-12)) - 1;
-        bin = fmin(fmax(bin, 0), last);
-    }
-    if (!(fabs(bin) <= INT32_MAX)) {
+    const double bin = ice_time_bin_of(rule, hit->t);
+    if (!ice_time_bin_exists(bin)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "event_id %" PRIu64 ": found a hit at %.9g ns, expected at most 2^31 "
                              "bins of %.9g ns from time 0 (%s leaves it out)",
                              hit->event_id, hit->t, rule->width, hint);
     }
-    uint32_t bits;
-    memcpy(&bits, &hit->weight, sizeof bits);
-    const uint32_t stored = bits & ((1u << MANTISSA_BITS) - 1);
-    const uint32_t exponent = bits >> MANTISSA_BITS & 255u;
     *out = (ics_bin_sum){.event_id = hit->event_id,
-                         .bin = bin + 0.0, /* no -0 */
+                         .bin = bin,
                          .hits = 1,
-                         .mantissa = exponent > 0 ? stored | 1u << MANTISSA_BITS : stored,
-                         .exponent = exponent,
+                         .mantissa = ice_weight_mantissa(hit->weight),
+                         .exponent = ice_weight_class(hit->weight),
                          .string = hit->string,
                          .module = hit->module};
     return ICESTREAM_OK;
@@ -274,9 +256,10 @@ struct ics_bin_rows {
     void *user;
     ics_bin_totals totals;
     bool begun;
-    ics_bin_sum bin;             /* the bin that is added up, with all its hits */
-    uint32_t lowest, highest;    /* classes that have a sum */
-    uint64_t mantissas[CLASSES]; /* sums of the bin by class; 0 outside lowest .. highest */
+    ics_bin_sum bin;          /* the bin that is added up, with all its hits */
+    uint32_t lowest, highest; /* classes that have a sum */
+    uint64_t
+        mantissas[ICE_WEIGHT_CLASSES]; /* sums of the bin by class; 0 outside lowest .. highest */
 };
 
 int ics_hit_bins_rows_create(const ics_bin_rule *rule, ics_bin_receiver receive, void *user,
@@ -313,7 +296,8 @@ static int end_bin(ics_bin_rows *rows, icestream_error *error)
     rows->totals.bins += 1;
     rows->begun = false;
     const icestream_waveform_bin row = {.event_id = bin->event_id,
-                                        .t = origin_of(rows->rule) + bin->bin * rows->rule->width,
+                                        .t = ice_time_bins_origin(rows->rule) +
+                                             bin->bin * rows->rule->width,
                                         .weight = weight,
                                         .hits = bin->hits,
                                         .bin = (int32_t)bin->bin,
@@ -353,7 +337,7 @@ int ics_hit_bins_rows_add(ics_bin_rows *rows, const ics_bin_sum *sums, size_t co
                           icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (sums[i].exponent >= CLASSES || !(fabs(sums[i].bin) <= INT32_MAX)) {
+        if (sums[i].exponent >= ICE_WEIGHT_CLASSES || !ice_time_bin_exists(sums[i].bin)) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "event_id %" PRIu64
                                  ": found bin %.9g and class of weights %" PRIu32

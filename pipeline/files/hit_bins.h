@@ -11,17 +11,13 @@
 #ifndef ICS_FILES_HIT_BINS_H
 #define ICS_FILES_HIT_BINS_H
 
+#include "physics/detect/time_bins.h"
 #include "pipeline/config/config.h"
 #include "pipeline/icestream.h"
 
 #include <jansson.h>
 
-/* How times become bins. */
-typedef struct ics_bin_rule {
-    double width; /* of a bin (ns), 1e-6 .. 1e12; 0: hits are not summed in bins */
-    bool has_range;
-    double low, high; /* only hits with low <= t < high count (ns); bin 0 begins at low */
-} ics_bin_rule;
+typedef ice_time_bins ics_bin_rule;
 
 /* The sum of hits of one class of weights in one bin. It has the size of a hit, and the order of
  * hit files (event_id, step_id, photon_id, string, module, t) is the order of bins in it. So sums

@@ -123,17 +123,18 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
         return json_null();
     }
     return json_pack(
-        "{s:i, s:s, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:I, s:f, s:o?, s:I, s:I, s:I, s:f}",
-        "index", options->ordinal, "math", options->math == ICS_MATH_PORTABLE ? "portable" : "fast",
-        "lanes", (json_int_t)options->lanes, "block", (json_int_t)options->block,
-        "blocks_per_processor", (json_int_t)options->blocks_per_processor, "bounces_per_wave",
+        "{s:i,s:s,s:I,s:I,s:I,s:I,s:b,s:I,s:I,s:I,s:I,s:f,s:o?,s:I,s:I,s:I,s:I,s:f}", "index",
+        options->ordinal, "math", options->math == ICS_MATH_PORTABLE ? "portable" : "fast", "lanes",
+        (json_int_t)options->lanes, "block", (json_int_t)options->block, "blocks_per_processor",
+        (json_int_t)options->blocks_per_processor, "bounces_per_wave",
         (json_int_t)options->bounces_per_wave, "join", (int)options->join, "refill",
         (json_int_t)options->refill, "hits", (json_int_t)options->hits, "batch_steps",
         (json_int_t)options->batch_emissions, "batch_photons", (json_int_t)options->batch_photons,
         "kernel_seconds", usage->seconds, "kernel_ns_per_photon",
         facts->is_gpu && photons > 0.0 ? json_real(1e9 * usage->seconds / photons) : NULL,
         "launches", (json_int_t)usage->launches, "waves", (json_int_t)usage->waves, "device_bytes",
-        (json_int_t)usage->device_bytes, "trial_seconds", usage->trial_seconds);
+        (json_int_t)usage->device_bytes, "downloaded_bytes", (json_int_t)usage->downloaded_bytes,
+        "trial_seconds", usage->trial_seconds);
 }
 
 /* The work of each device. */

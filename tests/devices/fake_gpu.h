@@ -4,12 +4,13 @@
  * compute photons with graphs of the CPU, on threads that finish in any order, and fail where a
  * test asks for it. How to use it: call reset_fake(), set members of `fake`, run, then check the
  * counters of `fake`; `fake.wrong` must be 0. If graphs/gpu.h gets a function that pipeline/devices
- * calls, add a fake one here.
+ * calls, add a fake one here, or one for trials in fake_gpu_trials.h.
  */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H
 
 #include "graphs/gpu.h"
+#include "tests/devices/fake_gpu_sums.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -33,6 +34,7 @@ static struct {
 
     atomic_int created, destroyed, chosen, submitted, taken, trials;
     atomic_int taken_of[FAKE_GPUS];
+    atomic_int sums;   /* hits that became sums */
     atomic_int failed; /* calls that failed */
     atomic_int wrong;  /* calls that graphs/gpu.h does not allow */
 } fake;
@@ -67,6 +69,7 @@ static inline void fail_fake(const fake_failure *at)
 typedef struct fake_batch {
     struct fake_batch *next;
     ice_emission *emissions;
+    ics_hit_sum_step *steps; /* NULL: the batch gets hits */
     uint32_t count;
     ics_gpu_result result;
 } fake_batch;
@@ -119,6 +122,11 @@ static void compute(ics_gpu *gpu, fake_batch *batch)
     }
     atomic_fetch_add(&fake.wrong, result != ICESTREAM_OK);
     ics_graph_destroy(graph);
+    if (batch->steps != NULL) {
+        atomic_fetch_add(&fake.sums,
+                         fake_sums_make(gpu->tables, gpu->options.sums, batch->emissions,
+                                        batch->steps, &batch->result));
+    }
 }
 
 static void *run_fake(void *argument)
@@ -209,7 +217,9 @@ static void free_batches(fake_batch *batch)
     while (batch != NULL) {
         fake_batch *next = batch->next;
         ics_graph_arrivals_free(&batch->result.arrivals);
+        free(batch->result.sums.items);
         free(batch->emissions);
+        free(batch->steps);
         free(batch);
         batch = next;
     }
@@ -258,8 +268,8 @@ uint32_t ics_gpu_credits(const ics_gpu *gpu)
     return FAKE_CREDITS;
 }
 
-int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   icestream_error *error)
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, const ics_hit_sum_step *steps,
+                   uint32_t count, void *tag, icestream_error *error)
 {
     check_owner(gpu);
     if ((gpu->submitted++ >= fake.submit_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
@@ -281,6 +291,11 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
     batch->emissions = malloc(count * sizeof *emissions);
     ck_assert_ptr_nonnull(batch->emissions);
     memcpy(batch->emissions, emissions, count * sizeof *emissions);
+    if (steps != NULL && gpu->options.sums != NULL) {
+        batch->steps = malloc(count * sizeof *steps);
+        ck_assert_ptr_nonnull(batch->steps);
+        memcpy(batch->steps, steps, count * sizeof *steps);
+    }
     batch->count = count;
     batch->result.tag = tag;
     gpu->out++;
@@ -320,6 +335,7 @@ bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
     atomic_fetch_add(&fake.taken, 1);
     atomic_fetch_add(&fake.taken_of[gpu->options.ordinal], 1);
     free(batch->emissions);
+    free(batch->steps);
     free(batch);
     return true;
 }
@@ -373,76 +389,6 @@ void ics_gpu_wake(int ordinal)
     atomic_fetch_add(&fake.wrong, ordinal < 0 || ordinal >= fake.count);
 }
 
-/* ---- trials: the first is due after fake.trial_after batches, and fused is faster then ----------
- */
-
-bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
-{
-    (void)options;
-    (void)emissions;
-    (void)count;
-    return true;
-}
-
-struct ics_gpu_trials {
-    ics_gpu_options given;
-    double seconds;
-    bool done;
-};
-
-int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
-                          ics_gpu_trials **out, icestream_error *error)
-{
-    (void)tables;
-    (void)error;
-    *out = calloc(1, sizeof **out);
-    ck_assert_ptr_nonnull(*out);
-    (*out)->given = *options;
-    atomic_fetch_add(&fake.wrong, options->schedule != ICS_SCHEDULE_AUTO);
-    return ICESTREAM_OK;
-}
-
-void ics_gpu_trials_destroy(ics_gpu_trials *trials)
-{
-    free(trials);
-}
-
-bool ics_gpu_trials_due(ics_gpu_trials *trials, double computed, const ice_emission *emissions,
-                        uint32_t count)
-{
-    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0 || computed < 0);
-    return fake.trial_after > 0 && !trials->done &&
-           atomic_load(&fake.submitted) >= fake.trial_after;
-}
-
-int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, uint32_t count,
-                       uint64_t bytes_in_use, ics_gpu_options *options,
-                       char report[ICS_GPU_REPORT_SIZE], icestream_error *error)
-{
-    /* No graph computes during a trial. */
-    atomic_fetch_add(&fake.wrong, atomic_load(&fake.taken) != atomic_load(&fake.submitted));
-    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0 || bytes_in_use == 0);
-    atomic_fetch_add(&fake.trials, 1);
-    if (fake.trial_result != ICESTREAM_OK) {
-        return fail_with(error, fake.trial_result, "cudaMemcpyAsync: a launch failure");
-    }
-    trials->done = true;
-    trials->seconds += 0.25;
-    *options = trials->given;
-    options->schedule = ICS_SCHEDULE_FUSED;
-    snprintf(report, ICS_GPU_REPORT_SIZE, "fused: 0.3 ns per photon in a trial\n");
-    return ICESTREAM_OK;
-}
-
-void ics_gpu_trials_spend(ics_gpu_trials *trials, double seconds)
-{
-    atomic_fetch_add(&fake.wrong, !(seconds >= 0));
-    (void)trials;
-}
-
-double ics_gpu_trials_seconds(const ics_gpu_trials *trials)
-{
-    return trials->seconds;
-}
+#include "tests/devices/fake_gpu_trials.h"
 
 #endif

@@ -189,7 +189,7 @@ ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
             if (!more) {
                 break;
             }
-            ck_assert_msg(ics_gpu_submit(gpu, pieces, made->count, made, &error) == 0, "%s",
+            ck_assert_msg(ics_gpu_submit(gpu, pieces, NULL, made->count, made, &error) == 0, "%s",
                           error.text);
             ++out;
         }

@@ -177,7 +177,7 @@ enum { FAULTY = sizeof faulty / sizeof *faulty };
 /* Computes the light until an error. Returns the status. */
 static int run_until_error(ics_gpu *gpu, const gpu_load *load, icestream_error *error)
 {
-    ICS_TRY(ics_gpu_submit(gpu, load->emissions, load->count, NULL, error));
+    ICS_TRY(ics_gpu_submit(gpu, load->emissions, NULL, load->count, NULL, error));
     for (ics_gpu_result result; !ics_gpu_take(gpu, &result);) {
         ICS_TRY(ics_gpu_advance(gpu, error));
         ics_gpu_wait(gpu, 0.1);

@@ -135,7 +135,8 @@ START_TEST(destroyed_while_it_computes)
     const uint32_t most = ics_gpu_options_of(gpu)->batch_emissions;
     const uint32_t count = load.count < most ? (uint32_t)load.count : most;
     for (uint32_t i = 0; i < ics_gpu_credits(gpu); ++i) {
-        ck_assert_msg(ics_gpu_submit(gpu, emissions, count, &load, &error) == 0, "%s", error.text);
+        ck_assert_msg(ics_gpu_submit(gpu, emissions, NULL, count, &load, &error) == 0, "%s",
+                      error.text);
         ck_assert_msg(ics_gpu_advance(gpu, &error) == 0, "%s", error.text);
     }
     ics_gpu_destroy(gpu);

@@ -54,6 +54,29 @@ icestream_step run_folder_bright(uint32_t step_id, uint32_t photons)
                             .flags = ICESTREAM_STEP_ISOTROPIC};
 }
 
+icestream_step run_folder_varied(uint32_t step_id, uint32_t photons)
+{
+    icestream_step step = run_folder_bright(step_id, photons);
+    if (step_id % 4 == 1) {
+        step.flags = ICESTREAM_STEP_PROFILE(ICESTREAM_PROFILE_CASCADE);
+        step.length = 0.6f;
+        step.beta = 2.5f;
+        step.dz = 1.0f;
+    } else if (step_id % 4 == 2) {
+        step.flags = ICESTREAM_STEP_PROFILE(ICESTREAM_PROFILE_GAUSS) | ICESTREAM_STEP_SURFACE |
+                     ICESTREAM_STEP_NOT_THINNED;
+        step.beta = 1.5f;
+        step.dx = 1.0f;
+        step.spectrum = 3;
+    } else if (step_id % 4 == 3) {
+        step.flags = 0;
+        step.length = 3.5f;
+        step.beta = 0.97f;
+        step.dy = 1.0f;
+    }
+    return step;
+}
+
 void run_folder_steps(const run_folder *place, const char *name, const icestream_step *steps,
                       size_t count)
 {

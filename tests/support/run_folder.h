@@ -29,6 +29,9 @@ bool run_folder_has_hits(const run_folder *place, const char *name);
 
 /* Isotropic light of 400 nm next to a module of hex86; some photons reach the module. */
 icestream_step run_folder_bright(uint32_t step_id, uint32_t photons);
+/* Bright steps of four kinds in turn, by their id: isotropic light, a whole cascade, a beam from
+ * the surface of a module that is not thinned, a track. */
+icestream_step run_folder_varied(uint32_t step_id, uint32_t photons);
 /* Writes a step file of these steps. */
 void run_folder_steps(const run_folder *place, const char *name, const icestream_step *steps,
                       size_t count);

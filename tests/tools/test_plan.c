@@ -63,6 +63,36 @@ START_TEST(cpu_plan)
 }
 END_TEST
 
+/* A plan says where the sums of waveforms would be made. */
+START_TEST(sums_of_waveforms)
+{
+    static const struct {
+        const char *set, *sums, *text;
+    } rows[] = {
+        {"sink.hits=auto", NULL, NULL},
+        {"sink.hits=waveforms", "gpu", "\nwaveforms: the GPU makes the sums of hits\n"},
+        {"stages.detect=pe", "host",
+         "\nwaveforms: the host makes the sums of hits, because stages.detect decides on the host "
+         "which hits are photo-electrons\n"}};
+    for (int i = 0; i < 3; ++i) {
+        icestream_config *config = model_config("device.backend=auto", "graph.schedule=monolithic",
+                                                i < 2 ? rows[i].set : "sink.hits=waveforms",
+                                                i < 2 ? "run.seed=1" : rows[i].set, NULL);
+        json_t *root = plan_json(config, 0);
+        const json_t *sums = json_object_get(json_object_get(root, "gpu"), "sums");
+        ck_assert(rows[i].sums != NULL || json_is_null(sums));
+        ck_assert(rows[i].sums == NULL || strcmp(json_string_value(sums), rows[i].sums) == 0);
+        json_decref(root);
+        char *text = plan(config, 0, false);
+        ck_assert_msg(rows[i].text == NULL ? strstr(text, "waveforms") == NULL
+                                           : strstr(text, rows[i].text) != NULL,
+                      "%s", text);
+        free(text);
+        icestream_config_destroy(config);
+    }
+}
+END_TEST
+
 /* The plan of the kernels for sm_90, or NULL (after a message) where this build or machine cannot
  * make kernels. */
 static json_t *plan_kernels(const char *schedule)
@@ -323,6 +353,7 @@ ICS_TEST_MAIN("plan")
 {
     TCase *tests = tcase_create("plan");
     tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, sums_of_waveforms);
     tcase_add_test(tests, cpu_plan);
     tcase_add_test(tests, every_schedule);
     tcase_add_test(tests, text_describes_the_traffic);

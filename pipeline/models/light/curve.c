@@ -1,6 +1,7 @@
 #include "pipeline/models/light/curve.h"
 
 #include "base/error.h"
+#include "physics/light/light_curve.h"
 #include "physics/model.h"
 
 #include <math.h>
@@ -38,30 +39,12 @@ void ics_curve_free(ics_curve *curve)
 
 double ics_curve_at(const ics_curve *curve, double x)
 {
-    if (curve->count == 0 || x < curve->x[0] || x > curve->x[curve->count - 1]) {
-        return 0;
-    }
-    /* Finds the last point at or before x, without branches that a processor would guess wrongly
-     * for the wavelengths of hits. */
-    size_t low = 0;
-    for (size_t left = curve->count; left > 1;) {
-        const size_t half = left / 2;
-        low = curve->x[low + half] <= x ? low + half : low;
-        left -= half;
-    }
-    if (low + 1 == curve->count) {
-        return curve->y[low];
-    }
-    double share = (x - curve->x[low]) / (curve->x[low + 1] - curve->x[low]);
-    return curve->y[low] + share * (curve->y[low + 1] - curve->y[low]);
+    return ice_curve_at(curve->x, curve->y, curve->count, x);
 }
 
 double ics_curve_at_or_end(const ics_curve *curve, double x)
 {
-    if (curve->count == 0) {
-        return 0;
-    }
-    return ics_curve_at(curve, fmin(fmax(x, curve->x[0]), curve->x[curve->count - 1]));
+    return ice_curve_at_or_end(curve->x, curve->y, curve->count, x);
 }
 
 double ics_curve_integral(const ics_curve *curve)

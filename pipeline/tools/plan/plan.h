@@ -4,6 +4,7 @@
 #define ICS_TOOLS_PLAN_PLAN_H
 
 #include "graphs/gpu.h"
+#include "pipeline/devices/device_gpu_sums.h"
 #include "pipeline/icestream.h"
 
 typedef struct ics_plan_on_cpu {
@@ -32,6 +33,9 @@ typedef struct ics_plan_on_gpu {
     ics_gpu_plan *schedules[ICS_SCHEDULE_COUNT]; /* [count] */
     size_t count;
     ics_plan_table table;
+    char
+        sums[ICS_DEVICE_GPU_SUMS_TEXT]; /* where sums of hits would be made; "" if there are none */
+    bool makes_sums;                    /* the GPU would make them */
     char missing[sizeof((icestream_error *)0)->text]; /* why there is no plan; "" if there is one */
 } ics_plan_on_gpu;
 

@@ -70,9 +70,11 @@ static json_t *gpu_json(const ics_plan_on_gpu *gpu)
     }
     const char *name = gpu->device.name[0] != '\0' ? gpu->device.name : NULL;
     const char *missing = gpu->missing[0] != '\0' ? gpu->missing : NULL;
-    return json_pack("{s:s?, s:i, s:b, s:s?, s:o, s:o}", "device", name, "architecture",
+    const char *sums = gpu->makes_sums ? "gpu" : "host";
+    return json_pack("{s:s?, s:i, s:b, s:s?, s:o, s:o, s:s?}", "device", name, "architecture",
                      gpu->architecture, "assumed", (int)gpu->assumed, "no_plan", missing,
-                     "schedules", schedules, "table", table_json(&gpu->table));
+                     "schedules", schedules, "table", table_json(&gpu->table), "sums",
+                     gpu->sums[0] != '\0' ? sums : NULL);
 }
 
 int ics_plan_print_json(const ics_plan *all, FILE *out, icestream_error *error)

@@ -59,6 +59,9 @@ static int plan_schedule(const icestream_config *config, const ics_world *world,
     ics_gpu_options options;
     ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
     options.schedule = schedule;
+    const ics_hit_models models = ics_world_hit_models(world);
+    const ics_hit_sum_rule rule = ics_device_gpu_sums_rule(&models);
+    options.sums = out->makes_sums ? &rule : NULL;
     const int status = ics_gpu_plan_create(&options, world->tables, architecture,
                                            &out->schedules[out->count], error);
     /* The configuration is right. What is missing, for example NVRTC, belongs to the machine. */
@@ -104,6 +107,11 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
 {
     out->wanted = true;
     find_device(config, architecture, out);
+    const ics_hit_models models = ics_world_hit_models(world);
+    if (models.bins.width > 0) {
+        ics_device_gpu_sums_text(&models, out->sums);
+        out->makes_sums = ics_device_gpu_sums_wanted(&models);
+    }
     ics_schedule_list list = ics_schedules_of_device(true);
     if (config->graph.schedule != ICS_SCHEDULE_AUTO) {
         list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
@@ -136,6 +144,7 @@ int ics_plan_make(const icestream_config *config, int architecture, ics_plan *ou
     if (status != ICESTREAM_OK) {
         return status;
     }
+    world.sums = config;
     ics_backend backend = config->device.backend;
     if (backend != ICS_BACKEND_CPU || architecture != 0) {
         status = plan_gpu(config, &world, architecture, &out->gpu, error);

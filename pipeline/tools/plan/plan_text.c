@@ -190,5 +190,8 @@ int ics_plan_print_text(const ics_plan *all, FILE *out, icestream_error *error)
     if (all->gpu.table.kernel.name[0] != '\0') {
         print_table(&all->gpu.table, out);
     }
+    if (all->gpu.sums[0] != '\0') {
+        fprintf(out, "\n%s\n", all->gpu.sums);
+    }
     return status == ICESTREAM_OK ? ics_report_end("plan", out, error) : status;
 }
