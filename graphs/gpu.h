@@ -20,6 +20,7 @@
 #define ICS_GRAPHS_GPU_H
 
 #include "graphs/graph.h"
+#include "graphs/load.h"
 #include "graphs/options.h"
 #include "graphs/tune.h"
 #include "kernels/cuda/hit_sums.h"
@@ -160,6 +161,7 @@ typedef struct ics_gpu_usage {
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
                                 compact and the rest; of a schedule that does not loop, `seconds`
                                 divided among them as the clock cycles of sampled warps */
+    ics_load load; /* with `profile`, of a schedule that does not loop: the last launches */
 } ics_gpu_usage;
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out);
 

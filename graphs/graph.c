@@ -93,9 +93,11 @@ void ics_graph_custom_variants(const char *const custom[ICS_STAGES], ice_variant
         [ICS_STAGE_PROPAGATE] = {&variants->propagate, ICE_propagate_custom},
         [ICS_STAGE_COLLIDE] = {&variants->collide, ICE_collide_custom},
         [ICS_STAGE_SCATTER] = {&variants->scatter, ICE_scatter_custom},
+        /* The geometry of a table says whether its coordinates are those of a header. */
+        [ICS_STAGE_TABULATE] = {NULL, ICE_VARIANT_COUNT},
     };
     for (int i = 0; i < ICS_STAGES; ++i) {
-        if (custom[i] != NULL) {
+        if (custom[i] != NULL && stages[i].chosen != NULL) {
             *stages[i].chosen = stages[i].custom;
         }
     }
@@ -118,8 +120,25 @@ static int load_custom(ics_graph *graph, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* The header of a custom table must have a coordinate for every axis. */
+static int check_header(const ics_graph *graph, icestream_error *error)
+{
+    const ice_tabulation *table = graph->options.table;
+    const char *header = graph->options.custom[ICS_STAGE_TABULATE];
+    if (table->geometry != ICE_TABULATE_CUSTOM ||
+        table->axis_count <= graph->kernels->table_coordinates) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "%s: error: stages.tabulate: found ICE_TABULATE_COORDINATES %d, expected "
+                         "at least %d, the number of table.axes",
+                         header != NULL ? header : "no header", graph->kernels->table_coordinates,
+                         table->axis_count);
+}
+
 static int begin_table(ics_graph *graph, icestream_error *error)
 {
+    ICS_TRY(check_header(graph, error));
     graph->table.table = graph->options.table;
     graph->table.is_alone = graph->options.fills_table_alone;
     const size_t slots = ics_graph_pool(graph);

@@ -48,6 +48,11 @@ static void describe_input(const ice_fault *fault, ics_stage stage, char *text, 
                  "after_distance %.9g m",
                  given[0], given[1], given[2], given[3], given[4], given[5], given[6], given[7]);
         break;
+    case ICS_STAGE_TABULATE:
+        snprintf(text, size,
+                 "a sample at (%.9g, %.9g, %.9g) m, direction (%.9g, %.9g, %.9g), time %.9g ns",
+                 given[0], given[1], given[2], given[3], given[4], given[5], given[6]);
+        break;
     case ICS_STAGE_SCATTER:
     case ICS_STAGES:
         snprintf(text, size, "u %.9g", given[0]);

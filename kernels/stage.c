@@ -10,10 +10,9 @@
 const char *ics_stage_name(ics_stage stage)
 {
     static const char *const names[ICS_STAGES] = {
-        [ICS_STAGE_CREATE] = "create",
-        [ICS_STAGE_PROPAGATE] = "propagate",
-        [ICS_STAGE_COLLIDE] = "collide",
-        [ICS_STAGE_SCATTER] = "scatter",
+        [ICS_STAGE_CREATE] = "create",     [ICS_STAGE_PROPAGATE] = "propagate",
+        [ICS_STAGE_COLLIDE] = "collide",   [ICS_STAGE_SCATTER] = "scatter",
+        [ICS_STAGE_TABULATE] = "tabulate",
     };
     return names[stage];
 }

@@ -11,6 +11,7 @@ typedef enum ics_stage {
     ICS_STAGE_PROPAGATE,
     ICS_STAGE_COLLIDE,
     ICS_STAGE_SCATTER,
+    ICS_STAGE_TABULATE, /* only where a table is filled */
     ICS_STAGES
 } ics_stage;
 

@@ -30,7 +30,8 @@
     X(ORDER, collide, "the distance of the contact",                                               \
       "a contact after after_distance, or there with a module above after_module")                 \
     X(MISS, collide, "the index of the module", "a module that the line of the segment crosses")   \
-    X(COSINE, scatter, "1 - cos of the scattering angle", "a number from 0 to 2")
+    X(COSINE, scatter, "1 - cos of the scattering angle", "a number from 0 to 2")                  \
+    X(COORDINATE, tabulate, "a coordinate", "a number")
 
 typedef enum ice_fault_kind {
     ICE_FAULT_NONE,
@@ -47,7 +48,8 @@ typedef struct ice_fault {
     float given[8];  /* what the stage was given:
                         propagate: z, nz, scattering, absorption
                         collide: x, y, z, direction, length, after_distance
-                        scatter: u */
+                        scatter: u
+                        tabulate: x, y, z, direction, time */
     ice_identity id; /* create: of the photon */
 } ice_fault;
 

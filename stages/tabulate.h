@@ -23,8 +23,9 @@ enum { ICE_TABULATE_AXES = 5, ICE_TABULATE_COEFFICIENTS = 16 };
 
 typedef enum ice_tabulate_geometry {
     ICE_TABULATE_NONE,
-    ICE_TABULATE_SPHERICAL,  /* r, azimuth (deg), cosine of the polar angle, delay, impact */
-    ICE_TABULATE_CYLINDRICAL /* rho, azimuth (rad), z, delay, impact */
+    ICE_TABULATE_SPHERICAL,   /* r, azimuth (deg), cosine of the polar angle, delay, impact */
+    ICE_TABULATE_CYLINDRICAL, /* rho, azimuth (rad), z, delay, impact */
+    ICE_TABULATE_CUSTOM       /* those of a header of the user (stages/tabulate_custom.h) */
 } ice_tabulate_geometry;
 
 /* An axis with its under- and overflow. Its bins are equally wide in coordinate^(1/power). */

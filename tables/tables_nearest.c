@@ -34,7 +34,8 @@ static void choose_squares(ics_nearest_search *search, size_t count)
         high_y = fmax(high_y, search->points[k].y);
     }
     const double longer = fmax(fmax(high_x - low_x, high_y - low_y), 1.0);
-    const double wanted = sqrt((high_x - low_x) * (high_y - low_y) / (double)count);
+    const double wanted = fmax(sqrt((high_x - low_x) * (high_y - low_y) / (double)count),
+                               longer / (double)count); /* points on one line */
     search->x = low_x;
     search->y = low_y;
     search->side = fmax(wanted, longer / SQUARES_MAX);

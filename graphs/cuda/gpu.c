@@ -2,6 +2,7 @@
  * choose.c chooses a schedule, store.c fills the cache of an installation. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "graphs/cuda/block_spans.h"
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
@@ -32,6 +33,9 @@ struct ics_gpu {
     uint64_t launches, waves;
     void
         *cycles; /* on the device, [ICS_CLOCKS], with `profile` and a schedule that does not loop */
+
+    void *spans;         /* on the device, an ics_block_spans, where there are cycles */
+    uint32_t processors; /* of the device */
 
     pthread_mutex_t lock;
     pthread_cond_t condition;
@@ -82,6 +86,8 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
         size_t bytes;
         CUDA_TRY(gpu->options.ordinal, error,
                  cudaLibraryGetGlobal(&gpu->cycles, &bytes, gpu->library, "gpu_clock_cycles"));
+        CUDA_TRY(gpu->options.ordinal, error,
+                 cudaLibraryGetGlobal(&gpu->spans, &bytes, gpu->library, "gpu_block_spans"));
     }
     return ICESTREAM_OK;
 }
@@ -178,6 +184,7 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     const int ordinal = gpu->options.ordinal;
     ics_gpu_device about;
     ICS_TRY(ics_gpu_describe(ordinal, &about, error)); /* also makes the device the current one */
+    gpu->processors = (uint32_t)about.processors;
     const ics_gpu_limits limits = {.architecture = about.architecture,
                                    .processors = about.processors,
                                    .features = tables->device.features};
@@ -424,6 +431,7 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
         return;
     }
     share_cycles(gpu, out);
+    ics_block_spans_read(gpu->spans, gpu->processors, &out->load);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         unsigned long long clock[ICS_WAVE_STAGES + 1] = {0};
         if (gpu->lanes[i].clock != NULL && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,

@@ -28,6 +28,8 @@ typedef struct ics_tabulate_job {
 
 typedef struct ics_cpu_kernels {
     const char *name; /* "baseline", "avx2", "avx512" */
+    /* Of the header that the user gave for tables (stages/tabulate_custom.h); 0: there is none. */
+    int32_t table_coordinates;
 
     /* Creates photons in slots wave->count .. wave->count + count - 1, whose columns `emission` and
      * `photon_id` are filled already, and adds `count` to wave->count. The sum must not exceed the

@@ -37,7 +37,8 @@ typedef enum ics_cables { ICS_CABLES_NONE, ICS_CABLES_STRAIGHT, ICS_CABLES_SIDE 
 typedef enum ics_tabulate {
     ICS_TABULATE_NONE,
     ICS_TABULATE_SPHERICAL,
-    ICS_TABULATE_CYLINDRICAL
+    ICS_TABULATE_CYLINDRICAL,
+    ICS_TABULATE_CUSTOM /* those of a header of the user */
 } ics_tabulate;
 
 /* Where the origin of the coordinates of a table is. */
@@ -48,6 +49,7 @@ typedef struct ics_axis_config {
     char *name;
     double from, to;
     uint32_t bins, power; /* power 0: not given */
+    char *unit;           /* only with a header of the user; NULL: not given */
 } ics_axis_config;
 
 /* What histograms count (sink.histograms): fields of a hit (icestream.h), where `impact` is the

@@ -71,6 +71,9 @@ static const char *compact_methods(const char *path, size_t index)
 #define VARIANT(stage)                                                                             \
     .type = ICS_SCHEMA_VARIANT, .choice = stage_variants, .growing = true,                         \
     .source_offset = offsetof(struct icestream_config, stages.custom[ICS_STAGE_##stage])
+#define HEADER_OR(stage, ...)                                                                      \
+    .type = ICS_SCHEMA_VARIANT, WORDS(__VA_ARGS__),                                                \
+    .source_offset = offsetof(struct icestream_config, stages.custom[ICS_STAGE_##stage])
 #define TEXT .type = ICS_SCHEMA_TEXT
 #define PATH .type = ICS_SCHEMA_PATH
 #define PATH_OR(...) .type = ICS_SCHEMA_PATH, WORDS(__VA_ARGS__)

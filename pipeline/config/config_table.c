@@ -11,13 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"r", "azimuth", "cosine", "rho", "z", "delay", "impact", NULL};
-
 static const ics_schema_field axis_fields[] = {
     {.path = "name",
-     .type = ICS_SCHEMA_NAME,
+     .type = ICS_SCHEMA_TEXT,
      ICS_SCHEMA_AT(ics_axis_config, name),
-     .words = names,
      .required = true},
     {.path = "from",
      .type = ICS_SCHEMA_NUMBER,
@@ -42,6 +39,7 @@ static const ics_schema_field axis_fields[] = {
      ICS_SCHEMA_AT(ics_axis_config, power),
      .least = 1,
      .most = 8},
+    {.path = "unit", .type = ICS_SCHEMA_TEXT, ICS_SCHEMA_AT(ics_axis_config, unit)},
 };
 enum { AXIS_FIELDS = sizeof axis_fields / sizeof *axis_fields };
 
@@ -76,7 +74,11 @@ static void print_axis(const void *item, FILE *out)
     ics_schema_print_number(axis->from, out);
     fputs(", to: ", out);
     ics_schema_print_number(axis->to, out);
-    fprintf(out, ", bins: %u, power: %u}", axis->bins, axis->power);
+    fprintf(out, ", bins: %u, power: %u", axis->bins, axis->power);
+    if (axis->unit != NULL) {
+        fprintf(out, ", unit: \"%s\"", axis->unit);
+    }
+    fputc('}', out);
 }
 
 static void clear_axis(void *item)
@@ -85,13 +87,14 @@ static void clear_axis(void *item)
 }
 
 const ics_schema_list ics_config_axes = {
-    .expected = "a list of at most 5 of {name, from, to, bins, power}",
+    .expected = "a list of at most 5 of {name, from, to, bins, power, unit}",
     .example = "[{name: r, from: 0, to: 580, bins: 200, power: 2}]",
     .json_shape =
         "{\"type\": \"array\", \"maxItems\": 5, \"items\": {\"type\": \"object\", "
         "\"additionalProperties\": false, \"required\": [\"name\", \"from\", \"to\", "
-        "\"bins\"], \"properties\": {\"name\": {\"enum\": [\"r\", \"azimuth\", \"cosine\", "
-        "\"rho\", \"z\", \"delay\", \"impact\"]}, \"from\": {\"type\": \"number\"}, \"to\": "
+        "\"bins\"], \"properties\": {\"name\": {\"type\": \"string\", \"pattern\": "
+        "\"^[a-z][a-z0-9_]{0,30}$\"}, \"unit\": {\"type\": \"string\", \"pattern\": "
+        "\"^[A-Za-z0-9/^*.%-]{1,7}$\"}, \"from\": {\"type\": \"number\"}, \"to\": "
         "{\"type\": \"number\"}, \"bins\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": "
         "16777216}, \"power\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 8}}}}",
     .item_size = sizeof(ics_axis_config),
@@ -109,6 +112,15 @@ static const char *const coordinates[][ICS_CONFIG_AXES] = {
     [ICS_TABULATE_SPHERICAL] = {"r", "azimuth", "cosine", "delay", "impact"},
     [ICS_TABULATE_CYLINDRICAL] = {"rho", "azimuth", "z", "delay", "impact"},
 };
+
+ics_tabulate ics_config_tabulate(const icestream_config *config)
+{
+    const char *name = config->stages.tabulate;
+    return config->stages.custom[ICS_STAGE_TABULATE] != NULL ? ICS_TABULATE_CUSTOM
+           : strcmp(name, "spherical") == 0                  ? ICS_TABULATE_SPHERICAL
+           : strcmp(name, "cylindrical") == 0                ? ICS_TABULATE_CYLINDRICAL
+                                                             : ICS_TABULATE_NONE;
+}
 
 int ics_config_table_coordinate(ics_tabulate geometry, const char *name)
 {
@@ -136,26 +148,88 @@ static int fault_at(const icestream_config *config, const char *key, const char 
     return ICESTREAM_E_CONFIG;
 }
 
-/* Names that the coordinates do not have, axes twice or in another order, too many bins. */
-static int check_axes(const icestream_config *config, icestream_error *error)
+/* Names that the coordinates do not have, axes twice or in another order. `text`: what is wrong. */
+static bool names_are_wrong(const icestream_config *config, ics_tabulate geometry, char *text,
+                            size_t size)
 {
-    const ics_tabulate geometry = config->stages.tabulate;
     const char *const *fit = coordinates[geometry];
-    char text[400];
-    double cells = 1.0;
     int last = -1;
     for (size_t i = 0; i < config->table.axis_count; ++i) {
         const ics_axis_config *axis = &config->table.axes[i];
         const int at = ics_config_table_coordinate(geometry, axis->name);
         if (at <= last) {
-            snprintf(text, sizeof text,
-                     "found axis %s as number %zu, expected axes from %s, %s, %s, %s, %s, each at "
-                     "most once and in this order",
+            snprintf(text, size,
+                     "found axis %.40s as number %zu, expected axes from %s, %s, %s, %s, %s, each "
+                     "at most once and in this order",
                      axis->name, i + 1, fit[0], fit[1], fit[2], fit[3], fit[4]);
-            return fault_at(config, "table.axes", text, error);
+            return true;
         }
         last = at;
-        cells *= (double)axis->bins + 2.0;
+        if (axis->unit != NULL) {
+            snprintf(text, size,
+                     "found the unit %.20s of axis %s, expected none, because units are for the "
+                     "axes of a header (stages.tabulate: {source: path})",
+                     axis->unit, axis->name);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The same for the axes of a header of the user, whose names and units are free. Tables have the
+ * same rules (pipeline/table/table.h). */
+static bool free_names_are_wrong(const icestream_config *config, char *text, size_t size)
+{
+    enum { NAME_LONGEST = 30, UNIT_LONGEST = 7 };
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    static const char marks[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/^*.%-";
+    const ics_axis_config *axes = config->table.axes;
+    if (config->table.axis_count == 0) {
+        snprintf(text, size,
+                 "found no axes, expected those of the coordinates of the header of "
+                 "stages.tabulate, in their order");
+        return true;
+    }
+    for (size_t i = 0; i < config->table.axis_count; ++i) {
+        const char *name = axes[i].name, *unit = axes[i].unit != NULL ? axes[i].unit : "1";
+        if (name[0] < 'a' || name[0] > 'z' || name[strspn(name, letters)] != 0 ||
+            strlen(name) > NAME_LONGEST) {
+            snprintf(text, size,
+                     "found axis '%.40s' as number %zu, expected a name of a letter a-z, then at "
+                     "most 29 letters a-z, digits or _",
+                     name, i + 1);
+            return true;
+        }
+        if (unit[strspn(unit, marks)] != 0 || strlen(unit) > UNIT_LONGEST) {
+            snprintf(text, size,
+                     "found the unit '%.20s' of axis %s, expected at most 7 letters, digits or "
+                     "/ ^ * . %% -",
+                     unit, name);
+            return true;
+        }
+        for (size_t k = 0; k < i; ++k) {
+            if (strcmp(axes[k].name, name) == 0) {
+                snprintf(text, size, "found axis %s twice, expected another name", name);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Names that do not fit, too many bins. */
+static int check_axes(const icestream_config *config, icestream_error *error)
+{
+    const ics_tabulate geometry = ics_config_tabulate(config);
+    char text[400];
+    double cells = 1.0;
+    if (geometry == ICS_TABULATE_CUSTOM ? free_names_are_wrong(config, text, sizeof text)
+                                        : names_are_wrong(config, geometry, text, sizeof text)) {
+        return fault_at(config, "table.axes", text, error);
+    }
+    for (size_t i = 0; i < config->table.axis_count; ++i) {
+        cells *= (double)config->table.axes[i].bins + 2.0;
     }
     if (cells > ICS_CONFIG_TABLE_CELLS) {
         snprintf(text, sizeof text,
@@ -171,7 +245,9 @@ static int check_axes(const icestream_config *config, icestream_error *error)
 bool ics_config_table_has_axis(const icestream_config *config, const char *name)
 {
     if (config->table.axis_count == 0) {
-        const int at = ics_config_table_coordinate(config->stages.tabulate, name);
+        const ics_tabulate geometry = ics_config_tabulate(config);
+        const int at =
+            geometry == ICS_TABULATE_CUSTOM ? -1 : ics_config_table_coordinate(geometry, name);
         return at >= 0 && at < CLSIM_AXES;
     }
     for (size_t i = 0; i < config->table.axis_count; ++i) {
@@ -184,7 +260,7 @@ bool ics_config_table_has_axis(const icestream_config *config, const char *name)
 
 bool ics_config_table_ends(const icestream_config *config)
 {
-    const bool is_cylinder = config->stages.tabulate == ICS_TABULATE_CYLINDRICAL;
+    const bool is_cylinder = ics_config_tabulate(config) == ICS_TABULATE_CYLINDRICAL;
     return ics_config_table_has_axis(config, is_cylinder ? "rho" : "r") ||
            (is_cylinder && ics_config_table_has_axis(config, "z")) ||
            ics_config_table_has_axis(config, "delay");
@@ -218,7 +294,7 @@ static int check_effect(const icestream_config *config, icestream_error *error)
         "table.position", "table.direction",  "table.time"};
     static const char *const of_fixed[] = {"table.position", "table.direction", "table.time"};
     static const char *const of_azimuth[] = {"table.azimuth"}, *const of_end[] = {"table.outside"};
-    if (config->stages.tabulate == ICS_TABULATE_NONE) {
+    if (ics_config_tabulate(config) == ICS_TABULATE_NONE) {
         return refuse_keys(config, of_table, sizeof of_table / sizeof *of_table, "stages.tabulate",
                            "is for stages.tabulate: spherical or cylindrical, and it is none",
                            error);
@@ -235,8 +311,11 @@ static int check_effect(const icestream_config *config, icestream_error *error)
     }
     if (!ics_config_table_ends(config)) {
         fault = refuse_keys(config, of_end, 1, "table.axes",
-                            "found count, and table.axes has no axis at which a photon could end: "
-                            "neither a distance nor the delay",
+                            ics_config_tabulate(config) == ICS_TABULATE_CUSTOM
+                                ? "found count, and with a header photons end only where it says "
+                                  "so; expected no such key"
+                                : "found count, and table.axes has no axis at which a photon "
+                                  "could end: neither a distance nor the delay",
                             error);
         status = status ? status : fault;
     }
@@ -247,7 +326,7 @@ int ics_config_table_check(const icestream_config *config, icestream_error *erro
 {
     const double *d = config->table.direction;
     int status = check_effect(config, error);
-    if (config->stages.tabulate == ICS_TABULATE_NONE) {
+    if (ics_config_tabulate(config) == ICS_TABULATE_NONE) {
         return status;
     }
     int fault = check_axes(config, error);
@@ -274,7 +353,7 @@ int ics_config_table_refuse(const icestream_config *config, const char *command,
              "is not none, and icestream %s records hits; expected icestream tabulate, or --set "
              "stages.tabulate=none",
              command);
-    return config->stages.tabulate == ICS_TABULATE_NONE
+    return ics_config_tabulate(config) == ICS_TABULATE_NONE
                ? ICESTREAM_OK
                : fault_at(config, "stages.tabulate", text, error);
 }

@@ -8,8 +8,11 @@ enum { ICS_CONFIG_AXES = 5 };
 /* Bins of a table with their under- and overflow. */
 #define ICS_CONFIG_TABLE_CELLS 3221225472.0
 
-/* Returns the number, from 0, of a coordinate of a geometry other than NONE; -1: it has none with
- * this name. */
+/* Returns the choice of stages.tabulate. */
+ics_tabulate ics_config_tabulate(const icestream_config *config);
+
+/* Returns the number, from 0, of a coordinate of a built-in geometry; -1: it has none with this
+ * name. */
 int ics_config_table_coordinate(ics_tabulate geometry, const char *name);
 
 /* Whether the table has an axis: of table.axes, or without table.axes of clsim's axes. For
@@ -17,7 +20,8 @@ int ics_config_table_coordinate(ics_tabulate geometry, const char *name);
 bool ics_config_table_has_axis(const icestream_config *config, const char *name);
 
 /* Whether the table has an axis at which a photon can end (table.outside): a distance or the delay.
- * For stages.tabulate other than NONE. */
+ * With a header of the user there is none, because the header itself ends photons. For
+ * stages.tabulate other than NONE. */
 bool ics_config_table_ends(const icestream_config *config);
 
 /* Checks that the axes fit to stages.tabulate, and that no key of a table is without effect. Adds

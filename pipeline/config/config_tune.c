@@ -1,9 +1,12 @@
-/* The key graph.tune: a mapping of kernels to their settings. */
+/* The key graph.tune: a mapping of kernels to their settings, or a file that `icestream bench
+ * --sweep --json` wrote, in which the key `tune` has such a mapping. JSON is read as YAML. */
 #include "graphs/schedule.h"
 #include "pipeline/config/config.h"
 #include "pipeline/config/config_fields.h"
+#include "pipeline/config/schema/schema_value.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const ics_schema_field tune_fields[] = {
@@ -64,23 +67,15 @@ static int read_kernel(const ics_yaml_node *key, const ics_yaml_node *value, ics
     return ICESTREAM_OK;
 }
 
-static int read_tune(const ics_yaml_node *node, void *target, icestream_error *error)
+static int read_kernels(const ics_yaml_node *node, ics_tune *tune, icestream_error *error)
 {
-    icestream_config *config = target;
-    ics_tune tune = {0};
-    if (node->kind != ICS_YAML_MAPPING) {
-        char found[128];
-        return ics_yaml_error(error, node, "graph.tune: found %s, expected %s",
-                              ics_yaml_describe(node, found, sizeof found),
-                              ics_config_tune.expected);
-    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        const int result = read_kernel(node->entries[i].key, node->entries[i].value, &tune, error);
+        const int result = read_kernel(node->entries[i].key, node->entries[i].value, tune, error);
         status = status ? status : result;
     }
     ICS_TRY(status);
-    const uint64_t multiple = ics_tune_common_multiple(&tune);
+    const uint64_t multiple = ics_tune_common_multiple(tune);
     if (multiple > ICS_TUNE_MULTIPLE_MAX) {
         return ics_yaml_error(error, node,
                               "graph.tune: found sizes of blocks whose least common multiple is "
@@ -88,6 +83,56 @@ static int read_tune(const ics_yaml_node *node, void *target, icestream_error *e
                               "number of blocks of every kernel",
                               (unsigned long long)multiple, ICS_TUNE_MULTIPLE_MAX);
     }
+    return ICESTREAM_OK;
+}
+
+/* Reads the settings that a sweep found. `node`: the name of its file. */
+static int read_sweep(const ics_yaml_node *node, ics_tune *tune, icestream_error *error)
+{
+    char found[128] = "nothing";
+    ics_yaml *document = NULL;
+    char *path = ics_schema_join(node->source->folder, node->text, false);
+    if (path == NULL) {
+        return ics_yaml_no_memory(error, node);
+    }
+    icestream_error why = {.status = ICESTREAM_OK};
+    int status = ics_yaml_read_file(path, &document, &why);
+    free(path);
+    if (status != ICESTREAM_OK) {
+        const char *end = strstr(why.text, "\n");
+        const int length = end != NULL ? (int)(end - why.text) : (int)strlen(why.text);
+        return status == ICESTREAM_E_MEMORY
+                   ? ics_yaml_no_memory(error, node)
+                   : ics_yaml_error(error, node, "graph.tune: %.*s", length, why.text);
+    }
+    const ics_yaml_node *root = ics_yaml_root(document);
+    const ics_yaml_node *kernels =
+        root->kind == ICS_YAML_MAPPING ? ics_yaml_find(root, "tune") : NULL;
+    if (kernels == NULL || kernels->kind != ICS_YAML_MAPPING) {
+        status = ics_yaml_error(error, kernels != NULL ? kernels : root,
+                                "graph.tune: found %s, expected a key tune with a mapping, as "
+                                "`icestream bench --sweep --json` writes it",
+                                kernels != NULL ? ics_yaml_describe(kernels, found, sizeof found)
+                                                : "no key tune");
+    } else {
+        status = read_kernels(kernels, tune, error);
+    }
+    ics_yaml_destroy(document);
+    return status;
+}
+
+static int read_tune(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    icestream_config *config = target;
+    ics_tune tune = {0};
+    char found[128];
+    if (node->kind == ICS_YAML_LIST || (node->kind == ICS_YAML_SCALAR && node->text[0] == 0)) {
+        return ics_yaml_error(error, node, "graph.tune: found %s, expected %s",
+                              ics_yaml_describe(node, found, sizeof found),
+                              ics_config_tune.expected);
+    }
+    ICS_TRY(node->kind == ICS_YAML_SCALAR ? read_sweep(node, &tune, error)
+                                          : read_kernels(node, &tune, error));
     config->graph.tune = tune;
     return ICESTREAM_OK;
 }
@@ -147,13 +192,15 @@ static void clear_tune(void *target)
     "255}}}"
 
 const ics_schema_custom ics_config_tune = {
-    .expected = "a mapping of kernels to threads, blocks_per_multiprocessor and registers",
+    .expected = "a mapping of kernels to threads, blocks_per_multiprocessor and registers, or a "
+                "file of bench --sweep --json",
     .example = "{monolithic: {threads: 256, blocks_per_multiprocessor: 3, registers: 80}}",
     .json_shape =
+        "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, "
         "{\"type\": \"object\", \"propertyNames\": {\"enum\": [\"create\", \"propagate\", "
         "\"collide\", \"scatter\", \"scatter_propagate\", \"visit\", \"monolithic\", "
         "\"job_queue\", \"thread_per_step\", \"warp_wavefront\", \"table\"]}, "
-        "\"additionalProperties\": " KERNEL_SHAPE "}",
+        "\"additionalProperties\": " KERNEL_SHAPE "}]}",
     .read = read_tune,
     .print = print_tune,
     .clear = clear_tune};

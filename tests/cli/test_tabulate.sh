@@ -2,7 +2,7 @@
 # Promises: `icestream tabulate` writes the same table in every schedule, on any number of threads and in batches
 # of any size; parts of a production add up to the sums of one run; it refuses wrong axes with line and column, keys
 # of a table without effect, ice that it cannot tabulate, and a table that exists; commands that record hits refuse a
-# table.
+# table; a header of the user may compute the coordinates, and tables of different headers do not add up.
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 source "$(dirname "$0")/common.bash"
 
@@ -116,7 +116,7 @@ wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: .nan, bins: 10}"
 wrong "wrong.yaml:8:" "{name: cosine, from: -.inf, to: 1, bins: 10}"
 wrong "expected from below to" "{name: cosine, from: 1, to: 1, bins: 10}"
 wrong "expected from 0 or above" "{name: cosine, from: -1, to: 1, bins: 10, power: 2}"
-wrong "wrong.yaml:8:" "{name: colour, from: -1, to: 1, bins: 10}"
+wrong "found axis colour as number 2" "{name: colour, from: -1, to: 1, bins: 10}"
 wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: 1}"
 wrong "in this order" "{name: r, from: 0, to: 1, bins: 10}"
 wrong "in this order" "{name: rho, from: 0, to: 1, bins: 10}"
@@ -139,4 +139,27 @@ expect 2 "$ICESTREAM" run table.yaml
 says err "expected icestream tabulate"
 expect 2 "$ICESTREAM" compare table.yaml
 says err "expected icestream tabulate"
+
+# Coordinates of a header: the axes have its names, and tables of different headers do not add up.
+if command -v cc >/dev/null; then
+    sed '/axes:/,$d' table.yaml >header.yaml
+    sed -i "s|spherical}|{source: $ROOT/configs/stages/nearest_string.h}}|" header.yaml
+    cat >>header.yaml <<'YAML'
+  axes:
+    - {name: distance, unit: m, from: 0, to: 70, bins: 35}
+    - {name: cos_zenith, from: -1, to: 1, bins: 20}
+YAML
+    expect 0 "$ICESTREAM" tabulate header.yaml -o header.npy -s device.instruction_set=baseline
+    expect 0 "$ICESTREAM" table info header.npy
+    says out "photon table, custom, 700 bins" "axis distance   0 to 70 m, 35 bins" "axis cos_zenith -1 to 1, 20 bins"
+    expect 0 "$ICESTREAM" tabulate header.yaml -o wave.npy -s device.instruction_set=baseline -s graph.schedule=monolithic
+    same header.npy wave.npy
+    sed 's/-view->dz/view->dz/' "$ROOT/configs/stages/nearest_string.h" >other.h
+    expect 0 "$ICESTREAM" tabulate header.yaml -o other-header.npy -s device.instruction_set=baseline -s workload.event=5 \
+        -s 'stages.tabulate={source: other.h}'
+    expect 3 "$ICESTREAM" table merge header.npy other-header.npy -o mixed.npy
+    says err "the digest of the configuration differs"
+    expect 2 "$ICESTREAM" run header.yaml
+    says err "expected icestream tabulate"
+fi
 finish

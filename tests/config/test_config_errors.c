@@ -127,7 +127,11 @@ static const struct {
      "thread_per_step, warp_wavefront, table"},
     {"graph: {tune: [scatter]}",
      "r.yaml:1:15: error: graph.tune: found a list of 1, expected a mapping of kernels to threads, "
-     "blocks_per_multiprocessor and registers"},
+     "blocks_per_multiprocessor and registers, or a "
+     "file of bench --sweep --json"},
+    {"graph: {tune: no/sweep.json}",
+     "r.yaml:1:15: error: graph.tune: no/sweep.json: error: cannot open the file: No such "
+     "file or directory"},
     {"graph: {tune: {scatter: 64}}",
      "r.yaml:1:25: error: graph.tune.scatter: found '64', expected a mapping with threads, "
      "blocks_per_multiprocessor or registers"},

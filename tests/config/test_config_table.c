@@ -52,14 +52,38 @@ static const struct {
     /* A refused value causes no further error. */
     {"stages: {tabulate: sphere}\ntable: {step: 2}",
      "r.yaml:1:20: error: stages.tabulate: found 'sphere', expected one of none, spherical, "
-     "cylindrical"},
+     "cylindrical, or {source: path}"},
     {"stages: {tabulate: spherical}\ntable: {source: fix, time: 5}",
      "r.yaml:2:17: error: table.source: found 'fix', expected step or fixed; did you mean "
      "'fixed'?"},
     {"stages: {tabulate: spherical}\n"
      "table: {azimuth: full, axes: [{name: x, from: 0, to: 9, bins: 9}]}",
-     "r.yaml:2:38: error: name: found 'x', expected one of r, azimuth, cosine, rho, z, delay, "
-     "impact"},
+     "r.yaml:2:18: error: table.azimuth: found full, and table.axes has no azimuth\n"
+     "r.yaml:2:30: error: table.axes: found axis x as number 1, expected axes from r, azimuth, "
+     "cosine, delay, impact, each at most once and in this order"},
+    /* The axes of a header. */
+    {"stages: {tabulate: {source: my.h}}",
+     "default: error: table.axes: found no axes, expected those of the coordinates of the header "
+     "of stages.tabulate, in their order"},
+    {"stages: {tabulate: {source: my.h}}\n"
+     "table: {outside: count, axes: [{name: far, from: 0, to: 9, bins: 9}]}",
+     "r.yaml:2:18: error: table.outside: found count, and with a header photons end only where it "
+     "says so; expected no such key"},
+    {"stages: {tabulate: {source: my.h}}\n"
+     "table: {axes: [{name: Far, from: 0, to: 9, bins: 9}]}",
+     "r.yaml:2:15: error: table.axes: found axis 'Far' as number 1, expected a name of a letter "
+     "a-z, then at most 29 letters a-z, digits or _"},
+    {"stages: {tabulate: {source: my.h}}\n"
+     "table: {axes: [{name: far, unit: light years, from: 0, to: 9, bins: 9}]}",
+     "r.yaml:2:15: error: table.axes: found the unit 'light years' of axis far, expected at most 7 "
+     "letters, digits or / ^ * . % -"},
+    {"stages: {tabulate: {source: my.h}}\n"
+     "table: {axes: [{name: a, from: 0, to: 9, bins: 9}, {name: a, from: 0, to: 9, bins: 9}]}",
+     "r.yaml:2:15: error: table.axes: found axis a twice, expected another name"},
+    {"stages: {tabulate: spherical}\n"
+     "table: {axes: [{name: r, unit: m, from: 0, to: 9, bins: 9}]}",
+     "r.yaml:2:15: error: table.axes: found the unit m of axis r, expected none, because units are "
+     "for the axes of a header (stages.tabulate: {source: path})"},
 };
 
 START_TEST(keys_without_effect_are_errors)
@@ -95,6 +119,12 @@ static const struct {
     {"stages: {tabulate: spherical}\n"
      "table: {outside: count, axes: [{name: delay, from: 0, to: 9, bins: 9}]}",
      NULL},
+    {"stages: {tabulate: {source: my.h}}\n"
+     "table: {azimuth: full, axes: [{name: far_2, unit: m/ns, from: 0, to: 9, bins: 9}, "
+     "{name: azimuth, from: 0, to: 360, bins: 9}]}",
+     NULL},
+    {"stages: {tabulate: {source: my.h}}\ntable: {axes: [{name: r, from: 0, to: 9, bins: 9}]}",
+     "stages.tabulate=spherical"},
     /* --set switches off what the keys of the file belong to. */
     {FIXED, "stages.tabulate=none"},
     {FULL, "stages.tabulate=none"},

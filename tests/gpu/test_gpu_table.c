@@ -1,11 +1,14 @@
 /* Tables that a GPU fills have the bytes of those that the CPU fills, in portable maths: in every
  * kind of ice, for spherical and cylindrical coordinates, with and without squares, however the
- * light is divided into batches, and whatever the settings are.
+ * light is divided into batches, and whatever the settings are. So do tables of a header of the
+ * user.
  *
  * How to join: a new feature of the ice joins with a gpu_place. A new kind of axis joins in
  * `shapes`. */
 #include "graphs/gpu_table.h"
 #include "tests/gpu/gpu_light.h"
+#include "tests/support/custom_table.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/small_table.h"
 
 #include <stdlib.h>
@@ -15,39 +18,12 @@ enum { PHOTONS = 20000, LEAST = 1000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* rho in power 3, azimuth of a whole turn, z, delay and impact; photons do not end outside. */
-static ice_tabulation cylinder(void)
-{
-    ice_tabulation table = {
-        .axes = {{.bins = 20,
-                  .power = 3,
-                  .inverse_power = 1 / 3.0f,
-                  .scale = 20 / 5.3132927f}, /* the third root of 150 */
-                 {.coordinate = 1, .bins = 8, .power = 1, .scale = 8 / 6.28318548f},
-                 {.coordinate = 2, .bins = 10, .power = 1, .first = -200, .scale = 10 / 400.0f},
-                 {.coordinate = 3, .bins = 12, .power = 1, .scale = 12 / 2000.0f},
-                 {.coordinate = 4, .bins = 4, .power = 1, .first = -1, .scale = 2}},
-        .axis_count = 5,
-        .geometry = ICE_TABULATE_CYLINDRICAL,
-        .full_azimuth = 1,
-        .step = 2.5f,
-        .inverse_step = 0.4f,
-        .absorption_lengths = 6,
-        .inverse_speed = 3.33564095f,
-        .cherenkov_tangent = 0.85f};
-    uint32_t stride = 1;
-    for (int i = 4; i >= 0; --i) {
-        table.axes[i].stride = stride;
-        stride *= (uint32_t)table.axes[i].bins + 2;
-    }
-    return table;
-}
-
 typedef struct shape {
     const char *name;
     bool is_cylinder, has_squares;
+    bool has_two_axes;
 } shape;
-static const shape shapes[] = {{"sphere", false, true}, {"cylinder", true, false}};
+static const shape shapes[] = {{"sphere", false, true, false}, {"cylinder", true, false, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void *zeros(uint64_t bytes)
@@ -59,7 +35,13 @@ static void *zeros(uint64_t bytes)
 
 static ice_tabulation empty_table(const shape *of)
 {
-    ice_tabulation table = of->is_cylinder ? cylinder() : small_table(NULL, NULL);
+    ice_tabulation table = of->is_cylinder ? custom_table_cylinder() : small_table(NULL, NULL);
+    if (of->has_two_axes) { /* a distance of 0 to 150 m, and a cosine */
+        table.axes[1] = table.axes[4];
+        table.axes[1].coordinate = 1;
+        table.axes[0].stride = table.axes[1].stride * ((uint32_t)table.axes[1].bins + 2);
+        table.axis_count = 2;
+    }
     const uint64_t bytes = ics_gpu_table_cells(&table) * sizeof(uint64_t);
     table.sums = zeros(bytes);
     table.squares = of->has_squares ? zeros(bytes) : NULL;
@@ -103,13 +85,17 @@ typedef struct filled {
     ics_gpu_table_result counts;
 } filled;
 
-static filled fill_on_cpu(const stage_world *world, const shape *of, const light *from)
+/* `header`: of the user; NULL: the coordinates of the shape. */
+static filled fill_on_cpu(const stage_world *world, const shape *of, const light *from,
+                          const char *header)
 {
     filled out = {.table = empty_table(of)};
     const ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
                                        .variants = world_variants(),
                                        .table = &out.table,
+                                       .custom = {[ICS_STAGE_TABULATE] = header},
                                        .instruction_set = "auto"};
+    out.table.geometry = header != NULL ? ICE_TABULATE_CUSTOM : out.table.geometry;
     icestream_error error;
     ics_graph *graph = NULL;
     ck_assert_msg(ics_graph_create(&options, world->tables, &graph, &error) == 0, "%s", error.text);
@@ -129,6 +115,9 @@ static filled fill_on_gpu(const stage_world *world, const shape *of, const light
     icestream_error error;
     ics_gpu_table *gpu = NULL;
     bool overflows = false;
+    if (options->custom[ICS_STAGE_TABULATE] != NULL) {
+        out.table.geometry = ICE_TABULATE_CUSTOM;
+    }
     ck_assert_msg(ics_gpu_table_create(options, world->tables, &out.table, &gpu, &error) == 0, "%s",
                   error.text);
     for (size_t i = 0; i < from->count; i += batch) {
@@ -196,7 +185,7 @@ START_TEST(tables_are_those_of_the_cpu)
     for (int s = 0; s < SHAPES; ++s) {
         light from =
             make_light(s == 0 ? GPU_LIGHT_MIXED : GPU_LIGHT_EVENTS, gpu_scaled(PHOTONS, LEAST));
-        filled expected = fill_on_cpu(&world, &shapes[s], &from);
+        filled expected = fill_on_cpu(&world, &shapes[s], &from, NULL);
         const ics_gpu_options usual = options_with(0, 0, 0);
         const ics_gpu_options other = options_with(256, 1, 1);
         expect_same(fill_on_gpu(&world, &shapes[s], &from, &usual, from.count), &expected,
@@ -206,6 +195,34 @@ START_TEST(tables_are_those_of_the_cpu)
         free_table(&expected.table);
         free_light(&from);
     }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* A header that repeats the cylindrical coordinates fills the table of these, and the example
+ * nearest_string.h fills the table of the CPU. */
+START_TEST(headers_fill_the_tables_of_the_cpu)
+{
+    static const shape two = {"two axes", true, false, true};
+    const scratch folder = scratch_create();
+    char path[SCRATCH_PATH];
+    scratch_write(scratch_path(&folder, "cylinder.h", path), custom_table_header,
+                  strlen(custom_table_header));
+    stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
+    light from = make_light(GPU_LIGHT_EVENTS, gpu_scaled(PHOTONS, LEAST));
+    ics_gpu_options options = options_with(0, 0, 0);
+    world.tables->device.reach_cull = 0;
+    filled expected = fill_on_cpu(&world, &shapes[1], &from, path);
+    options.custom[ICS_STAGE_TABULATE] = path;
+    expect_same(fill_on_gpu(&world, &shapes[1], &from, &options, from.count), &expected,
+                "a header of cylindrical coordinates");
+    free_table(&expected.table);
+    expected = fill_on_cpu(&world, &two, &from, CUSTOM_TABLE_STRINGS);
+    options.custom[ICS_STAGE_TABULATE] = CUSTOM_TABLE_STRINGS;
+    expect_same(fill_on_gpu(&world, &two, &from, &options, 7), &expected, "nearest_string.h");
+    free_table(&expected.table);
+    free_light(&from);
+    scratch_remove(&folder);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -246,6 +263,29 @@ START_TEST(sums_that_are_too_large_are_reported)
 }
 END_TEST
 
+START_TEST(broken_headers_are_errors)
+{
+    static const char text[] = "#include \"stages/tabulate_custom.h\"\n"
+                               "#define ICE_TABULATE_COORDINATES 2\n";
+    const scratch folder = scratch_create();
+    char path[SCRATCH_PATH];
+    scratch_write(scratch_path(&folder, "wrong.h", path), text, strlen(text));
+    stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
+    ice_tabulation table = empty_table(&shapes[1]);
+    table.geometry = ICE_TABULATE_CUSTOM;
+    ics_gpu_options options = options_with(0, 0, 0);
+    options.custom[ICS_STAGE_TABULATE] = path;
+    icestream_error error;
+    ics_gpu_table *gpu = NULL;
+    ck_assert_int_eq(ics_gpu_table_create(&options, world.tables, &table, &gpu, &error),
+                     ICESTREAM_E_CONFIG);
+    ck_assert_msg(strstr(error.text, "more axes than the header") != NULL, "%s", error.text);
+    free_table(&table);
+    scratch_remove(&folder);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 START_TEST(too_little_memory_is_an_error)
 {
     stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
@@ -272,5 +312,10 @@ int main(void)
     tcase_add_test(tests, sums_that_are_too_large_are_reported);
     tcase_add_test(tests, too_little_memory_is_an_error);
     suite_add_tcase(suite, tests);
+    TCase *headers = tcase_create("headers");
+    tcase_set_timeout(headers, 600);
+    tcase_add_test(headers, headers_fill_the_tables_of_the_cpu);
+    tcase_add_test(headers, broken_headers_are_errors);
+    suite_add_tcase(suite, headers);
     return gpu_suite_run(suite);
 }

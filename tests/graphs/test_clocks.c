@@ -42,7 +42,7 @@ START_TEST(clocks_are_only_in_kernels_that_measure)
         for (size_t k = 0; k < with->kernel_count; ++k) {
             const uint32_t bytes = without->kernels[k].resources.shared_bytes;
             const uint32_t more = with->kernels[k].resources.shared_bytes;
-            /* Six sums, a reading and a stage; the kernels of a loop are timed from outside. */
+            /* Six sums, two readings and a stage; the kernels of a loop are timed from outside. */
             ck_assert_msg(loops ? more == bytes : more >= bytes + 60 && more <= bytes + 80,
                           "%s: %u bytes, %u with clocks", with->kernels[k].resources.name, bytes,
                           more);

@@ -109,10 +109,23 @@ START_TEST(few_points_are_tried)
 }
 END_TEST
 
+/* Points on a line parallel to an axis have about one square each, too. A search passes all squares
+ * of a ring, so thousands of squares for two strings would take minutes. */
+START_TEST(points_on_a_line_have_few_squares)
+{
+    const ics_owned_point points[] = {{8.0, 0.0, 0}, {8.0, 50.0, 1}};
+    ics_nearest_search search;
+    ck_assert_int_eq(ics_tables_nearest_create(points, 2, &search), ICESTREAM_OK);
+    ck_assert_int_le(search.nx * search.ny, 4);
+    ics_tables_nearest_destroy(&search);
+}
+END_TEST
+
 ICS_TEST_MAIN("nearest")
 {
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, as_a_loop_over_all_points, 0, 5);
     tcase_add_test(all, few_points_are_tried);
+    tcase_add_test(all, points_on_a_line_have_few_squares);
     suite_add_tcase(suite, all);
 }

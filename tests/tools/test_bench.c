@@ -104,7 +104,16 @@ START_TEST(gpu_figures)
                   .account = {.created = 1000000000, .bounces = 20000000000, .hits = 77}},
          .median_seconds = 0.75,
          .median_kernel_seconds = 0.5625,
-         .stage_seconds = {1, 2, 3, 4}},
+         .stage_seconds = {1, 2, 3, 4},
+         .load = {.processors = 132,
+                  .launches = 3,
+                  .seconds = 0.25,
+                  .mean = 0.875,
+                  .least = 0.5,
+                  .most = 1,
+                  .least_at = 17,
+                  .busy = {[19] = 0.25},
+                  .blocks = {[19] = 0.125}}},
         {.best = {.schedule = ICS_SCHEDULE_MONOLITHIC,
                   .threads = 2,
                   .instruction_set = "avx2",
@@ -133,6 +142,12 @@ START_TEST(gpu_figures)
     ck_assert_double_eq_tol(number_of(gpu, "gigabytes_per_second"), 560, 1e-9);
     ck_assert_double_eq_tol(number_of(gpu, "median_kernel_seconds"), 0.5625, 1e-12);
     ck_assert_double_eq_tol(number_of(json_object_get(gpu, "stage_shares"), "collide"), 0.3, 1e-12);
+    const json_t *load = json_object_get(gpu, "multiprocessors");
+    ck_assert_int_eq(whole_of(load, "count"), 132);
+    ck_assert_double_eq(number_of(load, "busy_mean"), 0.875);
+    ck_assert_int_eq(whole_of(load, "least_number"), 17);
+    ck_assert_double_eq(
+        json_real_value(json_array_get(json_object_get(load, "blocks_in_parts"), 19)), 0.125);
     json_decref(row);
 
     /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which
@@ -157,6 +172,9 @@ START_TEST(gpu_figures)
                                        "0.5625 | 0.5 | 2e+09 | 20.00 | 0.025 | 4e+10 | 77 |\n"));
     ck_assert_ptr_nonnull(strstr(text, "| monolithic | avx2 | 2 | 1.000 | - | - | - | 2000 | "
                                        "1e+06 | 20.00 | 100 | 2e+07 | 5 |\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "| auto (fused) | 3 | 250.000 | 132 | 87.50 | 50.00 | 17 | 100.00 | 0 |\n"));
+    ck_assert_ptr_nonnull(strstr(text, "| 100 | 25.00 | 12.50 |\n"));
     /* The second table has no row for a CPU, and no column for stages that took no time. */
     ck_assert_ptr_nonnull(strstr(text, "| auto (fused) | 524288 | 2 | 256 | 8 | 56 | 186 | 560.0 | "
                                        "10.0 | 20.0 | 30.0 | 40.0 |\n"));

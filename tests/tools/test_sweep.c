@@ -3,9 +3,12 @@
  *
  * Promises: a grid has only settings that can work, as many of them as a multiprocessor allows; the
  * fastest settings are named for each schedule, in the form of a run file; text and JSON have the
- * same rows. To join: a new column gets a check in the_report. */
+ * same rows; graph.tune takes the settings from the JSON. To join: a new column gets a check in
+ * the_report. */
 #include "pipeline/tools/bench/sweep_report.h"
+#include "tests/support/config_text.h"
 #include "tests/support/json_values.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -131,6 +134,74 @@ START_TEST(the_report)
 }
 END_TEST
 
+/* graph.tune takes the JSON of a sweep: the configured settings of kernels, replaced by the fastest
+ * ones where these were faster. */
+START_TEST(a_run_file_takes_the_settings)
+{
+    ics_tune configured = {{{0}}};
+    configured.kernels[ICS_TUNED_MONOLITHIC] = (ics_kernel_tune){.threads = 64};
+    configured.kernels[ICS_TUNED_VISIT] = (ics_kernel_tune){.registers = 72};
+    ics_sweep sweep = a_sweep();
+    sweep.configured = &configured;
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32];
+    json_t *root = ics_sweep_json(&sweep);
+    ck_assert_ptr_nonnull(root);
+    ck_assert_int_eq(json_dump_file(root, scratch_path(&place, "sweep.json", path), JSON_INDENT(2)),
+                     0);
+    json_decref(root);
+    snprintf(set, sizeof set, "graph.tune=%s", path);
+    const char *const sets[] = {set};
+    icestream_config *config = load_with("{}", sets, 1);
+    const ics_kernel_tune *kernels = config->graph.tune.kernels;
+    ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].threads, 256);
+    ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].blocks, 4);
+    ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].registers, 64);
+    ck_assert_uint_eq(kernels[ICS_TUNED_VISIT].threads, 0);
+    ck_assert_uint_eq(kernels[ICS_TUNED_VISIT].registers, 72);
+    ck_assert(!ics_tune_is_given(&kernels[ICS_TUNED_SCATTER]));
+    icestream_config_destroy(config);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* Broken files, and what their errors say after the name of the file. */
+static const struct {
+    const char *text, *expected;
+} broken[] = {
+    {"{\"rows\": []}", ":1:1: error: graph.tune: found no key tune, expected a key tune with a "},
+    {"[1]", ":1:1: error: graph.tune: found no key tune, expected a key tune with a mapping"},
+    {"", ":1:1: error: graph.tune: found no key tune"},
+    {"{\"tune\": 5}", ":1:10: error: graph.tune: found '5', expected a key tune with a mapping"},
+    {"{\"tune\": {\n  \"monolitic\": {\"threads\": 64}}}",
+     ":2:3: error: graph.tune: found the kernel 'monolitic', expected one of create, "},
+    {"{\"tune\": {\"monolithic\": {\"threads\": 100}}}", ":1:37: error: threads: found '100', "},
+    {"{\"tune\": {\"monolithic\": {\"threads\": 512, \"registers\": 255}}}",
+     ":1:25: error: graph.tune.monolithic: found 255 registers for each of 1 x 512 threads"},
+    {"{\"tune\": {", "graph.tune: "},
+};
+
+START_TEST(broken_sweeps_are_errors)
+{
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32], expected[SCRATCH_PATH + 256];
+    scratch_write(scratch_path(&place, "sweep.json", path), broken[_i].text,
+                  strlen(broken[_i].text));
+    snprintf(set, sizeof set, "graph.tune=%s", path);
+    snprintf(expected, sizeof expected, "%s%s", broken[_i].expected[0] == ':' ? path : "",
+             broken[_i].expected);
+    const char *const sets[] = {set};
+    icestream_config *config = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_config_load_text("r.yaml", "{}", 2, sets, 1, &config, &error),
+                     ICESTREAM_E_CONFIG);
+    ck_assert_msg(strstr(error.text, expected) != NULL, "'%s' is missing in:\n%s", expected,
+                  error.text);
+    ck_assert_msg(strstr(error.text, "sweep.json") != NULL, "%s", error.text);
+    scratch_remove(&place);
+}
+END_TEST
+
 ICS_TEST_MAIN("sweep")
 {
     TCase *tests = tcase_create("sweep");
@@ -138,5 +209,7 @@ ICS_TEST_MAIN("sweep")
     tcase_add_test(tests, grids_fit_the_other_kernels);
     tcase_add_test(tests, the_fastest_settings);
     tcase_add_test(tests, the_report);
+    tcase_add_test(tests, a_run_file_takes_the_settings);
+    tcase_add_loop_test(tests, broken_sweeps_are_errors, 0, COUNT(broken));
     suite_add_tcase(suite, tests);
 }

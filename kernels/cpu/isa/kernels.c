@@ -182,6 +182,7 @@ static void tabulate(ics_tabulate_job *job, const ice_tables *tables, ics_wave *
         const uint32_t rest = w.count - begin;
         const uint32_t count = rest < ICS_TABULATE_WAYS ? rest : ICS_TABULATE_WAYS;
         ics_tabulate_begin(job, tables, wave, begin, count, &block.ways);
+        block.emissions = w.emission + begin;
         ics_tabulate_add_ways(job, tables, w.fate + begin, count, &block);
     }
 }
@@ -265,6 +266,7 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
     active.photon.absorption = ics_tabulate_depth(job->table, active.photon.absorption);
     const ice_tabulate_start start = ice_tabulate_start_of(tables, from, photon_id);
     ics_tabulate_block block;
+    block.emissions = &emission;
     while (active.fate == ICE_ALIVE) {
         ice_bounce bounce;
         if (!ice_start_bounce(variants->propagate, tables, active.random, active.optics,
@@ -375,6 +377,9 @@ static ice_fault *find_fault(void)
 
 const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
     .name = ICS_KERNELS_NAME,
+#if defined(ICE_CUSTOM_tabulate)
+    .table_coordinates = ICE_TABULATE_COORDINATES,
+#endif
     .create = create,
     .propagate = ics_propagate,
     .collide = collide,

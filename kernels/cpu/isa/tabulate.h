@@ -6,7 +6,7 @@
 #define ICS_KERNELS_CPU_ISA_TABULATE_H
 
 #include "kernels/cpu/isa/columns.h"
-#include "stages/tabulate.h"
+#include "stages/tabulate_custom.h"
 
 enum {
     ICS_TABULATE_WAYS = 256,  /* segments whose samples are found at a time */
@@ -53,6 +53,7 @@ typedef struct ics_tabulate_ways {
  * whole vectors behind the last sample. */
 typedef struct ics_tabulate_block {
     ics_tabulate_ways ways;
+    const uint32_t *emissions; /* [segments], of their photons */
     uint32_t count;
     int32_t way[ICS_TABULATE_ROOM];    /* index of the segment */
     int32_t number[ICS_TABULATE_ROOM]; /* of the sample on its segment */
@@ -204,6 +205,45 @@ ICE_FN void ics_tabulate_locate_with(const ice_tabulation *table, int32_t geomet
     }
 }
 
+#if defined(ICE_CUSTOM_tabulate)
+/* The coordinates of the user's header. */
+static void ics_tabulate_locate_custom(const ics_tabulate_job *job, const ice_tables *tables,
+                                       ics_tabulate_block *block)
+{
+    const ice_tabulation *table = job->table;
+    for (uint32_t k = 0; k < block->count; ++k) {
+        const int32_t i = block->way[k];
+        const ice_tabulate_way way = ics_tabulate_load_way(&block->ways, i);
+        const ice_tabulate_coordinates at = ice_tabulate_ask(
+            tables, table, &job->origins[block->emissions[i]], &way, block->distance[k]);
+        for (int32_t axis = 0; axis < ICE_TABULATE_COORDINATES; ++axis) {
+            block->coordinates[axis][k] = at.at[axis];
+        }
+        block->ends[k] = at.ends != 0 ? 1 : 0;
+    }
+}
+#endif
+
+/* Finds the coordinates of the samples of the block, and the samples at which a header of the user
+ * ends photons. */
+static void ics_tabulate_locate(const ics_tabulate_job *job, const ice_tables *tables,
+                                ics_tabulate_block *block)
+{
+    (void)tables;
+    memset(block->ends, 0, block->count * sizeof *block->ends);
+#if defined(ICE_CUSTOM_tabulate)
+    if (job->table->geometry == ICE_TABULATE_CUSTOM) {
+        ics_tabulate_locate_custom(job, tables, block);
+        return;
+    }
+#endif
+    if (job->table->geometry == ICE_TABULATE_SPHERICAL) {
+        ics_tabulate_locate_with(job->table, ICE_TABULATE_SPHERICAL, block);
+    } else {
+        ics_tabulate_locate_with(job->table, ICE_TABULATE_CYLINDRICAL, block);
+    }
+}
+
 /* The callers pass a constant for `power`. */
 ICE_FN void ics_tabulate_cells_with(const ice_tabulate_axis *axis, int32_t power,
                                     const float *coordinates, ics_tabulate_block *block)
@@ -307,13 +347,8 @@ static void ics_tabulate_flush(ics_tabulate_job *job, const ice_tables *tables, 
 {
     const ice_tabulation *table = job->table;
     ics_tabulate_find_depths(table->step, tables, block);
-    if (table->geometry == ICE_TABULATE_SPHERICAL) {
-        ics_tabulate_locate_with(table, ICE_TABULATE_SPHERICAL, block);
-    } else {
-        ics_tabulate_locate_with(table, ICE_TABULATE_CYLINDRICAL, block);
-    }
+    ics_tabulate_locate(job, tables, block);
     memset(block->cell, 0, block->count * sizeof *block->cell);
-    memset(block->ends, 0, block->count * sizeof *block->ends);
     for (int32_t i = 0; i < table->axis_count; ++i) {
         const ice_tabulate_axis *axis = &table->axes[i];
         ics_tabulate_cells(axis, block->coordinates[axis->coordinate], block);

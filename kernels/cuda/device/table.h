@@ -18,6 +18,11 @@
 
 #include "kernels/cuda/device/run.h"
 #include "kernels/cuda/device/table_work.h"
+#include "stages/tabulate_custom.h"
+
+#if defined(ICE_CUSTOM_tabulate) && GPU_TABLE_AXES > ICE_TABULATE_COORDINATES
+#error "table.axes has more axes than the header of stages.tabulate has ICE_TABULATE_COORDINATES"
+#endif
 
 /* A thread's photon with the samples of its segment. */
 typedef struct gpu_tabulated {
@@ -45,7 +50,49 @@ ICE_FN uint32_t gpu_table_add(uint64_t *cell, uint64_t units)
     return (uint32_t)((before + units) >> 63);
 }
 
-ICE_FN float gpu_table_coordinate(const ice_tabulate_point *point, int32_t coordinate)
+#if defined(ICE_CUSTOM_tabulate)
+typedef ice_tabulate_coordinates gpu_table_point;
+
+/* Returns the coordinates of a sample, by the user's header. */
+ICE_FN gpu_table_point gpu_table_locate(const ice_tabulation *table, const ice_tables *tables,
+                                        const ics_table_work *work, const gpu_tabulated *own,
+                                        const ice_tabulate_sample *sample)
+{
+    const float distance =
+        ice_tabulate_distance(own->way.first, table->step, own->way.length, own->sample);
+    (void)sample;
+    return ice_tabulate_ask(tables, table, &work->origins[own->active.photon.emission], &own->way,
+                            distance);
+}
+
+ICE_FN int32_t gpu_table_ends(const gpu_table_point *point)
+{
+    return point->ends != 0 ? 1 : 0;
+}
+
+ICE_FN float gpu_table_coordinate(const gpu_table_point *point, int32_t coordinate)
+{
+    return point->at[coordinate];
+}
+#else
+typedef ice_tabulate_point gpu_table_point;
+
+ICE_FN gpu_table_point gpu_table_locate(const ice_tabulation *table, const ice_tables *tables,
+                                        const ics_table_work *work, const gpu_tabulated *own,
+                                        const ice_tabulate_sample *sample)
+{
+    (void)tables, (void)work, (void)own;
+    return ice_tabulate_locate(table, GPU_TABLE_GEOMETRY, sample);
+}
+
+/* Whether a header of the user ends the photon. */
+ICE_FN int32_t gpu_table_ends(const gpu_table_point *point)
+{
+    (void)point;
+    return 0;
+}
+
+ICE_FN float gpu_table_coordinate(const gpu_table_point *point, int32_t coordinate)
 {
     return coordinate == 0   ? point->first
            : coordinate == 1 ? point->azimuth
@@ -53,18 +100,20 @@ ICE_FN float gpu_table_coordinate(const ice_tabulate_point *point, int32_t coord
            : coordinate == 3 ? point->delay
                              : point->impact;
 }
+#endif
 
 /* Adds the next sample of the thread's segment. A photon with a sample outside of an axis where
  * photons end has no later samples. */
 ICE_FN void gpu_table_add_sample(const ice_tabulation *table, const ice_tables *tables,
-                                 gpu_tabulated *own, gpu_table_sums *sums)
+                                 const ics_table_work *work, gpu_tabulated *own,
+                                 gpu_table_sums *sums)
 {
     const int32_t coordinates[] = GPU_TABLE_COORDINATES;
     const int32_t powers[] = GPU_TABLE_POWERS;
     const ice_tabulate_sample sample = ice_tabulate_next(table, tables, &own->way, own->sample);
-    const ice_tabulate_point point = ice_tabulate_locate(table, GPU_TABLE_GEOMETRY, &sample);
+    const gpu_table_point point = gpu_table_locate(table, tables, work, own, &sample);
     uint32_t at = 0;
-    int32_t ends = 0;
+    int32_t ends = gpu_table_ends(&point);
 #if defined(__CUDACC__)
 #pragma unroll
 #endif
@@ -201,7 +250,7 @@ ICS_KERNEL GPU_BOUNDS_TABLE gpu_table(const __grid_constant__ ice_tables given,
                 break;
             }
             if (own.sample < own.count) {
-                gpu_table_add_sample(&table, &tables, &own, &sums);
+                gpu_table_add_sample(&table, &tables, &work, &own, &sums);
             }
         }
         if (!busy && !waiting) {

@@ -25,7 +25,7 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
         (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
         status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
-                                        row->stage_seconds, error);
+                                        row->stage_seconds, &row->load, error);
     }
     return status;
 }

@@ -129,6 +129,7 @@ int ics_bench_sweep(ics_bench *bench, FILE *out, icestream_error *error)
         all.sweep.photons = bench->steps.photons;
         all.sweep.steps = bench->steps.count;
         all.sweep.repeats = bench->repeats;
+        all.sweep.configured = &bench->config->graph.tune;
         ics_sweep_compare(&all.sweep);
         status = bench->options->json
                      ? ics_report_json("bench", ics_sweep_json(&all.sweep), out, error)

@@ -134,6 +134,45 @@ static json_t *row_json(const ics_sweep_row *row)
         row->photon_cost, "nanoseconds_per_bounce", row->bounce_cost, "ratio", row->ratio);
 }
 
+/* Returns the settings of a kernel without those that are left to the default. */
+static json_t *settings_json(const ics_kernel_tune *one)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } members[] = {{"threads", one->threads},
+                   {"blocks_per_multiprocessor", one->blocks},
+                   {"registers", one->registers}};
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof members / sizeof *members; ++i) {
+        if (members[i].value != 0) {
+            json_object_set_new(object, members[i].name, json_integer(members[i].value));
+        }
+    }
+    return object;
+}
+
+static json_t *tune_json(const ics_sweep *sweep)
+{
+    ics_tune tune = sweep->configured != NULL ? *sweep->configured : (ics_tune){{{0}}};
+    bool has_best[ICS_TUNED_COUNT] = {false};
+    json_t *object = json_object();
+    for (size_t i = 0; i < sweep->count; ++i) {
+        const ics_sweep_row *best = ics_sweep_best(sweep, sweep->rows[i].schedule);
+        if (best->kernel != ICS_TUNED_COUNT && !has_best[best->kernel]) {
+            tune.kernels[best->kernel] = best->settings;
+            has_best[best->kernel] = true;
+        }
+    }
+    for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
+        if (ics_tune_is_given(&tune.kernels[i])) {
+            json_object_set_new(object, ics_tune_word((ics_tuned_kernel)i),
+                                settings_json(&tune.kernels[i]));
+        }
+    }
+    return object;
+}
+
 json_t *ics_sweep_json(const ics_sweep *sweep)
 {
     json_t *rows = json_array(), *best = json_array();
@@ -143,8 +182,8 @@ json_t *ics_sweep_json(const ics_sweep *sweep)
             json_array_append_new(best, row_json(ics_sweep_best(sweep, sweep->rows[i].schedule)));
         }
     }
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o}", "device", sweep->device, "steps_from",
-                     sweep->origin, "steps", (json_int_t)sweep->steps, "photons",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "device", sweep->device,
+                     "steps_from", sweep->origin, "steps", (json_int_t)sweep->steps, "photons",
                      (json_int_t)sweep->photons, "best_of", (json_int_t)sweep->repeats, "rows",
-                     rows, "best", best);
+                     rows, "best", best, "tune", tune_json(sweep));
 }

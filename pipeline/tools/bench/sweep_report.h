@@ -28,6 +28,7 @@ typedef struct ics_sweep {
     uint64_t photons;
     size_t steps;
     uint32_t repeats;
+    const ics_tune *configured; /* the settings of the other kernels; NULL: the defaults */
 } ics_sweep;
 
 /* Fills points[ICS_SWEEP_POINTS_MAX] with the settings of a kernel that are measured: those of the
@@ -44,7 +45,9 @@ const ics_sweep_row *ics_sweep_best(const ics_sweep *sweep, ics_schedule schedul
  * ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 int ics_sweep_print(const ics_sweep *sweep, bool markdown, FILE *out, icestream_error *error);
 
-/* Returns the same as JSON, which the caller releases; NULL: no memory. */
+/* Returns the same as JSON, which the caller releases; NULL: no memory. The key `tune` has what
+ * graph.tune may take from the file: the configured settings, replaced by the fastest ones of
+ * each schedule. Of two schedules with the same kernel the first one counts. */
 json_t *ics_sweep_json(const ics_sweep *sweep);
 
 #endif

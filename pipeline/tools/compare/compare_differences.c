@@ -31,7 +31,8 @@ static const char *choice_of(const icestream_config *config, ics_stage stage)
     const char *const names[ICS_STAGES] = {[ICS_STAGE_CREATE] = config->stages.create,
                                            [ICS_STAGE_PROPAGATE] = config->stages.propagate,
                                            [ICS_STAGE_COLLIDE] = config->stages.collide,
-                                           [ICS_STAGE_SCATTER] = config->stages.scatter};
+                                           [ICS_STAGE_SCATTER] = config->stages.scatter,
+                                           [ICS_STAGE_TABULATE] = config->stages.tabulate};
     const char *file = config->stages.custom[stage];
     return file != NULL ? file : names[stage];
 }

@@ -167,6 +167,7 @@ static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, i
     for (size_t i = 0; i < sizeof out->stage_seconds / sizeof *out->stage_seconds; ++i) {
         out->stage_seconds[i] = after->stage_seconds[i] - before->stage_seconds[i];
     }
+    out->load = after->load;
 }
 
 /* What a line of progress needs. */
@@ -249,7 +250,7 @@ int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule
 }
 
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
-                           const ics_step_list *steps, double stage_seconds[6],
+                           const ics_step_list *steps, double stage_seconds[6], ics_load *load,
                            icestream_error *error)
 {
     ics_trial_options options = {.schedule = schedule, .profile = true};
@@ -263,6 +264,9 @@ int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedu
     ics_experiment_trial_destroy(trial);
     for (int i = 0; i < 6; ++i) {
         stage_seconds[i] = measurement.gpu.stage_seconds[i];
+    }
+    if (load != NULL) {
+        *load = measurement.gpu.load;
     }
     return status;
 }

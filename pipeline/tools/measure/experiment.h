@@ -36,6 +36,7 @@ typedef struct ics_gpu_figures {
     uint64_t launches, waves;
     uint64_t device_bytes;   /* allocated device memory (bytes) */
     double stage_seconds[6]; /* time per stage (s) as in ics_gpu_usage; 0 without profile */
+    ics_load load;           /* as in ics_gpu_usage */
     char largest[64];        /* the kernel with the most registers */
     uint32_t registers;      /* registers of that kernel per thread; 0: unknown */
     double bytes_per_bounce; /* pool traffic as in ics_gpu_plan (bytes); 0: none */
@@ -95,9 +96,10 @@ int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule
 bool ics_experiment_can_profile(ics_schedule schedule);
 
 /* Measures where a GPU's time goes: runs the steps once and times every kernel of a loop, or
- * samples the stages of a schedule with one kernel, as in ics_gpu_usage. Not for auto. */
+ * samples the stages of a schedule with one kernel, as in ics_gpu_usage. Not for auto. `load`
+ * receives the load of the multiprocessors, and may be NULL. */
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
-                           const ics_step_list *steps, double stage_seconds[6],
+                           const ics_step_list *steps, double stage_seconds[6], ics_load *load,
                            icestream_error *error);
 
 /* Frees the hits and keeps the figures. Accepts a measurement of zeros. */

@@ -82,7 +82,7 @@ static int plan_table(const icestream_config *config, const ics_world *world, in
 {
     ics_gpu_options options;
     ics_device_table table = {.samples = 0};
-    out->wanted = config->stages.tabulate != ICS_TABULATE_NONE;
+    out->wanted = ics_config_tabulate(config) != ICS_TABULATE_NONE;
     if (!out->wanted) {
         return ICESTREAM_OK;
     }

@@ -1,7 +1,5 @@
 #include "pipeline/tools/tabulate/table_setting.h"
 
-#include "pipeline/config/config_table.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,12 +23,19 @@ enum { POSITION_AXES = 3, CLSIM_AXES = 4, AZIMUTH = 1, DELAY = 3 };
 
 static const ics_table_axis *clsim_axes(const icestream_config *config)
 {
-    return config->stages.tabulate == ICS_TABULATE_CYLINDRICAL ? cylindrical : spherical;
+    return ics_config_tabulate(config) == ICS_TABULATE_CYLINDRICAL ? cylindrical : spherical;
+}
+
+/* Takes a name or a unit that the configuration has checked. */
+static void copy_word(char *out, size_t size, const char *word)
+{
+    snprintf(out, size, "%s", word);
 }
 
 size_t ics_table_setting_axes(const icestream_config *config, ics_table_axis *out)
 {
     const ics_table_axis *known = clsim_axes(config);
+    const ics_tabulate geometry = ics_config_tabulate(config);
     if (config->table.axis_count == 0) {
         memcpy(out, known, CLSIM_AXES * sizeof *out);
         if (config->table.azimuth) {
@@ -41,7 +46,13 @@ size_t ics_table_setting_axes(const icestream_config *config, ics_table_axis *ou
     }
     for (size_t i = 0; i < config->table.axis_count; ++i) {
         const ics_axis_config *axis = &config->table.axes[i];
-        out[i] = known[ics_config_table_coordinate(config->stages.tabulate, axis->name)];
+        if (geometry == ICS_TABULATE_CUSTOM) {
+            out[i] = (ics_table_axis){.edges = NULL};
+            copy_word(out[i].name, sizeof out[i].name, axis->name);
+            copy_word(out[i].unit, sizeof out[i].unit, axis->unit != NULL ? axis->unit : "1");
+        } else {
+            out[i] = known[ics_config_table_coordinate(geometry, axis->name)];
+        }
         out[i].from = axis->from;
         out[i].to = axis->to;
         out[i].bins = axis->bins;
@@ -55,13 +66,14 @@ ics_table_geometry ics_table_setting_geometry(const icestream_config *config)
     ics_table_axis axes[ICE_TABULATE_AXES];
     const ics_table_axis *known = clsim_axes(config);
     const size_t count = ics_table_setting_axes(config, axes);
+    const ics_tabulate geometry = ics_config_tabulate(config);
     for (size_t i = 0; i < POSITION_AXES; ++i) {
-        if (i >= count || strcmp(axes[i].name, known[i].name) != 0) {
+        if (geometry == ICS_TABULATE_CUSTOM || i >= count ||
+            strcmp(axes[i].name, known[i].name) != 0) {
             return ICS_TABLE_CUSTOM;
         }
     }
-    return config->stages.tabulate == ICS_TABULATE_SPHERICAL ? ICS_TABLE_SPHERICAL
-                                                             : ICS_TABLE_CYLINDRICAL;
+    return geometry == ICS_TABULATE_SPHERICAL ? ICS_TABLE_SPHERICAL : ICS_TABLE_CYLINDRICAL;
 }
 
 void ics_table_setting_indices(const ice_tables *tables, double *phase, double *group)
@@ -131,30 +143,42 @@ static int set_acceptance(const icestream_config *config, const ice_angular *ang
     return ICESTREAM_OK;
 }
 
+static ice_tabulate_geometry stage_geometry(ics_tabulate geometry)
+{
+    static const ice_tabulate_geometry names[] = {[ICS_TABULATE_NONE] = ICE_TABULATE_NONE,
+                                                  [ICS_TABULATE_SPHERICAL] = ICE_TABULATE_SPHERICAL,
+                                                  [ICS_TABULATE_CYLINDRICAL] =
+                                                      ICE_TABULATE_CYLINDRICAL,
+                                                  [ICS_TABULATE_CUSTOM] = ICE_TABULATE_CUSTOM};
+    return names[geometry];
+}
+
 int ics_table_setting_stage(const icestream_config *config, const ice_tables *tables,
                             const ice_detector *detector, ics_device_table *out,
                             icestream_error *error)
 {
     ics_table_axis axes[ICE_TABULATE_AXES];
     double phase, group;
-    const bool is_cylinder = config->stages.tabulate == ICS_TABULATE_CYLINDRICAL;
+    const ics_tabulate geometry = ics_config_tabulate(config);
+    const bool is_cylinder = geometry == ICS_TABULATE_CYLINDRICAL;
+    const bool is_custom = geometry == ICS_TABULATE_CUSTOM;
     const size_t count = ics_table_setting_axes(config, axes);
     ICS_TRY(check_physics(config, tables, error));
     ics_table_setting_indices(tables, &phase, &group);
     ice_tabulation *stage = &out->stage;
-    *stage = (ice_tabulation){
-        .axis_count = (int32_t)count,
-        .geometry = is_cylinder ? ICE_TABULATE_CYLINDRICAL : ICE_TABULATE_SPHERICAL,
-        .full_azimuth = config->table.azimuth,
-        .step = (float)config->table.step,
-        .inverse_step = (float)(1.0 / config->table.step),
-        .absorption_lengths = (float)config->table.absorption_lengths,
-        .inverse_speed = (float)((is_cylinder ? 1.0 : group) / ICE_LIGHT_SPEED),
-        .cherenkov_tangent = (float)sqrt(phase * phase - 1.0)};
+    *stage =
+        (ice_tabulation){.axis_count = (int32_t)count,
+                         .geometry = stage_geometry(geometry),
+                         .full_azimuth = config->table.azimuth,
+                         .step = (float)config->table.step,
+                         .inverse_step = (float)(1.0 / config->table.step),
+                         .absorption_lengths = (float)config->table.absorption_lengths,
+                         .inverse_speed = (float)((is_cylinder ? 1.0 : group) / ICE_LIGHT_SPEED),
+                         .cherenkov_tangent = (float)sqrt(phase * phase - 1.0)};
     ICS_TRY(set_acceptance(config, &detector->angular, stage, error));
     for (size_t i = 0; i < count; ++i) {
-        const int at = ics_config_table_coordinate(config->stages.tabulate, axes[i].name);
-        const bool is_distance = at == 0 || at == DELAY || (at == 2 && is_cylinder);
+        const int at = is_custom ? (int)i : ics_config_table_coordinate(geometry, axes[i].name);
+        const bool is_distance = !is_custom && (at == 0 || at == DELAY || (at == 2 && is_cylinder));
         stage->axes[i] = axis_of(&axes[i], at, !config->table.outside, is_distance);
     }
     uint32_t stride = 1;

@@ -2,7 +2,7 @@
 #ifndef ICS_TOOLS_TABULATE_TABLE_SETTING_H
 #define ICS_TOOLS_TABULATE_TABLE_SETTING_H
 
-#include "pipeline/config/config.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/devices/device_table.h"
 #include "pipeline/table/table.h"
 
@@ -11,7 +11,7 @@
 size_t ics_table_setting_axes(const icestream_config *config, ics_table_axis *out);
 
 /* Returns the geometry of the table: CUSTOM, whose bins have no volume, if an axis of position is
- * left out. */
+ * left out, or if a header of the user computes the coordinates. */
 ics_table_geometry ics_table_setting_geometry(const icestream_config *config);
 
 /* Fills everything but the memory of the sums. `tables` and `detector` are those of the

@@ -181,9 +181,10 @@ static int prepare(making *m, icestream_error *error)
 int ics_tabulate_make(const icestream_config *config, const char *path, bool force, FILE *report,
                       icestream_error *error)
 {
-    if (config->stages.tabulate == ICS_TABULATE_NONE) {
+    if (ics_config_tabulate(config) == ICS_TABULATE_NONE) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "stages.tabulate: found none, expected spherical or cylindrical");
+                             "stages.tabulate: found none, expected spherical or cylindrical, or "
+                             "{source: path}");
     }
     making *m = calloc(1, sizeof *m);
     if (m == NULL) {

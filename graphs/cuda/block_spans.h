@@ -1,0 +1,14 @@
+/* The begins and ends of blocks that kernels with a profile record (kernels/cuda/device/clocks.h).
+ */
+#ifndef ICS_GRAPHS_CUDA_BLOCK_SPANS_H
+#define ICS_GRAPHS_CUDA_BLOCK_SPANS_H
+
+#include "graphs/load.h"
+
+#include <cuda_runtime_api.h>
+
+/* Evaluates `spans`, an ics_block_spans in the memory of the current device; NULL: there are none.
+ * `processors`: of the device. out->processors is 0 if they cannot be read. */
+void ics_block_spans_read(const void *spans, uint32_t processors, ics_load *out);
+
+#endif

@@ -1,0 +1,99 @@
+#include "pipeline/tools/measure/load_report.h"
+
+#include "pipeline/tools/measure/report.h"
+
+/* The rows with a load, as many as the table of parts has columns for. */
+enum { MOST = (ICS_REPORT_COLUMNS - 1) / 2, HEADING = 96 };
+typedef struct loaded {
+    const ics_row *rows[MOST];
+    size_t count;
+} loaded;
+
+static int print_processors(const loaded *found, bool markdown, FILE *out, icestream_error *error)
+{
+    static const char *const headings[] = {"schedule", "launches", "ms",     "SMs", "busy %",
+                                           "least %",  "SM",       "most %", "SM"};
+    ics_report *report = ics_report_create(headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; i < found->count; ++i) {
+        const ics_load *load = &found->rows[i]->load;
+        ics_report_cell(report, "%s", found->rows[i]->name);
+        ics_report_cell(report, "%u", load->launches);
+        ics_report_cell(report, "%.3f", 1e3 * load->seconds);
+        ics_report_cell(report, "%u", load->processors);
+        ics_report_cell(report, "%.2f", 100.0 * load->mean);
+        ics_report_cell(report, "%.2f", 100.0 * load->least);
+        ics_report_cell(report, "%u", load->least_at);
+        ics_report_cell(report, "%.2f", 100.0 * load->most);
+        ics_report_cell(report, "%u", load->most_at);
+    }
+    const int status = ics_report_print(report, markdown, 0, out, error);
+    ics_report_destroy(report);
+    return status;
+}
+
+static int print_parts(const loaded *found, bool markdown, FILE *out, icestream_error *error)
+{
+    char texts[2 * MOST][HEADING];
+    const char *headings[1 + 2 * MOST] = {"until %"};
+    for (size_t i = 0; i < found->count; ++i) {
+        snprintf(texts[2 * i], HEADING, "%s busy %%", found->rows[i]->name);
+        snprintf(texts[2 * i + 1], HEADING, "%s blocks %%", found->rows[i]->name);
+        headings[1 + 2 * i] = texts[2 * i];
+        headings[2 + 2 * i] = texts[2 * i + 1];
+    }
+    ics_report *report = ics_report_create(headings, 1 + 2 * found->count);
+    for (int part = 0; part < ICS_LOAD_INTERVALS; ++part) {
+        ics_report_cell(report, "%d", (part + 1) * 100 / ICS_LOAD_INTERVALS);
+        for (size_t i = 0; i < found->count; ++i) {
+            ics_report_cell(report, "%.2f", 100.0 * found->rows[i]->load.busy[part]);
+            ics_report_cell(report, "%.2f", 100.0 * found->rows[i]->load.blocks[part]);
+        }
+    }
+    const int status = ics_report_print(report, markdown, 0, out, error);
+    ics_report_destroy(report);
+    return status;
+}
+
+int ics_load_print(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
+                   icestream_error *error)
+{
+    loaded found = {.count = 0};
+    for (size_t i = 0; i < count && found.count < MOST; ++i) {
+        if (rows[i]->load.launches > 0) {
+            found.rows[found.count++] = rows[i];
+        }
+    }
+    if (found.count == 0) {
+        return ICESTREAM_OK;
+    }
+    fputs("\nMultiprocessors (SM) in the run of the stages: the time of launches, the share of it "
+          "in which an\nSM has a block, and the least and the most loaded SM.\n\n",
+          out);
+    int status = print_processors(&found, markdown, out, error);
+    if (status == ICESTREAM_OK) {
+        fputs("\nIn each twentieth of a launch: the share of the SMs that have a block, and of the "
+              "blocks that run.\n\n",
+              out);
+        status = print_parts(&found, markdown, out, error);
+    }
+    return status;
+}
+
+static json_t *list_of(const double *parts)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < ICS_LOAD_INTERVALS; ++i) {
+        json_array_append_new(list, json_real(parts[i]));
+    }
+    return list;
+}
+
+json_t *ics_load_json(const ics_load *load)
+{
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:o, s:o}", "count",
+                     (json_int_t)load->processors, "launches", (json_int_t)load->launches,
+                     "seconds", load->seconds, "busy_mean", load->mean, "busy_least", load->least,
+                     "least_number", (json_int_t)load->least_at, "busy_most", load->most,
+                     "most_number", (json_int_t)load->most_at, "busy_in_parts", list_of(load->busy),
+                     "blocks_in_parts", list_of(load->blocks));
+}
