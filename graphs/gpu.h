@@ -64,7 +64,7 @@ typedef struct ics_gpu_options {
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
     ics_tune tune;           /* of single kernels; a remembered choice depends on it, too */
-    ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
+    ice_photon_axes photons; /* the histograms of photons */
     bool check;              /* check what every stage returns (stages/check.h) */
     double watchdog;         /* a launch without progress for this time (s) counts as stuck */
     bool use_cache;          /* for programs and choices */
@@ -123,7 +123,8 @@ typedef struct ics_gpu_result {
     ics_arrivals arrivals; /* the caller of ics_gpu_take() frees them; their indices of emissions
                               count from the first emission of the batch */
     ice_account account;   /* with the created photons */
-    uint64_t bounces[ICE_BOUNCE_CELLS]; /* histogram of bounces; zeros without one */
+    /* The histograms of photons: options.photons.cells counts, then zeros. */
+    uint64_t photon_cells[ICE_PHOTON_CELLS];
 } ics_gpu_result;
 
 /* Does everything that is possible without waiting: launches, downloads, completed batches.

@@ -49,9 +49,8 @@ typedef struct ics_lane_launch {
     ics_lane_report *report; /* pinned: what they did */
     ice_arrival *hits;       /* device, [hits] */
     ice_arrival *download;   /* pinned, [hits] */
-    /* Pinned, [ICS_LANE_BATCHES][ICS_BOUNCE_COUNTS]: a copy of the histograms of bounces; NULL:
-     * there are none. */
-    unsigned long long *bounces;
+    /* Pinned, a copy of ics_lane_memory.photon_cells; NULL: there are no histograms. */
+    unsigned long long *photon_cells;
     uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it works on, 0: none */
     uint32_t count;                   /* recorded hits */
     cudaEvent_t begun, computed, reported, downloaded;
@@ -102,6 +101,12 @@ typedef struct ics_lane {
  * is NULL. */
 uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables,
                         ics_gpu_plan *plan);
+
+/* Returns the size of the histograms of photons of all batches of a lane, in all shares (bytes). */
+static inline uint64_t ics_lane_photon_bytes(const ics_gpu_options *options)
+{
+    return (uint64_t)ICS_LANE_BATCHES * ICS_SHARES * options->photons.cells * sizeof(uint64_t);
+}
 
 /* Makes a lane in a zeroed struct. `memory`: device memory of ics_lane_bytes() bytes, which the
  * caller owns. `tables`: with device pointers. `options` must outlive the lane. After an error the
