@@ -49,13 +49,14 @@ typedef struct ice_photon_axes {
  * depends on `bins` alone, so that a compiler that knows it makes no loop and no branch. */
 ICE_FN uint32_t ice_photon_cell(const uint32_t *edges, uint32_t bins, uint32_t word)
 {
-    uint32_t cell = 0, left = bins + 1;
+    const uint32_t *at = edges;
+    uint32_t left = bins + 1;
     while (left > 1) {
         const uint32_t half = left / 2;
-        cell += word >= edges[cell + half - 1] ? half : 0;
+        at += word >= at[half - 1] ? half : 0;
         left -= half;
     }
-    return cell + (word >= edges[cell] ? 1 : 0);
+    return (uint32_t)(at - edges) + (word >= *at ? 1 : 0);
 }
 
 #endif

@@ -75,7 +75,7 @@ static void define_photons(writer *to, const ice_photon_axes *axes)
                    axis->edges[i], "u");
         }
     }
-    append(to, has_ways ? "\n#define GPU_SPECIAL_PHOTON_WAYS " : "\n", 1, "\n");
+    append(to, "\n#define GPU_SPECIAL_PHOTON_WAYS ", has_ways, "\n");
 }
 
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,

@@ -109,9 +109,9 @@ typedef struct ics_share {
     uint32_t unused[14];
 } ics_share;
 
-/* Shared memory of a block for the histograms of photons, with `cells` cells in all, of all batches
- * (bytes). */
-#define ICS_PHOTON_BYTES(cells) (ICS_LANE_BATCHES * (cells)*4u)
+/* Shared memory of a block for the histograms of photons of all batches, and for their edges
+ * (bytes, at most). `cells`: of all histograms together, which is more than their edges. */
+#define ICS_PHOTON_BYTES(cells) ((ICS_LANE_BATCHES + 1) * (cells)*4u)
 
 /* Bits of ics_launch_progress.decision. */
 #define ICS_GOES_ON  1u /* another trip follows */

@@ -25,7 +25,7 @@ typedef struct gpu_hit_sink {
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
 
 #define ICE_PUT_ARRIVAL(sink, arrival) gpu_put_hit(sink, arrival)
-#if !defined(GPU_SPECIAL_PHOTON_WAYS)
+#if !GPU_SPECIAL_PHOTON_WAYS
 #define ICE_CUTS_SEGMENT 0
 #endif
 #include "kernels/cuda/device/clocks.h"
@@ -59,19 +59,24 @@ ICE_FN ice_variants gpu_special_variants(void)
 enum { GPU_COUNT_HITS = ICE_ALIVE, GPU_COUNT_BOUNCES = ICE_FATES, GPU_COUNTS = ICE_FATES + 3 };
 
 /* The histograms of photons. The block has them for every batch, in shared memory behind its
- * counts. */
+ * counts, and behind them a copy of the edges, because an address in shared memory takes fewer
+ * instructions. */
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
 static __device__ const uint32_t gpu_photon_edges[] = {GPU_SPECIAL_PHOTON_EDGES};
-enum { GPU_PHOTON_CELLS = GPU_SPECIAL_PHOTON_CELLS };
+enum {
+    GPU_PHOTON_CELLS = GPU_SPECIAL_PHOTON_CELLS,
+    GPU_PHOTON_EDGES = sizeof gpu_photon_edges / sizeof *gpu_photon_edges
+};
 #else
-enum { GPU_PHOTON_CELLS = 0 };
+enum { GPU_PHOTON_CELLS = 0, GPU_PHOTON_EDGES = 0 };
 #endif
 #define GPU_PHOTON_FIRST (ICS_LANE_BATCHES * GPU_COUNTS)
-#define GPU_BLOCK_COUNTS (GPU_PHOTON_FIRST + ICS_LANE_BATCHES * GPU_PHOTON_CELLS)
+#define GPU_EDGES_FIRST  (GPU_PHOTON_FIRST + ICS_LANE_BATCHES * GPU_PHOTON_CELLS)
+#define GPU_BLOCK_COUNTS (GPU_EDGES_FIRST + GPU_PHOTON_EDGES)
 
 /* Whether the path and the wavelength of a photon that ends are counted; 0: they have no meaning in
  * an ice_photon_end. */
-#if defined(GPU_SPECIAL_PHOTON_WAYS)
+#if GPU_SPECIAL_PHOTON_WAYS
 enum { GPU_COUNTS_WAYS = 1 };
 #else
 enum { GPU_COUNTS_WAYS = 0 };
@@ -79,9 +84,14 @@ enum { GPU_COUNTS_WAYS = 0 };
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
 {
-    for (uint32_t i = threadIdx.x; i < GPU_BLOCK_COUNTS; i += blockDim.x) {
+    for (uint32_t i = threadIdx.x; i < GPU_EDGES_FIRST; i += blockDim.x) {
         counts[i] = 0;
     }
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+    for (uint32_t i = threadIdx.x; i < GPU_PHOTON_EDGES; i += blockDim.x) {
+        counts[GPU_EDGES_FIRST + i] = gpu_photon_edges[i];
+    }
+#endif
     __syncthreads();
 }
 
@@ -106,7 +116,7 @@ ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint
 
 /* In a list of all histograms: adds `one` to the cell of `end` of each of them. */
 #define GPU_ADD_PHOTON(quantity, bins, first_cell, first_edge)                                     \
-    atomicAdd(&cells[first_cell + ice_photon_cell(gpu_photon_edges + first_edge, bins,             \
+    atomicAdd(&cells[first_cell + ice_photon_cell(edges + first_edge, bins,                        \
                                                   ice_photon_word(tables, quantity, end))],        \
               one);
 #endif
@@ -130,6 +140,7 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t e
     }
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
     uint32_t *cells = counts + GPU_PHOTON_FIRST + gpu_batch_of(emission) * GPU_PHOTON_CELLS;
+    const uint32_t *edges = counts + GPU_EDGES_FIRST;
     const uint32_t one = 1;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
@@ -176,6 +187,7 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
     atomicAdd(&mine->bounces, (unsigned long long)end.bounces);
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
     unsigned long long *cells = gpu_photon_cells_of(lane, gpu_batch_of(emission));
+    const uint32_t *edges = gpu_photon_edges;
     const unsigned long long one = 1;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif

@@ -43,7 +43,7 @@
  *   GPU_SPECIAL_PHOTON_CELLS       cells of all histograms
  *   GPU_SPECIAL_PHOTON_EDGES       the edges of all histograms with commas between them
  *   GPU_SPECIAL_PHOTONS(ROW)       ROW(quantity, bins, first cell, first edge) of each of them
- *   GPU_SPECIAL_PHOTON_WAYS        only if one needs more of a photon than its bounces
+ *   GPU_SPECIAL_PHOTON_WAYS        1: one needs more of a photon than its bounces; 0: none does
  *
  * Without histograms none of them is defined, and no kernel has an instruction for them. */
 
