@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What a histogram of bounces costs on a GPU, and whether it is that of the CPU.
+# What histograms of photons cost on a GPU, and whether they are those of the CPU.
 #
 #   bench/histograms.sh [ICESTREAM [PHOTONS [REPEATS]]]
 #
-# PHOTONS: of each run, a multiple of 10000; 1e8 by default. REPEATS: pairs of runs, with and without the histogram in
-# turn; 5 by default. First compares the hit files of a CPU and of every schedule of the GPU in portable maths, with
-# 1e5 photons; the exit status is 1 if two differ. Then prints a table in Markdown: the median of the time of the
-# kernels in fast maths without and with the histogram, and the difference in per cent.
+# PHOTONS: of each run, a multiple of 10000; 1e8 by default. REPEATS: rounds of runs without histograms, with that of
+# bounces, and with those of bounces, path and delay in turn; 5 by default. First compares the hit files of a CPU and
+# of every schedule of the GPU in portable maths, with 1e5 photons; the exit status is 1 if two differ. Then prints a
+# table in Markdown: the median of the time of the kernels in fast maths without histograms, and how much longer they
+# take with them, in per cent.
 set -euo pipefail
 icestream=$(realpath "${1:-icestream}")
 photons=${2:-1e8}
@@ -16,10 +17,11 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 schedules="wavefront fused monolithic job-queue thread-per-step warp-wavefront"
-cat >with.yaml <<'END'
-sink: {checkpoint: off, name: hits.npy, histograms: [{name: bounces, from: 1, to: 1000, bins: 24, scale: log}]}
-END
+bounces="{name: bounces, from: 1, to: 1000, bins: 24, scale: log}"
+ways="{name: path, from: 1, to: 1000, bins: 24, scale: log}, {name: delay, from: 0, to: 4000, bins: 64}"
 echo "sink: {checkpoint: off, name: hits.npy}" >without.yaml
+echo "sink: {checkpoint: off, name: hits.npy, histograms: [$bounces]}" >bounces.yaml
+echo "sink: {checkpoint: off, name: hits.npy, histograms: [$bounces, $ways]}" >ways.yaml
 
 # compute CONFIGURATION FOLDER SETTING...: makes FOLDER/hits.npy and FOLDER/summary.json.
 compute() {
@@ -29,9 +31,9 @@ compute() {
     }
 }
 
-compute with cpu -s workload.steps=10 -s device.backend=cpu -s device.math=portable
+compute ways cpu -s workload.steps=10 -s device.backend=cpu -s device.math=portable
 for schedule in $schedules; do
-    compute with "$schedule" -s workload.steps=10 -s device.backend=cuda -s device.math=portable \
+    compute ways "$schedule" -s workload.steps=10 -s device.backend=cuda -s device.math=portable \
         -s graph.schedule="$schedule"
     cmp cpu/hits.npy "$schedule/hits.npy" || exit 1
 done
@@ -44,22 +46,22 @@ kernel_seconds() {
 }
 
 median() {
-    sort -g | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
+    sort -g "$1.times" | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
 }
 
-echo "| schedule | without (s) | with (s) | difference (%) |"
+echo "| schedule | without (s) | bounces (%) | bounces, path and delay (%) |"
 echo "| --- | ---: | ---: | ---: |"
 for schedule in $schedules; do
-    rm -f without.times with.times
+    rm -f ./*.times
     for ((i = 0; i <= repeats; ++i)); do
-        for which in without with; do
+        for which in without bounces ways; do
             compute "$which" "$which" -s workload.steps="$steps" -s device.backend=cuda \
                 -s device.math=fast -s graph.schedule="$schedule"
-            if [ "$i" -gt 0 ]; then # the first pair compiles the kernels
+            if [ "$i" -gt 0 ]; then # the first round compiles the kernels
                 kernel_seconds "$which" >>"$which.times"
             fi
         done
     done
-    awk -v name="$schedule" -v without="$(median <without.times)" -v with="$(median <with.times)" \
-        'BEGIN { printf "| %s | %.4f | %.4f | %.2f |\n", name, without, with, 100 * (with / without - 1) }'
+    awk -v name="$schedule" -v without="$(median without)" -v bounces="$(median bounces)" -v ways="$(median ways)" \
+        'BEGIN { printf "| %s | %.4f | %.2f | %.2f |\n", name, without, 100 * (bounces / without - 1), 100 * (ways / without - 1) }'
 done

@@ -4,6 +4,7 @@
 
 #include "graphs/graph.h"
 #include "kernels/cpu/custom.h"
+#include "stages/photon_end.h"
 
 struct ics_graph {
     ics_graph_options options;
@@ -13,7 +14,7 @@ struct ics_graph {
     ics_wave wave;              /* wavefront only */
     void *wave_memory;          /* memory of the columns of `wave` */
     ics_tabulate_job table;     /* table.table NULL: hits are recorded */
-    uint64_t bounces[ICE_BOUNCE_CELLS]; /* of the photons that ended in this run of the graph */
+    uint64_t photon_cells[ICE_PHOTON_CELLS]; /* of photons that ended in this run of the graph */
 };
 
 /* Default number of slots of a wave. A slot has 128 bytes, so that a wave fits into the second
@@ -32,10 +33,16 @@ static inline ics_tabulate_job *ics_cpu_table(ics_graph *graph)
     return graph->table.table != NULL ? &graph->table : NULL;
 }
 
-/* Counts a photon that has ended in the histogram of bounces. Only with options.bounces. */
-static inline void ics_cpu_count_bounces(ics_graph *graph, uint32_t bounces)
+/* Counts a photon that has ended in the histograms of photons. */
+static inline void ics_cpu_count_end(ics_graph *graph, ice_photon_end end)
 {
-    graph->bounces[ice_bounce_cell(&graph->options.bounces, bounces)]++;
+    uint64_t *cells = graph->photon_cells;
+    for (uint32_t i = 0; i < graph->options.photons.count; ++i) {
+        const ice_photon_axis *axis = &graph->options.photons.items[i];
+        const uint32_t word = ice_photon_word(graph->tables, axis->quantity, end);
+        cells[ice_photon_cell(axis->edges, axis->bins, word)]++;
+        cells += axis->bins + 2;
+    }
 }
 
 /* Whether the run shall stop. */

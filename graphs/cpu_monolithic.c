@@ -16,14 +16,12 @@ int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint
                                                 emissions, i, photon_id, account);
                 continue;
             }
-            const uint64_t before = account->bounces;
+            ics_carried carried = {.account = account};
             if (graph->kernels->carry(&graph->options.variants, graph->tables, emissions, i,
-                                      photon_id, sink, account)) {
+                                      photon_id, sink, &carried)) {
                 return ICESTREAM_E_MEMORY;
             }
-            if (graph->options.bounces.bins > 0) {
-                ics_cpu_count_bounces(graph, (uint32_t)(account->bounces - before));
-            }
+            ics_cpu_count_end(graph, carried.end);
         }
     }
     return ICESTREAM_OK;

@@ -30,22 +30,27 @@ static uint32_t refill(source *from, const ics_wave *wave)
     return slot - wave->count;
 }
 
-/* Before scatter: scatter adds a bounce to every photon. A photon that propagate has dropped has no
- * segment, so its number goes down by 1 here (modulo 2^32). Nothing else reads it any more. */
+/* Between propagate and collide: scatter adds a bounce and the length of a segment to every photon.
+ * A photon that propagate has dropped has no segment, so the number of its bounces goes down by 1
+ * here (modulo 2^32), and the length becomes 0. Nothing else reads them any more. */
 static void uncount_dropped(const ics_wave *wave)
 {
     for (uint32_t i = 0; i < wave->count; ++i) {
-        wave->scatters[i] -= wave->fate[i] != ICE_ALIVE ? 1 : 0;
+        if (wave->fate[i] != ICE_ALIVE) {
+            wave->scatters[i] -= 1;
+            wave->length[i] = 0.0f;
+        }
     }
 }
 
-/* Before compact: counts the photons that have ended in the histogram of bounces. */
-static void count_bounces(ics_graph *graph)
+/* Before compact: counts the photons that have ended in the histograms of photons. */
+static void count_ends(ics_graph *graph)
 {
     const ics_wave *wave = &graph->wave;
     for (uint32_t i = 0; i < wave->count; ++i) {
         if (wave->fate[i] != ICE_ALIVE) {
-            ics_cpu_count_bounces(graph, wave->scatters[i]);
+            ics_cpu_count_end(
+                graph, (ice_photon_end){wave->scatters[i], wave->path[i], wave->wavelength[i]});
         }
     }
 }
@@ -83,7 +88,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
             kernels->remember(job, wave);
         }
         kernels->propagate(variants->propagate, tables, wave);
-        if (graph->options.bounces.bins > 0) {
+        if (graph->options.photons.count > 0) {
             uncount_dropped(wave);
         }
         if (job != NULL) {
@@ -92,8 +97,8 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
             return ICESTREAM_E_MEMORY;
         }
         kernels->scatter(variants->scatter, tables, wave);
-        if (graph->options.bounces.bins > 0) {
-            count_bounces(graph);
+        if (graph->options.photons.count > 0) {
+            count_ends(graph);
         }
         kernels->compact(variants->compact, wave, account);
     }

@@ -66,7 +66,7 @@ typedef struct ics_gpu_options {
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
     ics_tune tune;           /* of single kernels; a remembered choice depends on it, too */
-    ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
+    ice_photon_axes photons; /* the histograms of photons */
     /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
      * pointers, and copied when the GPU is made. */
     const ics_hit_sum_rule *sums;
@@ -139,8 +139,9 @@ typedef struct ics_gpu_result {
      * a batch without steps, or that had a hit for which there is no sum. */
     ics_arrivals arrivals;
     ics_hit_sums sums;
-    ice_account account;                /* with the created photons */
-    uint64_t bounces[ICE_BOUNCE_CELLS]; /* histogram of bounces; zeros without one */
+    ice_account account; /* with the created photons */
+    /* The histograms of photons: options.photons.cells counts, then zeros. */
+    uint64_t photon_cells[ICE_PHOTON_CELLS];
 } ics_gpu_result;
 
 /* Does everything that is possible without waiting: launches, downloads, completed batches.

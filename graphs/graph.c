@@ -207,7 +207,7 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
                   ics_arrivals *arrivals, ice_account *account)
 {
     ics_arrival_sink sink = {ics_graph_arrivals_put, arrivals};
-    memset(graph->bounces, 0, sizeof graph->bounces);
+    memset(graph->photon_cells, 0, sizeof graph->photon_cells);
     for (uint32_t i = 0; i < count; ++i) {
         account->created += emissions[i].photons;
     }
@@ -219,9 +219,9 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
     return ics_graph_fault(graph).kind != ICE_FAULT_NONE ? ICESTREAM_E_CONFIG : status;
 }
 
-const uint64_t *ics_graph_bounces(const ics_graph *graph)
+const uint64_t *ics_graph_photon_cells(const ics_graph *graph)
 {
-    return graph->bounces;
+    return graph->photon_cells;
 }
 
 int ics_graph_tabulate(ics_graph *graph, const ice_emission *emissions,

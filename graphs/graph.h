@@ -20,8 +20,8 @@
 #include "base/icestream_error.h"
 #include "graphs/options.h"
 #include "kernels/stage.h"
-#include "stages/bounce_histogram.h"
 #include "stages/photon.h"
+#include "stages/photon_histogram.h"
 #include "stages/tabulate.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
@@ -41,7 +41,7 @@ typedef struct ics_graph_options {
     const char *instruction_set;    /* "auto", "baseline", "avx2" or "avx512" */
     const ice_tabulation *table;    /* filled by all graphs that have it; NULL: hits are recorded */
     bool fills_table_alone;         /* no other thread adds to the table while this graph runs */
-    ice_bounce_axis bounces;        /* of the histogram of bounces; bins 0: there is none */
+    ice_photon_axes photons;        /* the histograms of photons */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
 } ics_graph_options;
 
@@ -79,9 +79,9 @@ void ics_graph_destroy(ics_graph *graph);
 int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                   ics_arrivals *arrivals, ice_account *account);
 
-/* Returns the histogram of bounces of the photons of the last ics_graph_run(): [ICE_BOUNCE_CELLS],
- * zeros without options.bounces. Only after ICESTREAM_OK. */
-const uint64_t *ics_graph_bounces(const ics_graph *graph);
+/* Returns the histograms of the photons of the last ics_graph_run(): [ICE_PHOTON_CELLS], of which
+ * the first options.photons.cells are counts, and the others 0. Only after ICESTREAM_OK. */
+const uint64_t *ics_graph_photon_cells(const ics_graph *graph);
 
 /* As ics_graph_run(), for a graph with a table: adds samples to the table, and no arrivals to
  * anything. `origins`: [count], of the emissions, all without a pulse. *samples: how many samples

@@ -107,7 +107,8 @@ bool ics_schedule_has(const ics_gpu_schedule *schedule, ics_tuned_kernel kernel)
  * larger one. */
 uint32_t ics_schedule_block_of(ics_tuned_kernel kernel);
 
-/* The largest block that the kernels can have: what its warps have in shared memory has to fit. */
-uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, bool counts_bounces);
+/* The largest block that the kernels can have: what its warps have in shared memory has to fit,
+ * with the histograms of photons, which have `photon_cells` cells in all. */
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, uint32_t photon_cells);
 
 #endif

@@ -8,6 +8,12 @@
 #include "stages/random.h"
 #include "stages/shape.h"
 
+/* 1: the segment of a photon that a module ends is cut at the module, so that its path is that to
+ * the module. Kernels of a GPU that count no paths define 0, and have no instruction for it. */
+#ifndef ICE_CUTS_SEGMENT
+#define ICE_CUTS_SEGMENT 1
+#endif
+
 /* What is known of a bounce before its scatter. */
 typedef struct ice_bounce {
     float length;         /* length of the segment, m */

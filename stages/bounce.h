@@ -182,19 +182,28 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
 
 /* ---- the modules ----------------------------------------------------------------------------- */
 
-/* The stage collide of one photon: records the hits on the next `length` (m) of its way, in the
+/* Ends a photon at a contact. */
+ICE_FN void ice_end_at_module(ice_contact contact, uint32_t end, uint32_t *fate, float *length)
+{
+    *fate = end;
+    if (ICE_CUTS_SEGMENT) {
+        *length = contact.distance;
+    }
+}
+
+/* The stage collide of one photon: records the hits on the next *length (m) of its way, in the
  * order of distance (physics.md 8.2 to 8.4, 8.6, 8.9, 8.10). If a module or a cable ends the
- * photon, sets *fate.
+ * photon, sets *fate. If it is a module, *length becomes the distance to it, with ICE_CUTS_SEGMENT.
  *
  * Returns the number of hits that this call recorded, or -1 if there was no room for a hit. After
  * -1, *recorded is the number of hits of this segment that are recorded, and a second call with
  * this number continues there. *recorded is 0 before a segment, and after every other return. */
-ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, float length,
+ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, float *length,
                                const ice_photon *photon, void *sink, uint32_t *fate,
                                uint32_t *recorded)
 {
     ice_contact_search search = {photon->x, photon->y, photon->z, ice_direction_of(photon),
-                                 length,    -1.0f,     0};
+                                 *length,   -1.0f,     0};
     int32_t hits = 0;
     /* The first contact is found outside the loop, because nearly all threads of a GPU find none.
      * The loop contains an atomic operation. If the search were inside it, the compiler would make
@@ -214,7 +223,7 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
     for (uint32_t passed = 0; contact.module != ICE_NO_MODULE; ++passed) {
         if (ice_is_absorber(tables, &search, contact) ||
             ice_cable_is_before(tables, &search, contact)) {
-            *fate = ICE_ABSORBED;
+            ice_end_at_module(contact, ICE_ABSORBED, fate, length);
             return hits;
         }
         if (passed >= before) {
@@ -226,7 +235,7 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
             ++hits;
         }
         if (!tables->keep_hit_photons) {
-            *fate = ICE_DETECTED;
+            ice_end_at_module(contact, ICE_DETECTED, fate, length);
             return hits;
         }
         search.after_distance = contact.distance;
@@ -252,10 +261,14 @@ ICE_FN int32_t ice_record_hits_of(ice_variant collide, const ice_tables *tables,
          * bounces uses has to survive the call. */
         ice_restore(&saved, active, bounce);
     }
-    const int32_t hits = ice_record_hits(collide, tables, bounce->length, &active->photon, sink,
-                                         &active->fate, recorded);
+    float length = bounce->length;
+    const int32_t hits =
+        ice_record_hits(collide, tables, &length, &active->photon, sink, &active->fate, recorded);
     if (ICE_SAVES) {
         ice_restore(&saved, active, bounce);
+    }
+    if (ICE_CUTS_SEGMENT) {
+        bounce->length = length;
     }
     return hits;
 }

@@ -77,6 +77,21 @@ ICE_FN float ice_medium_index(const ice_tables *tables, float wavelength)
     return ice_phase_index(wavelength);
 }
 
+/* 1 / speed of light, ns/m. */
+#define ICE_INVERSE_C 3.33564095f
+
+/* Returns the time that light of this wavelength (nm) takes for a metre, ns. */
+ICE_FN float ice_slowness(const ice_tables *tables, float wavelength)
+{
+    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
+        return ice_spectral_at(tables, wavelength).group_index * ICE_INVERSE_C;
+    }
+    const float c[] = {ICE_GROUP_RATIO(ICE_LIST_FLOAT)};
+    const float x = wavelength * 1e-3f;
+    return ice_phase_index(wavelength) * fmaf(fmaf(fmaf(c[3], x, c[2]), x, c[1]), x, c[0]) *
+           ICE_INVERSE_C;
+}
+
 ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
 {
     if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {

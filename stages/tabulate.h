@@ -59,9 +59,6 @@ typedef struct ice_tabulation {
     uint64_t *squares; /* [cells], units of 2^-32 of a squared weight; or NULL */
 } ice_tabulation;
 
-/* 1 / speed of light, ns/m. */
-#define ICE_TABULATE_INVERSE_C 3.33564095f
-
 /* The source of the photons of an emission, and the weight that they start with (64 bytes). The
  * three axes are unit vectors at right angles to each other. */
 typedef struct ice_tabulate_origin {
@@ -130,19 +127,7 @@ ICE_FN float ice_tabulate_start_delay(const ice_tables *tables, const ice_emissi
         ice_profile_draw_step(ice_profile_setting_of(tables), emission, photon_id, &own);
     }
     const float shift = ice_start_shift(own.emission.length, own.emission.flags, draw.a);
-    return (own.ahead + ice_div(shift, own.emission.beta)) * ICE_TABULATE_INVERSE_C;
-}
-
-/* Returns the time that light of this wavelength (nm) takes for a metre, ns. */
-ICE_FN float ice_tabulate_slowness(const ice_tables *tables, float wavelength)
-{
-    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
-        return ice_spectral_at(tables, wavelength).group_index * ICE_TABULATE_INVERSE_C;
-    }
-    const float c[] = {ICE_GROUP_RATIO(ICE_LIST_FLOAT)};
-    const float x = wavelength * 1e-3f;
-    return ice_phase_index(wavelength) * fmaf(fmaf(fmaf(c[3], x, c[2]), x, c[1]), x, c[0]) *
-           ICE_TABULATE_INVERSE_C;
+    return (own.ahead + ice_div(shift, own.emission.beta)) * ICE_INVERSE_C;
 }
 
 /* What all segments of a photon share. */
@@ -222,7 +207,7 @@ ICE_FN ice_tabulate_way ice_tabulate_begin(const ice_tabulation *table, const ic
     way.dz = n.z;
     way.impact = photon.dz;
     way.weight = origin->weight;
-    way.slowness = ice_tabulate_slowness(tables, photon.wavelength);
+    way.slowness = ice_slowness(tables, photon.wavelength);
     way.time = fmaf(photon.path, way.slowness, origin->time + segment.start.delay);
     way.dust = segment.optics.dust;
     way.ice = segment.optics.ice;

@@ -49,7 +49,7 @@ int ics_choice_best(const ics_choice_request *request, const ics_choice_results 
         const double time = results->nanoseconds[i];
         const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
         if (time == ICS_CHOICE_IMPOSSIBLE ||
-            one.block > ics_schedule_block_max(schedule, one.bounces.bins > 0) ||
+            one.block > ics_schedule_block_max(schedule, one.photons.cells) ||
             !ics_choice_suits(&one, emissions, count)) {
             continue;
         }
@@ -72,7 +72,7 @@ int ics_choice_next(const ics_choice_request *request, const ics_choice_results 
     for (size_t i = 0; ics_choice_candidate(request, i, &one); ++i) {
         const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
         if (results->nanoseconds[i] == 0 &&
-            one.block <= ics_schedule_block_max(schedule, one.bounces.bins > 0) &&
+            one.block <= ics_schedule_block_max(schedule, one.photons.cells) &&
             ics_choice_suits(&one, emissions, count) && (next < 0 || schedule->preferred)) {
             next = (int)i;
             if (schedule->preferred) {

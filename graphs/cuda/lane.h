@@ -57,9 +57,8 @@ typedef struct ics_lane_launch {
     ics_hit_sum_total *totals; /* device, [hits] */
     bool makes_sums;           /* all its batches have steps */
     bool has_sums;             /* sums are downloaded, and not hits */
-    /* Pinned, [ICS_LANE_BATCHES][ICS_BOUNCE_COUNTS]: a copy of the histograms of bounces; NULL:
-     * there are none. */
-    unsigned long long *bounces;
+    /* Pinned, a copy of ics_lane_memory.photon_cells; NULL: there are no histograms. */
+    unsigned long long *photon_cells;
     uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it works on, 0: none */
     uint32_t count;                   /* hits or sums that are downloaded */
     cudaEvent_t begun, computed, reported, downloaded;
@@ -118,6 +117,12 @@ typedef struct ics_lane {
  * is NULL. */
 uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables,
                         ics_gpu_plan *plan);
+
+/* Returns the size of the histograms of photons of all batches of a lane, in all shares (bytes). */
+static inline uint64_t ics_lane_photon_bytes(const ics_gpu_options *options)
+{
+    return (uint64_t)ICS_LANE_BATCHES * ICS_SHARES * options->photons.cells * sizeof(uint64_t);
+}
 
 /* What a lane is made from. */
 typedef struct ics_lane_parts {

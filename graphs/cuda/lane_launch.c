@@ -42,10 +42,11 @@ static int write_order(ics_lane *lane, ics_lane_launch *launch, bool drain, ices
             CUDA_TRY(ordinal, error,
                      cudaMemset2DAsync(&lane->memory.shares->batches[i], sizeof(ics_share), 0,
                                        sizeof(ics_batch_count), ICS_SHARES, lane->compute));
-            if (lane->memory.bounces != NULL) {
+            if (lane->memory.photon_cells != NULL) {
+                const uint64_t counts = (uint64_t)ICS_SHARES * lane->options->photons.cells;
                 CUDA_TRY(ordinal, error,
-                         cudaMemsetAsync(lane->memory.bounces + i * ICS_BOUNCE_COUNTS, 0,
-                                         ICS_BOUNCE_COUNTS * sizeof(uint64_t), lane->compute));
+                         cudaMemsetAsync(lane->memory.photon_cells + i * counts, 0,
+                                         counts * sizeof(uint64_t), lane->compute));
             }
             batch->fresh = false;
         }
@@ -90,11 +91,11 @@ static int enqueue_report(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake
     CUDA_TRY(ordinal, error,
              cudaMemcpyAsync(launch->report->shares, lane->memory.shares,
                              sizeof launch->report->shares, cudaMemcpyDeviceToHost, lane->compute));
-    if (launch->bounces != NULL) {
+    if (launch->photon_cells != NULL) {
         CUDA_TRY(ordinal, error,
-                 cudaMemcpyAsync(launch->bounces, lane->memory.bounces,
-                                 ICS_LANE_BATCHES * ICS_BOUNCE_COUNTS * sizeof(uint64_t),
-                                 cudaMemcpyDeviceToHost, lane->compute));
+                 cudaMemcpyAsync(launch->photon_cells, lane->memory.photon_cells,
+                                 ics_lane_photon_bytes(lane->options), cudaMemcpyDeviceToHost,
+                                 lane->compute));
     }
     if (lane->fault != NULL) {
         CUDA_TRY(ordinal, error,
@@ -191,16 +192,17 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
     return ICESTREAM_OK;
 }
 
-/* Replaces the histogram of bounces of the batch at index `index` by what the launch reports: sums
- * over all launches since it was submitted. */
-static void update_bounces(ics_lane *lane, const ics_lane_launch *launch, uint32_t index)
+/* Replaces the histograms of the photons of the batch at index `index` by what the launch reports:
+ * sums over all launches since it was submitted. */
+static void update_photon_cells(ics_lane *lane, const ics_lane_launch *launch, uint32_t index)
 {
-    uint64_t *cells = lane->batches[index].result.bounces;
-    const unsigned long long *counts = launch->bounces + index * ICS_BOUNCE_COUNTS;
-    for (uint32_t cell = 0; cell < ICE_BOUNCE_CELLS; ++cell) {
-        cells[cell] = 0;
+    uint64_t *sums = lane->batches[index].result.photon_cells;
+    const uint32_t cells = lane->options->photons.cells;
+    const unsigned long long *counts = launch->photon_cells + (uint64_t)index * ICS_SHARES * cells;
+    for (uint32_t cell = 0; cell < cells; ++cell) {
+        sums[cell] = 0;
         for (uint32_t share = 0; share < ICS_SHARES; ++share) {
-            cells[cell] += counts[share * ICE_BOUNCE_CELLS + cell];
+            sums[cell] += counts[share * cells + cell];
         }
     }
 }
@@ -224,8 +226,8 @@ static void update_accounts(ics_lane *lane, const ics_lane_launch *launch)
             account->hits += count->hits;
             account->bounces += count->bounces;
         }
-        if (launch->bounces != NULL) {
-            update_bounces(lane, launch, i);
+        if (launch->photon_cells != NULL) {
+            update_photon_cells(lane, launch, i);
         }
     }
 }

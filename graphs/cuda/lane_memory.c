@@ -145,8 +145,8 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->progress = reserve(from, sizeof(ics_launch_progress));
     memory->shares = reserve(from, ICS_SHARES * sizeof(ics_share));
     memory->launch = reserve(from, sizeof(ics_launch));
-    if (options->bounces.bins > 0) {
-        memory->bounces = reserve(from, ICS_LANE_BATCHES * ICS_BOUNCE_COUNTS * sizeof(uint64_t));
+    if (options->photons.count > 0) {
+        memory->photon_cells = reserve(from, ics_lane_photon_bytes(options));
     }
     const uint64_t after_pool = from->used;
 
@@ -254,10 +254,10 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
         ics_lane_launch *launch = &lane->launches[i];
         CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->order, sizeof *launch->order));
         CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->report, sizeof *launch->report));
-        if (options->bounces.bins > 0) {
-            CUDA_TRY(ordinal, error,
-                     cudaMallocHost((void **)&launch->bounces,
-                                    ICS_LANE_BATCHES * ICS_BOUNCE_COUNTS * sizeof(uint64_t)));
+        if (options->photons.count > 0) {
+            CUDA_TRY(
+                ordinal, error,
+                cudaMallocHost((void **)&launch->photon_cells, ics_lane_photon_bytes(options)));
         }
         CUDA_TRY(
             ordinal, error,
@@ -295,7 +295,7 @@ void ics_lane_staging_destroy(ics_lane *lane)
         (void)cudaFreeHost(launch->order);
         (void)cudaFreeHost(launch->report);
         (void)cudaFreeHost(launch->download);
-        (void)cudaFreeHost(launch->bounces);
+        (void)cudaFreeHost(launch->photon_cells);
         cudaEvent_t events[] = {launch->begun, launch->computed, launch->reported,
                                 launch->downloaded};
         for (int k = 0; k < 4; ++k) {

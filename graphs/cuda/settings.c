@@ -239,7 +239,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s has no kernels",
                              ics_graph_schedule_name(options->schedule));
     }
-    const uint32_t block_max = ics_schedule_block_max(schedule, options->bounces.bins > 0);
+    const uint32_t block_max = ics_schedule_block_max(schedule, options->photons.cells);
     if (options->block > block_max) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "graph.block: found %u, expected at most %u for schedule %s, whose "
@@ -258,7 +258,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .light_profiles = options->light_profiles,
                                          .clocks =
                                              options->profile && !schedule->loops ? CLOCKS : 0,
-                                         .bounces = options->bounces,
+                                         .photons = options->photons,
                                          .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0 ||

@@ -7,6 +7,7 @@
 #define ICS_KERNELS_CPU_KERNELS_H
 
 #include "kernels/cpu/wave.h"
+#include "stages/photon_end.h"
 #include "stages/tabulate.h"
 
 /* Where arrivals go. Kernels call `put` for every recorded hit. It returns 0, or -1 if there is no
@@ -25,6 +26,12 @@ typedef struct ics_tabulate_job {
     bool is_alone;     /* no other thread adds to the table */
     bool overflows;    /* a sum was 2^63 units or more */
 } ics_tabulate_job;
+
+/* Photons that are carried one by one. */
+typedef struct ics_carried {
+    ice_account *account; /* the photons are added to it */
+    ice_photon_end end;   /* of the last one */
+} ics_carried;
 
 typedef struct ics_cpu_kernels {
     const char *name; /* "baseline", "avx2", "avx512" */
@@ -49,10 +56,11 @@ typedef struct ics_cpu_kernels {
     /* Counts the fates of photons that have ended, and moves the living ones to the front. */
     void (*compact)(ice_variant variant, ics_wave *wave, ice_account *account);
 
-    /* Computes one photon from its start to its end. Returns 0, or -1 if the sink has no memory. */
+    /* Computes one photon from its start to its end. Returns 0, or -1 if the sink has no memory;
+     * carried->end has no content then. */
     int (*carry)(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
-                 ics_arrival_sink *sink, ice_account *account);
+                 ics_arrival_sink *sink, ics_carried *carried);
 
     /* Three kernels for a table. begin_table is called after create: it sets the absorption depths
      * of photons `begin` to wave->count - 1 to that of the table. remember is called before

@@ -52,13 +52,30 @@ static void append(writer *to, const char *before, uint32_t value, const char *a
                                    value, after);
 }
 
-static void define_bounces(writer *to, const ice_bounce_axis *axis)
+/* The definitions of the histograms of photons, of which there is at least one. */
+static void define_photons(writer *to, const ice_photon_axes *axes)
 {
-    append(to, "#define GPU_SPECIAL_BOUNCE_BINS ", axis->bins, "u\n");
-    for (uint32_t i = 0; i <= axis->bins; ++i) {
-        append(to, i == 0 ? "#define GPU_SPECIAL_BOUNCE_EDGES " : ", ", axis->edges[i],
-               i == axis->bins ? "u\n" : "u");
+    const ice_photon_axis *first = axes->items, *end = first + axes->count;
+    uint32_t cell = 0, edge = 0;
+    bool has_ways = false;
+    append(to, "#define GPU_SPECIAL_PHOTON_CELLS ", axes->cells,
+           "u\n#define GPU_SPECIAL_PHOTONS(ROW)");
+    for (const ice_photon_axis *axis = first; axis < end; ++axis) {
+        append(to, " ROW(", axis->quantity, "u, ");
+        append(to, "", axis->bins, "u, ");
+        append(to, "", cell, "u, ");
+        append(to, "", edge, "u)");
+        cell += axis->bins + 2;
+        edge += axis->bins + 1;
+        has_ways = has_ways || axis->quantity != ICE_PHOTON_BOUNCES;
     }
+    for (const ice_photon_axis *axis = first; axis < end; ++axis) {
+        for (uint32_t i = 0; i <= axis->bins; ++i) {
+            append(to, axis == first && i == 0 ? "\n#define GPU_SPECIAL_PHOTON_EDGES " : ", ",
+                   axis->edges[i], "u");
+        }
+    }
+    append(to, "\n#define GPU_SPECIAL_PHOTON_WAYS ", has_ways, "\n");
 }
 
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
@@ -75,8 +92,8 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #define OPTION(name, member) define(&to, #name, "", options->member);
     GPU_SPECIAL_OPTIONS(OPTION)
 #undef OPTION
-    if (options->bounces.bins > 0) {
-        define_bounces(&to, &options->bounces);
+    if (options->photons.count > 0) {
+        define_photons(&to, &options->photons);
     }
     if (options->check) {
         define_check(&to);

@@ -3,7 +3,7 @@
 #ifndef ICS_KERNELS_CUDA_SPECIALISE_H
 #define ICS_KERNELS_CUDA_SPECIALISE_H
 
-#include "stages/bounce_histogram.h"
+#include "stages/photon_histogram.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 
@@ -20,7 +20,7 @@ typedef struct ics_special_options {
     uint32_t clocks;         /* every how many-th block measures the time of stages
                                 (device/clocks.h); 0: none */
     bool check;              /* define ICE_CHECK, too (stages/check.h) */
-    ice_bounce_axis bounces; /* of the histogram of bounces; bins 0: there is none */
+    ice_photon_axes photons; /* the histograms of photons */
     uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;
 

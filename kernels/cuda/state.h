@@ -3,8 +3,8 @@
 #ifndef ICS_KERNELS_CUDA_STATE_H
 #define ICS_KERNELS_CUDA_STATE_H
 
-#include "stages/bounce_histogram.h"
 #include "stages/photon.h"
+#include "stages/photon_histogram.h"
 
 #if defined(__cplusplus)
 #define ICS_STATIC_ASSERT(condition, text) static_assert(condition, text)
@@ -109,10 +109,9 @@ typedef struct ics_share {
     uint32_t unused[14];
 } ics_share;
 
-/* Counts of the histogram of bounces of one batch: each share has all cells. */
-#define ICS_BOUNCE_COUNTS ((uint64_t)ICS_SHARES * ICE_BOUNCE_CELLS)
-/* Shared memory of a block for the histograms of all batches (bytes). */
-#define ICS_BOUNCE_BYTES (ICS_LANE_BATCHES * ICE_BOUNCE_CELLS * 4u)
+/* Shared memory of a block for the histograms of photons of all batches, and for their edges
+ * (bytes, at most). `cells`: of all histograms together, which is more than their edges. */
+#define ICS_PHOTON_BYTES(cells) ((ICS_LANE_BATCHES + 1) * (cells)*4u)
 
 /* Bits of ics_launch_progress.decision. */
 #define ICS_GOES_ON  1u /* another trip follows */
@@ -200,10 +199,10 @@ typedef struct ics_lane_memory {
     ics_share *shares; /* [ICS_SHARES] */
     uint32_t capacity;
     uint32_t start_count;
-    /* [ICS_LANE_BATCHES][ICS_SHARES][ICE_BOUNCE_CELLS] photons that ended, by their bounces. The
+    /* [ICS_LANE_BATCHES][ICS_SHARES][cells of all histograms of photons] photons that ended. The
      * host zeroes those of a batch with the other counts of the batch. NULL: the kernels are
-     * compiled without a histogram. */
-    unsigned long long *bounces;
+     * compiled without histograms. */
+    unsigned long long *photon_cells;
 } ics_lane_memory;
 
 #endif

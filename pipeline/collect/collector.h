@@ -8,6 +8,7 @@
 #include "pipeline/devices/photon_intervals.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/icestream.h"
+#include "stages/photon.h"
 
 #include <stdatomic.h>
 
@@ -30,9 +31,12 @@ void ics_collector_destroy(ics_collector *collector);
  * hits are added. ICESTREAM_E_MEMORY. */
 int ics_collector_make_histograms(ics_collector *collector, const ics_histogram_config *configs,
                                   size_t count, icestream_error *error);
-/* Adds the bounces of photons, as ics_hit_histograms_add_bounces(). A collector without histograms
- * ignores them. */
-void ics_collector_add_bounces(ics_collector *collector, const uint64_t *counts);
+/* Adds the photons of a batch to the histograms of photons, as ics_hit_histograms_add_photons(),
+ * and the steps whose first photon is in the batch to those of steps. `steps`: [count], the step of
+ * every emission. A collector without histograms ignores them. */
+void ics_collector_add_photons(ics_collector *collector, const uint64_t *cells,
+                               const icestream_step *steps, const ice_emission *emissions,
+                               size_t count);
 /* Stores the histograms of all hits as `histograms` of the metadata of a hit file
  * (ics_hit_histograms_json). A collector that makes none stores nothing. ICESTREAM_E_MEMORY. */
 int ics_collector_put_histograms(const ics_collector *collector, json_t *metadata,

@@ -94,7 +94,7 @@ void ics_hit_histograms_destroy(ics_hit_histograms *histograms)
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-static double value_of(ics_hit_quantity quantity, const icestream_hit *hit)
+static double value_of(ics_quantity quantity, const icestream_hit *hit)
 {
     switch (quantity) {
     case ICS_HIT_TIME:
@@ -160,17 +160,30 @@ static uint32_t bin_of(const axis *of, double value)
     return 1 + (of->config.is_log ? log_bin(of, value) : linear_bin(of, value));
 }
 
-static bool counts_bounces(const histogram *item)
+static ics_counted counted_by(const histogram *item)
 {
-    return item->axes[0].config.quantity == ICS_PHOTON_BOUNCES;
+    return ics_config_counted(item->axes[0].config.quantity);
 }
 
-void ics_hit_histograms_add_bounces(ics_hit_histograms *histograms, const uint64_t *counts)
+void ics_hit_histograms_add_photons(ics_hit_histograms *histograms, const uint64_t *cells)
 {
     for (size_t i = 0; i < histograms->count; ++i) {
         const histogram *item = &histograms->items[i];
-        for (size_t k = 0; counts_bounces(item) && k < item->cells; ++k) {
-            item->counts[k] += counts[k];
+        if (counted_by(item) != ICS_COUNTED_PHOTONS) {
+            continue;
+        }
+        for (size_t k = 0; k < item->cells; ++k) {
+            item->counts[k] += *cells++;
+        }
+    }
+}
+
+void ics_hit_histograms_add_step(ics_hit_histograms *histograms, uint32_t photons)
+{
+    for (size_t i = 0; i < histograms->count; ++i) {
+        const histogram *item = &histograms->items[i];
+        if (counted_by(item) == ICS_COUNTED_STEPS) {
+            item->counts[bin_of(&item->axes[0], photons)]++;
         }
     }
 }
@@ -179,7 +192,7 @@ void ics_hit_histograms_add(ics_hit_histograms *histograms, const icestream_hit 
 {
     for (size_t i = 0; i < histograms->count; ++i) {
         const histogram *item = &histograms->items[i];
-        if (counts_bounces(item)) {
+        if (counted_by(item) != ICS_COUNTED_HITS) {
             continue;
         }
         for (size_t n = 0; n < count; ++n) {

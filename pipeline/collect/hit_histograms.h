@@ -1,5 +1,4 @@
-/* Histograms (sink.histograms): numbers of hits in bins of their quantities, and of photons in bins
- * of their bounces.
+/* Histograms (sink.histograms): numbers of hits, photons and steps in bins of their quantities.
  *
  * Counts are whole numbers, so they do not depend on the order in which hits are added. A bin
  * contains its lower edge and not its upper one. Every axis has an underflow in front of its bins
@@ -21,12 +20,14 @@ int ics_hit_histograms_create(const ics_histogram_config *configs, size_t count,
 /* Accepts NULL. */
 void ics_hit_histograms_destroy(ics_hit_histograms *histograms);
 
-/* Counts hits in all histograms but that of bounces. */
+/* Counts hits in the histograms of hits. */
 void ics_hit_histograms_add(ics_hit_histograms *histograms, const icestream_hit *hits,
                             size_t count);
-/* Adds the bounces of photons that have ended: [ICE_BOUNCE_CELLS] counts in the bins of
- * ics_config_bounce_axis(). */
-void ics_hit_histograms_add_bounces(ics_hit_histograms *histograms, const uint64_t *counts);
+/* Adds the counts of photons that have ended, in the cells of ics_config_photon_axes(), to the
+ * histograms of photons. */
+void ics_hit_histograms_add_photons(ics_hit_histograms *histograms, const uint64_t *cells);
+/* Counts a step with this number of photons in the histograms of steps. */
+void ics_hit_histograms_add_step(ics_hit_histograms *histograms, uint32_t photons);
 /* Moves the counts of histograms with the same configurations here; those of `from` are 0
  * afterwards. */
 void ics_hit_histograms_merge(ics_hit_histograms *histograms, ics_hit_histograms *from);

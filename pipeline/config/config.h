@@ -13,6 +13,7 @@
 #include "graphs/tune.h"
 #include "kernels/stage.h"
 #include "pipeline/icestream.h"
+#include "stages/photon_histogram.h"
 
 typedef enum ics_backend {
     ICS_BACKEND_AUTO,
@@ -53,9 +54,9 @@ typedef struct ics_axis_config {
 } ics_axis_config;
 
 /* What histograms count (sink.histograms): fields of a hit (icestream.h), where `impact` is the
- * cosine of the angle between the photon and the vertical, as the axis of tables; and one of
- * photons, the number of their segments. */
-typedef enum ics_hit_quantity {
+ * cosine of the angle between the photon and the vertical, as the axis of tables; the photons of a
+ * step; and the quantities of photons at their end, in the order of ice_photon_quantity. */
+typedef enum ics_quantity {
     ICS_HIT_TIME,
     ICS_HIT_STRING,
     ICS_HIT_MODULE,
@@ -65,13 +66,17 @@ typedef enum ics_hit_quantity {
     ICS_HIT_IMPACT,
     ICS_HIT_SCATTERS,
     ICS_HIT_WEIGHT,
-    ICS_PHOTON_BOUNCES /* of photons, not of hits */
-} ics_hit_quantity;
+    ICS_STEP_PHOTONS,
+#define ICS_PHOTON_CONSTANT(constant, name, unit, whole) ICS_PHOTON_##constant,
+    ICE_PHOTON_QUANTITIES(ICS_PHOTON_CONSTANT)
+#undef ICS_PHOTON_CONSTANT
+        ICS_QUANTITY_COUNT
+} ics_quantity;
 
 /* An axis of a histogram: bins from `from` to `to`, equally wide, or with `is_log` equally wide in
  * the logarithm. */
 typedef struct ics_histogram_axis {
-    ics_hit_quantity quantity;
+    ics_quantity quantity;
     double from, to;
     uint32_t bins;
     bool is_log;
@@ -79,7 +84,7 @@ typedef struct ics_histogram_axis {
 
 enum { ICS_HISTOGRAM_AXES = 3 };
 
-/* A histogram of hits, or of the bounces of photons. */
+/* A histogram of hits, of photons or of steps. */
 typedef struct ics_histogram_config {
     ics_histogram_axis axes[ICS_HISTOGRAM_AXES];
     uint32_t axis_count; /* 1 to ICS_HISTOGRAM_AXES */

@@ -8,19 +8,44 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of ics_hit_quantity. */
-static const char *const names[] = {"time",   "string",     "module", "pmt",
-                                    "event",  "wavelength", "impact", "scatters",
-                                    "weight", "bounces",    NULL};
+/* In the order of ics_quantity: NAME(name, unit, what has the quantity). */
+#define PHOTON_NAME(constant, name, unit, whole) NAME(name, unit, PHOTONS)
+#define QUANTITIES                               NAME("time", "ns", HITS) LATER_QUANTITIES
+#define LATER_QUANTITIES                                                                           \
+    NAME("string", "", HITS)                                                                       \
+    NAME("module", "", HITS)                                                                       \
+    NAME("pmt", "", HITS)                                                                          \
+    NAME("event", "", HITS)                                                                        \
+    NAME("wavelength", "nm", HITS)                                                                 \
+    NAME("impact", "", HITS)                                                                       \
+    NAME("scatters", "", HITS)                                                                     \
+    NAME("weight", "", HITS)                                                                       \
+    NAME("photons", "", STEPS)                                                                     \
+    ICE_PHOTON_QUANTITIES(PHOTON_NAME)
 
-const char *ics_config_quantity_name(ics_hit_quantity quantity)
+#define NAME(name, unit, counted) name,
+static const char *const names[ICS_QUANTITY_COUNT + 1] = {QUANTITIES};
+#undef NAME
+#define NAME(name, unit, counted) unit,
+static const char *const units[ICS_QUANTITY_COUNT] = {QUANTITIES};
+#undef NAME
+#define NAME(name, unit, counted) ICS_COUNTED_##counted,
+static const ics_counted counted_of[ICS_QUANTITY_COUNT] = {QUANTITIES};
+#undef NAME
+
+const char *ics_config_quantity_name(ics_quantity quantity)
 {
     return names[quantity];
 }
 
-const char *ics_config_quantity_unit(ics_hit_quantity quantity)
+const char *ics_config_quantity_unit(ics_quantity quantity)
 {
-    return quantity == ICS_HIT_TIME ? "ns" : quantity == ICS_HIT_WAVELENGTH ? "nm" : "";
+    return units[quantity];
+}
+
+ics_counted ics_config_counted(ics_quantity quantity)
+{
+    return counted_of[quantity];
 }
 
 double ics_config_histogram_cells(const icestream_config *config)
@@ -46,37 +71,64 @@ double ics_config_histogram_edge(const ics_histogram_axis *axis, uint32_t bin)
                         : axis->from + (axis->to - axis->from) * bin / axis->bins;
 }
 
-/* Returns the axis of the histogram of bounces; NULL: there is none. *count: how many there are. */
-static const ics_histogram_axis *find_bounces(const icestream_config *config, size_t *count)
+/* Returns how many histograms count this. */
+static size_t count_of(const icestream_config *config, ics_counted what)
 {
-    const ics_histogram_axis *found = NULL;
-    *count = 0;
+    size_t count = 0;
     for (size_t i = 0; i < config->sink.histogram_count; ++i) {
-        const ics_histogram_axis *axis = &config->sink.histograms[i].axes[0];
-        if (axis->quantity == ICS_PHOTON_BOUNCES) {
-            found = axis;
-            ++*count;
-        }
+        count += counted_of[config->sink.histograms[i].axes[0].quantity] == what;
     }
-    return found;
+    return count;
 }
 
-void ics_config_bounce_axis(const icestream_config *config, ice_bounce_axis *out)
+/* ---- photons --------------------------------------------------------------------------------- */
+
+/* Returns the least word of a whole number that is not below an edge. */
+static uint32_t whole_edge(double edge)
 {
-    size_t count;
-    const ics_histogram_axis *axis = find_bounces(config, &count);
-    *out = (ice_bounce_axis){.bins = axis != NULL ? axis->bins : 0};
-    for (uint32_t i = 0; axis != NULL && i <= axis->bins; ++i) {
-        const double edge = ceil(ics_config_histogram_edge(axis, i));
-        out->edges[i] = edge <= 0.0 ? 0 : edge < UINT32_MAX ? (uint32_t)edge : UINT32_MAX;
+    const double least = ceil(edge);
+    return least <= 0.0 ? 0 : least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
+}
+
+/* The same for a float from 0 up, whose word has its bits. */
+static uint32_t float_edge(double edge)
+{
+    float least = edge > 0.0 ? (float)edge : 0.0f;
+    uint32_t word;
+    if (least < edge) {
+        least = nextafterf(least, INFINITY);
+    }
+    memcpy(&word, &least, sizeof word);
+    return word;
+}
+
+#define PHOTON_WHOLE(constant, name, unit, whole) whole,
+static const bool is_whole[] = {ICE_PHOTON_QUANTITIES(PHOTON_WHOLE)};
+
+void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out)
+{
+    *out = (ice_photon_axes){.count = 0};
+    for (size_t i = 0; i < config->sink.histogram_count; ++i) {
+        const ics_histogram_axis *from = &config->sink.histograms[i].axes[0];
+        if (counted_of[from->quantity] != ICS_COUNTED_PHOTONS ||
+            out->count == ICE_PHOTON_HISTOGRAMS) {
+            continue;
+        }
+        ice_photon_axis *axis = &out->items[out->count++];
+        axis->quantity = (uint32_t)(from->quantity - ICS_PHOTON_BOUNCES);
+        axis->bins = from->bins;
+        out->cells += axis->bins + 2;
+        for (uint32_t k = 0; k <= axis->bins; ++k) {
+            const double edge = ics_config_histogram_edge(from, k);
+            axis->edges[k] = is_whole[axis->quantity] ? whole_edge(edge) : float_edge(edge);
+        }
     }
 }
 
 const char *ics_config_histograms_fault(const icestream_config *config, char *text, size_t size)
 {
     const double cells = ics_config_histogram_cells(config);
-    size_t of_bounces;
-    find_bounces(config, &of_bounces);
+    const size_t photons = count_of(config, ICS_COUNTED_PHOTONS);
     if (cells > ICS_CONFIG_HISTOGRAM_CELLS) {
         snprintf(text, size,
                  "found %.9g bins with their under- and overflow, expected at most %u in all "
@@ -84,8 +136,9 @@ const char *ics_config_histograms_fault(const icestream_config *config, char *te
                  cells, ICS_CONFIG_HISTOGRAM_CELLS);
         return "sink.histograms";
     }
-    if (of_bounces > 1) {
-        snprintf(text, size, "found %zu histograms of bounces, expected at most one", of_bounces);
+    if (photons > ICE_PHOTON_HISTOGRAMS) {
+        snprintf(text, size, "found %zu histograms of photons, expected at most %u", photons,
+                 ICE_PHOTON_HISTOGRAMS);
         return "sink.histograms";
     }
     if (config->sink.histogram_count > 0 && strcmp(config->sink.directory, "-") == 0) {
@@ -97,9 +150,9 @@ const char *ics_config_histograms_fault(const icestream_config *config, char *te
         snprintf(text, size, "counts hits, and the files of sink.hits: waveforms have none");
         return "sink.hits";
     }
-    if (of_bounces > 0 && config->sink.checkpoint != 0.0) {
+    if (photons + count_of(config, ICS_COUNTED_STEPS) > 0 && config->sink.checkpoint != 0.0) {
         snprintf(text, size,
-                 "found bounces of photons, which checkpoints do not hold; expected "
+                 "found histograms of photons or steps, which checkpoints do not hold; expected "
                  "sink.checkpoint: off");
         return "sink.checkpoint";
     }
@@ -175,25 +228,25 @@ static int read_axis(const ics_yaml_node *node, ics_histogram_axis *axis, icestr
     return ICESTREAM_OK;
 }
 
-/* Bounces are counted where photons end, the other quantities where hits are written. */
-static int check_bounces(const ics_yaml_node *node, const ics_histogram_config *histogram,
+/* Photons are counted where they end, steps where they are stored, and hits where they are written,
+ * so that only quantities of hits can be axes together. */
+static int check_counted(const ics_yaml_node *node, const ics_histogram_config *histogram,
                          icestream_error *error)
 {
     for (uint32_t i = 0; i < histogram->axis_count; ++i) {
-        if (histogram->axes[i].quantity != ICS_PHOTON_BOUNCES) {
-            continue;
-        }
-        if (histogram->axis_count > 1) {
+        const ics_histogram_axis *axis = &histogram->axes[i];
+        const ics_counted counted = counted_of[axis->quantity];
+        if (counted != ICS_COUNTED_HITS && histogram->axis_count > 1) {
             return ics_yaml_error(error, node,
-                                  "sink.histograms: found axis bounces among %u axes, expected it "
-                                  "alone, because it counts photons and the others count hits",
-                                  histogram->axis_count);
+                                  "sink.histograms: found axis %s among %u axes, expected it "
+                                  "alone, because it counts %s",
+                                  names[axis->quantity], histogram->axis_count,
+                                  counted == ICS_COUNTED_STEPS ? "steps" : "photons");
         }
-        if (histogram->axes[i].bins > ICE_BOUNCE_BINS) {
+        if (counted == ICS_COUNTED_PHOTONS && axis->bins > ICE_PHOTON_BINS) {
             return ics_yaml_error(error, node,
-                                  "sink.histograms: axis bounces: found %u bins, expected at most "
-                                  "%u",
-                                  histogram->axes[i].bins, ICE_BOUNCE_BINS);
+                                  "sink.histograms: axis %s: found %u bins, expected at most %u",
+                                  names[axis->quantity], axis->bins, ICE_PHOTON_BINS);
         }
     }
     return ICESTREAM_OK;
@@ -222,7 +275,7 @@ static int read_histogram(const ics_yaml_node *node, void *item, icestream_error
             }
         }
     }
-    return check_bounces(node, histogram, error);
+    return check_counted(node, histogram, error);
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -247,11 +300,10 @@ static void print_histogram(const void *item, FILE *out)
     fputs(histogram->axis_count > 1 ? "]" : "", out);
 }
 
+#define NAME(name, unit, counted) ", \"" name "\""
 #define AXIS_SHAPE                                                                                 \
     "{\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"name\", \"from\", "  \
-    "\"to\", \"bins\"], \"properties\": {\"name\": {\"enum\": [\"time\", \"string\", "             \
-    "\"module\", \"pmt\", \"event\", \"wavelength\", \"impact\", \"scatters\", \"weight\", "       \
-    "\"bounces\"]}, "                                                                              \
+    "\"to\", \"bins\"], \"properties\": {\"name\": {\"enum\": [\"time\"" LATER_QUANTITIES "]}, "   \
     "\"from\": {\"type\": \"number\"}, \"to\": {\"type\": \"number\"}, \"bins\": {\"type\": "      \
     "\"integer\", \"minimum\": 1, \"maximum\": 1048574}, \"scale\": {\"enum\": [\"linear\", "      \
     "\"log\"]}}}"

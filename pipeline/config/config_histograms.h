@@ -1,26 +1,29 @@
-/* The histograms of hits and photons (sink.histograms). */
+/* The histograms of hits, photons and steps (sink.histograms). */
 #ifndef ICS_CONFIG_CONFIG_HISTOGRAMS_H
 #define ICS_CONFIG_CONFIG_HISTOGRAMS_H
 
 #include "pipeline/config/config.h"
-#include "stages/bounce_histogram.h"
 
 /* Bins of all histograms of a configuration, with their under- and overflow. A hit file in work
  * needs 8 bytes for each of them. */
 #define ICS_CONFIG_HISTOGRAM_CELLS (1U << 20)
 
 /* Returns the name of a quantity in a configuration, and its unit, which is "" if it has none. */
-const char *ics_config_quantity_name(ics_hit_quantity quantity);
-const char *ics_config_quantity_unit(ics_hit_quantity quantity);
+const char *ics_config_quantity_name(ics_quantity quantity);
+const char *ics_config_quantity_unit(ics_quantity quantity);
+
+/* What has a quantity. */
+typedef enum ics_counted { ICS_COUNTED_HITS, ICS_COUNTED_STEPS, ICS_COUNTED_PHOTONS } ics_counted;
+ics_counted ics_config_counted(ics_quantity quantity);
 
 /* Returns the lower edge of a bin, numbered from 0; of `bins` the upper edge of the last one. Edges
  * of a logarithmic axis are rounded to 24 bits, so that every library of mathematics gives the same
  * ones. */
 double ics_config_histogram_edge(const ics_histogram_axis *axis, uint32_t bin);
 
-/* Sets *out to the bins of the histogram of bounces, with bins 0 if there is none. Edges between
- * two whole numbers become the upper one. */
-void ics_config_bounce_axis(const icestream_config *config, ice_bounce_axis *out);
+/* Sets *out to the bins of all histograms of photons, in the order of the configuration. An edge
+ * becomes the first word that is not below it (stages/photon_histogram.h). */
+void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out);
 
 /* Looks for faults of all histograms together. Writes what is wrong into `text`, and returns the
  * other key that it is about; NULL: nothing is wrong. */

@@ -84,7 +84,7 @@ void ics_batch_clear_results(ics_batch *batch)
     batch->hit_count = 0;
     batch->account = (icestream_account){0};
     batch->ended = (ice_account){0};
-    memset(batch->bounces, 0, sizeof batch->bounces);
+    memset(batch->photon_cells, 0, sizeof batch->photon_cells);
     batch->maths = ICS_MATHS_NONE;
     batch->seconds = 0.0;
 }

@@ -63,8 +63,7 @@ typedef struct ics_batch {
     icestream_hit *hits; /* [hit_count], sorted; with ics_hit_models.bins they are ics_bin_sum */
     size_t hit_count;
     icestream_account account;
-    uint64_t
-        bounces[ICE_BOUNCE_CELLS]; /* histogram of the bounces of its photons, if there is one */
+    uint64_t photon_cells[ICE_PHOTON_CELLS]; /* histograms of its photons, if there are any */
     ics_maths_used maths;
     double seconds;       /* time that one thread of the host computed (s) */
     ics_error_kept error; /* unless it is ICESTREAM_OK, the results above have no meaning */

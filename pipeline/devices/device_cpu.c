@@ -131,7 +131,8 @@ static void compute_batch(ics_job *job, void *thread_state)
     if (compute(thread, batch->steps, batch->emissions, batch->count, &account, &why) ==
         ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
-        memcpy(batch->bounces, ics_graph_bounces(thread->graph), sizeof batch->bounces);
+        memcpy(batch->photon_cells, ics_graph_photon_cells(thread->graph),
+               sizeof batch->photon_cells);
         ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
         ics_error_keep(&batch->error, &why);
@@ -216,8 +217,8 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
     sum->stopped += account->stopped;
     sum->hits += account->hits;
     sum->bounces += account->bounces;
-    for (uint32_t i = 0; i < ICE_BOUNCE_CELLS; ++i) { /* the owner of the batch waits */
-        cut->batch->bounces[i] += ics_graph_bounces(thread->graph)[i];
+    for (uint32_t i = 0; i < ICE_PHOTON_CELLS; ++i) { /* the owner of the batch waits */
+        cut->batch->photon_cells[i] += ics_graph_photon_cells(thread->graph)[i];
     }
     pthread_mutex_unlock(&cut->lock);
 }
@@ -361,7 +362,7 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .check = options->graph.check,
                                .table = options->table != NULL ? &options->table->stage : NULL,
                                .fills_table_alone = cpu->threads == 1,
-                               .bounces = options->graph.bounces,
+                               .photons = options->graph.photons,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);

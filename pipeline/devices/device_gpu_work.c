@@ -331,7 +331,7 @@ ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work)
     batch->arrivals = result.arrivals;
     batch->sums = result.sums;
     batch->ended = result.account;
-    memcpy(batch->bounces, result.bounces, sizeof batch->bounces);
+    memcpy(batch->photon_cells, result.photon_cells, sizeof batch->photon_cells);
     batch->maths = work->settings.math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST;
     return batch;
 }

@@ -293,7 +293,7 @@ int ics_device_options_for_machine(const icestream_config *config, ics_device_ma
         list_unused(config, &options);
     }
     options.graph = read_graph_options(config, &found);
-    ics_config_bounce_axis(config, &options.graph.bounces);
+    ics_config_photon_axes(config, &options.graph.photons);
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }

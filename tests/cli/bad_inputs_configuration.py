@@ -303,7 +303,18 @@ def histogram_cases():
         ["sink.histograms: counts hits, and the files of sink.hits: waveforms have none"],
     )
     bounces = "{name: bounces, from: 0, to: 64, bins: 64}"
-    histogram("bounces together with hits", "[[%s, %s]]" % (bounces, axis), ["found axis bounces among 2 axes, expected it alone"])
+    histogram("bounces together with hits", "[[%s, %s]]" % (bounces, axis), ["found axis bounces among 2 axes, expected it alone, because it counts photons"])
     histogram("many bins of bounces", "[{name: bounces, from: 0, to: 65, bins: 65}]", ["axis bounces: found 65 bins, expected at most 64"])
-    histogram("bounces twice", "[%s, %s]" % (bounces, bounces), ["found 2 histograms of bounces, expected at most one"])
+    path = "{name: path, from: 0, to: 64, bins: 64}"
+    delay = "{name: delay, from: 1, to: 64, bins: 70, scale: log}"
+    steps = "{name: photons, from: 0, to: 64, bins: 64}"
+    histogram("path by delay", "[[%s, %s]]" % (path, delay), ["found axis path among 2 axes, expected it alone, because it counts photons"])
+    histogram("steps together with hits", "[[%s, %s]]" % (axis, steps), ["found axis photons among 2 axes, expected it alone, because it counts steps"])
+    histogram("many bins of delay", "[%s]" % delay, ["axis delay: found 70 bins, expected at most 64"])
+    histogram(
+        "five histograms of photons",
+        "[%s]" % ", ".join([bounces, path] * 2 + [bounces]),
+        ["found 5 histograms of photons, expected at most 4"],
+    )
     histogram("bounces with checkpoints", "[%s]" % bounces, ["which checkpoints do not hold; expected sink.checkpoint: off"])
+    histogram("steps with checkpoints", "[%s]" % steps, ["which checkpoints do not hold; expected sink.checkpoint: off"])

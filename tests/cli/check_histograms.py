@@ -1,7 +1,8 @@
 """Compares the histograms in the trailers of hit files with the rows of these files.
 
-    check_histograms.py FILE...      every histogram has the counts that its rows give, and that of bounces has all
-                                     photons of the account; prints nothing
+    check_histograms.py FILE...      every histogram of hits has the counts that its rows give, one of photons has
+                                     all photons of the account, and one of steps as many steps as all others of
+                                     the file; prints nothing
     check_histograms.py --uhi FILE   boost_histogram reads the histograms; status 77 without it
 """
 
@@ -62,10 +63,16 @@ def counts_of(rows, axes):
 def check(path):
     rows, metadata = read(path)
     assert rows and len(rows) == metadata["rows"], path
+    steps = set()
     for histogram in metadata["histograms"]:
         assert histogram["uhi_schema"] == 1 and histogram["storage"]["type"] == "int"
-        if histogram["axes"][0]["metadata"]["name"] == "bounces":
+        name = histogram["axes"][0]["metadata"]["name"]
+        if name in ("bounces", "path", "delay"):
             assert sum(histogram["storage"]["values"]) == metadata["account"]["created"], path
+            continue
+        if name == "photons":
+            steps.add(sum(histogram["storage"]["values"]))
+            assert len(steps) == 1 and 0 < min(steps) <= metadata["account"]["created"], path
             continue
         names = [axis["metadata"]["name"] for axis in histogram["axes"]]
         assert histogram["storage"]["values"] == counts_of(rows, histogram["axes"]), (path, names)

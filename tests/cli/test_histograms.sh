@@ -70,26 +70,32 @@ counts volume/run-*.hits.npy
 compute --set source.files='steps/*.steps.npy' --set sink.directory=each
 counts each/*.hits.npy
 
-# Bounces of photons: every photon counts once, on every schedule, batch and number of threads, also in a
-# file of several step files.
-cat >bounces.yaml <<'END'
-workload: {steps: 300}
+# Photons and steps: every one counts once, on every schedule, batch and number of threads, also in a file of
+# several step files. A batch of 7000 photons cuts steps of 10000, which count once.
+cat >photons.yaml <<'END'
+workload: {steps: 31, photons_per_step: 10000}
 sink:
   checkpoint: off
   histograms:
     - {name: bounces, from: 1, to: 1000, bins: 24, scale: log}
+    - {name: path, from: 0, to: 500, bins: 64}
+    - {name: delay, from: 1, to: 1e4, bins: 30, scale: log}
+    - {name: path, from: 1, to: 2, bins: 1}
+    - {name: photons, from: 10000, to: 10001, bins: 1}
     - {name: time, from: 0, to: 5000, bins: 10}
 END
 for schedule in wavefront monolithic; do
     for threads in 1 2; do
-        expect 0 "$ICESTREAM" run -q bounces.yaml --threads $threads --set graph.schedule=$schedule \
+        expect 0 "$ICESTREAM" run -q photons.yaml --threads $threads --set graph.schedule=$schedule \
             --set graph.batch=$((7000 * threads)) --set sink.directory=$schedule$threads
-        same wavefront1/bounces.hits.npy $schedule$threads/bounces.hits.npy
+        same wavefront1/photons.hits.npy $schedule$threads/photons.hits.npy
     done
 done
-expect 0 "$ICESTREAM" run -q bounces.yaml --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 \
-    --set sink.directory=volume-bounces
-counts wavefront1/bounces.hits.npy volume-bounces/run-*.hits.npy
+expect 0 "$ICESTREAM" run -q photons.yaml --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 \
+    --set sink.directory=volume-photons
+counts wavefront1/photons.hits.npy volume-photons/run-*.hits.npy
+expect 0 "$ICESTREAM" info --json wavefront1/photons.hits.npy
+tr -d ' \n' <out | grep -q '"values":\[0,31,0\]' || fail "the histogram of steps has not all 31 steps in its bin"
 
 # Photo-electrons are what the file has, and what its histograms count.
 compute --set stages.detect=pe --set sink.hits=both --set sink.directory=pe

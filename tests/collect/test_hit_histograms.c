@@ -7,8 +7,8 @@
 #include <check.h>
 #include <math.h>
 
-static ics_histogram_config one_axis(ics_hit_quantity quantity, double from, double to,
-                                     uint32_t bins, bool is_log)
+static ics_histogram_config one_axis(ics_quantity quantity, double from, double to, uint32_t bins,
+                                     bool is_log)
 {
     return (ics_histogram_config){.axes = {{quantity, from, to, bins, is_log}}, .axis_count = 1};
 }
@@ -91,7 +91,7 @@ START_TEST(test_quantities)
 {
     static const struct {
         const char *name;
-        ics_hit_quantity quantity;
+        ics_quantity quantity;
         icestream_hit hit;
     } quantities[] = {
         {"time", ICS_HIT_TIME, {.t = 5.0}},

@@ -152,7 +152,7 @@ static void add_account(ice_account *to, const ice_account *from)
     to->bounces += from->bounces;
 }
 
-static void finish(ics_gpu_result *result, ice_account *account,
+static void finish(ics_gpu_result *result, const gpu_load *load, ice_account *account,
                    void (*take)(void *user, ics_arrivals *arrivals), void *user)
 {
     batch *done = result->tag;
@@ -163,6 +163,9 @@ static void finish(ics_gpu_result *result, ice_account *account,
         arrival->emission = done->origins[arrival->emission];
     }
     add_account(account, &result->account);
+    for (uint32_t i = 0; load->photon_cells != NULL && i < ICE_PHOTON_CELLS; ++i) {
+        load->photon_cells[i] += result->photon_cells[i];
+    }
     take(user, &result->arrivals);
     ics_graph_arrivals_free(&result->arrivals);
     free(done);
@@ -198,7 +201,7 @@ ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
         bool taken = false;
         while (ics_gpu_take(gpu, &result)) {
             ck_assert_uint_gt(out, 0);
-            finish(&result, &account, take, user);
+            finish(&result, load, &account, take, user);
             taken = true;
             --out;
         }

@@ -42,6 +42,8 @@ typedef struct gpu_load {
     uint32_t batch_emissions; /* 0: as many as the GPU accepts */
     uint32_t
         in_flight; /* most batches on the GPU at the same time; 0: as many as the GPU accepts */
+    uint64_t *photon_cells; /* [ICE_PHOTON_CELLS], to which the histograms of photons are added;
+                               NULL: to nothing */
 } gpu_load;
 
 /* Computes all photons of the light. `take` gets the arrivals of every batch, in no order; the

@@ -53,7 +53,7 @@ static ice_work sorted_bounce(const ice_tables *tables, ice_active_photon *activ
         (void)ice_bounce_photon(&variants, tables, active, NULL, &hits, &recorded);
     } else {
         if (work == ICE_WORK_MODULE) {
-            (void)ice_record_hits(variants.collide, tables, bounce.length, &active->photon, NULL,
+            (void)ice_record_hits(variants.collide, tables, &bounce.length, &active->photon, NULL,
                                   &active->fate, &recorded);
         }
         ice_end_bounce_in_ice(variants.scatter, tables, &bounce, &active->photon, &active->random,

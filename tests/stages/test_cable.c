@@ -47,7 +47,8 @@ static outcome shine(const ice_tables *tables, double half_side, size_t rays)
                                    .dx = 1.0f,
                                    .wavelength = 400.0f};
         uint32_t fate = ICE_ALIVE, recorded = 0;
-        ck_assert_int_ge(ice_record_hits(ICE_collide_string_grid, tables, 10.0f, &photon,
+        float length = 10.0f;
+        ck_assert_int_ge(ice_record_hits(ICE_collide_string_grid, tables, &length, &photon,
                                          &found.hits, &fate, &recorded),
                          0);
         found.absorbed += fate == ICE_ABSORBED;

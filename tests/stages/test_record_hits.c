@@ -50,8 +50,8 @@ static int32_t record_hits(const stage_world *world, float length, small_buffer 
                            uint32_t *fate, uint32_t *recorded)
 {
     const ice_photon photon = photon_along_x();
-    return ice_record_hits(ICE_collide_string_grid, &world->tables->device, length, &photon, buffer,
-                           fate, recorded);
+    return ice_record_hits(ICE_collide_string_grid, &world->tables->device, &length, &photon,
+                           buffer, fate, recorded);
 }
 
 START_TEST(a_buffer_of_any_size_gets_every_hit_once)

@@ -152,7 +152,7 @@ START_TEST(the_remainder_is_carried_into_the_next_segment)
     for (size_t i = 0; i < 5; ++i) {
         ck_assert_float_eq_tol(found[i], 0.5f + 2.0f * (float)i, 1e-5f);
     }
-    ck_assert_double_eq_tol(ice_tabulate_slowness(tables, 400.0f),
+    ck_assert_double_eq_tol(ice_slowness(tables, 400.0f),
                             ice_group_index_double(400.0) / 0.299792458, 1e-5);
     stage_world_destroy(&world);
 }

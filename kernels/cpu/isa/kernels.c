@@ -137,7 +137,7 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
         const ice_photon photon = ics_load_photon(&w, i);
         uint32_t recorded = 0;
         const int32_t hits =
-            ice_record_hits(variant, &t, w.length[i], &photon, sink, &w.fate[i], &recorded);
+            ice_record_hits(variant, &t, &w.length[i], &photon, sink, &w.fate[i], &recorded);
         if (hits < 0) {
             return -1;
         }
@@ -237,8 +237,9 @@ static void bounce_in_column(const ice_variants *variants, const ice_tables *tab
 
 static int carry(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
-                 ics_arrival_sink *sink, ice_account *account)
+                 ics_arrival_sink *sink, ics_carried *carried)
 {
+    ice_account *account = carried->account;
     ice_active_photon active = ice_activate(
         tables, ice_random_of(tables, ice_identity_of(&emissions[emission], photon_id)),
         ice_create(variants->create, tables, &emissions[emission], emission, photon_id));
@@ -252,6 +253,8 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     account->hits += hits;
     account->bounces += active.photon.scatters;
     ice_count_fate(account, active.fate, 1);
+    carried->end =
+        (ice_photon_end){active.photon.scatters, active.photon.path, active.photon.wavelength};
     return 0;
 }
 

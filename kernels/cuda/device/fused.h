@@ -24,11 +24,11 @@ ICE_FN uint32_t gpu_load_leftover(gpu_warp_queue *queue, const ics_lane_memory *
 /* Counts what has ended in the queue, and stores the numbers of the `count` photons in it; they
  * count as photons of the pool. All threads of the warp. */
 ICE_FN void gpu_store_leftover(gpu_warp_queue *queue, uint32_t count, const ics_lane_memory *lane,
-                               ics_leftover *left, uint32_t *counts)
+                               const ice_tables *tables, ics_leftover *left, uint32_t *counts)
 {
     __syncwarp(); /* all threads have taken their photons */
     if (threadIdx.x % 32 >= count) {
-        gpu_queue_count_end(queue, threadIdx.x % 32, counts);
+        gpu_queue_count_end(queue, threadIdx.x % 32, tables, counts);
     }
     if (threadIdx.x % 32 == 0 && (count || left->count)) {
         left->first = queue->first;
@@ -87,9 +87,9 @@ ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
         }
         --bounces;
     }
-    gpu_store_leftover(queue, queued, &lane, &lane.leftovers[slot / 32], counts);
+    gpu_store_leftover(queue, queued, &lane, &tables, &lane.leftovers[slot / 32], counts);
     const int waits = active.fate == GPU_WAITS;
-    const int after = gpu_store_slot(&lane, counts, &active, slot);
+    const int after = gpu_store_slot(&lane, &tables, counts, &active, slot);
     const uint32_t vacant = __ballot_sync(0xffffffffu, !after);
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;

@@ -87,6 +87,6 @@ ICS_KERNEL GPU_BOUNDS_JOB_QUEUE gpu_job_queue(const __grid_constant__ ice_tables
         cursor[0] = at.step;
         cursor[1] = at.made;
     }
-    gpu_queue_store(queue, queued, &lane, counts);
-    gpu_end_launch(&lane, counts, &active, slot);
+    gpu_queue_store(queue, queued, &lane, &tables, counts);
+    gpu_end_launch(&lane, &tables, counts, &active, slot);
 }

@@ -40,6 +40,6 @@ ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tabl
             break; /* more steps are on their way: the photons stay in the pool until then */
         }
     }
-    gpu_queue_store(queue, queued, &lane, counts);
-    gpu_end_launch(&lane, counts, &active, slot);
+    gpu_queue_store(queue, queued, &lane, &tables, counts);
+    gpu_end_launch(&lane, &tables, counts, &active, slot);
 }

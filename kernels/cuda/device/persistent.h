@@ -48,20 +48,21 @@ ICE_FN bool gpu_has_photon(const ice_active_photon *active)
 }
 
 /* If the thread's photon has ended, counts it; the thread is idle then. */
-ICE_FN void gpu_finish_photon(uint32_t *counts, ice_active_photon *active)
+ICE_FN void gpu_finish_photon(uint32_t *counts, const ice_tables *tables, ice_active_photon *active)
 {
     if (active->fate != ICE_ALIVE && active->fate < GPU_IDLE) {
-        gpu_count_end(counts, active->photon.emission, active->fate, active->photon.scatters);
+        gpu_count_end(counts, tables, active->photon.emission, active->fate,
+                      gpu_end_of(&active->photon));
         active->fate = GPU_IDLE;
     }
 }
 
 /* At the end of a launch: stores the thread's photon in its slot, or frees the slot. Returns 1 if
  * there is a photon. */
-ICE_FN int gpu_store_slot(const ics_lane_memory *lane, uint32_t *counts, ice_active_photon *active,
-                          uint32_t slot)
+ICE_FN int gpu_store_slot(const ics_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
+                          ice_active_photon *active, uint32_t slot)
 {
-    gpu_finish_photon(counts, active);
+    gpu_finish_photon(counts, tables, active);
     if (active->fate == GPU_IDLE) {
         gpu_free_slot(lane, slot);
         return 0;
@@ -132,11 +133,11 @@ ICE_FN uint32_t gpu_begin_launch(const ics_lane_memory *lane, const ice_tables *
 
 /* The end of a launch: stores the photons, and adds what the block counted. All threads of the
  * block. */
-ICE_FN void gpu_end_launch(const ics_lane_memory *lane, uint32_t *counts, ice_active_photon *active,
-                           uint32_t slot)
+ICE_FN void gpu_end_launch(const ics_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
+                           ice_active_photon *active, uint32_t slot)
 {
     const int waits = active->fate == GPU_WAITS;
-    const int after = gpu_store_slot(lane, counts, active, slot);
+    const int after = gpu_store_slot(lane, tables, counts, active, slot);
     gpu_count_slots(lane, counts, after, waits);
     GPU_CLOCK_END();
 }

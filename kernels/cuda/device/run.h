@@ -25,9 +25,13 @@ typedef struct gpu_hit_sink {
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
 
 #define ICE_PUT_ARRIVAL(sink, arrival) gpu_put_hit(sink, arrival)
+#if !GPU_SPECIAL_PHOTON_WAYS
+#define ICE_CUTS_SEGMENT 0
+#endif
 #include "kernels/cuda/device/clocks.h"
 #include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
+#include "stages/photon_end.h"
 
 /* The tables, in which the numbers that this run's kernels are compiled for are constants. */
 ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
@@ -54,23 +58,40 @@ ICE_FN ice_variants gpu_special_variants(void)
  * photon. */
 enum { GPU_COUNT_HITS = ICE_ALIVE, GPU_COUNT_BOUNCES = ICE_FATES, GPU_COUNTS = ICE_FATES + 3 };
 
-/* The histogram of bounces. The block has one for every batch, in shared memory behind its counts.
- */
-#if defined(GPU_SPECIAL_BOUNCE_BINS)
-static __device__ const ice_bounce_axis gpu_bounce_axis = {GPU_SPECIAL_BOUNCE_BINS,
-                                                           {GPU_SPECIAL_BOUNCE_EDGES}};
-enum { GPU_BOUNCE_CELLS = GPU_SPECIAL_BOUNCE_BINS + 2 };
+/* The histograms of photons. The block has them for every batch, in shared memory behind its
+ * counts, and behind them a copy of the edges, because an address in shared memory takes fewer
+ * instructions. */
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+static __device__ const uint32_t gpu_photon_edges[] = {GPU_SPECIAL_PHOTON_EDGES};
+enum {
+    GPU_PHOTON_CELLS = GPU_SPECIAL_PHOTON_CELLS,
+    GPU_PHOTON_EDGES = sizeof gpu_photon_edges / sizeof *gpu_photon_edges
+};
 #else
-enum { GPU_BOUNCE_CELLS = 0 };
+enum { GPU_PHOTON_CELLS = 0, GPU_PHOTON_EDGES = 0 };
 #endif
-#define GPU_BOUNCE_FIRST (ICS_LANE_BATCHES * GPU_COUNTS)
-#define GPU_BLOCK_COUNTS (GPU_BOUNCE_FIRST + ICS_LANE_BATCHES * GPU_BOUNCE_CELLS)
+#define GPU_PHOTON_FIRST (ICS_LANE_BATCHES * GPU_COUNTS)
+#define GPU_EDGES_FIRST  (GPU_PHOTON_FIRST + ICS_LANE_BATCHES * GPU_PHOTON_CELLS)
+#define GPU_BLOCK_COUNTS (GPU_EDGES_FIRST + GPU_PHOTON_EDGES)
+
+/* Whether the path and the wavelength of a photon that ends are counted; 0: they have no meaning in
+ * an ice_photon_end. */
+#if GPU_SPECIAL_PHOTON_WAYS
+enum { GPU_COUNTS_WAYS = 1 };
+#else
+enum { GPU_COUNTS_WAYS = 0 };
+#endif
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
 {
-    for (uint32_t i = threadIdx.x; i < GPU_BLOCK_COUNTS; i += blockDim.x) {
+    for (uint32_t i = threadIdx.x; i < GPU_EDGES_FIRST; i += blockDim.x) {
         counts[i] = 0;
     }
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+    for (uint32_t i = threadIdx.x; i < GPU_PHOTON_EDGES; i += blockDim.x) {
+        counts[GPU_EDGES_FIRST + i] = gpu_photon_edges[i];
+    }
+#endif
     __syncthreads();
 }
 
@@ -85,27 +106,43 @@ ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
     return &lane->shares[blockIdx.x % ICS_SHARES];
 }
 
-#if defined(GPU_SPECIAL_BOUNCE_BINS)
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
 /* The cells of a batch that this block adds to. */
-ICE_FN unsigned long long *gpu_bounces_of(const ics_lane_memory *lane, uint32_t batch)
+ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint32_t batch)
 {
-    return lane->bounces + batch * ICS_BOUNCE_COUNTS + blockIdx.x % ICS_SHARES * ICE_BOUNCE_CELLS;
+    return lane->photon_cells +
+           (batch * ICS_SHARES + blockIdx.x % ICS_SHARES) * GPU_SPECIAL_PHOTON_CELLS;
 }
+
+/* In a list of all histograms: adds `one` to the cell of `end` of each of them. */
+#define GPU_ADD_PHOTON(quantity, bins, first_cell, first_edge)                                     \
+    atomicAdd(&cells[first_cell + ice_photon_cell(edges + first_edge, bins,                        \
+                                                  ice_photon_word(tables, quantity, end))],        \
+              one);
 #endif
 
+/* The end of a photon. */
+ICE_FN ice_photon_end gpu_end_of(const ice_photon *photon)
+{
+    const ice_photon_end end = {photon->scatters, photon->path, photon->wavelength};
+    return end;
+}
+
 /* Counts a photon that has ended. */
-ICE_FN void gpu_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uint32_t bounces)
+ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t emission,
+                          uint32_t fate, ice_photon_end end)
 {
     uint32_t *mine = counts + gpu_batch_of(emission) * GPU_COUNTS;
     atomicAdd(&mine[fate], 1u);
-    const uint32_t before = atomicAdd(&mine[GPU_COUNT_BOUNCES], bounces);
-    if (before + bounces < before) {
+    const uint32_t before = atomicAdd(&mine[GPU_COUNT_BOUNCES], end.bounces);
+    if (before + end.bounces < before) {
         atomicAdd(&mine[GPU_COUNT_BOUNCES + 1], 1u);
     }
-#if defined(GPU_SPECIAL_BOUNCE_BINS)
-    atomicAdd(&counts[GPU_BOUNCE_FIRST + gpu_batch_of(emission) * GPU_BOUNCE_CELLS +
-                      ice_bounce_cell(&gpu_bounce_axis, bounces)],
-              1u);
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+    uint32_t *cells = counts + GPU_PHOTON_FIRST + gpu_batch_of(emission) * GPU_PHOTON_CELLS;
+    const uint32_t *edges = counts + GPU_EDGES_FIRST;
+    const uint32_t one = 1;
+    GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
 }
 
@@ -128,11 +165,11 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
             atomicAdd(&gpu_share_of(lane)->batches[batch].absorbed + member, number);
         }
     }
-#if defined(GPU_SPECIAL_BOUNCE_BINS)
-    for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * GPU_BOUNCE_CELLS; i += blockDim.x) {
-        const uint32_t number = counts[GPU_BOUNCE_FIRST + i];
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+    for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * GPU_PHOTON_CELLS; i += blockDim.x) {
+        const uint32_t number = counts[GPU_PHOTON_FIRST + i];
         if (number) {
-            atomicAdd(&gpu_bounces_of(lane, i / GPU_BOUNCE_CELLS)[i % GPU_BOUNCE_CELLS],
+            atomicAdd(&gpu_photon_cells_of(lane, i / GPU_PHOTON_CELLS)[i % GPU_PHOTON_CELLS],
                       (unsigned long long)number);
         }
     }
@@ -142,16 +179,17 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
 /* Counts a photon that has ended, or a hit, without the counts of a block. Short kernels use these
  * functions: their warps need not wait for each other. Few threads have something to count, and no
  * thread waits for the result of an addition. */
-ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, uint32_t emission, uint32_t fate,
-                                  uint32_t bounces)
+ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables *tables,
+                                  uint32_t emission, uint32_t fate, ice_photon_end end)
 {
     ics_batch_count *mine = &gpu_share_of(lane)->batches[gpu_batch_of(emission)];
     atomicAdd(&mine->absorbed + (fate - (uint32_t)ICE_ABSORBED), 1ull);
-    atomicAdd(&mine->bounces, (unsigned long long)bounces);
-#if defined(GPU_SPECIAL_BOUNCE_BINS)
-    atomicAdd(
-        &gpu_bounces_of(lane, gpu_batch_of(emission))[ice_bounce_cell(&gpu_bounce_axis, bounces)],
-        1ull);
+    atomicAdd(&mine->bounces, (unsigned long long)end.bounces);
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+    unsigned long long *cells = gpu_photon_cells_of(lane, gpu_batch_of(emission));
+    const uint32_t *edges = gpu_photon_edges;
+    const unsigned long long one = 1;
+    GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
 }
 

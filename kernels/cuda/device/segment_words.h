@@ -58,6 +58,11 @@ ICE_FN void gpu_segment_set_vacant(ics_pair *segment)
     segment->y = __uint_as_float(GPU_STATE_VACANT);
 }
 
+ICE_FN void gpu_segment_set_length(ics_pair *segment, float length)
+{
+    segment->x = length;
+}
+
 /* fate: that of a photon which a module ended, or GPU_WAITS. The length stays. */
 ICE_FN void gpu_segment_set_fate(ics_pair *segment, uint32_t fate)
 {

@@ -38,8 +38,13 @@
     ROW(PROFILES, light_profiles)                                                                  \
     ROW(START_SHIFT, start_shift)
 
-/* With a histogram of bounces (stages/bounce_histogram.h) there are two more definitions:
- * GPU_SPECIAL_BOUNCE_BINS, and GPU_SPECIAL_BOUNCE_EDGES, the edges with commas between them.
- * Without a histogram neither is defined, and no kernel has an instruction for it. */
+/* With histograms of photons (stages/photon_histogram.h) there are these definitions, too:
+ *
+ *   GPU_SPECIAL_PHOTON_CELLS       cells of all histograms
+ *   GPU_SPECIAL_PHOTON_EDGES       the edges of all histograms with commas between them
+ *   GPU_SPECIAL_PHOTONS(ROW)       ROW(quantity, bins, first cell, first edge) of each of them
+ *   GPU_SPECIAL_PHOTON_WAYS        1: one needs more of a photon than its bounces; 0: none does
+ *
+ * Without histograms none of them is defined, and no kernel has an instruction for them. */
 
 #endif

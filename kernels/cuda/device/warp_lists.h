@@ -99,16 +99,22 @@ ICE_FN void gpu_slot_end(gpu_warp_slots *slots, uint32_t slot, const ice_active_
 {
     slots->states[slot].x = __uint_as_float(active->fate);
     slots->states[slot].y = __uint_as_float(active->photon.scatters);
+    if (GPU_COUNTS_WAYS) { /* in place of the random numbers */
+        slots->states[slot].z = active->photon.path;
+        slots->states[slot].w = active->photon.wavelength;
+    }
 }
 
 /* Counts the photon that has ended in a slot of GPU_LIST_CREATE, if there is one, and frees the
  * slot. */
-ICE_FN void gpu_slot_count(gpu_warp_slots *slots, uint32_t slot, uint32_t *counts)
+ICE_FN void gpu_slot_count(gpu_warp_slots *slots, uint32_t slot, const ice_tables *tables,
+                           uint32_t *counts)
 {
     const uint32_t emission = slots->emissions[slot];
     if (!gpu_emission_is_vacant(emission)) {
         const float4 state = slots->states[slot];
-        gpu_count_end(counts, emission, __float_as_uint(state.x), __float_as_uint(state.y));
+        const ice_photon_end end = {__float_as_uint(state.y), state.z, state.w};
+        gpu_count_end(counts, tables, emission, __float_as_uint(state.x), end);
         gpu_emission_set_vacant(&slots->emissions[slot]);
     }
 }
@@ -247,12 +253,13 @@ ICE_FN gpu_warp_slots *gpu_load_slots(const ics_lane_memory *lane, gpu_warp_slot
 
 /* The end of a launch: stores the photons, and adds what the block counted. All threads of the
  * block. */
-ICE_FN void gpu_store_slots(const ics_lane_memory *lane, uint32_t *counts, gpu_warp_slots *slots)
+ICE_FN void gpu_store_slots(const ics_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
+                            gpu_warp_slots *slots)
 {
     const uint32_t thread = threadIdx.x % 32, first = gpu_first_slot();
     int has = 0, waiting = 0;
     for (uint32_t entry = thread; entry < slots->counts[GPU_LIST_CREATE]; entry += 32) {
-        gpu_slot_count(slots, slots->lists[GPU_LIST_CREATE][entry], counts);
+        gpu_slot_count(slots, slots->lists[GPU_LIST_CREATE][entry], tables, counts);
     }
     __syncwarp();
     for (uint32_t begin = 0; begin < ICS_WARP_SLOTS; begin += 32) {

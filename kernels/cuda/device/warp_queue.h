@@ -18,8 +18,10 @@
 /* The queue of one warp, in shared memory, so that it takes no registers while photons are
  * propagated. Its entries 0 .. count - 1 hold photons; the number `count` is a variable of all
  * threads, which spares them to read it and to wait for each other. A new photon has no path and no
- * scatters. Words of the same kind stand together, because a thread then loads each word into the
- * register that needs it; words of 16 bytes would be moved to other registers afterwards. */
+ * scatters. An entry without a photon has what gpu_queue_count_end() counts of the one that ended:
+ * where GPU_COUNTS_WAYS, x is its path and `wavelength` its wavelength. Words of the same kind
+ * stand together, because a thread then loads each word into the register that needs it; words of
+ * 16 bytes would be moved to other registers afterwards. */
 typedef struct gpu_warp_queue {
     float x[32], y[32], z[32];
     float dx[32], dy[32], dz[32];
@@ -93,17 +95,28 @@ ICE_FN void gpu_queue_swap(gpu_warp_queue *queue, uint32_t entry, ice_active_pho
     queue->emissions[entry] = active->photon.emission;
     queue->photon_ids[entry] = active->photon.scatters;
     queue->ended[entry] = active->fate;
+    const ice_photon_end end = gpu_end_of(&active->photon);
     *active = gpu_queue_unpack(queue, entry);
     active->photon.emission = emission;
     active->photon.photon_id = photon_id;
+    if (GPU_COUNTS_WAYS) {
+        queue->x[entry] = end.path;
+        queue->wavelength[entry] = end.wavelength;
+    }
 }
 
 /* Counts the photon that has ended in an entry without a photon, if there is one. */
-ICE_FN void gpu_queue_count_end(gpu_warp_queue *queue, uint32_t entry, uint32_t *counts)
+ICE_FN void gpu_queue_count_end(gpu_warp_queue *queue, uint32_t entry, const ice_tables *tables,
+                                uint32_t *counts)
 {
     const uint32_t fate = queue->ended[entry];
     if (fate != GPU_IDLE) {
-        gpu_count_end(counts, queue->emissions[entry], fate, queue->photon_ids[entry]);
+        ice_photon_end end = {queue->photon_ids[entry], 0.0f, 0.0f};
+        if (GPU_COUNTS_WAYS) {
+            end.path = queue->x[entry];
+            end.wavelength = queue->wavelength[entry];
+        }
+        gpu_count_end(counts, tables, queue->emissions[entry], fate, end);
         queue->ended[entry] = GPU_IDLE;
     }
 }
@@ -147,7 +160,7 @@ ICE_FN void gpu_queue_fill(gpu_warp_queue *queue, uint32_t count, const ics_lane
                            const ice_tables *tables, const ice_photon *photon, uint32_t *counts)
 {
     const uint32_t entry = threadIdx.x % 32;
-    gpu_queue_count_end(queue, entry, counts);
+    gpu_queue_count_end(queue, entry, tables, counts);
     if (entry < count) {
         gpu_queue_pack(queue, entry, tables, gpu_new_random(lane, tables, photon), photon);
     }
@@ -200,7 +213,7 @@ ICE_FN uint32_t gpu_queue_assign(gpu_warp_queue *queue, uint32_t count, ice_acti
 /* At the end of a launch: stores the `count` photons of the queue in their slots, and counts what
  * has ended in the other entries. All threads of the block. */
 ICE_FN void gpu_queue_store(gpu_warp_queue *queue, uint32_t count, const ics_lane_memory *lane,
-                            uint32_t *counts)
+                            const ice_tables *tables, uint32_t *counts)
 {
     const uint32_t slot = gpu_queue_slot(), entry = threadIdx.x % 32;
     const bool occupied = entry < count;
@@ -210,7 +223,7 @@ ICE_FN void gpu_queue_store(gpu_warp_queue *queue, uint32_t count, const ics_lan
         gpu_store_words(lane, slot, gpu_photon_pack(&active.photon, false));
         lane->random[slot] = active.random;
     } else {
-        gpu_queue_count_end(queue, entry, counts);
+        gpu_queue_count_end(queue, entry, tables, counts);
         gpu_free_slot(lane, slot);
     }
     const int has = __syncthreads_count(occupied);

@@ -195,7 +195,7 @@ ICE_FN uint32_t gpu_create(const gpu_warp *warp, uint32_t slot, uint32_t taken, 
     if (slot == ICS_NOBODY) {
         return GPU_NO_LIST;
     }
-    gpu_slot_count(warp->slots, slot, warp->sink->counts);
+    gpu_slot_count(warp->slots, slot, warp->tables, warp->sink->counts);
     return thread < granted ? gpu_create_in_slot(warp, slot, first + thread)
                             : (uint32_t)GPU_LIST_CREATE;
 }
@@ -254,6 +254,6 @@ ICS_KERNEL GPU_BOUNDS_WARP_WAVEFRONT gpu_warp_wavefront(
             break;
         }
     }
-    gpu_store_slots(&lane, counts, warp.slots);
+    gpu_store_slots(&lane, &tables, counts, warp.slots);
     GPU_CLOCK_END();
 }

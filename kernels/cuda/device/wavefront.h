@@ -161,18 +161,21 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
                                gpu_hit_sink *sink, uint32_t slot, uint32_t wave)
 {
     const gpu_photon_words words = gpu_load_words(lane, slot);
-    const float length = gpu_segment_length(&lane->segment[slot]);
+    float length = gpu_segment_length(&lane->segment[slot]);
     const ice_photon photon = gpu_wave_photon_unpack(words, gpu_wave_number(lane, wave));
     uint32_t recorded = gpu_wave_waits(words.identity) ? lane->recorded[slot] : 0;
     uint32_t fate = ICE_ALIVE;
     const bool waits =
-        ice_record_hits(GPU_SPECIAL_COLLIDE, tables, length, &photon, sink, &fate, &recorded) < 0;
+        ice_record_hits(GPU_SPECIAL_COLLIDE, tables, &length, &photon, sink, &fate, &recorded) < 0;
     if (waits) {
         lane->recorded[slot] = recorded;
         fate = GPU_WAITS;
     }
     if (fate != ICE_ALIVE) {
         gpu_segment_set_fate(&lane->segment[slot], fate);
+        if (GPU_COUNTS_WAYS) {
+            gpu_segment_set_length(&lane->segment[slot], length);
+        }
     }
     if (gpu_wave_parks(wave) || (gpu_wave_waits(words.identity) && !waits)) {
         const ics_word identity =
@@ -263,11 +266,16 @@ ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
 
 /* Counts a photon that has ended in a wave, and frees its slot. A photon that was dropped had no
  * bounce in this wave. */
-ICE_FN void gpu_end_photon(const ics_lane_memory *lane, ics_word identity, ics_pair segment,
-                           uint32_t slot, uint32_t wave)
+ICE_FN void gpu_end_photon(const ics_lane_memory *lane, const ice_tables *given, ics_word identity,
+                           const gpu_scatter_input *input, uint32_t slot, uint32_t wave)
 {
+    const ics_pair segment = input->segment;
     const uint32_t bounces = gpu_wave_scatters(identity, wave + !gpu_segment_is_dropped(segment));
-    gpu_count_end_at_once(lane, __float_as_uint(identity.y), gpu_segment_fate(segment), bounces);
+    const ice_photon_end end = {bounces, input->position.w + gpu_segment_length(&segment),
+                                fabsf(identity.x)};
+    const ice_tables tables = gpu_special_tables(given);
+    gpu_count_end_at_once(lane, &tables, __float_as_uint(identity.y), gpu_segment_fate(segment),
+                          end);
     gpu_free_slot(lane, slot);
     gpu_set_extract(lane, slot, gpu_identity_vacant());
 }
@@ -336,7 +344,7 @@ ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables giv
         (void)gpu_wait(&lane, slot);
     }
     if (state.ended) {
-        gpu_end_photon(&lane, state.identity, input.segment, slot,
+        gpu_end_photon(&lane, &given, state.identity, &input, slot,
                        gpu_wave_number(&lane, chain.wave));
     }
     const uint32_t vacant = __ballot_sync(0xffffffffu, state.ended || state.vacant);
@@ -376,7 +384,7 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
         may_collide = gpu_propagate_photon(&lane, &given, &photon, input.random, slot);
     }
     if (state.ended) {
-        gpu_end_photon(&lane, state.identity, input.segment, slot, wave - 1);
+        gpu_end_photon(&lane, &given, state.identity, &input, slot, wave - 1);
     }
     gpu_store_candidates(&lane, slot, chain.wave, may_collide);
     gpu_scatter_count(&lane, state.ended, state.waits);

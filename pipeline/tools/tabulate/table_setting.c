@@ -80,7 +80,7 @@ void ics_table_setting_indices(const ice_tables *tables, double *phase, double *
 {
     *phase = *group = INFINITY;
     for (int wavelength = SHORTEST; wavelength <= LONGEST; ++wavelength) {
-        const double slowness = (double)ice_tabulate_slowness(tables, (float)wavelength);
+        const double slowness = (double)ice_slowness(tables, (float)wavelength);
         *phase = fmin(*phase, (double)ice_medium_index(tables, (float)wavelength));
         *group = fmin(*group, slowness * ICE_LIGHT_SPEED);
     }

@@ -66,7 +66,8 @@ static bool ends_before(const walk *w, float distance)
 {
     for (uint32_t recorded = 0, fate = ICE_ALIVE;;) {
         arrival_list list = {.count = 0};
-        if (ice_record_hits(w->variants->collide, w->tables, distance, &w->photon, &list, &fate,
+        float length = distance;
+        if (ice_record_hits(w->variants->collide, w->tables, &length, &w->photon, &list, &fate,
                             &recorded) >= 0) {
             return fate != ICE_ALIVE;
         }
@@ -97,7 +98,8 @@ static int put_hits(walk *w, const ice_bounce *bounce)
     int32_t hits;
     do {
         arrival_list list = {.count = 0};
-        hits = ice_record_hits(w->variants->collide, w->tables, bounce->length, &w->photon, &list,
+        float length = bounce->length;
+        hits = ice_record_hits(w->variants->collide, w->tables, &length, &w->photon, &list,
                                &w->fate, &recorded);
         for (uint32_t i = 0; i < list.count; ++i) {
             const float distance = list.items[i].path - w->photon.path;

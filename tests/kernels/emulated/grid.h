@@ -126,6 +126,20 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
+/* With GRID_COUNTS_PHOTONS the kernels count photons by their bounces, by their path with the edges
+ * 2, 10 and 40 m, and by their delay with the edges 10, 50 and 150 ns. */
+#if defined(GRID_COUNTS_PHOTONS)
+#define GPU_SPECIAL_PHOTON_WAYS  1
+#define GPU_SPECIAL_PHOTON_CELLS 16u
+#define GPU_SPECIAL_PHOTONS(ROW)                                                                   \
+    ROW(0u, 6u, 0u, 0u)                                                                            \
+    ROW(1u, 2u, 8u, 7u)                                                                            \
+    ROW(2u, 2u, 12u, 10u)
+#define GPU_SPECIAL_PHOTON_EDGES                                                                   \
+    1u, 2u, 3u, 5u, 12u, 29u, 30u, 0x40000000u, 0x41200000u, 0x42200000u, 0x41200000u,             \
+        0x42480000u, 0x43160000u
+#endif
+
 enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
 extern const ice_tables *grid_tables; /* the kernels are specialised for their sizes */
 extern uint32_t grid_refill;

@@ -56,7 +56,7 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
-    memory->bounces = &self->bounces[0][0];
+    memory->photon_cells = &self->photon_cells[0][0];
     self->launch.hits = filled(with->hits * sizeof(ice_arrival), 0x7f);
     self->launch.hit_capacity = with->hits;
 }
@@ -272,9 +272,9 @@ static void finish_batches(grid_lane *self)
         self->account.stopped += one.stopped;
         self->account.hits += one.hits;
         self->account.bounces += one.bounces;
-        for (uint32_t i = 0; i < ICS_BOUNCE_COUNTS; ++i) {
-            self->cells[i % ICE_BOUNCE_CELLS] += self->bounces[place][i];
-            self->bounces[place][i] = 0;
+        for (uint32_t i = 0; i < ICS_SHARES * GRID_PHOTON_CELLS; ++i) {
+            self->cells[i % GRID_PHOTON_CELLS] += self->photon_cells[place][i];
+            self->photon_cells[place][i] = 0;
         }
         self->created[place] = 0;
         self->launch.batches[place] = (ics_queue_batch){0};

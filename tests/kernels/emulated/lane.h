@@ -7,6 +7,11 @@
 #include "tests/kernels/emulated/grid.h"
 
 enum { GRID_BATCH = 1 << GRID_START_SHIFT }; /* most emissions of a batch */
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+enum { GRID_PHOTON_CELLS = GPU_SPECIAL_PHOTON_CELLS };
+#else
+enum { GRID_PHOTON_CELLS = 1 };
+#endif
 
 typedef struct grid_setting {
     ics_schedule schedule;
@@ -32,10 +37,10 @@ typedef struct grid_lane {
     uint32_t leftovers; /* photons that wait in a leftover, summed over all launches */
     ics_arrivals arrivals;
     ice_account account; /* of the batches that are complete */
-    /* Of kernels that are compiled with a histogram of bounces: those of the lane, and the sum of
+    /* Of kernels that are compiled with histograms of photons: those of the lane, and the sum of
      * the batches that are complete. */
-    unsigned long long bounces[ICS_LANE_BATCHES][ICS_BOUNCE_COUNTS];
-    uint64_t cells[ICE_BOUNCE_CELLS];
+    unsigned long long photon_cells[ICS_LANE_BATCHES][ICS_SHARES * GRID_PHOTON_CELLS];
+    uint64_t cells[GRID_PHOTON_CELLS];
 } grid_lane;
 
 /* Makes a lane that will compute emissions[emission_count], which must outlive the lane. The tables

@@ -1,4 +1,4 @@
-/* The kernels of the GPU schedules, compiled with a histogram of bounces, run on the CPU thread by
+/* The kernels of the GPU schedules, compiled with histograms of photons, run on the CPU thread by
  * thread (tests/kernels/emulated). They count every photon in the cell in which the graph of the
  * CPU counts it, and nothing else changes.
  *
@@ -13,23 +13,36 @@
 
 enum { EMISSIONS = 18, FIRST_SCHEDULE = ICS_SCHEDULE_AUTO + 1 };
 
-/* The edges that tests/CMakeLists.txt compiles the kernels for. */
-static const ice_bounce_axis axis = {GPU_SPECIAL_BOUNCE_BINS, {GPU_SPECIAL_BOUNCE_EDGES}};
+/* The histograms for which the kernels are compiled (tests/kernels/emulated/grid.h). */
+static ice_photon_axes compiled_axes(void)
+{
+    static const uint32_t edges[] = {GPU_SPECIAL_PHOTON_EDGES};
+    ice_photon_axes axes = {.count = 0};
+#define ADD_AXIS(of, number, first_cell, first_edge)                                               \
+    ck_assert_uint_eq(axes.cells, first_cell);                                                     \
+    axes.items[axes.count] = (ice_photon_axis){.quantity = of, .bins = number};                    \
+    memcpy(axes.items[axes.count].edges, edges + (first_edge), ((number) + 1) * sizeof *edges);    \
+    axes.cells += (number) + 2;                                                                    \
+    ++axes.count;
+    GPU_SPECIAL_PHOTONS(ADD_AXIS)
+    ck_assert_uint_eq(axes.cells, GRID_PHOTON_CELLS);
+    return axes;
+}
 
 /* Runs the graph of the CPU. */
 static void compute_expected(const ice_emission *emissions, ice_account *account,
-                             uint64_t cells[ICE_BOUNCE_CELLS])
+                             uint64_t cells[GRID_PHOTON_CELLS])
 {
     const ics_graph_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC,
                                        .variants = world_variants(),
                                        .instruction_set = "baseline",
-                                       .bounces = axis};
+                                       .photons = compiled_axes()};
     ics_graph *graph = NULL;
     ics_arrivals arrivals = {0};
     const ics_tables tables = {.device = *grid_tables};
     ck_assert_int_eq(ics_graph_create(&options, &tables, &graph, NULL), ICESTREAM_OK);
     ck_assert_int_eq(ics_graph_run(graph, emissions, EMISSIONS, &arrivals, account), ICESTREAM_OK);
-    memcpy(cells, ics_graph_bounces(graph), ICE_BOUNCE_CELLS * sizeof *cells);
+    memcpy(cells, ics_graph_photon_cells(graph), GRID_PHOTON_CELLS * sizeof *cells);
     ics_graph_arrivals_free(&arrivals);
     ics_graph_destroy(graph);
 }
@@ -48,7 +61,7 @@ static void compare(const grid_setting *with, const ice_emission *emissions,
              with->hits, with->batch);
     ck_assert_msg(memcmp(&self.account, account, sizeof self.account) == 0,
                   "%s: the account differs", name);
-    for (uint32_t i = 0; i < ICE_BOUNCE_CELLS; ++i) {
+    for (uint32_t i = 0; i < GRID_PHOTON_CELLS; ++i) {
         ck_assert_msg(self.cells[i] == cells[i], "%s: cell %u: found %llu, expected %llu", name, i,
                       (unsigned long long)self.cells[i], (unsigned long long)cells[i]);
     }
@@ -70,12 +83,13 @@ START_TEST(kernels_count_what_the_cpu_counts)
     grid_tables = stage_world_tables(&world);
     grid_light(&world, emissions, EMISSIONS);
     ice_account account = {0};
-    uint64_t cells[ICE_BOUNCE_CELLS], photons = 0;
+    uint64_t cells[GRID_PHOTON_CELLS], photons = 0;
     compute_expected(emissions, &account, cells);
-    for (uint32_t i = 0; i < ICE_BOUNCE_CELLS; ++i) {
+    for (uint32_t i = 0; i < GRID_PHOTON_CELLS; ++i) {
         photons += cells[i];
+        ck_assert_msg(i < 8 || cells[i] > 0, "no photon in cell %u", i);
     }
-    ck_assert_uint_eq(photons, account.created);
+    ck_assert_uint_eq(photons, 3 * account.created);
     ck_assert_uint_gt(cells[1], 0);
     ck_assert_uint_ge(cells[7], account.stopped); /* 30 bounces */
     for (int join = 0; join <= ics_schedule_can_join(row); ++join) {
@@ -94,7 +108,7 @@ START_TEST(kernels_count_what_the_cpu_counts)
 }
 END_TEST
 
-ICS_TEST_MAIN("kernels_bounces")
+ICS_TEST_MAIN("kernels_photons")
 {
     TCase *tests = tcase_create("schedules");
     tcase_set_timeout(tests, 300);

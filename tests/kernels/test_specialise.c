@@ -1,0 +1,75 @@
+/* The definitions in front of the kernels of a GPU (kernels/cuda/specialise.h) that describe
+ * histograms of photons. test_kernels_photons.c shows what kernels make of them.
+ *
+ * How to join: a definition that is not always there joins with a test of its text. */
+#include "kernels/cuda/specialise.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <string.h>
+
+/* Returns the definitions of histograms of photons; "" if there are none. */
+static const char *definitions_of(const ice_photon_axes *axes)
+{
+    static char text[8192];
+    const ice_tables tables = {.layer_count = 1};
+    const ics_special_options options = {.block = 128, .photons = *axes};
+    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
+    const char *found = strstr(text, "#define GPU_SPECIAL_PHOTON");
+    return found != NULL ? found : "";
+}
+
+START_TEST(kernels_without_histograms_have_no_definition)
+{
+    const ice_photon_axes none = {.count = 0};
+    ck_assert_str_eq(definitions_of(&none), "");
+}
+END_TEST
+
+START_TEST(bounces_alone_need_no_ways)
+{
+    const ice_photon_axes axes = {1, 4, {{ICE_PHOTON_BOUNCES, 2, {1, 5, 9}}}};
+    ck_assert_str_eq(definitions_of(&axes), "#define GPU_SPECIAL_PHOTON_CELLS 4u\n"
+                                            "#define GPU_SPECIAL_PHOTONS(ROW) ROW(0u, 2u, 0u, 0u)\n"
+                                            "#define GPU_SPECIAL_PHOTON_EDGES 1u, 5u, 9u\n"
+                                            "#define GPU_SPECIAL_PHOTON_WAYS 0\n");
+}
+END_TEST
+
+START_TEST(cells_and_edges_of_histograms_follow_each_other)
+{
+    const ice_photon_axes axes = {3,
+                                  11,
+                                  {{ICE_PHOTON_DELAY, 1, {7, 8}},
+                                   {ICE_PHOTON_BOUNCES, 3, {1, 2, 3, 4}},
+                                   {ICE_PHOTON_PATH, 1, {5, UINT32_MAX}}}};
+    ck_assert_str_eq(definitions_of(&axes),
+                     "#define GPU_SPECIAL_PHOTON_CELLS 11u\n"
+                     "#define GPU_SPECIAL_PHOTONS(ROW) ROW(2u, 1u, 0u, 0u) ROW(0u, 3u, 3u, 2u) "
+                     "ROW(1u, 1u, 8u, 6u)\n"
+                     "#define GPU_SPECIAL_PHOTON_EDGES 7u, 8u, 1u, 2u, 3u, 4u, 5u, 4294967295u\n"
+                     "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
+}
+END_TEST
+
+/* The most histograms with the longest edges, with room for all other definitions. */
+START_TEST(the_longest_definitions_fit)
+{
+    ice_photon_axes axes = {.count = ICE_PHOTON_HISTOGRAMS, .cells = ICE_PHOTON_CELLS};
+    for (uint32_t i = 0; i < axes.count; ++i) {
+        axes.items[i] = (ice_photon_axis){.quantity = ICE_PHOTON_PATH, .bins = ICE_PHOTON_BINS};
+        memset(axes.items[i].edges, 0xff, sizeof axes.items[i].edges);
+    }
+    ck_assert_uint_lt(strlen(definitions_of(&axes)), 4096);
+}
+END_TEST
+
+ICS_TEST_MAIN("specialise")
+{
+    TCase *tests = tcase_create("specialise");
+    tcase_add_test(tests, kernels_without_histograms_have_no_definition);
+    tcase_add_test(tests, bounces_alone_need_no_ways);
+    tcase_add_test(tests, cells_and_edges_of_histograms_follow_each_other);
+    tcase_add_test(tests, the_longest_definitions_fit);
+    suite_add_tcase(suite, tests);
+}
