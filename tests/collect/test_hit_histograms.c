@@ -1,11 +1,13 @@
 /* Promises of hit_histograms.h: every hit counts once, in the bin whose lower edge it reaches, in
- * any order of the hits. How to join: one more quantity is one more row of `quantities`. */
+ * any order of the hits; photons and steps count in their histograms alone. How to join: one more
+ * quantity is one more row of `quantities`. */
 #include "pipeline/collect/hit_histograms.h"
 #include "pipeline/config/config_histograms.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 static ics_histogram_config one_axis(ics_quantity quantity, double from, double to, uint32_t bins,
                                      bool is_log)
@@ -167,6 +169,75 @@ START_TEST(test_order_does_not_matter)
 }
 END_TEST
 
+static float float_of(uint32_t word)
+{
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+/* The edges of photons: the least whole number, and the least float, that is not below the edge of
+ * the configuration. */
+START_TEST(test_edges_of_photons)
+{
+    ics_histogram_config histograms[] = {one_axis(ICS_PHOTON_BOUNCES, 0.5, 10.0, 3, true),
+                                         one_axis(ICS_HIT_TIME, 0.0, 1.0, 100, false),
+                                         one_axis(ICS_PHOTON_PATH, -0.1, 0.5, 6, false),
+                                         one_axis(ICS_PHOTON_DELAY, 1e-3, 1e18, 64, true)};
+    icestream_config config = {.sink = {.histograms = histograms, .histogram_count = 4}};
+    ice_photon_axes axes;
+    ics_config_photon_axes(&config, &axes);
+    ck_assert_uint_eq(axes.count, 3);
+    ck_assert_uint_eq(axes.cells, 5 + 8 + 66);
+    const uint32_t bounces[] = {1, 2, 4, 10}; /* 0.5, 1.36, 3.68, 10 */
+    ck_assert_mem_eq(axes.items[0].edges, bounces, sizeof bounces);
+    ck_assert_uint_eq(axes.items[1].quantity, ICE_PHOTON_PATH);
+    ck_assert_uint_eq(axes.items[2].quantity, ICE_PHOTON_DELAY);
+    ck_assert_uint_eq(axes.items[1].edges[0], 0); /* -0.1: no path is below it */
+    for (uint32_t which = 1; which <= 2; ++which) {
+        const ice_photon_axis *axis = &axes.items[which];
+        for (uint32_t i = 0; i <= axis->bins; ++i) {
+            const double edge = ics_config_histogram_edge(&histograms[which + 1].axes[0], i);
+            ck_assert(float_of(axis->edges[i]) >= edge);
+            ck_assert(axis->edges[i] == 0 || float_of(axis->edges[i] - 1) < edge);
+        }
+    }
+}
+END_TEST
+
+/* Each histogram counts its own: hits, photons or steps. */
+START_TEST(test_photons_and_steps)
+{
+    const ics_histogram_config configs[] = {one_axis(ICS_PHOTON_PATH, 0.0, 1.0, 1, false),
+                                            one_axis(ICS_STEP_PHOTONS, 10.0, 30.0, 2, false),
+                                            one_axis(ICS_HIT_TIME, 0.0, 1.0, 1, false),
+                                            one_axis(ICS_PHOTON_BOUNCES, 1.0, 2.0, 1, false)};
+    static const uint64_t cells[] = {1, 20, 300, 4, 50, 600};
+    static const json_int_t expected[][4] = {{2, 40, 600}, {1, 2, 1, 1}, {0, 1, 0}, {8, 100, 1200}};
+    const icestream_hit hit = {.t = 0.5};
+    ics_hit_histograms *histograms = NULL;
+    ck_assert_int_eq(ics_hit_histograms_create(configs, 4, &histograms, NULL), ICESTREAM_OK);
+    ics_hit_histograms_add_photons(histograms, cells);
+    ics_hit_histograms_add_photons(histograms, cells);
+    ics_hit_histograms_add(histograms, &hit, 1);
+    static const uint32_t steps[] = {9, 10, 19, 20, 30};
+    for (size_t i = 0; i < COUNT(steps); ++i) {
+        ics_hit_histograms_add_step(histograms, steps[i]);
+    }
+    json_t *all = ics_hit_histograms_json(histograms);
+    for (size_t i = 0; i < COUNT(configs); ++i) {
+        const json_t *storage = json_object_get(json_array_get(all, i), "storage");
+        const json_t *values = json_object_get(storage, "values");
+        ck_assert_uint_eq(json_array_size(values), configs[i].axes[0].bins + 2);
+        for (size_t k = 0; k < json_array_size(values); ++k) {
+            ck_assert_int_eq(json_integer_value(json_array_get(values, k)), expected[i][k]);
+        }
+    }
+    json_decref(all);
+    ics_hit_histograms_destroy(histograms);
+}
+END_TEST
+
 ICS_TEST_MAIN("hit_histograms")
 {
     TCase *tests = tcase_create("hit_histograms");
@@ -175,5 +246,7 @@ ICS_TEST_MAIN("hit_histograms")
     tcase_add_test(tests, test_quantities);
     tcase_add_test(tests, test_two_axes_and_a_sum);
     tcase_add_test(tests, test_order_does_not_matter);
+    tcase_add_test(tests, test_edges_of_photons);
+    tcase_add_test(tests, test_photons_and_steps);
     suite_add_tcase(suite, tests);
 }

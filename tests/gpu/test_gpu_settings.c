@@ -175,7 +175,7 @@ static bool applies_to(const schedule_setting *setting, ics_schedule schedule)
 {
     const ics_gpu_schedule *row = ics_schedule_row(schedule);
     const applies which = setting->schedules;
-    if (setting->options.block > ics_schedule_block_max(row, false)) {
+    if (setting->options.block > ics_schedule_block_max(row, 0)) {
         return false;
     }
     return which == ALL || (which == LOOPS && row->loops) ||
