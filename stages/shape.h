@@ -18,8 +18,8 @@
 #define ICS_STAGES_SHAPE_H
 
 #include "stages/direction.h"
-#include "stages/shapes/mesh_tree.h"
 #include "stages/shape_list.h"
+#include "stages/shapes/mesh_tree.h"
 
 /* ICE_SHAPE_SPHERE, ...: one number for every row of stages/shapes.def. */
 #define ICE_SHAPE_NUMBER(NAME, name, yaml, sizes, text) ICE_SHAPE_##NAME,
