@@ -26,8 +26,7 @@ enum {
     GPU_LIST_SPECIAL, /* the next segment may touch a module or pass a column of hole ice */
     GPU_LIST_CREATE,  /* free slots */
     GPU_LIST_COLUMN,  /* photons in a column of hole ice; only with GPU_HAS_COLUMNS */
-    GPU_LIST_FLY = GPU_LIST_COLUMN + GPU_HAS_COLUMNS, /* photons whose next bounce is not known to
-                                                         be special */
+    GPU_LIST_FLY,     /* photons whose next bounce is not known to be special */
     GPU_LISTS,
     GPU_NO_LIST = GPU_LISTS, /* the thread has no slot, or its photon waits */
     GPU_LISTS_ROOM = 4       /* a multiple of 4, >= GPU_LISTS: the counts of the lists are read as
@@ -130,11 +129,17 @@ ICE_FN void gpu_slot_fill(gpu_warp_slots *slots, uint32_t slot, const ice_photon
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* Whether slots can be in a list. A kernel has no instructions for a list that it does not use. */
+ICE_FN bool gpu_uses_list(uint32_t list)
+{
+    return list != GPU_LIST_COLUMN || GPU_HAS_COLUMNS;
+}
+
 /* The number of slots in a list. `open`: there may be more photons to create; otherwise free slots
  * do not count. */
 ICE_FN uint32_t gpu_list_count(const gpu_warp_slots *slots, uint32_t list, bool open)
 {
-    return open || list != GPU_LIST_CREATE ? slots->counts[list] : 0;
+    return gpu_uses_list(list) && (open || list != GPU_LIST_CREATE) ? slots->counts[list] : 0;
 }
 
 /* Returns the list that the warp works on next: the first one with 32 slots or more, otherwise the
@@ -190,6 +195,9 @@ ICE_FN void gpu_put_slots(gpu_warp_slots *slots, uint32_t slot, uint32_t to, uin
 {
     const uint32_t thread = threadIdx.x % 32;
     for (uint32_t list = 0; list < lists; ++list) {
+        if (!gpu_uses_list(list)) {
+            continue;
+        }
         const uint32_t members = __ballot_sync(0xffffffffu, to == list);
         if (members == 0) {
             continue;
