@@ -434,13 +434,4 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
     return 0;
 }
 
-/* Adds a number of photons that ended with this fate to an account. */
-ICE_FN void ice_count_fate(ice_account *account, uint32_t fate, uint32_t photons)
-{
-    account->absorbed += fate == ICE_ABSORBED ? photons : 0;
-    account->detected += fate == ICE_DETECTED ? photons : 0;
-    account->left += fate == ICE_LEFT ? photons : 0;
-    account->stopped += fate == ICE_STOPPED ? photons : 0;
-}
-
 #endif

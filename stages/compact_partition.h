@@ -19,6 +19,15 @@ enum ice_fate {
     ICE_FATES = 5
 };
 
+/* Adds a number of photons that ended with this fate to an account. */
+ICE_FN void ice_count_fate(ice_account *account, uint32_t fate, uint32_t photons)
+{
+    account->absorbed += fate == ICE_ABSORBED ? photons : 0;
+    account->detected += fate == ICE_DETECTED ? photons : 0;
+    account->left += fate == ICE_LEFT ? photons : 0;
+    account->stopped += fate == ICE_STOPPED ? photons : 0;
+}
+
 /* Finds the next move: sets *front to the first hole at or after *front, and *back so that the last
  * living photon before *back is in slot *back - 1. Returns 0 if there is no move; *back is then the
  * number of living photons. */
