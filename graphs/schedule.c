@@ -134,6 +134,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                      .slots_per_thread = ICS_WARP_SLOTS_PER_THREAD,
                                      .warp_bytes = ICS_WARP_SLOTS_BYTES,
                                      .has_refill = true,
+                                     .preferred_in_columns = true,
                                      .lanes = 2,
                                      .chains = 1,
                                      .block = 256,

@@ -39,6 +39,13 @@ bool ics_choice_suits(const ics_gpu_options *options, const ice_emission *emissi
     return largest * workers <= MOST * photons;
 }
 
+/* Whether a choice begins with this schedule. */
+static bool is_preferred(const ics_choice_request *request, const ics_gpu_schedule *schedule)
+{
+    return request->tables->device.features & ICE_HAS_HOLES ? schedule->preferred_in_columns
+                                                            : schedule->preferred;
+}
+
 int ics_choice_best(const ics_choice_request *request, const ics_choice_results *results,
                     const ice_emission *emissions, uint32_t count)
 {
@@ -56,9 +63,9 @@ int ics_choice_best(const ics_choice_request *request, const ics_choice_results 
         if (time > 0 && (best < 0 || time < results->nanoseconds[best])) {
             best = (int)i;
         }
-        if (first < 0 || (schedule->preferred && !has_preferred)) {
+        if (first < 0 || (is_preferred(request, schedule) && !has_preferred)) {
             first = (int)i;
-            has_preferred = schedule->preferred;
+            has_preferred = is_preferred(request, schedule);
         }
     }
     return best >= 0 ? best : first;
@@ -73,9 +80,10 @@ int ics_choice_next(const ics_choice_request *request, const ics_choice_results 
         const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
         if (results->nanoseconds[i] == 0 &&
             one.block <= ics_schedule_block_max(schedule, one.photons.cells) &&
-            ics_choice_suits(&one, emissions, count) && (next < 0 || schedule->preferred)) {
+            ics_choice_suits(&one, emissions, count) &&
+            (next < 0 || is_preferred(request, schedule))) {
             next = (int)i;
-            if (schedule->preferred) {
+            if (is_preferred(request, schedule)) {
                 break; /* the other results are compared with this one */
             }
         }

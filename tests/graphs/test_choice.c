@@ -222,12 +222,47 @@ START_TEST(numbers_of_steps_rule_out_candidates)
 }
 END_TEST
 
+/* The schedule of a candidate. */
+static ics_schedule schedule_of(const ics_choice_request *request, int index)
+{
+    ics_gpu_options options;
+    ck_assert_int_ge(index, 0);
+    ck_assert(ics_choice_candidate(request, (size_t)index, &options));
+    return options.schedule;
+}
+
+/* Without a measurement a choice begins with monolithic, and in ice with columns of hole ice with
+ * warp-wavefront, also in its trials. */
+START_TEST(a_choice_begins_with_what_suits_the_ice)
+{
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    const ics_gpu_options options = fixed_options();
+    const ics_choice_request request = request_for(&options, &world);
+    const ics_choice_results nothing = {{0}};
+    const ice_emission light = {.photons = 1000};
+    for (int columns = 0; columns < 2; ++columns) {
+        const ics_schedule expected =
+            columns ? ICS_SCHEDULE_WARP_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC;
+        if (columns) {
+            world.tables->device.features |= ICE_HAS_HOLES;
+        }
+        ck_assert_int_eq(schedule_of(&request, ics_choice_best(&request, &nothing, &light, 1)),
+                         expected);
+        ck_assert_int_eq(schedule_of(&request, ics_choice_next(&request, &nothing, &light, 1)),
+                         expected);
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("choice")
 {
     TCase *tests = tcase_create("choice");
     tcase_add_test(tests, every_option_changes_the_key);
     tcase_add_test(tests, device_and_world_change_the_key);
     tcase_add_test(tests, equal_measurements_share_a_choice);
+    tcase_add_test(tests, a_choice_begins_with_what_suits_the_ice);
     tcase_add_test(tests, choices_are_remembered);
     tcase_add_test(tests, numbers_of_steps_rule_out_candidates);
     suite_add_tcase(suite, tests);
