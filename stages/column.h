@@ -27,14 +27,23 @@ typedef struct ice_column_stay {
     uint32_t module; /* ICE_NO_MODULE: none is near */
 } ice_column_stay;
 
+/* The features with which a bounce in a column is what ice_bounce_in_column() computes. With others
+ * there are no such bounces: cables absorb light, the search in a mesh is a call, and a new feature
+ * may change what happens in a column, until somebody adds it here. */
+#define ICE_COLUMN_FEATURES                                                                        \
+    (ICE_HAS_HOLES | ICE_HAS_TILT | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY |      \
+     ICE_HAS_DIRECTIONS | ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE |                     \
+     ICE_HAS_SPECTRAL_OPTICS | ICE_HAS_SHAPES)
+#define ICE_COLUMN_SHAPES ((0xffffu << ICE_HAS_SHAPE_SHIFT) & ~ICE_HAS_SHAPE(ICE_SHAPE_MESH))
+
 /* Whether photons in ice and detectors with these features have such bounces. They have none where
- * cables absorb light, where the search in a mesh is a call, and where a user's header decides. */
+ * a user's header decides. */
 #if defined(ICE_CUSTOM_propagate) || defined(ICE_CUSTOM_collide)
 #define ICE_HAS_COLUMN_STAYS(features) 0
 #else
 #define ICE_HAS_COLUMN_STAYS(features)                                                             \
-    (((features) & (ICE_HAS_HOLES | ICE_HAS_CABLES | ICE_HAS_SHAPE(ICE_SHAPE_MESH))) ==            \
-     ICE_HAS_HOLES)
+    (((features)&ICE_HAS_HOLES) != 0 &&                                                            \
+     ((features) & ~((uint32_t)ICE_COLUMN_FEATURES | ICE_COLUMN_SHAPES)) == 0)
 #endif
 
 /* Finds the module of a string that is near the height z (m), and the heights around it. Returns 0

@@ -137,6 +137,8 @@ START_TEST(bounces_in_columns_are_whole_bounces)
 {
     stage_world world = world_of_strings(features[_i]);
     const ice_tables *tables = stage_world_tables(&world);
+    ck_assert(ICE_HAS_COLUMN_STAYS(tables->features));
+    ck_assert(!ICE_HAS_COLUMN_STAYS(tables->features | ICE_HAS_CABLES));
     column_counts counts = {0, 0, 0, 0};
     for (uint32_t id = 0; id < test_scaled(3000); ++id) {
         const ice_string *string = &tables->strings[id % tables->string_count];
