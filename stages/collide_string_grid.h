@@ -12,6 +12,22 @@
 #include "stages/grid.h"
 #include "stages/reach.h"
 
+/* Returns the index in string_modules of the lowest module of a string at the height `low` (m) or
+ * above; string->first + string->count: there is none. */
+ICE_FN uint32_t ice_lowest_module_from(const ice_tables *tables, const ice_string *string,
+                                       float low)
+{
+    const float bucket = (low - string->low) * string->inverse_bucket;
+    const float last = (float)(ICE_STRING_BUCKETS * string->count - 1);
+    uint32_t first = tables->string_buckets[ICE_STRING_BUCKETS * string->first +
+                                            (uint32_t)ice_min(ice_max(bucket, 0.0f), last)];
+    const uint32_t end = string->first + string->count;
+    while (first < end && tables->string_heights[first] < low) {
+        ++first;
+    }
+    return first;
+}
+
 /* Tests the modules of one string that lie at the heights of the segment. */
 ICE_FN void ice_try_string(const ice_tables *tables, const ice_contact_search *search,
                            uint32_t index, ice_contact *nearest)
@@ -40,14 +56,8 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_contact_search *s
         return;
     }
 
-    const float bucket = (low - string.low) * string.inverse_bucket;
-    const float last = (float)(ICE_STRING_BUCKETS * string.count - 1);
-    uint32_t first = tables->string_buckets[ICE_STRING_BUCKETS * string.first +
-                                            (uint32_t)ice_min(ice_max(bucket, 0.0f), last)];
+    uint32_t first = ice_lowest_module_from(tables, &string, low);
     const uint32_t end = string.first + string.count;
-    while (first < end && tables->string_heights[first] < low) {
-        ++first;
-    }
     for (; first < end && tables->string_heights[first] <= high; ++first) {
         ice_try_module(tables, search, tables->string_modules[first], nearest);
     }

@@ -13,54 +13,28 @@
 
 #include "stages/bounce.h"
 
-/* Distances (m) that the rounding of other functions cannot bridge: between the photon and other
- * modules, and of the heights. */
+/* A distance (m) to modules and to heights that no rounding can bridge. */
 #define ICE_COLUMN_MARGIN 0.01f
 
 /* What the bounces of a photon in a column have in common. */
 typedef struct ice_column_stay {
     float x, y;      /* axis of the column, m */
-    float low, high; /* between these heights (m) is no other module than this one, no end of the
-                        world, and no photon is dropped that has at least the depth `least` */
+    float low, high; /* heights, m. Between them the photon can reach one module at most, and no
+                        boundary of the world */
     float inner;     /* square of the radius of what counts as the inside of the column, m^2 */
-    float least;     /* absorption depth */
-    uint32_t module; /* ICE_NO_MODULE: none is near */
+    float least;     /* a photon with this absorption depth or more is not dropped */
+    uint32_t module; /* the module that it can reach; ICE_NO_MODULE: none */
 } ice_column_stay;
-
-/* The features with which a bounce in a column is what ice_bounce_in_column() computes. With others
- * there are no such bounces: cables absorb light, the search in a mesh is a call, and a new feature
- * may change what happens in a column, until somebody adds it here. */
-#define ICE_COLUMN_FEATURES                                                                        \
-    (ICE_HAS_HOLES | ICE_HAS_TILT | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY |      \
-     ICE_HAS_DIRECTIONS | ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE |                     \
-     ICE_HAS_SPECTRAL_OPTICS | ICE_HAS_SHAPES)
-#define ICE_COLUMN_SHAPES ((0xffffu << ICE_HAS_SHAPE_SHIFT) & ~ICE_HAS_SHAPE(ICE_SHAPE_MESH))
-
-/* Whether photons in ice and detectors with these features have such bounces. They have none where
- * a user's header decides. */
-#if defined(ICE_CUSTOM_propagate) || defined(ICE_CUSTOM_collide)
-#define ICE_HAS_COLUMN_STAYS(features) 0
-#else
-#define ICE_HAS_COLUMN_STAYS(features)                                                             \
-    (((features)&ICE_HAS_HOLES) != 0 &&                                                            \
-     ((features) & ~((uint32_t)ICE_COLUMN_FEATURES | ICE_COLUMN_SHAPES)) == 0)
-#endif
 
 /* Finds the module of a string that is near the height z (m), and the heights around it. Returns 0
  * if two modules are near. */
 ICE_FN int32_t ice_find_column_module(const ice_tables *tables, const ice_string *string, float z,
                                       ice_column_stay *stay)
 {
-    const float reach = string->radius + ICE_COLUMN_MARGIN, last = z - reach;
+    const float reach = string->radius + ICE_COLUMN_MARGIN;
     const float *heights = tables->string_heights;
     const uint32_t end = string->first + string->count;
-    const float bucket = (last - string->low) * string->inverse_bucket;
-    const float buckets = (float)(ICE_STRING_BUCKETS * string->count - 1);
-    uint32_t next = tables->string_buckets[ICE_STRING_BUCKETS * string->first +
-                                           (uint32_t)ice_min(ice_max(bucket, 0.0f), buckets)];
-    while (next < end && heights[next] < last) {
-        ++next;
-    }
+    uint32_t next = ice_lowest_module_from(tables, string, z - reach);
     if (next > string->first) {
         stay->low = ice_max(stay->low, heights[next - 1] + reach);
     }
@@ -129,9 +103,8 @@ ICE_FN float ice_absorption_left_in_column(const ice_tables *tables, const ice_p
             tables, ice_height(tables, photon->x, photon->y, photon->z), n);
         absorption *= factor.inverse;
     }
-    const float to_absorption = absorption * factor.factor * tables->hole.absorption_length;
-    const float left =
-        ice_ratio(to_absorption - length, tables->hole.absorption_length * factor.factor);
+    const float to_absorption = ice_way_in_column(tables, absorption, factor.factor);
+    const float left = ice_depth_in_column(tables, to_absorption - length, factor.factor);
     return tables->features & ICE_HAS_DIRECTIONS ? left * factor.factor : left;
 }
 

@@ -8,6 +8,25 @@
 #include "stages/segment.h"
 #include "stages/variants.h"
 
+/* Features with which ice_bounce_in_column() (stages/column.h) computes bounces inside a column.
+ * With any other feature ice_bounce_photon() computes them: cables absorb light, the search in a
+ * mesh is a call, and a new feature may change what happens in a column. */
+#define ICE_COLUMN_FEATURES                                                                        \
+    (ICE_HAS_HOLES | ICE_HAS_TILT | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY |      \
+     ICE_HAS_DIRECTIONS | ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE |                     \
+     ICE_HAS_SPECTRAL_OPTICS | ICE_HAS_SHAPES)
+#define ICE_COLUMN_SHAPES ((0xffffu << ICE_HAS_SHAPE_SHIFT) & ~ICE_HAS_SHAPE(ICE_SHAPE_MESH))
+
+/* Whether ice_bounce_in_column() may be called in ice and detectors with these features. It may not
+ * where a user's header decides. */
+#if defined(ICE_CUSTOM_propagate) || defined(ICE_CUSTOM_collide)
+#define ICE_HAS_COLUMN_STAYS(features) 0
+#else
+#define ICE_HAS_COLUMN_STAYS(features)                                                             \
+    (((features)&ICE_HAS_HOLES) != 0 &&                                                            \
+     ((features) & ~((uint32_t)ICE_COLUMN_FEATURES | ICE_COLUMN_SHAPES)) == 0)
+#endif
+
 /* A segment seen from above: where it starts (m) and the horizontal part of its direction. */
 typedef struct ice_horizontal_line {
     float x, y, dx, dy;
@@ -114,6 +133,19 @@ ICE_FN int32_t ice_in_hole(const ice_tables *tables, float x, float y)
     return 0;
 }
 
+/* The way (m) in a column that uses up an absorption depth. `factor`: absorption of the ice
+ * relative to its tables, because the depth is that of the ice. */
+ICE_FN float ice_way_in_column(const ice_tables *tables, float depth, float factor)
+{
+    return depth * factor * tables->hole.absorption_length;
+}
+
+/* The absorption depth that a way (m) in a column uses up: the inverse of ice_way_in_column(). */
+ICE_FN float ice_depth_in_column(const ice_tables *tables, float way, float factor)
+{
+    return ice_ratio(way, tables->hole.absorption_length * factor);
+}
+
 /* Moves a start by `length` (m) through ice without columns: subtracts the scattering and the
  * absorption depth of this length, and moves the height. */
 ICE_FN void ice_spend(const ice_tables *tables, ice_segment_start *start, float length)
@@ -173,18 +205,18 @@ ICE_FN ice_segment ice_through_holes(ice_variant propagate, const ice_tables *ta
             at = column.entry;
         }
         const float to_scatter = start.scattering * tables->hole.scattering_length;
-        const float to_absorption = start.absorption * factor * tables->hole.absorption_length;
+        const float to_absorption = ice_way_in_column(tables, start.absorption, factor);
         const float room = column.exit - at, distance = ice_min(to_scatter, to_absorption);
         segment.length = at + ice_min(distance, room);
         if (distance <= room) {
             segment.absorption =
                 to_absorption <= to_scatter
                     ? 0.0f
-                    : ice_ratio(to_absorption - distance, tables->hole.absorption_length * factor);
+                    : ice_depth_in_column(tables, to_absorption - distance, factor);
             return segment;
         }
         start.scattering = ice_ratio(to_scatter - room, tables->hole.scattering_length);
-        start.absorption = ice_ratio(to_absorption - room, tables->hole.absorption_length * factor);
+        start.absorption = ice_depth_in_column(tables, to_absorption - room, factor);
         at = column.exit;
         start.z = fmaf(at, start.nz, start_z);
     }
