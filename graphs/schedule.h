@@ -67,8 +67,8 @@ typedef struct ics_gpu_schedule {
     bool has_refill;    /* graph.refill has a meaning */
     bool few_registers; /* 56 registers suffice for its kernels, which are faster with more threads
                          */
-    bool preferred;     /* AUTO begins with this schedule until another one has proved faster */
-    bool preferred_in_columns;     /* the same in ice with columns of hole ice */
+    bool preferred;     /* AUTO begins with this schedule until another one has proved faster, */
+    bool preferred_in_columns;     /* or with this one where ice_bounce_in_column() is called */
     uint32_t waves_per_trip;       /* loops; a multiple of waves_per_create */
     uint32_t waves_per_create;     /* loops: waves of a round */
     uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */

@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "kernels/cache/cache.h"
+#include "stages/hole.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,8 +43,11 @@ bool ics_choice_suits(const ics_gpu_options *options, const ice_emission *emissi
 /* Whether a choice begins with this schedule. */
 static bool is_preferred(const ics_choice_request *request, const ics_gpu_schedule *schedule)
 {
-    return request->tables->device.features & ICE_HAS_HOLES ? schedule->preferred_in_columns
-                                                            : schedule->preferred;
+    const char *const *custom = request->options->custom;
+    const bool has_columns = ICE_HAS_COLUMN_STAYS(request->tables->device.features) &&
+                             custom[ICS_STAGE_PROPAGATE] == NULL &&
+                             custom[ICS_STAGE_COLLIDE] == NULL;
+    return has_columns ? schedule->preferred_in_columns : schedule->preferred;
 }
 
 int ics_choice_best(const ics_choice_request *request, const ics_choice_results *results,

@@ -231,8 +231,8 @@ static ics_schedule schedule_of(const ics_choice_request *request, int index)
     return options.schedule;
 }
 
-/* Without a measurement a choice begins with monolithic, and in ice with columns of hole ice with
- * warp-wavefront, also in its trials. */
+/* Without a measurement a choice begins with monolithic, and where bounces in columns of hole ice
+ * have a list with warp-wavefront, also in its trials. Cables have no such list. */
 START_TEST(a_choice_begins_with_what_suits_the_ice)
 {
     stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
@@ -241,12 +241,11 @@ START_TEST(a_choice_begins_with_what_suits_the_ice)
     const ics_choice_request request = request_for(&options, &world);
     const ics_choice_results nothing = {{0}};
     const ice_emission light = {.photons = 1000};
-    for (int columns = 0; columns < 2; ++columns) {
+    const uint32_t features[] = {0, ICE_HAS_HOLES, ICE_HAS_CABLES};
+    for (int i = 0; i < 3; ++i) {
         const ics_schedule expected =
-            columns ? ICS_SCHEDULE_WARP_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC;
-        if (columns) {
-            world.tables->device.features |= ICE_HAS_HOLES;
-        }
+            i == 1 ? ICS_SCHEDULE_WARP_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC;
+        world.tables->device.features |= features[i];
         ck_assert_int_eq(schedule_of(&request, ics_choice_best(&request, &nothing, &light, 1)),
                          expected);
         ck_assert_int_eq(schedule_of(&request, ics_choice_next(&request, &nothing, &light, 1)),
