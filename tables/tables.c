@@ -11,7 +11,7 @@ static int build(ics_table_builder *builder, const ice_medium *medium, const ice
     ICS_TRY(ics_tables_build_ice(builder, medium));
     ICS_TRY(ics_tables_build_light(builder, light));
     if (part != NULL) {
-        ics_tables_join_detector(builder, part);
+        ics_tables_share_arrays(builder, part);
     } else {
         ICS_TRY(ics_tables_build_detector(builder, detector));
     }
@@ -30,6 +30,9 @@ int ics_tables_create_with(const ice_medium *medium, const ice_detector *detecto
     }
     ics_table_builder builder = {.tables = &result->device, .error = error};
     ice_tables *tables = &result->device;
+    if (part != NULL) {
+        ics_tables_copy_part(tables, part);
+    }
     tables->seed_low = (uint32_t)options->seed;
     tables->seed_high = (uint32_t)(options->seed >> 32);
     tables->bounce_limit = options->bounce_limit;

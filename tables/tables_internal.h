@@ -27,9 +27,11 @@ int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
 
 /* Frees all arrays that are not shared. */
 void ics_tables_free_arrays(ics_table_builder *builder);
-/* Adds the part of a detector to tables that have none yet. The part must stay until the tables are
- * packed. */
-void ics_tables_join_detector(ics_table_builder *builder, const ics_detector_part *part);
+/* Begins tables, which have no content yet, with those of a detector's part. */
+void ics_tables_copy_part(ice_tables *tables, const ics_detector_part *part);
+/* Gives the builder the arrays of the part with which its tables began. The part must stay until
+ * the tables are packed. */
+void ics_tables_share_arrays(ics_table_builder *builder, const ics_detector_part *part);
 
 /* Returns the constants of the scattering functions for a mean cosine g, a share f of the
  * simplified Liu function and a share r of molecular scattering. The parameters that the scatter

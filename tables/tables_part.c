@@ -1,12 +1,13 @@
 /* The part of tables that depends only on the detector.
  *
- * It is built alone, into tables whose other members are all zero. The detector, the ice and the
- * light set different members, except for the bits of the features, so the members of both together
- * are the bits of one or the other. */
+ * It is built alone, into tables whose other members are all zero. Tables with this part begin as a
+ * copy of them, and share the arrays. */
 #include "base/error.h"
 #include "tables/tables_internal.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ics_detector_part {
     ice_tables tables;         /* only the members of the detector; the others are zero */
@@ -41,19 +42,19 @@ void ics_tables_part_destroy(ics_detector_part *part)
     }
 }
 
-void ics_tables_join_detector(ics_table_builder *builder, const ics_detector_part *part)
+void ics_tables_copy_part(ice_tables *tables, const ics_detector_part *part)
+{
+    memcpy(tables, &part->tables, sizeof *tables); /* with the bytes between the members */
+}
+
+void ics_tables_share_arrays(ics_table_builder *builder, const ics_detector_part *part)
 {
     const ics_table_builder *from = &part->builder;
-    unsigned char *bytes = (unsigned char *)builder->tables;
-    const unsigned char *of_part = (const unsigned char *)&part->tables;
-    for (size_t i = 0; i < sizeof part->tables; ++i) {
-        bytes[i] |= of_part[i];
-    }
     for (size_t i = 0; i < from->array_count; ++i) {
-        const size_t offset = (size_t)((const unsigned char *)from->arrays[i].pointer - of_part);
+        const ptrdiff_t offset = (char *)from->arrays[i].pointer - (const char *)&part->tables;
         const size_t n = builder->array_count++;
         builder->arrays[n] = from->arrays[i];
-        builder->arrays[n].pointer = bytes + offset;
+        builder->arrays[n].pointer = (char *)builder->tables + offset;
         builder->arrays[n].is_shared = true;
     }
 }
