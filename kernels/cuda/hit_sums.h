@@ -32,7 +32,7 @@ typedef struct ics_hit_sum_rule {
     uint32_t modules; /* of the detector, >= 1 */
 } ics_hit_sum_rule;
 
-/* The same of a step (16 bytes). */
+/* What the time and the weight of a hit need of its step (16 bytes). */
 typedef struct ics_hit_sum_step {
     double kept;    /* weight, multiplied by the share of its photons that thinning kept */
     float t;        /* ns */
@@ -46,7 +46,7 @@ typedef struct ics_hit_sum_key {
     uint64_t low, high;
 } ics_hit_sum_key;
 
-/* What a key has (16 bytes). */
+/* The total of all hits with one key (16 bytes). */
 typedef struct ics_hit_sum_total {
     uint64_t mantissa; /* sum of the 24 bits of the weights */
     uint32_t hits;

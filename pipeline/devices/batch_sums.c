@@ -13,7 +13,7 @@ uint64_t ics_batch_sums_hits(const ics_batch *batch)
     return hits;
 }
 
-/* Makes the sum of a host of the sum of a GPU. */
+/* Turns a sum that a GPU made into one of the host. */
 static int convert(const ics_batch *batch, const ics_hit_models *models, const ics_hit_sum *from,
                    ics_bin_sum *out, icestream_error *error)
 {

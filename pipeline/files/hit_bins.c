@@ -258,8 +258,8 @@ struct ics_bin_rows {
     bool begun;
     ics_bin_sum bin;          /* the bin that is added up, with all its hits */
     uint32_t lowest, highest; /* classes that have a sum */
-    uint64_t
-        mantissas[ICE_WEIGHT_CLASSES]; /* sums of the bin by class; 0 outside lowest .. highest */
+    /* Sums of the bin by class; 0 outside lowest .. highest. */
+    uint64_t mantissas[ICE_WEIGHT_CLASSES];
 };
 
 int ics_hit_bins_rows_create(const ics_bin_rule *rule, ics_bin_receiver receive, void *user,

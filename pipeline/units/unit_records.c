@@ -1,10 +1,11 @@
 /* The checkpoint that a run writes of an unfinished unit, so that a later run continues where this
  * one was ended.
  *
- * Until the checkpoint is begun, only the collector has the hits of batches. Afterwards each batch
- * gets a record: at once with its hits, or, if the collector writes rows early, when its hits are
- * rows, with their numbers. A batch that cannot become rows yet gets a record with its hits when
- * the disk gets everything, or before its hits leave the memory in another way. */
+ * Until the checkpoint is begun, only the collector has the hits of batches. Afterwards every batch
+ * gets a record. If the collector does not write rows early, the batch gets its record at once, and
+ * the record has the hits. If the collector writes rows early, the batch waits until its hits are
+ * rows, and the record has the numbers of these rows. Some batches still wait when a checkpoint is
+ * due, or when their hits leave the memory: their records have the hits. */
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
