@@ -18,8 +18,8 @@ order=(scatter shape key command schedule feature)
 declare -A limits=([scatter]=5 [shape]=3 [key]=3 [command]=4 [schedule]=8 [feature]=10)
 
 # Tests that guard extensions of every kind: names of test programs, then names of other tests in ctest.
-suites=(test_anisotropy test_birefringence test_config_errors test_config_print test_commands test_graph
-    test_hole test_kernels test_origin_keys test_scatter_parameters test_stages_list test_tilt)
+suites=(test_anisotropy test_birefringence test_config_errors test_config_overrides test_config_print test_commands
+    test_graph test_hole test_kernels test_origin_keys test_scatter_parameters test_stages_list test_tilt)
 others=(cli/test_usage stages/headers_are_device_clean)
 
 usage() {
