@@ -7,16 +7,19 @@
 #include <stddef.h>
 
 /* Bytes that a kernel moves between a slot and its threads: a word of a column, half of one (an
- * extract or a segment), the state of the random numbers, and all of a photon. CHANGING is
- * position, direction and state. Of the identity, propagate reads the extract and scatter nothing.
- * create reads one bit for every slot. The height of a segment, which some features of ice need,
- * does not count.
+ * extract or a way), a segment, and all of a photon. propagate reads position, direction, way and
+ * extract, and writes way and segment; scatter reads the segment, and reads and writes position and
+ * direction. create reads one bit for every slot. The height of a segment, which some features of
+ * ice need, and what propagate stores for collide do not count.
  */
 enum {
     WORD = sizeof(ics_word),
     PAIR = sizeof(ics_pair),
+    SEGMENT = sizeof(uint32_t),
     PHOTON = ICS_SLOT_BYTES,
-    CHANGING = 2 * sizeof(ics_word) + sizeof(ice_random)
+    MOVES_PROPAGATE = 2 * WORD + 3 * PAIR + SEGMENT,
+    MOVES_SCATTER = 4 * WORD + SEGMENT,
+    MOVES_BOTH = 4 * WORD + 3 * PAIR + 2 * SEGMENT
 };
 
 /* Slots of wavefront. The words that change in every wave must fit into the second level cache. On
@@ -33,17 +36,17 @@ enum {
     }
 #define WAVEFRONT_PROPAGATE(when)                                                                  \
     {                                                                                              \
-        .name = "gpu_propagate", .slots_per_thread = 1, .bytes_per_slot = CHANGING + 2 * PAIR,     \
+        .name = "gpu_propagate", .slots_per_thread = 1, .bytes_per_slot = MOVES_PROPAGATE,         \
         .stage = 1, .waves = (when)                                                                \
     }
 #define WAVEFRONT_COLLIDE                                                                          \
     {                                                                                              \
         .name = "gpu_collide", .slots_per_thread = ICS_COLLIDE_PER_THREAD,                         \
-        .bytes_per_slot = 3 * WORD + PAIR, .stage = 2, .sparse = true, .parallel = true            \
+        .bytes_per_slot = 4 * WORD + SEGMENT, .stage = 2, .sparse = true, .parallel = true            \
     }
 #define WAVEFRONT_SCATTER(when)                                                                    \
     {                                                                                              \
-        .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = 2 * CHANGING + PAIR,       \
+        .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = MOVES_SCATTER,             \
         .stage = 3, .waves = (when), .awaits = 1                                                   \
     }
 
@@ -58,7 +61,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                            WAVEFRONT_PROPAGATE(ICS_FIRST_WAVE),
                                            {.name = "gpu_scatter_propagate",
                                             .slots_per_thread = 1,
-                                            .bytes_per_slot = 2 * CHANGING + 3 * PAIR,
+                                            .bytes_per_slot = MOVES_BOTH,
                                             .stage = 3,
                                             .waves = ICS_LATER_WAVES,
                                             .awaits = 2},

@@ -175,16 +175,19 @@ typedef struct ics_chain {
  * ICS_COLUMN_... in graphs/schedule.h says which schedules have which columns. */
 typedef struct ics_lane_memory {
     ics_word *position, *direction, *identity; /* [capacity] each */
-    ice_random *random;                        /* [capacity] before the next bounce of the photon */
+    ice_random *random; /* [capacity] before the next bounce of the photon; wavefront has ways in it
+                           (slot_words.h) */
     /* [capacity] hits of the present segment that are recorded already. Zeroed when the lane is
      * made; not 0 only for photons that wait. In pools of wavefront it has no meaning for others.
      */
     uint32_t *recorded;
     /* [capacity] wavefront: what propagate reads of an identity (slot_words.h), the segment between
-     * propagate and scatter (segment_words.h), and in birefringent or anisotropic ice the height of
-     * its start among the layers (m). */
-    ics_pair *extract, *segment;
+     * propagate and scatter (segment_words.h), in birefringent or anisotropic ice the height of its
+     * start among the layers (m), and the begin of a segment that may touch a module. */
+    ics_pair *extract;
+    uint32_t *segment;
     float *height;
+    ics_word *begin;
     uint32_t *candidates; /* [capacity / 32][2] wavefront, a bit per slot: its segment may reach a
                              module; for waves with an even and an odd number in the trip */
     uint32_t *vacant;     /* [capacity / 32] loops, a bit per slot: the slot is free */

@@ -76,29 +76,39 @@ START_TEST(a_photon_comes_back)
 }
 END_TEST
 
+/* A photon of wavefront in the words of its slot and in its identity. */
+static ice_photon photon_of(gpu_wave_words words, ics_word identity, uint32_t wave)
+{
+    return gpu_wave_identify(identity, wave, gpu_wave_unpack(words));
+}
+
 START_TEST(a_photon_of_wavefront_comes_back_in_a_later_wave)
 {
     for (int i = 0; i < TRIALS; ++i) {
         const ice_photon photon = any_photon();
+        const ice_random random = {(uint64_t)any_word() << 32 | any_word()};
         const uint32_t wave = any_word(), waves = any_word() % 1000, waits = any_word() % 3;
-        gpu_photon_words words = gpu_wave_photon_pack(&photon, wave);
-        ck_assert(!gpu_wave_waits(words.identity));
+        const gpu_wave_words words = gpu_wave_pack(&photon, random);
+        ics_word identity = gpu_wave_identity_pack(&photon, wave);
+        ck_assert(!gpu_is_vacant(identity));
+        ck_assert(!gpu_wave_waits(identity));
+        ck_assert(gpu_wave_random(words).state == random.state);
+        ck_assert(gpu_way_path(words.way) == photon.path);
         /* Waves in which it waits do not count. */
         for (uint32_t k = 0; k < waits; ++k) {
-            words.identity = gpu_wave_identity_wait(words.identity);
-            ck_assert(gpu_wave_waits(words.identity));
-            ck_assert(
-                gpu_may_wait(__float_as_uint(words.identity.x), __float_as_uint(words.identity.w)));
+            identity = gpu_wave_identity_wait(identity);
+            ck_assert(gpu_wave_waits(identity));
+            ck_assert(gpu_may_wait(__float_as_uint(identity.x), __float_as_uint(identity.w)));
         }
         ice_photon expected = photon;
         expected.scatters += waves;
-        ice_photon back = gpu_wave_photon_unpack(words, wave + waves + waits);
+        ice_photon back = photon_of(words, identity, wave + waves + waits);
         same_photon(&back, &expected);
         if (waits > 0) {
-            words.identity = gpu_wave_identity_end_wait(words.identity);
-            ck_assert(!gpu_wave_waits(words.identity));
+            identity = gpu_wave_identity_end_wait(identity);
+            ck_assert(!gpu_wave_waits(identity));
         }
-        back = gpu_wave_photon_unpack(words, wave + waves + waits);
+        back = photon_of(words, identity, wave + waves + waits);
         same_photon(&back, &expected);
     }
 }
@@ -110,13 +120,13 @@ START_TEST(an_extract_says_what_the_identity_says)
     for (int i = 0; i < TRIALS; ++i) {
         const ice_photon photon = any_photon();
         const uint32_t wave = any_word(), waves = any_word() % 1000;
-        gpu_photon_words words = gpu_wave_photon_pack(&photon, wave);
+        ics_word identity = gpu_wave_identity_pack(&photon, wave);
         if (i % 2) {
-            words.identity = gpu_wave_identity_wait(words.identity);
+            identity = gpu_wave_identity_wait(identity);
         }
-        const ics_pair extract = gpu_extract_of(words.identity);
+        const ics_pair extract = gpu_extract_of(identity);
         ck_assert(!gpu_extract_is_vacant(extract));
-        const ice_photon expected = gpu_wave_photon_unpack(words, wave + waves);
+        const ice_photon expected = gpu_wave_identify(identity, wave + waves, photon);
         const ice_photon back = gpu_extract_unpack(extract, wave + waves, expected);
         same_photon(&back, &expected);
     }
@@ -148,13 +158,12 @@ START_TEST(a_segment_comes_back)
 {
     for (int i = 0; i < TRIALS; ++i) {
         const ice_bounce bounce = any_bounce();
-        const ics_pair segment = gpu_segment_pack(&bounce);
+        const uint32_t segment = gpu_segment_pack(&bounce);
         ck_assert(!gpu_segment_is_vacant(segment));
-        ck_assert(gpu_segment_length(&segment) == bounce.length);
         ck_assert(gpu_segment_continues(segment));
         ck_assert(!gpu_segment_waits(segment));
         ck_assert(!gpu_segment_is_dropped(segment));
-        const ice_bounce back = gpu_segment_unpack(segment, bounce.height);
+        const ice_bounce back = gpu_segment_unpack(segment, bounce.absorption, bounce.height);
         same_bounce(&back, &bounce);
     }
 }
@@ -169,12 +178,11 @@ START_TEST(an_end_comes_back)
         bounce.leaves_world = reasons & 1 ? 1 : 0;
         bounce.absorption = reasons & 2 ? any_float(ICE_NOT_EMITTED, 0.999e-5) : bounce.absorption;
         bounce.is_last = reasons & 4 ? 1 : 0;
-        const ics_pair segment = gpu_segment_pack(&bounce);
+        const uint32_t segment = gpu_segment_pack(&bounce);
         ck_assert(!gpu_segment_is_vacant(segment));
         ck_assert(!gpu_segment_continues(segment));
         ck_assert(!gpu_segment_waits(segment));
         ck_assert(!gpu_segment_is_dropped(segment));
-        ck_assert(gpu_segment_length(&segment) == bounce.length);
         ck_assert_uint_eq(gpu_segment_fate(segment), reasons & 1   ? ICE_LEFT
                                                      : reasons & 2 ? ICE_ABSORBED
                                                                    : ICE_STOPPED);
@@ -182,58 +190,67 @@ START_TEST(an_end_comes_back)
 }
 END_TEST
 
-/* What collide stores replaces what propagate knew of the end; the length stays. */
+/* What collide stores replaces what propagate knew of the end. */
 START_TEST(a_fate_comes_back)
 {
     static const uint32_t fates[] = {ICE_ABSORBED, ICE_DETECTED, ICE_LEFT, ICE_STOPPED, GPU_WAITS};
-    for (int i = 0; i < TRIALS; ++i) {
-        ice_bounce bounce = any_bounce();
-        bounce.leaves_world = any_word() % 2;
-        const uint32_t fate = fates[i % 5];
-        ics_pair segment = gpu_segment_pack(&bounce);
-        gpu_segment_set_fate(&segment, fate);
+    for (int i = 0; i < 5; ++i) {
+        const uint32_t segment = gpu_segment_end(fates[i]);
         ck_assert(!gpu_segment_is_vacant(segment));
         ck_assert(!gpu_segment_continues(segment));
         ck_assert(!gpu_segment_is_dropped(segment));
-        ck_assert(gpu_segment_waits(segment) == (fate == GPU_WAITS));
-        ck_assert_uint_eq(gpu_segment_fate(segment), fate);
-        ck_assert(gpu_segment_length(&segment) == bounce.length);
+        ck_assert(gpu_segment_waits(segment) == (fates[i] == GPU_WAITS));
+        ck_assert_uint_eq(gpu_segment_fate(segment), fates[i]);
     }
 }
 END_TEST
 
-/* A stage of a user may return an absorption depth that is no number. The photon goes on, whatever
- * bits the number has. */
+/* A stage of a user may return numbers that are none. The photon goes on, whatever bits the numbers
+ * have. */
 START_TEST(no_number_looks_like_a_state)
 {
     for (int i = 0; i < TRIALS; ++i) {
         ice_bounce bounce = any_bounce();
         bounce.absorption = __uint_as_float(0x7f800001u | any_word());
-        const ics_pair segment = gpu_segment_pack(&bounce);
+        bounce.length = __uint_as_float(0x7f800001u | any_word());
+        const uint32_t segment = gpu_segment_pack(&bounce);
         ck_assert(gpu_segment_continues(segment));
         ck_assert(!gpu_segment_is_vacant(segment));
+        const ice_bounce back = gpu_segment_unpack(segment, bounce.absorption, bounce.height);
+        ck_assert(back.length != back.length);
     }
 }
 END_TEST
 
 START_TEST(slots_without_a_segment_are_distinguished)
 {
-    const ics_pair dropped = gpu_segment_pack_dropped();
+    const uint32_t dropped = gpu_segment_end(GPU_DROPPED);
     ck_assert(!gpu_segment_is_vacant(dropped));
     ck_assert(!gpu_segment_continues(dropped));
     ck_assert(!gpu_segment_waits(dropped));
     ck_assert(gpu_segment_is_dropped(dropped));
     ck_assert_uint_eq(gpu_segment_fate(dropped), ICE_LEFT);
+    uint32_t fresh_segment;
+    memset(&fresh_segment, 0xff, sizeof fresh_segment); /* as in a new pool */
+    ck_assert(gpu_segment_is_vacant(fresh_segment));
+    ics_pair fresh_extract;
+    memset(&fresh_extract, 0xff, sizeof fresh_extract);
+    ck_assert(gpu_extract_is_vacant(fresh_extract));
+}
+END_TEST
+
+/* What collide reads of a segment that may touch a module. */
+START_TEST(the_begin_of_a_segment_comes_back)
+{
     for (int i = 0; i < TRIALS; ++i) {
-        const ice_bounce bounce = any_bounce();
-        ics_pair segment = gpu_segment_pack(&bounce);
-        gpu_segment_set_vacant(&segment);
-        ck_assert(gpu_segment_is_vacant(segment));
+        const ice_photon photon = any_photon();
+        const ics_pair way = gpu_way_of(photon.path, photon.absorption);
+        const float length = any_float(0, 1e6);
+        const ics_word begin = gpu_begin_pack(way, length);
+        const ics_pair back = gpu_begin_way(begin);
+        ck_assert_mem_eq(&back, &way, sizeof way);
+        ck_assert(gpu_begin_length(begin) == length);
     }
-    ics_pair fresh;
-    memset(&fresh, 0xff, sizeof fresh); /* as in a new pool */
-    ck_assert(gpu_segment_is_vacant(fresh));
-    ck_assert(gpu_extract_is_vacant(fresh));
 }
 END_TEST
 
@@ -250,6 +267,7 @@ int main(void)
     tcase_add_test(tests, a_fate_comes_back);
     tcase_add_test(tests, no_number_looks_like_a_state);
     tcase_add_test(tests, slots_without_a_segment_are_distinguished);
+    tcase_add_test(tests, the_begin_of_a_segment_comes_back);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -8,9 +8,18 @@
 
 #include "kernels/cuda/device/run.h"
 
-/* The words of a new photon, whose first wave in the trip has the index `wave`. */
-#ifndef GPU_PACK_NEW_PHOTON
-#define GPU_PACK_NEW_PHOTON(lane, photon, wave) gpu_photon_pack(photon, false)
+/* Stores a photon that has had no bounce yet, and the begin of its random numbers. `wave`: the index
+ * in the trip of its first wave. */
+#ifndef GPU_STORE_NEW_PHOTON
+ICE_FN void gpu_store_new_photon(const ics_lane_memory *lane, uint32_t slot,
+                                 const ice_photon *photon, ice_random random)
+{
+    gpu_store_words(lane, slot, gpu_photon_pack(photon, false));
+    lane->random[slot] = random;
+}
+
+#define GPU_STORE_NEW_PHOTON(lane, slot, photon, random, wave)                                     \
+    gpu_store_new_photon(lane, slot, photon, random)
 #endif
 
 /* Stores what a pool keeps of an identity besides it: nothing, unless the schedule has extracts. */
@@ -75,9 +84,8 @@ ICS_KERNEL GPU_BOUNDS_CREATE gpu_create(const __grid_constant__ ice_tables given
     const ice_tables tables = gpu_special_tables(&given);
     for (uint32_t i = threadIdx.x; i < granted; i += GPU_THREADS_CREATE) {
         const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
-        const gpu_photon_words words = GPU_PACK_NEW_PHOTON(&lane, &photon, chain.wave);
-        gpu_store_new_photon(&lane, &tables, list[i], &photon, words);
-        GPU_SET_EXTRACT(&lane, list[i], words.identity);
+        const ice_random random = gpu_new_random(&lane, &tables, &photon);
+        GPU_STORE_NEW_PHOTON(&lane, list[i], &photon, random, chain.wave);
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
     }
 }

@@ -266,14 +266,6 @@ ICE_FN ice_random gpu_new_random(const ics_lane_memory *lane, const ice_tables *
     return ice_random_of(tables, identity);
 }
 
-/* Stores a photon that has had no bounce yet, and the begin of its random numbers. */
-ICE_FN void gpu_store_new_photon(const ics_lane_memory *lane, const ice_tables *tables,
-                                 uint32_t slot, const ice_photon *photon, gpu_photon_words words)
-{
-    gpu_store_words(lane, slot, words);
-    lane->random[slot] = gpu_new_random(lane, tables, photon);
-}
-
 ICE_FN void gpu_free_slot(const ics_lane_memory *lane, uint32_t slot)
 {
     lane->identity[slot] = gpu_identity_vacant();

@@ -1,15 +1,25 @@
-/* How a photon is packed into the three words of its slot, 16 bytes each. Only this file packs and
- * unpacks them; tests/kernels/test_slot_words.c checks that nothing is lost on the way.
+/* How a photon is packed into the three words of its slot, 16 bytes each, and the 8 bytes beside
+ * them. Only this file packs and unpacks them; tests/kernels/test_slot_words.c checks that nothing
+ * is lost on the way.
  *
  *   position    x, y, z, path
  *   direction   dx, dy, dz, absorption
  *   identity    wavelength, emission, photon_id, scatters
+ *   random      the state of the random numbers
+ *
+ * In the pools of wavefront, whose stages read and write only what they need:
+ *
+ *   position    x, y, z, dx
+ *   direction   dy, dz, the state of the random numbers, low and high
+ *   identity    wavelength, emission, photon_id, wave in which the photon was created
+ *   way         path, absorption; in the column `random`
+ *
+ * propagate changes only the way, and scatter only position and direction. The identity does not
+ * change from wave to wave; an extract repeats its first and last number.
  *
  * A slot whose emission is ICS_NOBODY is free. A photon waits if the hit buffer had no room for one
  * of its hits: its bounce is then done again. In the pools of wavefront a negative wavelength says
- * so, and the last word of the identity is the wave in which the photon was created, so that it
- * does not change from wave to wave; an extract repeats these two words. In all other pools the bit
- * ICS_WAITING of `scatters` says so.
+ * so, in all other pools the bit ICS_WAITING of `scatters`.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_SLOT_WORDS_H
 #define ICS_KERNELS_CUDA_DEVICE_SLOT_WORDS_H
@@ -79,13 +89,66 @@ ICE_FN ice_photon gpu_photon_unpack(gpu_photon_words words)
     return photon;
 }
 
-/* The same in the pools of wavefront. `wave` is the number of a wave, modulo 2^32: for a new photon
- * that of its first wave, otherwise that of the present one. */
-ICE_FN gpu_photon_words gpu_wave_photon_pack(const ice_photon *photon, uint32_t wave)
+/* ---- photons of wavefront -------------------------------------------------------------------- */
+
+typedef struct gpu_wave_words {
+    ics_word position, direction;
+    ics_pair way;
+} gpu_wave_words;
+
+ICE_FN ics_pair gpu_way_of(float path, float absorption)
 {
-    gpu_photon_words words = gpu_photon_pack(photon, false);
-    words.identity.w = __uint_as_float(wave - photon->scatters);
+    return make_float2(path, absorption);
+}
+
+ICE_FN float gpu_way_path(ics_pair way)
+{
+    return way.x;
+}
+
+/* What wavefront stores of a photon besides its identity. */
+ICE_FN gpu_wave_words gpu_wave_pack(const ice_photon *photon, ice_random random)
+{
+    const gpu_wave_words words = {
+        make_float4(photon->x, photon->y, photon->z, photon->dx),
+        make_float4(photon->dy, photon->dz, __uint_as_float((uint32_t)random.state),
+                    __uint_as_float((uint32_t)(random.state >> 32))),
+        gpu_way_of(photon->path, photon->absorption)};
     return words;
+}
+
+/* The photon, with 0 in place of its identity. */
+ICE_FN ice_photon gpu_wave_unpack(gpu_wave_words words)
+{
+    ice_photon photon;
+    photon.x = words.position.x;
+    photon.y = words.position.y;
+    photon.z = words.position.z;
+    photon.path = words.way.x;
+    photon.dx = words.position.w;
+    photon.dy = words.direction.x;
+    photon.dz = words.direction.y;
+    photon.absorption = words.way.y;
+    photon.wavelength = 0.0f;
+    photon.emission = ICS_NOBODY;
+    photon.photon_id = 0;
+    photon.scatters = 0;
+    return photon;
+}
+
+ICE_FN ice_random gpu_wave_random(gpu_wave_words words)
+{
+    const ice_random random = {(uint64_t)__float_as_uint(words.direction.w) << 32 |
+                               __float_as_uint(words.direction.z)};
+    return random;
+}
+
+/* The identity of a photon. `wave` is the number of a wave, modulo 2^32: for a new photon that of
+ * its first wave, otherwise that of the present one. */
+ICE_FN ics_word gpu_wave_identity_pack(const ice_photon *photon, uint32_t wave)
+{
+    return gpu_identity_pack(photon->wavelength, photon->emission, photon->photon_id,
+                             wave - photon->scatters);
 }
 
 ICE_FN uint32_t gpu_wave_scatters(ics_word identity, uint32_t wave)
@@ -93,11 +156,13 @@ ICE_FN uint32_t gpu_wave_scatters(ics_word identity, uint32_t wave)
     return wave - __float_as_uint(identity.w);
 }
 
-ICE_FN ice_photon gpu_wave_photon_unpack(gpu_photon_words words, uint32_t wave)
+/* The photon with its identity. */
+ICE_FN ice_photon gpu_wave_identify(ics_word identity, uint32_t wave, ice_photon photon)
 {
-    ice_photon photon = gpu_photon_unpack(words);
-    photon.wavelength = fabsf(words.identity.x);
-    photon.scatters = gpu_wave_scatters(words.identity, wave);
+    photon.wavelength = fabsf(identity.x);
+    photon.emission = __float_as_uint(identity.y);
+    photon.photon_id = __float_as_uint(identity.z);
+    photon.scatters = gpu_wave_scatters(identity, wave);
     return photon;
 }
 
@@ -128,8 +193,7 @@ ICE_FN ics_word gpu_wave_identity_end_wait(ics_word identity)
     return identity;
 }
 
-/* ---- extracts ----------------------------------------------------------------------------------
- */
+/* ---- extracts -------------------------------------------------------------------------------- */
 
 /* The extract of a slot in the pools of wavefront: the wavelength and the first wave of the photon,
  * which every wave needs, without the other half of its identity, which only hits and the end of

@@ -34,9 +34,25 @@ ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
     return lane->progress->trips * ICS_WAVES_PER_TRIP + wave;
 }
 
-#define GPU_PACK_NEW_PHOTON(lane, photon, wave)                                                    \
-    gpu_wave_photon_pack(photon, gpu_wave_number(lane, wave))
-#define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
+/* A photon of wavefront in a slot (slot_words.h). */
+ICE_FN ics_pair *gpu_ways(const ics_lane_memory *lane)
+{
+    return (ics_pair *)lane->random;
+}
+
+ICE_FN gpu_wave_words gpu_load_wave_words(const ics_lane_memory *lane, uint32_t slot)
+{
+    const gpu_wave_words words = {lane->position[slot], lane->direction[slot],
+                                  gpu_ways(lane)[slot]};
+    return words;
+}
+
+ICE_FN void gpu_store_wave_words(const ics_lane_memory *lane, uint32_t slot, gpu_wave_words words)
+{
+    lane->position[slot] = words.position;
+    lane->direction[slot] = words.direction;
+    gpu_ways(lane)[slot] = words.way;
+}
 
 /* A kernel calls this after its loads and before its first branch, with all threads of the warp.
  * The compiler does not move loads across it. Otherwise it would move a load behind a branch that
@@ -51,9 +67,23 @@ ICE_FN void gpu_set_extract(const ics_lane_memory *lane, uint32_t slot, ics_word
 {
     lane->extract[slot] = gpu_extract_of(identity);
     if (gpu_is_vacant(identity)) {
-        gpu_segment_set_vacant(&lane->segment[slot]);
+        lane->segment[slot] = GPU_STATE_VACANT;
     }
 }
+
+/* Stores a photon that has had no bounce yet. `wave`: the index in the trip of its first wave. */
+ICE_FN void gpu_store_new_wave_photon(const ics_lane_memory *lane, uint32_t slot,
+                                      const ice_photon *photon, ice_random random, uint32_t wave)
+{
+    const ics_word identity = gpu_wave_identity_pack(photon, gpu_wave_number(lane, wave));
+    gpu_store_wave_words(lane, slot, gpu_wave_pack(photon, random));
+    lane->identity[slot] = identity;
+    gpu_set_extract(lane, slot, identity);
+}
+
+#define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
+#define GPU_STORE_NEW_PHOTON(lane, slot, photon, random, wave)                                     \
+    gpu_store_new_wave_photon(lane, slot, photon, random, wave)
 
 #include "kernels/cuda/device/pool.h"
 
@@ -63,8 +93,8 @@ ICE_FN void gpu_set_extract(const ics_lane_memory *lane, uint32_t slot, ics_word
 #define GPU_KEEPS_HEIGHT                                                                           \
     ((GPU_SPECIAL_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY)) != 0)
 
-/* The stage propagate of the photon in a slot: stores its segment. Returns whether the segment may
- * touch a module. */
+/* The stage propagate of the photon in a slot: stores its segment, and its way at the end of the
+ * segment. Returns whether the segment may touch a module. */
 ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *given,
                                  const ice_photon *photon, ice_random random, uint32_t slot)
 {
@@ -72,10 +102,15 @@ ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *
     const ice_optics optics = ice_optics_at(&tables, photon->wavelength);
     ice_bounce bounce;
     if (!ice_start_bounce(GPU_SPECIAL_PROPAGATE, &tables, random, optics, photon, &bounce)) {
-        lane->segment[slot] = gpu_segment_pack_dropped();
+        lane->segment[slot] = gpu_segment_end(GPU_DROPPED);
         return false;
     }
     lane->segment[slot] = gpu_segment_pack(&bounce);
+    gpu_ways(lane)[slot] = gpu_way_of(photon->path + bounce.length, bounce.absorption);
+    if (bounce.may_collide) {
+        lane->begin[slot] =
+            gpu_begin_pack(gpu_way_of(photon->path, photon->absorption), bounce.length);
+    }
     if (GPU_KEEPS_HEIGHT) {
         lane->height[slot] = bounce.height;
     }
@@ -123,9 +158,7 @@ ICS_KERNEL GPU_BOUNDS_PROPAGATE gpu_propagate(const __grid_constant__ ice_tables
                                               const ics_chain chain)
 {
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_PROPAGATE + threadIdx.x;
-    const gpu_photon_words words = {lane.position[slot], lane.direction[slot],
-                                    gpu_identity_vacant()};
-    const ice_random random = lane.random[slot];
+    const gpu_wave_words words = gpu_load_wave_words(&lane, slot);
     const ics_pair extract = lane.extract[slot];
     const uint32_t slots = lane.progress->slots;
     const uint32_t wave = gpu_wave_number(&lane, chain.wave);
@@ -136,8 +169,9 @@ ICS_KERNEL GPU_BOUNDS_PROPAGATE gpu_propagate(const __grid_constant__ ice_tables
     }
     bool may_collide = false;
     if (!gpu_extract_is_vacant(extract) && !gpu_has_bit(parked)) {
-        const ice_photon photon = gpu_extract_unpack(extract, wave, gpu_photon_unpack(words));
-        may_collide = gpu_propagate_photon(&lane, &given, &photon, random, slot);
+        const ice_photon photon = gpu_extract_unpack(extract, wave, gpu_wave_unpack(words));
+        may_collide =
+            gpu_propagate_photon(&lane, &given, &photon, gpu_wave_random(words), slot);
     }
     gpu_store_candidates(&lane, slot, chain.wave, may_collide);
 }
@@ -156,31 +190,35 @@ ICE_FN void gpu_store_identity(const ics_lane_memory *lane, uint32_t slot, ics_w
     lane->extract[slot] = gpu_extract_of(identity);
 }
 
-/* The stage collide of the photon in a slot. `wave`: the index of the wave in the trip. */
+/* The stage collide of the photon in a slot. `wave`: the index of the wave in the trip. A photon
+ * that waits gets the way back that it had before the segment. */
 ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *tables,
                                gpu_hit_sink *sink, uint32_t slot, uint32_t wave)
 {
-    const gpu_photon_words words = gpu_load_words(lane, slot);
-    float length = gpu_segment_length(&lane->segment[slot]);
-    const ice_photon photon = gpu_wave_photon_unpack(words, gpu_wave_number(lane, wave));
-    uint32_t recorded = gpu_wave_waits(words.identity) ? lane->recorded[slot] : 0;
+    const ics_word begin = lane->begin[slot], identity = lane->identity[slot];
+    const gpu_wave_words words = {lane->position[slot], lane->direction[slot],
+                                  gpu_begin_way(begin)};
+    const ice_photon photon =
+        gpu_wave_identify(identity, gpu_wave_number(lane, wave), gpu_wave_unpack(words));
+    float length = gpu_begin_length(begin);
+    uint32_t recorded = gpu_wave_waits(identity) ? lane->recorded[slot] : 0;
     uint32_t fate = ICE_ALIVE;
     const bool waits =
         ice_record_hits(GPU_SPECIAL_COLLIDE, tables, &length, &photon, sink, &fate, &recorded) < 0;
     if (waits) {
         lane->recorded[slot] = recorded;
+        gpu_ways(lane)[slot] = words.way;
         fate = GPU_WAITS;
     }
     if (fate != ICE_ALIVE) {
-        gpu_segment_set_fate(&lane->segment[slot], fate);
-        if (GPU_COUNTS_WAYS) {
-            gpu_segment_set_length(&lane->segment[slot], length);
+        lane->segment[slot] = gpu_segment_end(fate);
+        if (GPU_COUNTS_WAYS && !waits) {
+            gpu_ways(lane)[slot] = gpu_way_of(photon.path + length, 0.0f);
         }
     }
-    if (gpu_wave_parks(wave) || (gpu_wave_waits(words.identity) && !waits)) {
-        const ics_word identity =
-            waits ? words.identity : gpu_wave_identity_end_wait(words.identity);
-        gpu_store_identity(lane, slot, gpu_wave_identity_later(identity, gpu_wave_parks(wave)));
+    if (gpu_wave_parks(wave) || (gpu_wave_waits(identity) && !waits)) {
+        const ics_word now = waits ? identity : gpu_wave_identity_end_wait(identity);
+        gpu_store_identity(lane, slot, gpu_wave_identity_later(now, gpu_wave_parks(wave)));
     }
 }
 
@@ -219,13 +257,12 @@ ICS_KERNEL GPU_BOUNDS_COLLIDE gpu_collide(const __grid_constant__ ice_tables giv
 
 /* ---- scatter --------------------------------------------------------------------------------- */
 
-/* What scatter reads of every slot. Where the photon is parked, collide may change the segment and
- * the identity at the same time. */
+/* What scatter reads of every slot. Where the photon is parked, collide may change the segment, the
+ * way and the identity at the same time. */
 typedef struct gpu_scatter_input {
     uint32_t parked; /* bits of the warp */
-    ics_pair segment;
-    ics_word position, direction;
-    ice_random random;
+    uint32_t segment;
+    gpu_wave_words words; /* without the way, which scatter does not change */
     float height; /* of the start of the segment; no content unless GPU_KEEPS_HEIGHT */
 } gpu_scatter_input;
 
@@ -236,32 +273,27 @@ ICE_FN gpu_scatter_input gpu_load_scatter_input(const ics_lane_memory *lane, uin
     gpu_scatter_input input;
     input.parked = gpu_parked_bits(lane, slot, wave);
     input.segment = lane->segment[slot];
-    input.position = lane->position[slot];
-    input.direction = lane->direction[slot];
-    input.random = lane->random[slot];
+    input.words.position = lane->position[slot];
+    input.words.direction = lane->direction[slot];
+    input.words.way = gpu_way_of(0.0f, 0.0f);
     input.height = GPU_KEEPS_HEIGHT ? lane->height[slot] : 0.0f;
     return input;
 }
 
-/* The photon at the start of its segment, without its identity. */
-ICE_FN ice_photon gpu_scatter_photon_of(const gpu_scatter_input *input)
-{
-    const gpu_photon_words words = {input->position, input->direction, gpu_identity_vacant()};
-    return gpu_photon_unpack(words);
-}
-
-/* The stage scatter of a photon that continues: stores it at the end of its segment. */
+/* The stage scatter of a photon that continues: stores it at the end of its segment. *photon is the
+ * photon at the start of its segment, and then at its end, where *random is its state. */
 ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *given,
-                               gpu_scatter_input *input, uint32_t slot, ice_photon *photon)
+                               const gpu_scatter_input *input, uint32_t slot, ice_photon *photon,
+                               ice_random *random)
 {
     const ice_tables tables = gpu_special_tables(given);
-    const ice_bounce bounce = gpu_segment_unpack(input->segment, input->height);
+    const ice_bounce bounce =
+        gpu_segment_unpack(input->segment, photon->absorption, input->height);
     uint32_t fate = ICE_ALIVE; /* it stays so: propagate knew of every other end */
-    ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, photon, &input->random, &fate);
-    const gpu_photon_words words = gpu_photon_pack(photon, false);
+    ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, photon, random, &fate);
+    const gpu_wave_words words = gpu_wave_pack(photon, *random);
     lane->position[slot] = words.position;
     lane->direction[slot] = words.direction;
-    lane->random[slot] = input->random;
 }
 
 /* Counts a photon that has ended in a wave, and frees its slot. A photon that was dropped had no
@@ -269,10 +301,10 @@ ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
 ICE_FN void gpu_end_photon(const ics_lane_memory *lane, const ice_tables *given, ics_word identity,
                            const gpu_scatter_input *input, uint32_t slot, uint32_t wave)
 {
-    const ics_pair segment = input->segment;
+    const uint32_t segment = input->segment;
     const uint32_t bounces = gpu_wave_scatters(identity, wave + !gpu_segment_is_dropped(segment));
-    const ice_photon_end end = {bounces, input->position.w + gpu_segment_length(&segment),
-                                fabsf(identity.x)};
+    const float path = GPU_COUNTS_WAYS ? gpu_way_path(gpu_ways(lane)[slot]) : 0.0f;
+    const ice_photon_end end = {bounces, path, fabsf(identity.x)};
     const ice_tables tables = gpu_special_tables(given);
     gpu_count_end_at_once(lane, &tables, __float_as_uint(identity.y), gpu_segment_fate(segment),
                           end);
@@ -330,7 +362,7 @@ ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables giv
                                           const ics_chain chain)
 {
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_SCATTER + threadIdx.x;
-    gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave);
+    const gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave);
     const uint32_t slots = lane.progress->slots;
     gpu_ask_first();
     if (slot - threadIdx.x >= slots) {
@@ -338,8 +370,9 @@ ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables giv
     }
     const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
     if (state.continues) {
-        ice_photon photon = gpu_scatter_photon_of(&input);
-        gpu_scatter_photon(&lane, &given, &input, slot, &photon);
+        ice_photon photon = gpu_wave_unpack(input.words);
+        ice_random random = gpu_wave_random(input.words);
+        gpu_scatter_photon(&lane, &given, &input, slot, &photon, &random);
     } else if (state.waits) {
         (void)gpu_wait(&lane, slot);
     }
@@ -365,6 +398,7 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_SCATTER_PROPAGATE + threadIdx.x;
     gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave - 1);
     ics_pair extract = lane.extract[slot];
+    input.words.way = gpu_ways(&lane)[slot];
     const uint32_t slots = lane.progress->slots;
     const uint32_t wave = gpu_wave_number(&lane, chain.wave);
     gpu_ask_first();
@@ -374,14 +408,16 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
     const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
     bool may_collide = false;
     if (state.continues || state.waits) {
-        ice_photon photon = gpu_scatter_photon_of(&input);
+        ice_photon photon = gpu_wave_unpack(input.words);
+        ice_random random = gpu_wave_random(input.words);
         if (state.waits) {
             extract = gpu_wait(&lane, slot);
         } else {
-            gpu_scatter_photon(&lane, &given, &input, slot, &photon);
+            gpu_scatter_photon(&lane, &given, &input, slot, &photon, &random);
+            photon.path = gpu_way_path(input.words.way);
         }
         photon = gpu_extract_unpack(extract, wave, photon);
-        may_collide = gpu_propagate_photon(&lane, &given, &photon, input.random, slot);
+        may_collide = gpu_propagate_photon(&lane, &given, &photon, random, slot);
     }
     if (state.ended) {
         gpu_end_photon(&lane, &given, state.identity, &input, slot, wave - 1);

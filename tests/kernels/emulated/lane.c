@@ -43,7 +43,8 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->identity = filled(slots * sizeof(ics_word), 0xff);
     memory->random = filled(slots * sizeof(ice_random), 0x7f);
     memory->extract = filled(slots * sizeof(ics_pair), 0xff);
-    memory->segment = filled(slots * sizeof(ics_pair), 0xff);
+    memory->segment = filled(slots * sizeof(uint32_t), 0xff);
+    memory->begin = filled(slots * sizeof(ics_word), 0x7f);
     memory->height = filled(slots * sizeof(float), 0x7f);
     memory->recorded = filled(slots * sizeof(uint32_t), 0);
     memory->candidates = filled(2 * slots / 8, 0x7f);
@@ -68,7 +69,8 @@ void grid_lane_free(grid_lane *self)
         memory->position, memory->direction, memory->identity,   memory->segment,
         memory->recorded, memory->vacant,    memory->candidates, memory->cursors,
         memory->offsets,  memory->starts,    memory->emissions,  memory->leftovers,
-        memory->random,   memory->extract,   memory->height,     self->launch.hits};
+        memory->random,   memory->extract,   memory->height,     memory->begin,
+        self->launch.hits};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }
