@@ -42,12 +42,12 @@ enum {
 #define WAVEFRONT_COLLIDE                                                                          \
     {                                                                                              \
         .name = "gpu_collide", .slots_per_thread = ICS_COLLIDE_PER_THREAD,                         \
-        .bytes_per_slot = 4 * WORD + SEGMENT, .stage = 2, .sparse = true, .parallel = true            \
+        .bytes_per_slot = 4 * WORD + SEGMENT, .stage = 2, .sparse = true, .parallel = true         \
     }
 #define WAVEFRONT_SCATTER(when)                                                                    \
     {                                                                                              \
-        .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = MOVES_SCATTER,             \
-        .stage = 3, .waves = (when), .awaits = 1                                                   \
+        .name = "gpu_scatter", .slots_per_thread = 1, .bytes_per_slot = MOVES_SCATTER, .stage = 3, \
+        .waves = (when), .awaits = 1                                                               \
     }
 
 /* thread-per-step is no candidate for AUTO, because each of its warps waits for its slowest photon.

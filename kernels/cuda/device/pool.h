@@ -8,8 +8,8 @@
 
 #include "kernels/cuda/device/run.h"
 
-/* Stores a photon that has had no bounce yet, and the begin of its random numbers. `wave`: the index
- * in the trip of its first wave. */
+/* Stores a photon that has had no bounce yet, and the begin of its random numbers. `wave`: the
+ * index in the trip of its first wave. */
 #ifndef GPU_STORE_NEW_PHOTON
 ICE_FN void gpu_store_new_photon(const ics_lane_memory *lane, uint32_t slot,
                                  const ice_photon *photon, ice_random random)

@@ -1,7 +1,8 @@
-/* How wavefront packs a segment into 4 bytes of its slot between propagate and scatter: the length of
- * the segment if the photon continues at its end, otherwise the reason why the photon does not. What
- * collide needs of the few segments that may touch a module is in another column. Only this file
- * packs and unpacks segments; tests/kernels/test_slot_words.c checks that nothing is lost on the way.
+/* How wavefront packs a segment into 4 bytes of its slot between propagate and scatter: the length
+ * of the segment if the photon continues at its end, otherwise the reason why the photon does not.
+ * What collide needs of the few segments that may touch a module is in another column. Only this
+ * file packs and unpacks segments; tests/kernels/test_slot_words.c checks that nothing is lost on
+ * the way.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_SEGMENT_WORDS_H
 #define ICS_KERNELS_CUDA_DEVICE_SEGMENT_WORDS_H

@@ -109,11 +109,11 @@ ICE_FN float gpu_way_path(ics_pair way)
 /* What wavefront stores of a photon besides its identity. */
 ICE_FN gpu_wave_words gpu_wave_pack(const ice_photon *photon, ice_random random)
 {
-    const gpu_wave_words words = {
-        make_float4(photon->x, photon->y, photon->z, photon->dx),
-        make_float4(photon->dy, photon->dz, __uint_as_float((uint32_t)random.state),
-                    __uint_as_float((uint32_t)(random.state >> 32))),
-        gpu_way_of(photon->path, photon->absorption)};
+    const gpu_wave_words words = {make_float4(photon->x, photon->y, photon->z, photon->dx),
+                                  make_float4(photon->dy, photon->dz,
+                                              __uint_as_float((uint32_t)random.state),
+                                              __uint_as_float((uint32_t)(random.state >> 32))),
+                                  gpu_way_of(photon->path, photon->absorption)};
     return words;
 }
 

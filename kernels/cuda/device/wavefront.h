@@ -170,8 +170,7 @@ ICS_KERNEL GPU_BOUNDS_PROPAGATE gpu_propagate(const __grid_constant__ ice_tables
     bool may_collide = false;
     if (!gpu_extract_is_vacant(extract) && !gpu_has_bit(parked)) {
         const ice_photon photon = gpu_extract_unpack(extract, wave, gpu_wave_unpack(words));
-        may_collide =
-            gpu_propagate_photon(&lane, &given, &photon, gpu_wave_random(words), slot);
+        may_collide = gpu_propagate_photon(&lane, &given, &photon, gpu_wave_random(words), slot);
     }
     gpu_store_candidates(&lane, slot, chain.wave, may_collide);
 }
@@ -263,7 +262,7 @@ typedef struct gpu_scatter_input {
     uint32_t parked; /* bits of the warp */
     uint32_t segment;
     gpu_wave_words words; /* without the way, which scatter does not change */
-    float height; /* of the start of the segment; no content unless GPU_KEEPS_HEIGHT */
+    float height;         /* of the start of the segment; no content unless GPU_KEEPS_HEIGHT */
 } gpu_scatter_input;
 
 /* `wave`: that of the scatter, as its index in the trip. */
@@ -287,8 +286,7 @@ ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
                                ice_random *random)
 {
     const ice_tables tables = gpu_special_tables(given);
-    const ice_bounce bounce =
-        gpu_segment_unpack(input->segment, photon->absorption, input->height);
+    const ice_bounce bounce = gpu_segment_unpack(input->segment, photon->absorption, input->height);
     uint32_t fate = ICE_ALIVE; /* it stays so: propagate knew of every other end */
     ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, photon, random, &fate);
     const gpu_wave_words words = gpu_wave_pack(photon, *random);

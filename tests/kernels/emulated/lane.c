@@ -66,11 +66,10 @@ void grid_lane_free(grid_lane *self)
 {
     ics_lane_memory *memory = &self->memory;
     void *const pieces[] = {
-        memory->position, memory->direction, memory->identity,   memory->segment,
-        memory->recorded, memory->vacant,    memory->candidates, memory->cursors,
-        memory->offsets,  memory->starts,    memory->emissions,  memory->leftovers,
-        memory->random,   memory->extract,   memory->height,     memory->begin,
-        self->launch.hits};
+        memory->position,  memory->direction,  memory->identity, memory->segment, memory->recorded,
+        memory->vacant,    memory->candidates, memory->cursors,  memory->offsets, memory->starts,
+        memory->emissions, memory->leftovers,  memory->random,   memory->extract, memory->height,
+        memory->begin,     self->launch.hits};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }
