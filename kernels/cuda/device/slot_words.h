@@ -1,4 +1,4 @@
-/* How a photon is packed into the three words of its slot, 16 bytes each, and the 8 bytes beside
+/* How a photon is packed into the three words of its slot, 16 bytes each, and the 8 bytes next to
  * them. Only this file packs and unpacks them; tests/kernels/test_slot_words.c checks that nothing
  * is lost on the way.
  *
