@@ -71,7 +71,7 @@ ICE_FN void ics_tabulate_spread(const void *column, const int32_t *way, void *ou
     char *to = out;
     ICS_FOR_STRIP(k)
     {
-        memcpy(to + 4 * k, from + 4 * (size_t)way[k], 4);
+        memcpy(to + 4 * (size_t)k, from + 4 * (size_t)way[k], 4);
     }
 #endif
 }
