@@ -141,7 +141,8 @@ static int begin_table(ics_graph *graph, icestream_error *error)
     ICS_TRY(check_header(graph, error));
     graph->table.table = graph->options.table;
     graph->table.is_alone = graph->options.fills_table_alone;
-    const size_t slots = ics_graph_pool(graph);
+    /* Vector loops read whole vectors. */
+    const size_t slots = (ics_graph_pool(graph) | (ICS_WAVE_ALIGNMENT - 1)) + (size_t)1;
     float *memory = calloc(3 * slots, sizeof *memory);
     if (memory == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");

@@ -249,17 +249,33 @@ ICE_FN float ice_tabulate_distance(float first, float step, float length, int32_
     return ice_min(ice_max(fmaf((float)k, step, first), 0.0f), length);
 }
 
+/* Returns 1 if a point at a distance (m) lies behind the layer that a segment was followed to. */
+ICE_FN int32_t ice_tabulate_crosses(const ice_tables *tables, float distance,
+                                    const ice_tabulate_way *way)
+{
+    const int32_t last = way->up ? tables->layer_count - 1 : 0;
+    return (distance > way->leaves ? 1 : 0) & (way->layer != last ? 1 : 0);
+}
+
+/* Follows a segment into the next layer if `moves` is 1. There is no branch, so that a loop over
+ * segments vectorises. */
+ICE_FN void ice_tabulate_cross(const ice_tables *tables, int32_t moves, ice_tabulate_way *way)
+{
+    const float depth = fmaf(way->coefficient, way->leaves - way->entered, way->depth);
+    const float leaves = way->leaves;
+    way->depth = ice_select(moves, depth, way->depth);
+    way->entered = ice_select(moves, leaves, way->entered);
+    way->leaves = ice_select(moves, leaves + way->through, leaves);
+    way->layer += way->up ? moves : -moves;
+    way->coefficient = ice_tabulate_coefficient(tables, way);
+}
+
 /* Follows a segment to the layer that it is in at a distance (m), which does not become smaller
  * from call to call. */
 ICE_FN void ice_tabulate_follow(const ice_tables *tables, float distance, ice_tabulate_way *way)
 {
-    const int32_t last = way->up ? tables->layer_count - 1 : 0;
-    while (distance > way->leaves && way->layer != last) {
-        way->depth = fmaf(way->coefficient, way->leaves - way->entered, way->depth);
-        way->entered = way->leaves;
-        way->leaves += way->through;
-        way->layer += way->up ? 1 : -1;
-        way->coefficient = ice_tabulate_coefficient(tables, way);
+    while (ice_tabulate_crosses(tables, distance, way)) {
+        ice_tabulate_cross(tables, 1, way);
     }
 }
 

@@ -12,7 +12,7 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 #define ICE_PUT_ARRIVAL(sink, arrival) ics_put_arrival(sink, arrival)
 #include "stages/bounce.h"
 
-#if defined(__AVX512F__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -23,6 +23,20 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 #else
 #define ICS_VECTOR_LOOP _Pragma("omp simd")
 #endif
+
+/* Returns how many slots a vector loop over `count` photons goes through: whole vectors, because
+ * the compiler computes the photons of an incomplete one singly. The columns have room for them
+ * (ICS_WAVE_ALIGNMENT). Slots behind the last photon hold photons that have ended, or zeros, and
+ * what is computed for them is not used. With checks they are left out, because they could have
+ * faults, and without wide vectors, because they would cost time. */
+ICE_FN uint32_t ics_whole_vectors(uint32_t count)
+{
+#if defined(ICE_CHECK) || !defined(__AVX2__)
+    return count;
+#else
+    return (count + (ICS_WAVE_ALIGNMENT - 1)) & ~(ICS_WAVE_ALIGNMENT - 1);
+#endif
+}
 
 /* Bits of the column `flags`. */
 enum {
