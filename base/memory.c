@@ -147,3 +147,20 @@ void ics_memory_unmap(void *memory, size_t bytes)
         munmap(memory, mapped_bytes(bytes));
     }
 }
+
+void ics_memory_prefer_large(void *memory, size_t bytes)
+{
+    if (bytes >= 2 * HUGE_PAGE) {
+        const size_t before = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+        (void)madvise((char *)memory + before, (bytes - before) & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+    }
+}
+
+void *ics_memory_zeros(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (memory != NULL) {
+        ics_memory_prefer_large(memory, count * size); /* calloc() has checked the product */
+    }
+    return memory;
+}

@@ -22,4 +22,12 @@ void *ics_memory_map(size_t bytes);
 /* Frees what ics_memory_map() returned for the same number of bytes. Accepts NULL. */
 void ics_memory_unmap(void *memory, size_t bytes);
 
+/* Asks the kernel for huge pages within an array that malloc() or its like returned, so that the
+ * process is interrupted less often when the array is first used. Does nothing for small arrays and
+ * on kernels without huge pages. Any thread. */
+void ics_memory_prefer_large(void *memory, size_t bytes);
+/* Returns an array of `count` items of `size` bytes, all zero, as calloc() does, for free(); NULL:
+ * the machine lacks the memory. A large array prefers huge pages. count, size >= 1. Any thread. */
+void *ics_memory_zeros(size_t count, size_t size);
+
 #endif

@@ -4,9 +4,12 @@
     bench/scaling.py [--program icestream] [--set KEY=VALUE]... [--photons 1e9] [--points steps,modules]
 
 Each point is a whole `icestream run`, from its start to its end, with steps that the run makes. The table in Markdown
-has the wall time, the time per photon without that of a run of one photon, and the time of the kernels of a GPU. At
-the end the slowest point of each group is compared with the fastest one. --photons: the number of photons of a point, 1e9
-suits a GPU and 1e6 a CPU; a point has at most 2e7 steps, so points with few photons per step have fewer photons.
+has the wall time, the time per photon and per step without that of a run of one photon, and the time of the kernels of a
+GPU. At the end the slowest point of each group is compared with the fastest one, and so is the slowest of all points that
+have at least 100 photons per step. Every point runs --repeat times and its fastest run counts: the first one may
+compile kernels. --photons: the number of photons of a point, 1e9 suits a GPU and 1e6 a CPU; a point has at most 2e7 steps
+and at least one photon per step, so points with few photons per step have fewer photons. The files of a run are in the
+folder of temporary files (TMPDIR), which should be in memory.
 """
 
 import argparse
@@ -42,6 +45,7 @@ def points(photons, folder):
         steps = max(1, min(int(photons / per_step), 20000000))
         yield "steps", "%d photons per step" % per_step, steps, per_step, []
     for steps in (1000, 100000, 10000000, 20000000):
+        steps = min(steps, int(photons))
         yield "counts", "%d steps" % steps, steps, max(1, int(photons / steps)), []
     for count in STRINGS:
         path = os.path.join(folder, "modules-%d.csv" % count)
@@ -50,15 +54,21 @@ def points(photons, folder):
     for oversize in (1, 2, 5, 10):
         settings = ["detector.oversize=%d" % oversize]
         yield "oversize", "oversize %d" % oversize, int(photons / 200), 200, settings
-    # Light close to a module gives many hits, light far below the detector few.
-    for name, z, oversize in (("few", -480, 1), ("more", 0, 1), ("many", 0, 5), ("most", 178, 16)):
+    # Light in a module gives many hits, light far below the detector few.
+    for name, z, oversize in (("1e-6", -750, 1), ("2e-4", 0, 1), ("1e-2", 0, 7), ("0.1", 178, 2)):
         settings = ["workload.kind=point", "workload.position=[0, 0, %d]" % z]
         settings += ["detector.oversize=%d" % oversize]
-        yield "hits", "%s hits" % name, int(photons / 200), 200, settings
+        yield "hits", "%s hits per photon" % name, int(photons / 200), 200, settings
+
+
+def fastest(options, steps, per_step, settings):
+    """Runs one point some times. Returns the figures of the run that took the least time."""
+    runs = [run(options, steps, per_step, settings) for _ in range(options.repeat)]
+    return min(runs, key=lambda figures: figures["wall"])
 
 
 def run(options, steps, per_step, settings):
-    """Runs one point. Returns its figures."""
+    """Runs one point once. Returns its figures."""
     folder = tempfile.mkdtemp(prefix="icestream-scaling-")
     command = [options.program, "run", "-q", "--set", "sink.directory=" + folder]
     command += ["--set", "workload.steps=%d" % steps, "--set", "workload.photons_per_step=%d" % per_step]
@@ -81,9 +91,42 @@ def run(options, steps, per_step, settings):
         "wall": wall,
         "photons": account["created"],
         "hits": account["hits"],
+        "bounces": account["bounces"],
         "kernels": gpu.get("kernel_seconds"),
         "schedule": device["schedule"],
     }
+
+
+def compare(what, rows):
+    """Prints the ratio of the slowest point to the fastest one."""
+    best, worst = min(rows), max(rows)
+    ratio = worst[0] / best[0] if best[0] > 0 else float("inf")
+    print("%s: the slowest point is `%s`, %.2f times the fastest, `%s`" % (what, worst[1], ratio, best[1]))
+
+
+def measure(options, folder):
+    """Runs all points and prints their rows. Returns {group: [(time per photon, name, photons per step)]}."""
+    common = fastest(options, 1, 1, [])["wall"]
+    print("The column `start` is the wall time of a run of one photon, which is subtracted in the columns `each`.\n")
+    columns = ("point", "photons", "hits per photon", "bounces", "start (s)", "wall (s)", "each photon (ns)")
+    columns += ("each step (ns)", "kernels (ns)", "schedule")
+    print("| %s |\n|%s" % (" | ".join(columns), " --- |" * len(columns)))
+    groups = {}
+    for group, name, steps, per_step, settings in points(options.photons, folder):
+        if group not in options.points.split(","):
+            continue
+        # Set-up grows with the list of modules.
+        start = fastest(options, 1, 1, settings)["wall"] if group == "modules" else common
+        found = fastest(options, steps, per_step, settings)
+        photons = found["photons"]
+        seconds = max(found["wall"] - start, 0)
+        each = 1e9 * seconds / photons
+        kernels = "-" if found["kernels"] is None else "%.3f" % (1e9 * found["kernels"] / photons)
+        row = (name, photons, found["hits"] / photons, found["bounces"] / photons, start, found["wall"])
+        row += (each, 1e9 * seconds / steps, kernels, found["schedule"])
+        print("| %s | %.3g | %.2g | %.3g | %.2f | %.2f | %.3f | %.3g | %s | %s |" % row, flush=True)
+        groups.setdefault(group, []).append((each, name, per_step))
+    return groups
 
 
 def main():
@@ -92,29 +135,16 @@ def main():
     parser.add_argument("--photons", type=float, default=1e9)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--points", default="steps,counts,modules,oversize,hits", metavar="A,B")
+    parser.add_argument("--repeat", type=int, default=2, metavar="N")
     options = parser.parse_args()
-    wanted = options.points.split(",")
     folder = tempfile.mkdtemp(prefix="icestream-scaling-")
-    start = run(options, 1, 1, [])["wall"]
-    print("A run of one photon takes %.2f s. It is subtracted in the column `each`.\n" % start)
-    print("| point | photons | hits per photon | wall (s) | each (ns) | kernels (ns) | schedule |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    slowest = {}
-    for group, name, steps, per_step, settings in points(options.photons, folder):
-        if group not in wanted:
-            continue
-        found = run(options, steps, per_step, settings)
-        photons = found["photons"]
-        each = 1e9 * max(found["wall"] - start, 0) / photons
-        kernels = "-" if found["kernels"] is None else "%.3f" % (1e9 * found["kernels"] / photons)
-        row = (name, photons, found["hits"] / photons, found["wall"], each, kernels, found["schedule"])
-        print("| %s | %.3g | %.2g | %.2f | %.3f | %s | %s |" % row, flush=True)
-        slowest.setdefault(group, []).append((each, name))
+    groups = measure(options, folder)
     print()
-    for group, rows in slowest.items():
-        best, worst = min(rows), max(rows)
-        ratio = worst[0] / best[0] if best[0] > 0 else float("inf")
-        print("%s: the slowest point is `%s`, %.2f times the fastest, `%s`" % (group, worst[1], ratio, best[1]))
+    for group, rows in groups.items():
+        compare(group, rows)
+    large = [row for rows in groups.values() for row in rows if row[2] >= 100]
+    if large:
+        compare("all points with at least 100 photons per step", large)
     shutil.rmtree(folder)
 
 

@@ -189,6 +189,9 @@ typedef struct ics_gpu_plan {
 int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
                         ics_gpu_plan **out, icestream_error *error);
 void ics_gpu_plan_destroy(ics_gpu_plan *plan);
+/* Sets the options to those of a plan for the device, with the same errors. Compiles only kernels
+ * with a header of the user, and checks for others that a compiler or a cache can give them. */
+int ics_gpu_plan_check(ics_gpu_options *options, const ics_tables *tables, icestream_error *error);
 
 /* Schedule AUTO: sets all options to those of the fastest candidate that trials of earlier runs
  * found for this device and configuration and that suits these emissions (a batch of the real

@@ -106,6 +106,13 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
     return no_gpu(error);
 }
 
+int ics_gpu_plan_check(ics_gpu_options *options, const ics_tables *tables, icestream_error *error)
+{
+    (void)options;
+    (void)tables;
+    return no_gpu(error);
+}
+
 void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 {
     (void)plan;

@@ -1,6 +1,7 @@
 /* What the builders of all tables share: the arrays and the block that they move to, and the
  * constants of scattering. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "tables/tables_internal.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size)
 {
-    void *data = calloc(count ? count : 1, size);
+    void *data = ics_memory_zeros(count ? count : 1, size);
     if (data == NULL) {
         (void)ics_error_set(builder->error, ICESTREAM_E_MEMORY,
                             "out of memory for a table of %zu entries", count);
@@ -21,6 +22,14 @@ void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, 
     builder->arrays[builder->array_count].bytes = (count ? count : 1) * size;
     ++builder->array_count;
     return data;
+}
+
+void ics_tables_move_arrays(ics_table_builder *builder, ics_table_builder *from)
+{
+    for (size_t i = 0; i < from->array_count; ++i) {
+        builder->arrays[builder->array_count++] = from->arrays[i];
+    }
+    from->array_count = 0;
 }
 
 void ics_tables_free_arrays(ics_table_builder *builder)
@@ -49,15 +58,18 @@ int ics_tables_pack(ics_table_builder *builder, ics_tables *out)
         return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
                              "out of memory for %zu bytes of tables", total);
     }
-    memset(block, 0, total); /* the gaps between arrays, too: ics_tables_visit() shows them */
+    ics_memory_prefer_large(block, total);
     out->memory = block;
     out->bytes = total;
     out->pointer_count = builder->array_count;
     for (size_t i = 0; i < builder->array_count; ++i) {
-        memcpy(block, builder->arrays[i].data, builder->arrays[i].bytes);
+        const size_t bytes = builder->arrays[i].bytes;
+        memcpy(block, builder->arrays[i].data, bytes);
+        /* The gaps between arrays, too, have a value: ics_tables_visit() shows them. */
+        memset(block + bytes, 0, aligned(bytes) - bytes);
         memcpy(builder->arrays[i].pointer, &block, sizeof block);
         out->pointers[i] = (size_t)((char *)builder->arrays[i].pointer - (char *)&out->device);
-        block += aligned(builder->arrays[i].bytes);
+        block += aligned(bytes);
     }
     return ICESTREAM_OK;
 }

@@ -1,5 +1,6 @@
 /* The clearance map: how far every horizontal position is from the nearest modules. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "stages/reach.h"
 #include "tables/tables_geometry.h"
 #include "tables/tables_nearest.h"
@@ -265,7 +266,7 @@ static int build_map(ics_table_builder *builder, const ice_detector *detector,
 int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *detector,
                                const ics_box *bounds)
 {
-    ics_owned_point *points = malloc(detector->module_count * sizeof *points);
+    ics_owned_point *points = ics_memory_zeros(detector->module_count, sizeof *points);
     ics_nearest_search search = {0};
     int status = ICESTREAM_E_MEMORY;
     if (points != NULL) {

@@ -1,5 +1,7 @@
 /* Tables of the detector: modules, strings, and the grids that find them. */
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/parts.h"
 #include "tables/tables_geometry.h"
 
 #include <stdlib.h>
@@ -11,10 +13,19 @@
  * each square is a string for the grid. Inclined strings are wide, and so are modules that share a
  * string number without being a string. */
 #define STRING_WIDTH_MAX 10.0
+/* With fewer modules a second thread would cost more time than it saves. */
+#define MODULES_OF_A_THREAD 10000
 
 static const double *position(const ice_module *module)
 {
     return &module->x;
+}
+
+/* Widens a range so that it contains a number. */
+static void widen(double *low, double *high, double value)
+{
+    *low = value < *low ? value : *low;
+    *high = value > *high ? value : *high;
 }
 
 static ics_box bounds_of(const ice_detector *detector)
@@ -22,9 +33,7 @@ static ics_box bounds_of(const ice_detector *detector)
     ics_box bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (size_t i = 0; i < detector->module_count; ++i) {
         for (int axis = 0; axis < 3; ++axis) {
-            const double value = position(&detector->modules[i])[axis];
-            bounds.low[axis] = fmin(bounds.low[axis], value);
-            bounds.high[axis] = fmax(bounds.high[axis], value);
+            widen(&bounds.low[axis], &bounds.high[axis], position(&detector->modules[i])[axis]);
         }
     }
     return bounds;
@@ -109,9 +118,7 @@ static void divide_wide_string(const ice_detector *detector, sorted_module *orde
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (size_t i = first; i < end; ++i) {
         for (int axis = 0; axis < 2; ++axis) {
-            const double value = position(&detector->modules[order[i].index])[axis];
-            low[axis] = fmin(low[axis], value);
-            high[axis] = fmax(high[axis], value);
+            widen(&low[axis], &high[axis], position(&detector->modules[order[i].index])[axis]);
         }
     }
     if (fmax(high[0] - low[0], high[1] - low[1]) <= STRING_WIDTH_MAX) {
@@ -152,9 +159,7 @@ static ice_string enclose(const ice_detector *detector, const sorted_module *ord
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (uint32_t i = first; i < first + count; ++i) {
         for (int axis = 0; axis < 2; ++axis) {
-            const double value = position(&detector->modules[order[i].index])[axis];
-            low[axis] = fmin(low[axis], value);
-            high[axis] = fmax(high[axis], value);
+            widen(&low[axis], &high[axis], position(&detector->modules[order[i].index])[axis]);
         }
     }
     const double x = 0.5 * (low[0] + high[0]), y = 0.5 * (low[1] + high[1]);
@@ -196,7 +201,7 @@ static void fill_buckets(ice_string *string, const float *heights, uint32_t *buc
 static sorted_module *sort_modules(const ice_detector *detector)
 {
     const size_t count = detector->module_count;
-    sorted_module *order = malloc(count * sizeof *order);
+    sorted_module *order = ics_memory_zeros(count, sizeof *order);
     if (order == NULL) {
         return NULL;
     }
@@ -329,6 +334,55 @@ static void set_heights(ice_tables *tables, const ice_detector *detector, const 
     tables->half_height = (float)(0.5 * (high - low) + widest + ICS_GRID_MARGIN);
 }
 
+/* ---- searches ------------------------------------------------------------------------------- */
+
+/* Two tables that need the modules and the strings, and not each other. */
+typedef struct searches {
+    const ice_detector *detector;
+    ics_box bounds;
+    struct {
+        ics_table_builder builder; /* of the arrays of this table */
+        icestream_error error;
+        int status;
+    } parts[2];
+} searches;
+
+static void build_search(void *user, size_t part)
+{
+    searches *self = user;
+    ics_table_builder *builder = &self->parts[part].builder;
+    self->parts[part].status =
+        part == 0 ? ics_tables_build_clearance(builder, self->detector, &self->bounds)
+                  : build_cell_grid(builder, self->detector, self->bounds);
+}
+
+/* Builds the clearance map and the grid of cells, in two threads for a detector with many modules.
+ */
+static int build_searches(ics_table_builder *builder, const ice_detector *detector,
+                          const ics_box *bounds)
+{
+    searches both = {.detector = detector, .bounds = *bounds};
+    for (size_t i = 0; i < 2; ++i) {
+        both.parts[i].builder.tables = builder->tables;
+        both.parts[i].builder.error = &both.parts[i].error;
+    }
+    if (ics_parts_count(detector->module_count, MODULES_OF_A_THREAD) > 1) {
+        ics_parts_run(2, build_search, &both);
+    } else {
+        build_search(&both, 0);
+        build_search(&both, 1);
+    }
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < 2; ++i) {
+        ics_tables_move_arrays(builder, &both.parts[i].builder);
+        if (status == ICESTREAM_OK && both.parts[i].status != ICESTREAM_OK) {
+            status =
+                ics_error_set(builder->error, both.parts[i].status, "%s", both.parts[i].error.text);
+        }
+    }
+    return status;
+}
+
 int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *detector)
 {
     ice_tables *tables = builder->tables;
@@ -356,6 +410,5 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     const ics_box bounds = bounds_of(detector);
     set_heights(tables, detector, &bounds);
     ICS_TRY(build_strings(builder, detector, bounds));
-    ICS_TRY(ics_tables_build_clearance(builder, detector, &bounds));
-    return build_cell_grid(builder, detector, bounds);
+    return build_searches(builder, detector, &bounds);
 }

@@ -25,6 +25,8 @@ void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, 
 /* Moves all arrays into one block, which `out` owns. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
 
+/* Moves the arrays of another builder of the same tables to the end of the list of this one. */
+void ics_tables_move_arrays(ics_table_builder *builder, ics_table_builder *from);
 /* Frees all arrays that are not shared. */
 void ics_tables_free_arrays(ics_table_builder *builder);
 /* Begins tables, which have no content yet, with those of a detector's part. */

@@ -31,10 +31,9 @@ struct ics_gpu {
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
-    void
-        *cycles; /* on the device, [ICS_CLOCKS], with `profile` and a schedule that does not loop */
-
-    void *spans;         /* on the device, an ics_block_spans, where there are cycles */
+    /* On the device, with `profile` and a schedule that does not loop: [ICS_CLOCKS], and an
+     * ics_block_spans. */
+    void *cycles, *spans;
     uint32_t processors; /* of the device */
 
     pthread_mutex_t lock;

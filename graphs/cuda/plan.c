@@ -118,22 +118,40 @@ static int plan_program(ics_gpu_plan *plan, const ics_tables *tables, int archit
     return status;
 }
 
+/* Resolves the options. *architecture 0: becomes that of the device. */
+static int resolve(ics_gpu_options *options, const ics_tables *tables, int *architecture,
+                   icestream_error *error)
+{
+    ics_gpu_limits limits = ics_settings_assumed_limits(*architecture, tables);
+    if (*architecture == 0) {
+        ics_gpu_device device;
+        ICS_TRY(ics_gpu_describe(options->ordinal, &device, error));
+        limits.architecture = *architecture = device.architecture;
+        limits.processors = device.processors;
+    }
+    if (ics_schedule_row(options->schedule) == NULL) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s cannot be planned",
+                             ics_graph_schedule_name(options->schedule));
+    }
+    ics_settings_resolve(options, &limits);
+    return ICESTREAM_OK;
+}
+
+int ics_gpu_plan_check(ics_gpu_options *options, const ics_tables *tables, icestream_error *error)
+{
+    char definitions[ICS_DEFINITIONS_SIZE];
+    ics_program_options program;
+    int architecture = 0;
+    ICS_TRY(resolve(options, tables, &architecture, error));
+    ICS_TRY(ics_settings_program(options, tables, architecture, &program, definitions, error));
+    return ics_program_check(&program, error);
+}
+
 static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architecture,
                      icestream_error *error)
 {
-    ics_gpu_limits limits = ics_settings_assumed_limits(architecture, tables);
-    if (architecture == 0) {
-        ics_gpu_device device;
-        ICS_TRY(ics_gpu_describe(plan->options.ordinal, &device, error));
-        limits.architecture = device.architecture;
-        limits.processors = device.processors;
-    }
-    if (ics_schedule_row(plan->options.schedule) == NULL) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s cannot be planned",
-                             ics_graph_schedule_name(plan->options.schedule));
-    }
-    ics_settings_resolve(&plan->options, &limits);
-    ICS_TRY(plan_program(plan, tables, limits.architecture, error));
+    ICS_TRY(resolve(&plan->options, tables, &architecture, error));
+    ICS_TRY(plan_program(plan, tables, architecture, error));
 
     const uint32_t lanes = plan->options.lanes;
     ics_lane_bytes(&plan->options, &tables->device, plan);

@@ -330,6 +330,24 @@ int ics_program_create(const ics_program_options *options, ics_program **out,
     return ICESTREAM_OK;
 }
 
+int ics_program_check(const ics_program_options *options, icestream_error *error)
+{
+    bool has_custom = false;
+    for (int i = 0; options->custom != NULL && i < ICS_STAGES; ++i) {
+        has_custom = has_custom || options->custom[i] != NULL;
+    }
+    ics_nvrtc *nvrtc = NULL;
+    const bool can_compile = ics_nvrtc_create(&nvrtc, NULL) == ICESTREAM_OK;
+    ics_nvrtc_destroy(nvrtc);
+    if (can_compile && !has_custom) {
+        return ICESTREAM_OK;
+    }
+    ics_program *program = NULL;
+    const int status = ics_program_create(options, &program, error);
+    ics_program_destroy(program);
+    return status;
+}
+
 int ics_program_digest(const ics_program_options *options, char digest[65], icestream_error *error)
 {
     ics_nvrtc *nvrtc = NULL; /* stays NULL if the library is missing */

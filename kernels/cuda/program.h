@@ -65,6 +65,9 @@ typedef struct ics_program {
  * it knows. */
 int ics_program_create(const ics_program_options *options, ics_program **out,
                        icestream_error *error);
+/* Checks that ics_program_create() would not fail for lack of a compiler or because of a header of
+ * the user, with the same errors. Only a program with a header of the user is compiled for this. */
+int ics_program_check(const ics_program_options *options, icestream_error *error);
 /* Accepts NULL. */
 void ics_program_destroy(ics_program *program);
 

@@ -12,6 +12,7 @@
 #include "graphs/gpu.h"
 #include "graphs/graph.h"
 #include "physics/model.h"
+#include "pipeline/devices/light_levels.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/hit_bins.h"
 #include "pipeline/files/metadata.h"
@@ -64,6 +65,7 @@ typedef struct ics_batch {
     size_t hit_count;
     icestream_account account;
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* histograms of its photons, if there are any */
+    ics_light_levels light;                  /* where its photons were made */
     ics_maths_used maths;
     double seconds;       /* time that one thread of the host computed (s) */
     ics_error_kept error; /* unless it is ICESTREAM_OK, the results above have no meaning */

@@ -97,6 +97,8 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
                                          .stopped = account->stopped,
                                          .hits = account->hits,
                                          .bounces = account->bounces};
+    /* Here, because several threads make hits, and only one gathers batches. */
+    ics_light_levels_count(&batch->light, batch->steps, batch->emissions, batch->count);
     icestream_error error = {.status = ICESTREAM_OK};
     /* Sums do not depend on the order of the hits. */
     ics_arrivals sorted =

@@ -41,15 +41,17 @@ static int plan_gpu(ics_device_gpu_work *work, icestream_error *error)
 {
     ics_gpu_options candidate = work->settings;
     candidate.schedule = ICS_SCHEDULE_MONOLITHIC;
-    ics_gpu_plan *plan = NULL;
-    int result = ics_gpu_plan_create(&candidate, work->parts->tables, 0, &plan, error);
-    if (result != ICESTREAM_OK) {
-        return result;
+    if (work->parts->options->gets_no_batch) {
+        ICS_TRY(ics_gpu_plan_check(&candidate, work->parts->tables, error));
+    } else {
+        ics_gpu_plan *plan = NULL;
+        ICS_TRY(ics_gpu_plan_create(&candidate, work->parts->tables, 0, &plan, error));
+        candidate = plan->options;
+        ics_gpu_plan_destroy(plan);
     }
-    work->settings.math = plan->options.math;
-    work->settings.batch_emissions = plan->options.batch_emissions;
-    work->settings.batch_photons = plan->options.batch_photons;
-    ics_gpu_plan_destroy(plan);
+    work->settings.math = candidate.math;
+    work->settings.batch_emissions = candidate.batch_emissions;
+    work->settings.batch_photons = candidate.batch_photons;
     return ICESTREAM_OK;
 }
 

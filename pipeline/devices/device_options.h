@@ -27,6 +27,9 @@ typedef struct ics_device_options {
     ics_gpu_options graph;
     /* The table that the device fills instead of recording hits; NULL: hits. Only a CPU can. */
     struct ics_device_table *table;
+    /* The device is made to be described. With schedule AUTO a GPU then compiles no kernels, except
+     * those with a header of the user. */
+    bool gets_no_batch;
     const atomic_bool *cancel; /* if true, batches end with ICESTREAM_E_INTERRUPTED; may be NULL */
     char reason[1024];         /* why this backend was chosen; "" if the user asked for it */
     bool warn;                 /* the reason is a warning */

@@ -3,17 +3,28 @@
 #include <jansson.h>
 #include <math.h>
 
-void ics_light_levels_add(ics_light_levels *levels, const ics_batch *batch)
+void ics_light_levels_count(ics_light_levels *levels, const icestream_step *steps,
+                            const ice_emission *emissions, uint32_t count)
 {
-    for (uint32_t i = 0; i < batch->count; ++i) {
-        const icestream_step *step = &batch->steps[i];
+    *levels = (ics_light_levels){0};
+    for (uint32_t i = 0; i < count; ++i) {
+        const icestream_step *step = &steps[i];
         const bool is_track = (step->flags & ICESTREAM_STEP_ISOTROPIC) == 0;
         const double middle = (double)step->z + (is_track ? 0.5 * step->length * step->dz : 0.0);
         const double level = floor((middle - ICS_LIGHT_LEVELS_LOW) / ICS_LIGHT_LEVELS_STEP);
-        uint64_t *count = level < 0.0                ? &levels->below
-                          : level < ICS_LIGHT_LEVELS ? &levels->photons[(size_t)level]
-                                                     : &levels->above;
-        *count += batch->emissions[i].photons;
+        uint64_t *in_level = level < 0.0                ? &levels->below
+                             : level < ICS_LIGHT_LEVELS ? &levels->photons[(size_t)level]
+                                                        : &levels->above;
+        *in_level += emissions[i].photons;
+    }
+}
+
+void ics_light_levels_add(ics_light_levels *levels, const ics_light_levels *from)
+{
+    levels->below += from->below;
+    levels->above += from->above;
+    for (size_t i = 0; i < ICS_LIGHT_LEVELS; ++i) {
+        levels->photons[i] += from->photons[i];
     }
 }
 

@@ -2,7 +2,8 @@
 #ifndef ICS_DEVICES_LIGHT_LEVELS_H
 #define ICS_DEVICES_LIGHT_LEVELS_H
 
-#include "pipeline/devices/batch.h"
+#include "pipeline/icestream.h"
+#include "stages/photon.h"
 
 struct json_t;
 
@@ -18,8 +19,12 @@ typedef struct ics_light_levels {
     uint64_t photons[ICS_LIGHT_LEVELS];
 } ics_light_levels;
 
-/* Adds the photons of a batch, each step with the height of its middle. */
-void ics_light_levels_add(ics_light_levels *levels, const ics_batch *batch);
+/* Counts the photons of the emissions of a batch: emissions[i] is a part of steps[i], and its
+ * photons count at the height of the middle of the step. */
+void ics_light_levels_count(ics_light_levels *levels, const icestream_step *steps,
+                            const ice_emission *emissions, uint32_t count);
+/* Adds the photons of `from` to those of `levels`. */
+void ics_light_levels_add(ics_light_levels *levels, const ics_light_levels *from);
 /* Makes {"low", "step" (m), "below", "above", "photons": [...]}, which the caller releases. NULL:
  * out of memory. */
 struct json_t *ics_light_levels_json(const ics_light_levels *levels);

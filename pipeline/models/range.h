@@ -13,8 +13,8 @@ static const ics_range ics_range_empty = {INFINITY, -INFINITY};
 
 static inline void ics_range_add(ics_range *range, double value)
 {
-    range->low = fmin(range->low, value);
-    range->high = fmax(range->high, value);
+    range->low = value < range->low ? value : range->low;
+    range->high = value > range->high ? value : range->high;
 }
 
 #endif

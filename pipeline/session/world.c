@@ -4,9 +4,9 @@
 #include "pipeline/generator/forecast.h"
 #include "pipeline/models/plausibility.h"
 
-/* Threads that make steps. They need up to five times as long for a step as the thread that cuts
+/* Threads that make steps. They need up to ten times as long for a step as the thread that cuts
  * the steps of a file into batches. */
-enum { MAKERS_PER_GPU = 8 };
+enum { MAKERS_PER_GPU = 12 };
 
 int ics_world_load_models(const icestream_config *config, ics_models **out, icestream_error *error)
 {

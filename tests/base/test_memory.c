@@ -8,6 +8,7 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -48,6 +49,23 @@ START_TEST(limit_of_the_address_space_counts)
 END_TEST
 
 /* An array of any size is zero, all of it can be written, and a large one begins at a huge page. */
+START_TEST(large_arrays_are_zero)
+{
+    const size_t counts[] = {1, 1000, 500000, 3000001};
+    for (size_t i = 0; i < COUNT(counts); ++i) {
+        uint32_t *array = ics_memory_zeros(counts[i], sizeof *array);
+        ck_assert_ptr_nonnull(array);
+        uint32_t bits = 0;
+        for (size_t k = 0; k < counts[i]; ++k) {
+            bits |= array[k];
+            array[k] = UINT32_MAX;
+        }
+        ck_assert_uint_eq(bits, 0);
+        free(array);
+    }
+}
+END_TEST
+
 START_TEST(mapped_arrays_are_zero)
 {
     static const size_t sizes[] = {
@@ -81,6 +99,7 @@ ICS_TEST_MAIN("memory")
     tcase_add_test(limits, small_request_passes);
     tcase_add_test(limits, more_than_the_machine_has_is_refused);
     tcase_add_test(limits, limit_of_the_address_space_counts);
+    tcase_add_test(limits, large_arrays_are_zero);
     tcase_add_test(limits, mapped_arrays_are_zero);
     tcase_add_test(limits, no_array_without_address_space);
     suite_add_tcase(suite, limits);

@@ -52,6 +52,17 @@ static void fill_strings(ice_module *module, int i)
     module->x += 0.01 * uniform();
 }
 
+/* Strings from the top to the bottom, whose halves follow each other only in every second string.
+ */
+static void fill_halves(ice_module *module, int i)
+{
+    const int string = i / 60, half = i / 30 % 2;
+    const int other = string % 2 == 0 ? string : string - half + (1 - half);
+    *module = (ice_module){.x = 125.0 * (other % 3),
+                           .y = 90.0 * (other / 3),
+                           .z = 500 - 17.0 * (i % 60) + 0.01 * uniform()};
+}
+
 /* All distances are those of a lattice, so columns begin exactly at modules. */
 static void fill_lattice(ice_module *module, int i)
 {
@@ -70,8 +81,8 @@ static const struct {
     void (*fill)(ice_module *module, int i);
 } arrangements[] = {
     {"cube", fill_cube},         {"sheet", fill_sheet},     {"clouds", fill_clouds},
-    {"line", fill_upright_line}, {"strings", fill_strings}, {"lattice", fill_lattice},
-    {"spiral", fill_spiral},
+    {"line", fill_upright_line}, {"strings", fill_strings}, {"halves", fill_halves},
+    {"lattice", fill_lattice},   {"spiral", fill_spiral},
 };
 static double distance_of(const ice_module *a, const ice_module *b)
 {

@@ -9,7 +9,9 @@
 struct ics_digest {
     EVP_MD_CTX *state;
     EVP_MD_CTX *copy; /* for the text: finishing destroys a state, so a copy is finished */
-    bool broken;      /* a step has failed: OpenSSL 3 may allocate memory in every step */
+    unsigned char pending[1024]; /* small additions, which enter the state together */
+    size_t pending_size;
+    bool broken; /* a step has failed: OpenSSL 3 may allocate memory in every step */
 };
 
 int ics_digest_create(ics_digest **out, icestream_error *error)
@@ -43,12 +45,27 @@ void ics_digest_destroy(ics_digest *digest)
 void ics_digest_reset(ics_digest *digest)
 {
     digest->broken = EVP_DigestInit_ex(digest->state, NULL, NULL) != 1;
+    digest->pending_size = 0;
+}
+
+static void add_to_state(ics_digest *digest, const void *bytes, size_t size)
+{
+    if (!digest->broken) {
+        digest->broken = EVP_DigestUpdate(digest->state, bytes, size) != 1;
+    }
 }
 
 void ics_digest_add(ics_digest *digest, const void *bytes, size_t size)
 {
-    if (!digest->broken) {
-        digest->broken = EVP_DigestUpdate(digest->state, bytes, size) != 1;
+    if (size > sizeof digest->pending - digest->pending_size) {
+        add_to_state(digest, digest->pending, digest->pending_size);
+        digest->pending_size = 0;
+    }
+    if (size > sizeof digest->pending) {
+        add_to_state(digest, bytes, size);
+    } else if (size > 0) {
+        memcpy(digest->pending + digest->pending_size, bytes, size);
+        digest->pending_size += size;
     }
 }
 
@@ -78,6 +95,7 @@ void ics_digest_text(const ics_digest *digest, char text[ICS_DIGEST_TEXT])
     unsigned char value[EVP_MAX_MD_SIZE] = {0};
     text[0] = 0;
     if (digest->broken || EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1 ||
+        EVP_DigestUpdate(digest->copy, digest->pending, digest->pending_size) != 1 ||
         EVP_DigestFinal_ex(digest->copy, value, NULL) != 1) {
         return;
     }

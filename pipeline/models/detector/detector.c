@@ -1,6 +1,7 @@
 #include "pipeline/models/detector/detector.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/detector/module_closest.h"
 #include "pipeline/models/detector/module_grid.h"
@@ -167,7 +168,7 @@ static ice_detector *allocate(const char *name, const ics_module_list *list)
         return NULL;
     }
     detector->name = strdup(name);
-    detector->modules = calloc(list->count, sizeof *detector->modules);
+    detector->modules = ics_memory_zeros(list->count, sizeof *detector->modules);
     if (detector->name == NULL || detector->modules == NULL) {
         ics_detector_destroy(detector);
         return NULL;

@@ -1,5 +1,6 @@
 #include "pipeline/models/detector/module_closest.h"
 
+#include "base/memory.h"
 #include "pipeline/icestream.h"
 
 #include <math.h>
@@ -56,22 +57,99 @@ static int compare_centres(const void *a, const void *b)
     return (p->z > q->z) - (p->z < q->z);
 }
 
+static centre centre_of(const sweep *self, const ice_module *module)
+{
+    return (centre){.column = floor(module->x / self->edge),
+                    .row = floor(module->y / self->edge),
+                    .x = module->x,
+                    .y = module->y,
+                    .z = module->z};
+}
+
+/* Modules that follow each other in the list, in one column and in the order of their heights. */
+typedef struct run_of_modules {
+    centre first;
+    size_t begin, count; /* in the list */
+    bool is_down;        /* the heights descend */
+} run_of_modules;
+
+static int compare_runs(const void *a, const void *b)
+{
+    return compare_centres(&((const run_of_modules *)a)->first,
+                           &((const run_of_modules *)b)->first);
+}
+
+/* Whether the centre belongs to the run, whose last centre is `last`. */
+static bool continues_run(run_of_modules *run, const centre *last, const centre *next)
+{
+    if (next->column != last->column || next->row != last->row) {
+        return false;
+    }
+    if (run->count == 1) {
+        run->is_down = next->z < last->z;
+    }
+    return run->is_down ? next->z <= last->z : next->z >= last->z;
+}
+
+/* Finds the runs of the list. Returns their number, or 0 if there are more than `room`. */
+static size_t find_runs(const sweep *self, const ice_module *modules, run_of_modules *runs,
+                        size_t room)
+{
+    size_t found = 0;
+    centre last = {0};
+    for (size_t i = 0; i < self->count; ++i) {
+        const centre next = centre_of(self, &modules[i]);
+        if (i > 0 && continues_run(&runs[found - 1], &last, &next)) {
+            ++runs[found - 1].count;
+        } else if (found == room) {
+            return 0;
+        } else {
+            runs[found++] = (run_of_modules){.first = next, .begin = i, .count = 1};
+        }
+        last = next;
+    }
+    return found;
+}
+
+/* Sorts the centres where whole strings follow each other in the list, as in most lists: only the
+ * runs are sorted, and a column that has several runs. Returns false if there are too many runs. */
+static bool sort_by_runs(sweep *self, const ice_module *modules)
+{
+    const size_t room = self->count / 8 + 1;
+    run_of_modules *runs = malloc(room * sizeof *runs);
+    const size_t count = runs != NULL ? find_runs(self, modules, runs, room) : 0;
+    if (count > 1) {
+        qsort(runs, count, sizeof *runs, compare_runs);
+    }
+    size_t end = 0, column = 0; /* where the centres of the column begin */
+    for (size_t r = 0, first = 0; r < count; ++r) {
+        const run_of_modules *run = &runs[r];
+        for (size_t k = 0; k < run->count; ++k) {
+            const size_t from = run->begin + (run->is_down ? run->count - 1 - k : k);
+            self->centres[end++] = centre_of(self, &modules[from]);
+        }
+        const bool is_last = r + 1 == count || run->first.column != run[1].first.column ||
+                             run->first.row != run[1].first.row;
+        if (is_last && first < r) {
+            qsort(self->centres + column, end - column, sizeof *self->centres, compare_centres);
+        }
+        first = is_last ? r + 1 : first;
+        column = is_last ? end : column;
+    }
+    free(runs);
+    return count > 0;
+}
+
 static void sort_centres(sweep *self, const ice_module *modules)
 {
     self->edge = fmax(1.001 * self->least, EDGE_MIN); /* more than the rounding of a quotient */
-    bool sorted = true;
+    if (sort_by_runs(self, modules)) {
+        return;
+    }
     for (size_t i = 0; i < self->count; ++i) {
-        self->centres[i] = (centre){.column = floor(modules[i].x / self->edge),
-                                    .row = floor(modules[i].y / self->edge),
-                                    .x = modules[i].x,
-                                    .y = modules[i].y,
-                                    .z = modules[i].z};
-        sorted =
-            sorted && (i == 0 || compare_centres(&self->centres[i - 1], &self->centres[i]) <= 0);
+        self->centres[i] = centre_of(self, &modules[i]);
     }
-    if (!sorted) {
-        qsort(self->centres, self->count, sizeof *self->centres, compare_centres);
-    }
+    qsort(self->centres, self->count, sizeof *self->centres, compare_centres);
 }
 
 /* Returns the index behind the last centre of the column that begins at index `first`. */
@@ -147,8 +225,9 @@ int ics_module_closest(const ice_module *modules, size_t count, double *distance
     if (count < 2 || *distance <= 0) {
         return ICESTREAM_OK;
     }
-    sweep self = {
-        .centres = malloc(count * sizeof *self.centres), .count = count, .least = *distance};
+    sweep self = {.centres = ics_memory_zeros(count, sizeof *self.centres),
+                  .count = count,
+                  .least = *distance};
     if (self.centres == NULL) {
         return ICESTREAM_E_MEMORY;
     }

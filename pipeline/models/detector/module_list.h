@@ -26,6 +26,10 @@ typedef struct ics_module_list {
 int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t line);
 void ics_module_list_free(ics_module_list *list);
 
+/* For readers of lists. Checks the numbers of a row, and sets the string and the number of the
+ * module, whose other members are set. Returns false after a fault, which the reader counts. */
+bool ics_module_list_check_row(ics_text_reader *reader, size_t line, double string, double number,
+                               ice_module *module);
 /* For readers of lists. Checks the numbers of a row and appends the module; faults are counted in
  * the reader. ICESTREAM_OK, also after a fault; ICESTREAM_E_CONFIG: too many modules;
  * ICESTREAM_E_MEMORY. */

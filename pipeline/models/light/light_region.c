@@ -93,11 +93,12 @@ double ics_light_distance(const ics_light_limits *limits, const ics_light_box *b
     double nearest = INFINITY;
     for (size_t i = 0; i < limits->detector->module_count; ++i) {
         const ice_module *module = &limits->detector->modules[i];
-        const double distance =
-            hypot(hypot(outside(&box->x, module->x), outside(&box->y, module->y)),
-                  outside(&box->z, module->z));
-        if (!module->absorbs && !module->is_off) {
-            nearest = fmin(nearest, distance);
+        const double x = outside(&box->x, module->x), y = outside(&box->y, module->y),
+                     z = outside(&box->z, module->z);
+        /* The squares have a rounding that is much smaller than this factor. */
+        const bool is_farther = x * x + y * y + z * z > 1.000001 * nearest * nearest;
+        if (!is_farther && !module->absorbs && !module->is_off) {
+            nearest = fmin(nearest, hypot(hypot(x, y), z));
         }
     }
     return nearest;

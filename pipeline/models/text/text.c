@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +56,7 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
                              (long long)status.st_size, TEXT_BYTES_MAX);
     }
     size_t size = (size_t)status.st_size;
-    out->memory = malloc(size + 1);
+    out->memory = ics_memory_zeros(size + 1, 1);
     if (out->memory == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", path);
     }

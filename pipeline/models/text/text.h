@@ -114,6 +114,24 @@ typedef struct ics_csv_column {
     const char *expected;
 } ics_csv_column;
 
+/* What the columns of one CSV file mean. */
+typedef struct ics_csv_plan {
+    const ics_csv_column *columns; /* [column_count], borrowed: the columns that a file may have */
+    size_t column_count;
+    const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX]; /* [width], of the columns of the file */
+    size_t width;                                       /* number of columns of the file */
+    size_t row_length; /* numbers of a row: the largest index of `columns` plus 1 */
+} ics_csv_plan;
+
+/* Reads the first line of a CSV file, which names its columns. Returns false if the text has no
+ * line or after a fault. `expected` names the possible columns in messages. */
+bool ics_text_csv_begin(ics_text_reader *reader, const ics_csv_column *columns, size_t column_count,
+                        const char *expected, ics_csv_plan *plan);
+/* Reads the numbers of a line into values[plan->row_length], at most ICS_TEXT_FIELDS_MAX. Returns
+ * false after a fault. Threads with a reader each may share a plan. */
+bool ics_text_csv_row(ics_text_reader *reader, const ics_text_line *line, const ics_csv_plan *plan,
+                      double *values);
+
 /* Reads a CSV file whose first line names its columns, in any order. Rows of the table reach to the
  * largest index of `columns`. `expected` names the possible columns in messages.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */

@@ -261,45 +261,64 @@ static bool read_cell(ics_text_reader *reader, const ics_text_line *line, size_t
     return *out >= 0;
 }
 
+bool ics_text_csv_begin(ics_text_reader *reader, const ics_csv_column *columns, size_t column_count,
+                        const char *expected, ics_csv_plan *plan)
+{
+    ics_text_line line;
+    *plan = (ics_csv_plan){.columns = columns, .column_count = column_count, .row_length = 1};
+    for (size_t k = 0; k < column_count; ++k) {
+        if (columns[k].index >= plan->row_length) {
+            plan->row_length = columns[k].index + 1;
+        }
+    }
+    if (!ics_text_next(reader, &line) ||
+        !read_header(reader, &line, columns, column_count, expected, plan->meaning)) {
+        return false;
+    }
+    plan->width = line.count;
+    return true;
+}
+
+bool ics_text_csv_row(ics_text_reader *reader, const ics_text_line *line, const ics_csv_plan *plan,
+                      double *values)
+{
+    if (line->count != plan->width) {
+        ics_text_fault(reader, line->number, 0,
+                       "found %zu columns, expected %zu as in the first line", line->count,
+                       plan->width);
+        return false;
+    }
+    for (size_t k = 0; k < plan->column_count; ++k) {
+        values[plan->columns[k].index] = plan->columns[k].missing;
+    }
+    bool good = true;
+    for (size_t i = 0; i < plan->width; ++i) {
+        double number = 0;
+        good &= read_cell(reader, line, i, plan->meaning[i], &number);
+        values[plan->meaning[i]->index] = number + plan->meaning[i]->offset;
+    }
+    return good;
+}
+
 int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
                       size_t most_rows, const char *expected, ics_text_table *out,
                       icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(text, ',', error);
-    const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX];
+    ics_csv_plan plan;
     ics_text_line line;
     int status = ICESTREAM_OK;
-    *out = (ics_text_table){.columns = 1};
-    for (size_t k = 0; k < column_count; ++k) {
-        out->columns = columns[k].index < out->columns ? out->columns : columns[k].index + 1;
-    }
-    if (!ics_text_next(&reader, &line) ||
-        !read_header(&reader, &line, columns, column_count, expected, meaning)) {
+    *out = (ics_text_table){0};
+    if (!ics_text_csv_begin(&reader, columns, column_count, expected, &plan)) {
         return finish(&reader, out, ICESTREAM_OK, expected);
     }
-
-    size_t width = line.count;
+    out->columns = plan.row_length;
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
         if (too_many_rows(&reader, out, &line, most_rows)) {
             break;
         }
-        if (line.count != width) {
-            ics_text_fault(&reader, line.number, 0,
-                           "found %zu columns, expected %zu as in the first line", line.count,
-                           width);
-            continue;
-        }
         double values[ICS_TEXT_FIELDS_MAX];
-        for (size_t k = 0; k < column_count; ++k) {
-            values[columns[k].index] = columns[k].missing;
-        }
-        bool good = true;
-        for (size_t i = 0; i < width; ++i) {
-            double number = 0;
-            good &= read_cell(&reader, &line, i, meaning[i], &number);
-            values[meaning[i]->index] = number + meaning[i]->offset;
-        }
-        if (good) {
+        if (ics_text_csv_row(&reader, &line, &plan, values)) {
             status = ics_text_table_add(out, values, line.number);
         }
     }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/devices/device_wake.h"
 #include "pipeline/files/hit_bins.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/plausibility.h"
@@ -110,7 +111,9 @@ static int try_device(const icestream_config *config, const ics_device_options *
         return ICESTREAM_OK;
     }
     ics_device *device = NULL;
-    int status = ics_device_create(options, world.tables, ics_world_hit_models(&world),
+    ics_device_options described = *options;
+    described.gets_no_batch = true;
+    int status = ics_device_create(&described, world.tables, ics_world_hit_models(&world),
                                    (ics_post){0}, &device, error);
     if (status == ICESTREAM_OK && out->text != NULL) {
         describe_device(config, options, device, world.tables, out->text);
@@ -362,12 +365,18 @@ int icestream_validate_with(const icestream_config *config,
     ICS_TRY(check_outside(config, error));
     ICS_TRY(check_records(config, error));
     ICS_TRY(ics_device_options_for_machine(config, machine, &device, &assumed, error));
-    ICS_TRY(ics_models_create(config, &models, error));
+    const bool is_made = !assumed || device.backend != ICS_BACKEND_CUDA;
+    ics_device_wake *wake = is_made ? ics_device_wake_begin(&device) : NULL;
+    int status = ics_models_create(config, &models, error);
+    ics_device_wake_end(wake);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
     const findings out = {.text = options->json ? NULL : report,
                           .json = options->json && report != NULL ? json_object() : NULL};
-    int status = judge_plausibility(config, models) == ICESTREAM_OK
-                     ? check_with_models(config, &device, assumed, models, &out, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    status = judge_plausibility(config, models) == ICESTREAM_OK
+                 ? check_with_models(config, &device, assumed, models, &out, error)
+                 : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     if (status == ICESTREAM_OK && out.json != NULL) {
         status = write_json(out.json, report, error);
     }
