@@ -26,8 +26,9 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
     const bool profiled =
         (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
-        status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
-                                        row->stage_seconds, &row->load, error);
+        status =
+            ics_experiment_profile(bench->experiment, schedule, &bench->steps, row->stage_seconds,
+                                   bench->options->stages ? &row->load : NULL, error);
     }
     return status;
 }
