@@ -20,10 +20,10 @@
 #define ICS_GRAPHS_GPU_H
 
 #include "graphs/graph.h"
-#include "graphs/load.h"
 #include "graphs/options.h"
 #include "graphs/tune.h"
 #include "kernels/cuda/hit_sums.h"
+#include "kernels/cuda/load.h"
 #include "kernels/cuda/program.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
@@ -70,6 +70,7 @@ typedef struct ics_gpu_options {
     /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
      * pointers, and copied when the GPU is made. */
     const ics_hit_sum_rule *sums;
+    bool load;       /* a schedule that loops measures the load of the multiprocessors (slower) */
     bool check;      /* check what every stage returns (stages/check.h) */
     double watchdog; /* a launch without progress for this time (s) counts as stuck */
     bool use_cache;  /* for programs and choices */
@@ -162,7 +163,8 @@ typedef struct ics_gpu_usage {
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
                                 compact and the rest; of a schedule that does not loop, `seconds`
                                 divided among them as the clock cycles of sampled warps */
-    ics_load load; /* with `profile`, of a schedule that does not loop: the last launches */
+    ics_load load; /* with `profile`, of a schedule that does not loop: the last launches; with
+                      `load`, of a schedule that loops: all launches */
 } ics_gpu_usage;
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out);
 

@@ -180,7 +180,7 @@ def main():
         elif kind in ('function', 'f') and path.endswith('.h') and '__' not in name:
             prefix = 'ice_' if path.startswith(('stages/', 'physics/')) else \
                 'gpu_' if '/cuda/device/' in path else 'ics_'
-            if not name.lower().startswith(prefix):
+            if not name.lower().lstrip('~').startswith(prefix):  # ~: a destructor of C++
                 faults.add(f'{where}: a function of this header begins with {prefix}')
         if kind in ('typedef', 't') and not (source and re.match(r'\w', name) is None):
             types[name].add(path)

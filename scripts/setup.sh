@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh [build] [test] [check] [sites] [python] [--dry-run]
 #
-# build: compiler, CMake and libraries (the default). test: Check, NumPy and h5py for the tests
+# build: compiler, CMake and libraries (the default). test: Check, NumPy, h5py and astropy for the tests
 # that read our files with them, PyYAML and jsonschema for the test of the JSON Schema, cffi and pytest for the
 # Python package. check: clang, formatter, linters, coverage, fuzzing.
 # python: what makes virtual environments, for the Python package.
@@ -38,6 +38,7 @@ build module:cfitsio       libcfitsio-dev
 test  module:check         check
 test  python:numpy         python3-numpy
 test  python:h5py          python3-h5py
+test  python:astropy.io.fits python3-astropy
 test  python:yaml          python3-yaml
 test  python:jsonschema    python3-jsonschema
 test  python:cffi          python3-cffi

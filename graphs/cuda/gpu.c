@@ -31,8 +31,8 @@ struct ics_gpu {
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
-    /* On the device, with `profile` and a schedule that does not loop: [ICS_CLOCKS], and an
-     * ics_block_spans. */
+    /* On the device. With `profile` and a schedule that does not loop: [ICS_CLOCKS], and an
+     * ics_block_spans. With `load` and a loop `spans` is an ics_busy_times. */
     void *cycles, *spans;
     uint32_t processors; /* of the device */
 
@@ -81,12 +81,16 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    if (gpu->options.profile && !ics_schedule_row(gpu->options.schedule)->loops) {
-        size_t bytes;
+    const bool loops = ics_schedule_row(gpu->options.schedule)->loops;
+    const char *spans = loops ? "gpu_busy_times" : "gpu_block_spans";
+    size_t bytes;
+    if (loops ? gpu->options.load : gpu->options.profile) {
+        CUDA_TRY(gpu->options.ordinal, error,
+                 cudaLibraryGetGlobal(&gpu->spans, &bytes, gpu->library, spans));
+    }
+    if (gpu->options.profile && !loops) {
         CUDA_TRY(gpu->options.ordinal, error,
                  cudaLibraryGetGlobal(&gpu->cycles, &bytes, gpu->library, "gpu_clock_cycles"));
-        CUDA_TRY(gpu->options.ordinal, error,
-                 cudaLibraryGetGlobal(&gpu->spans, &bytes, gpu->library, "gpu_block_spans"));
     }
     return ICESTREAM_OK;
 }
@@ -426,11 +430,13 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         out->downloaded_bytes += gpu->lanes[i].downloaded_bytes;
     }
-    if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
+    if ((!gpu->options.profile && !gpu->options.load) || gpu->lost ||
+        cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }
     share_cycles(gpu, out);
-    ics_block_spans_read(gpu->spans, gpu->processors, &out->load);
+    ics_block_spans_read(gpu->spans, ics_schedule_row(gpu->options.schedule)->loops,
+                         gpu->processors, &out->load);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         unsigned long long clock[ICS_WAVE_STAGES + 1] = {0};
         if (gpu->lanes[i].clock != NULL && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,

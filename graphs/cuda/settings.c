@@ -258,6 +258,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
                                          .light_profiles = options->light_profiles,
                                          .clocks =
                                              options->profile && !schedule->loops ? CLOCKS : 0,
+                                         .busy = options->load && schedule->loops,
                                          .photons = options->photons,
                                          .check = options->check,
                                          .start_shift = ics_settings_start_shift(options)};

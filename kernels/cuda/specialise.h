@@ -19,6 +19,8 @@ typedef struct ics_special_options {
     bool light_profiles;     /* photons of steps with a profile can be made */
     uint32_t clocks;         /* every how many-th block measures the time of stages
                                 (device/clocks.h); 0: none */
+    bool busy;               /* warps of a loop measure how busy multiprocessors are
+                                (device/busy.h) */
     bool check;              /* define ICE_CHECK, too (stages/check.h) */
     ice_photon_axes photons; /* the histograms of photons */
     uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */

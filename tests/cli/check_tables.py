@@ -1,17 +1,32 @@
 #!/usr/bin/env python3
 """Promises: photon tables as other programs read them.
 
-    check_tables.py make FOLDER          writes the tables a.npy, b.npy, c.npy, squares.npy, one-N.npy, two-N.npy
-    check_tables.py numpy FOLDER         NumPy opens them; merged.npy is their sum
-    check_tables.py h5py|hist FOLDER     squares.h5
+    check_tables.py make FOLDER          writes the tables a.npy, b.npy, c.npy, squares.npy, cylinder.npy, one-N.npy, two-N.npy
+    check_tables.py merged FOLDER        merged.npy is the sum of a.npy, b.npy and c.npy
+    check_tables.py numpy FOLDER         NumPy opens the tables
+    check_tables.py h5py FOLDER          squares.h5
+    check_tables.py hist FOLDER          squares.h5 and merged.h5; uhi's own schema accepts them
     check_tables.py astropy FOLDER       squares.fits; its values are those of a hand-worked case
+    check_tables.py photospline FOLDER   what photospline's reader of photon tables reads (below)
     check_tables.py made-hist FOLDER     made.h5, a table that `icestream tabulate` has made, is made.npy
     check_tables.py made-astropy FOLDER  made.fits is made.npy, divided by the volumes of its bins
 
-Exits with 77 if a library is missing.
+photospline is in no package of Debian or PyPI. Splines are fitted to photon tables by scripts that read them with the class
+FITSTable of IceCube's project photospline (icecube.photospline.photonics); the photospline that is published alone
+reads only splines. The check `photospline` reads with astropy exactly what FITSTable reads:
+
+- the values, from the first image of the file;
+- the edges of axis i, from the image EDGESi, for as many axes as the first image has;
+- the squared weights, from the image ERRORS; a file without it has none;
+- as its header all keys that begin with `_i3_`, in small letters and without these four.
+
+FITSTable divides by n_photons unless bit 32 of `efficiency` is set, and adds two tables only if their shapes and all
+keys but n_photons are equal. Other readers take the edges by position: image 1 and those that follow, or image 2 if
+image 1 is ERRORS.
 """
 
-import importlib.util
+import json
+import math
 import os
 import random
 import struct
@@ -22,13 +37,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from table_file import AXES, cells_of, table  # noqa: E402
 
 UNIT = 2.0**-32
-
-
-def need(*names):
-    for name in names:
-        if importlib.util.find_spec(name) is None:
-            print("skipped: Python has no " + name)
-            sys.exit(77)
 
 
 def sums_of(seed):
@@ -42,6 +50,9 @@ def make(folder):
             file.write(table(sums_of(number), part=name * 64))
     with open(os.path.join(folder, "squares.npy"), "wb") as file:
         file.write(table(sums_of(3), squares=sums_of(4)))
+    axes = [dict(AXES[0], name="rho"), dict(AXES[1], unit="rad", to=math.pi), dict(AXES[2], name="z", unit="m"), AXES[3]]
+    with open(os.path.join(folder, "cylinder.npy"), "wb") as file:
+        file.write(table(sums_of(5), axes=axes, geometry="cylindrical"))
     make_groups(folder)
 
 
@@ -59,16 +70,20 @@ def rows(path, count):
         return struct.unpack("<%dq" % count, file.read()[1024 : 1024 + 8 * count])
 
 
+def sums_of_merged():
+    return [sum(all_of) for all_of in zip(*(sums_of(k) for k in range(3)))]
+
+
+def check_merged(folder):
+    assert list(rows(os.path.join(folder, "merged.npy"), cells_of(AXES))) == sums_of_merged()
+
+
 def check_numpy(folder):
-    cells = cells_of(AXES)
-    expected = [sum(all_of) for all_of in zip(*(sums_of(k) for k in range(3)))]
-    assert list(rows(os.path.join(folder, "merged.npy"), cells)) == expected
-    need("numpy")
     import numpy
 
     merged = numpy.load(os.path.join(folder, "merged.npy"))
     assert merged.shape == (4, 5, 4, 6) and merged.dtype == numpy.dtype("<i8")
-    assert merged.ravel().tolist() == expected
+    assert merged.ravel().tolist() == sums_of_merged()
     squares = numpy.load(os.path.join(folder, "squares.npy"))
     assert squares.shape == (2, 4, 5, 4, 6)
     project = numpy.load(os.path.join(folder, "rt.npy"))
@@ -80,7 +95,6 @@ def check_numpy(folder):
 
 
 def check_h5py(folder):
-    need("h5py", "numpy")
     import h5py
     import numpy
 
@@ -99,24 +113,36 @@ def check_h5py(folder):
         assert group["metadata"].attrs["weight"] == 50.5
 
 
-def check_hist(folder):
-    need("hist", "uhi", "h5py")
+def read_hist(folder, name):
+    """A histogram of hist. uhi's schema must accept what the file holds."""
     import h5py
     import hist
-    import numpy
     import uhi.io.hdf5
+    import uhi.io.json
+    import uhi.schema
 
-    with h5py.File(os.path.join(folder, "squares.h5"), "r") as file:
-        read = hist.Hist(uhi.io.hdf5.read(file["table"]))
+    with h5py.File(os.path.join(folder, name), "r") as file:
+        content = uhi.io.hdf5.read(file["table"])
+    uhi.schema.validate_histogram(json.loads(json.dumps(content, default=uhi.io.json.default)))
+    return hist.Hist(content)
+
+
+def check_hist(folder):
+    import numpy
+
+    read = read_hist(folder, "squares.h5")
     table_sums = numpy.load(os.path.join(folder, "squares.npy"))
     assert (read.values(flow=True) == table_sums[0] * UNIT).all()
     assert (read.variances(flow=True) == table_sums[1] * UNIT).all()
     assert read.axes.name == ("r", "azimuth", "cosine", "t"), read.axes.name
     assert numpy.allclose(read.axes[0].edges, [0, 2, 8], rtol=1e-14)
+    # Without squared weights the storage has doubles.
+    read = read_hist(folder, "merged.h5")
+    assert read.storage_type.__name__ == "Double", read.storage_type
+    assert (read.values(flow=True) == numpy.load(os.path.join(folder, "merged.npy")) * UNIT).all()
 
 
 def check_astropy(folder):
-    need("astropy", "numpy")
     import numpy
     from astropy.io import fits
 
@@ -140,15 +166,64 @@ def check_astropy(folder):
         assert header["icestream ice"] == "2" * 64, repr(header)
 
 
-def check_made_hist(folder):
-    need("hist", "uhi", "h5py", "numpy")
-    import h5py
-    import hist
-    import numpy
-    import uhi.io.hdf5
+class PhotonTable:
+    """What photospline's FITSTable reads from a file; see the beginning of this file."""
 
-    with h5py.File(os.path.join(folder, "made.h5"), "r") as file:
-        read = hist.Hist(uhi.io.hdf5.read(file["table"]))
+    def __init__(self, path):
+        from astropy.io import fits
+
+        with fits.open(path) as file:
+            self.values = file[0].data.astype(float)
+            self.edges = [file["EDGES%d" % i].data.astype(float) for i in range(self.values.ndim)]
+            self.weights = file["ERRORS"].data.astype(float) if "ERRORS" in file else None
+            keys = [key.lower() for key in file[0].header]
+            self.header = {key[4:]: file[0].header[key] for key in keys if key.startswith("_i3_")}
+            first = 1 if self.weights is None else 2
+            self.edges_by_position = [image.data for image in file[first:]]
+
+    def check(self, kind):
+        import numpy
+
+        assert [len(edges) + 1 for edges in self.edges] == list(self.values.shape), "edges do not fit"
+        assert len(self.edges_by_position) == len(self.edges)
+        assert all((a == b).all() for a, b in zip(self.edges, self.edges_by_position))
+        assert all((numpy.diff(edges) > 0).all() for edges in self.edges)
+        assert numpy.isfinite(self.values).all()
+        whole = ("efficiency", "geometry", "parity", "type", "level")
+        others = ("n_photons", "zenith", "azimuth", "z", "energy", "n_group", "n_phase")
+        assert sorted(self.header) == sorted(whole + others), self.header
+        assert all(type(self.header[key]) is int for key in whole), self.header
+        assert all(type(self.header[key]) is float and math.isfinite(self.header[key]) for key in others), self.header
+        assert self.header["geometry"] == kind and self.header["level"] == 1 and self.header["parity"] == 0
+        # Nothing is divided by the number of photons yet, and no value is per ns.
+        assert self.header["efficiency"] & (32 | 256) == 0 and self.header["n_photons"] > 0
+
+
+def check_photospline(folder):
+    import numpy
+
+    names = ("a", "b", "c", "merged", "squares", "made", "cylinder")
+    tables = {name: PhotonTable(os.path.join(folder, name + ".fits")) for name in names}
+    for name, read in tables.items():
+        read.check(2 if name == "cylinder" else 1)
+        assert (read.weights is not None) == (name in ("squares", "made")), name
+        assert read.weights is None or read.weights.shape == read.values.shape, name
+    # Adding the three tables there gives the table that icestream has merged.
+    parts, merged = [tables[name] for name in "abc"], tables["merged"]
+    for part in parts:
+        assert {**part.header, "n_photons": 0} == {**merged.header, "n_photons": 0}
+    assert sum(part.header["n_photons"] for part in parts) == merged.header["n_photons"] == 151.5
+    assert numpy.allclose(sum(part.values for part in parts), merged.values, rtol=1e-6)
+    # A cylinder: (8^2 - 2^2) / 2 * pi / 3 * 2 * width of z, for steps of 1 m and an area of 0.5 m^2.
+    volume = 30 * math.pi / 3 * 2
+    sums = numpy.array(sums_of(5)).reshape(4, 5, 4, 6) * UNIT
+    assert numpy.allclose(tables["cylinder"].values[2, 1, 2], sums[2, 1, 2] / (volume / 0.5), rtol=1e-6)
+
+
+def check_made_hist(folder):
+    import numpy
+
+    read = read_hist(folder, "made.h5")
     sums = numpy.load(os.path.join(folder, "made.npy")) * UNIT
     assert sums[0].sum() > 0
     assert (read.values(flow=True) == sums[0]).all()
@@ -160,7 +235,6 @@ def check_made_hist(folder):
 
 
 def check_made_astropy(folder):
-    need("astropy", "numpy")
     import numpy
     from astropy.io import fits
 
@@ -184,10 +258,12 @@ def check_made_astropy(folder):
 if __name__ == "__main__":
     action = {
         "make": make,
+        "merged": check_merged,
         "numpy": check_numpy,
         "h5py": check_h5py,
         "hist": check_hist,
         "astropy": check_astropy,
+        "photospline": check_photospline,
         "made-hist": check_made_hist,
         "made-astropy": check_made_astropy,
     }[sys.argv[1]]

@@ -3,6 +3,7 @@
 # in which the test runs, and defines checks that print what they found. Call `finish` at the end.
 set -u
 ICESTREAM=$(realpath "$1")
+REPOSITORY=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 # These tests use the CPU, also on a machine with a GPU; the tests of GPUs are in tests/gpu.
 export CUDA_VISIBLE_DEVICES=
 FOLDER=$(mktemp -d)
@@ -60,10 +61,11 @@ says() {
     done
 }
 
-# python_with MODULE: prints the first Python of this machine that has the module; fails if there is none.
+# python_with MODULE: prints the first Python of this machine that has the module; fails if there is none. The
+# last Python is the one of scripts/setup_hist.sh.
 python_with() {
     local candidate
-    for candidate in python3 /usr/bin/python3; do
+    for candidate in python3 /usr/bin/python3 "$REPOSITORY/build/python-hist/bin/python3"; do
         "$candidate" -c "import $1" 2>/dev/null && echo "$candidate" && return
     done
     return 1

@@ -102,7 +102,7 @@ compute --set stages.detect=pe --set sink.hits=both --set sink.directory=pe
 counts pe/many.hits.npy
 
 # Other programs read them.
-if python=$(python_with boost_histogram); then
+if python=$(python_with "boost_histogram, numpy, uhi.io.json"); then
     "$python" "$CHECK" --uhi many.hits.npy 2>err || fail "boost_histogram: $(cat err)"
 fi
 finish

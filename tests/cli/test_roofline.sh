@@ -80,6 +80,33 @@ sed 's/100/120/' run.yaml >other.yaml
 expect 2 "$ICESTREAM" compare run.yaml --against other.yaml --profile --schedules auto
 says err "found only auto"
 
+# A table has one kernel for all schedules, and counts are divided by its samples: 3.32e9 / 2e7 = 166.
+cat >table.yaml <<'YAML'
+stages: { tabulate: spherical }
+ice: { model: uniform }
+workload: { kind: point, steps: 5, photons_per_step: 100 }
+table: { axes: [{ name: r, from: 0, to: 50, bins: 10 }] }
+YAML
+: >words
+expect 0 "$ICESTREAM" bench table.yaml --roofline
+says out "20000000 samples" "instructions/sample" "HBM B/sample"
+row out "table gpu_table" 1 0.200 166.0 18.4 50.0 99.0 70.00 30.50 11.00
+[ "$(wc -l <words)" -eq 1 ] || fail "a table is one run: $(cat words)"
+says words "--set device.watchdog=3600 --once --json -- table.yaml"
+expect 0 "$ICESTREAM" bench table.yaml --roofline --json
+says out '"schedule": "table"' '"samples": 20000000' '"instructions_per_sample": 166.0' '"bytes_per_sample": {'
+expect 2 "$ICESTREAM" bench table.yaml --roofline --schedules fused
+says err "--schedules: found fused, and stages.tabulate"
+expect 2 "$ICESTREAM" compare table.yaml --profile
+says err "stages.tabulate: is not none, and icestream compare records hits"
+# What the stand-in stands for: bench fills a table, and says how many samples it has.
+expect 0 "$ICESTREAM" bench table.yaml -s device.backend=cpu --once --json
+says out '"name": "table"' '"best_of": 1,' '"samples": '
+expect 0 "$ICESTREAM" bench table.yaml -s device.backend=cpu --repeats 2
+says out "500 photons in 5 steps of workload point, into 12 cells, on cpu" "best of 2" "ns/sample" "spherical"
+expect 2 "$ICESTREAM" bench table.yaml --sweep
+says err "bench: found --sweep, which is about schedules that record hits, and stages.tabulate"
+
 # What ncu runs: one run of the schedule, with the steps of the run.
 expect 0 "$ICESTREAM" generate run.yaml -o three.steps.npy -s workload.steps=3
 expect 0 "$ICESTREAM" bench run.yaml -s 'source.files=[three.steps.npy]' --files --once --json --schedules monolithic

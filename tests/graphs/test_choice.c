@@ -1,6 +1,6 @@
 /* A choice of schedule AUTO is remembered for the settings that it was measured with, and for no
- * others: every option that can change the speed of a schedule changes the name of the choice. The
- * tests need no GPU.
+ * others: every option that can change the speed of a schedule changes the name of the choice.
+ * Candidates have the settings of graph.tune. The tests need no GPU.
  *
  * How to join: a new option in ICS_GPU_SPEED_OPTIONS (graphs/gpu.h) is tested without a change of
  * this file. */
@@ -255,6 +255,37 @@ START_TEST(a_choice_begins_with_what_suits_the_ice)
 }
 END_TEST
 
+/* The settings of graph.tune, for example those of `bench --sweep`, are settings of the candidates:
+ * trials measure with them, and what is chosen has them. Kernels without such settings have their
+ * defaults. */
+START_TEST(candidates_have_the_settings_of_kernels)
+{
+    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
+    stage_world_tables(&world);
+    ics_gpu_options options = fixed_options(), one;
+    options.block = options.blocks_per_processor = 0;
+    options.tune.kernels[ICS_TUNED_MONOLITHIC] = (ics_kernel_tune){.threads = 192, .registers = 80};
+    options.tune.kernels[ICS_TUNED_PROPAGATE] = (ics_kernel_tune){.threads = 96, .blocks = 6};
+    const ics_choice_request request = request_for(&options, &world);
+    bool seen[ICS_SCHEDULE_COUNT] = {false};
+    for (size_t i = 0; ics_choice_candidate(&request, i, &one); ++i) {
+        const ics_kernel_tune *kernels = one.tune.kernels;
+        seen[one.schedule] = true;
+        if (one.schedule == ICS_SCHEDULE_MONOLITHIC) {
+            ck_assert_uint_eq(one.block, 192);
+            ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].registers, 80);
+            ck_assert_uint_eq(one.blocks_per_processor, ics_tune_fitting_blocks(192, 80));
+        } else if (one.schedule == ICS_SCHEDULE_WAVEFRONT) {
+            ck_assert_uint_eq(kernels[ICS_TUNED_PROPAGATE].threads, 96);
+            ck_assert_uint_eq(kernels[ICS_TUNED_PROPAGATE].blocks, 6);
+            ck_assert_uint_eq(kernels[ICS_TUNED_SCATTER].threads, 256);
+        }
+    }
+    ck_assert(seen[ICS_SCHEDULE_MONOLITHIC] && seen[ICS_SCHEDULE_WAVEFRONT]);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("choice")
 {
     TCase *tests = tcase_create("choice");
@@ -262,6 +293,7 @@ ICS_TEST_MAIN("choice")
     tcase_add_test(tests, device_and_world_change_the_key);
     tcase_add_test(tests, equal_measurements_share_a_choice);
     tcase_add_test(tests, a_choice_begins_with_what_suits_the_ice);
+    tcase_add_test(tests, candidates_have_the_settings_of_kernels);
     tcase_add_test(tests, choices_are_remembered);
     tcase_add_test(tests, numbers_of_steps_rule_out_candidates);
     suite_add_tcase(suite, tests);

@@ -45,6 +45,7 @@ ICS_KERNEL GPU_BOUNDS_CREATE gpu_create(const __grid_constant__ ice_tables given
                                         const __grid_constant__ ics_lane_memory lane,
                                         const ics_chain chain)
 {
+    GPU_WARP_IS_BUSY();
     __shared__ uint32_t list[GPU_CREATE_SLOTS];
     __shared__ uint32_t count;
     __shared__ uint32_t granted;

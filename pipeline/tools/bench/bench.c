@@ -1,10 +1,12 @@
 /* icestream_bench: measures how fast the schedules of the device simulate the particles or the
  * workload. */
 #include "base/error.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/tools/bench/measure.h"
 #include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/bench/shapes.h"
 #include "pipeline/tools/bench/sweep.h"
+#include "pipeline/tools/bench/table_speed.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <inttypes.h>
@@ -24,8 +26,9 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
     const bool profiled =
         (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
-        status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
-                                        row->stage_seconds, &row->load, error);
+        status =
+            ics_experiment_profile(bench->experiment, schedule, &bench->steps, row->stage_seconds,
+                                   bench->options->stages ? &row->load : NULL, error);
     }
     return status;
 }
@@ -162,9 +165,11 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     }
     all->config = &changed;
     if (status == ICESTREAM_OK) {
-        status = options->shapes  ? ics_bench_shapes(all, out, error)
-                 : options->sweep ? ics_bench_sweep(all, out, error)
-                                  : run(all, out, error);
+        const bool tabulates = ics_config_tabulate(&changed) != ICS_TABULATE_NONE;
+        status = tabulates         ? ics_bench_table(all, out, error)
+                 : options->shapes ? ics_bench_shapes(all, out, error)
+                 : options->sweep  ? ics_bench_sweep(all, out, error)
+                                   : run(all, out, error);
     }
     if (options->reference != NULL) {
         ics_reference_close(&reference);

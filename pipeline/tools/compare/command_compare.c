@@ -1,5 +1,6 @@
 /* The command `icestream compare`. */
 #include "base/error.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/tools/compare/compare.h"
 
 #include <stdlib.h>
@@ -75,6 +76,7 @@ static int look(const ics_arguments *given, const icestream_config *config,
                                       .suffix = "",
                                       .all = against == NULL,
                                       .files = true};
+    ICS_TRY(ics_config_table_refuse(config, "compare", error));
     ICS_TRY(ics_microscope_look(microscope, &request, error));
     if (against == NULL) {
         return ICESTREAM_OK;

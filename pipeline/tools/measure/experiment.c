@@ -105,6 +105,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     ics_device_options device = experiment->options;
     device.graph.schedule = options->schedule;
     device.graph.profile = options->profile;
+    device.graph.load = options->load;
     device.graph.check = device.graph.check || options->check;
     device.graph.tune = options->tune != NULL ? *options->tune : device.graph.tune;
     device.fall_back = false; /* figures of another device would be wrong */
@@ -249,26 +250,39 @@ int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule
     return status;
 }
 
-int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
-                           const ics_step_list *steps, double stage_seconds[6], ics_load *load,
-                           icestream_error *error)
+static int run_once(const ics_experiment *experiment, const ics_trial_options *options,
+                    const ics_step_list *steps, ics_gpu_figures *out, icestream_error *error)
 {
-    ics_trial_options options = {.schedule = schedule, .profile = true};
     ics_trial *trial = NULL;
     ics_measurement measurement = {0};
-    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
+    int status = ics_experiment_trial_create(experiment, options, &trial, error);
     if (status == ICESTREAM_OK) {
         status = ics_experiment_trial_run(trial, steps, &measurement, error);
     }
     ics_experiment_measurement_free(&measurement);
     ics_experiment_trial_destroy(trial);
+    *out = measurement.gpu;
+    return status;
+}
+
+int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
+                           const ics_step_list *steps, double stage_seconds[6], ics_load *load,
+                           icestream_error *error)
+{
+    ics_trial_options options = {.schedule = schedule, .profile = true};
+    ics_gpu_figures figures;
+    ICS_TRY(run_once(experiment, &options, steps, &figures, error));
     for (int i = 0; i < 6; ++i) {
-        stage_seconds[i] = measurement.gpu.stage_seconds[i];
+        stage_seconds[i] = figures.stage_seconds[i];
+    }
+    if (load != NULL && ics_schedule_can_profile(schedule)) {
+        options = (ics_trial_options){.schedule = schedule, .load = true};
+        ICS_TRY(run_once(experiment, &options, steps, &figures, error));
     }
     if (load != NULL) {
-        *load = measurement.gpu.load;
+        *load = figures.load;
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */

@@ -64,6 +64,8 @@ typedef struct ics_measurement {
 typedef struct ics_trial_options {
     ics_schedule schedule;
     uint32_t threads;     /* threads of a CPU; 0: as configured */
+    bool load;            /* measure the load of the multiprocessors, with a GPU's schedule that
+                             loops; slower */
     bool profile;         /* time every stage of a GPU's schedule, which makes the run slower */
     bool check;           /* check what every stage returns, as device.check does */
     const ics_tune *tune; /* settings of kernels; NULL: as configured */
@@ -97,7 +99,8 @@ bool ics_experiment_can_profile(ics_schedule schedule);
 
 /* Measures where a GPU's time goes: runs the steps once and times every kernel of a loop, or
  * samples the stages of a schedule with one kernel, as in ics_gpu_usage. Not for auto. `load`
- * receives the load of the multiprocessors, and may be NULL. */
+ * receives the load of the multiprocessors, for which a loop runs the steps once more; NULL: it is
+ * not measured. */
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
                            const ics_step_list *steps, double stage_seconds[6], ics_load *load,
                            icestream_error *error);

@@ -46,7 +46,7 @@ static int print_parts(const loaded *found, bool markdown, FILE *out, icestream_
         ics_report_cell(report, "%d", (part + 1) * 100 / ICS_LOAD_INTERVALS);
         for (size_t i = 0; i < found->count; ++i) {
             ics_report_cell(report, "%.2f", 100.0 * found->rows[i]->load.busy[part]);
-            ics_report_cell(report, "%.2f", 100.0 * found->rows[i]->load.blocks[part]);
+            ics_report_number(report, 100.0 * found->rows[i]->load.blocks[part], 2);
         }
     }
     const int status = ics_report_print(report, markdown, 0, out, error);
@@ -72,7 +72,8 @@ int ics_load_print(const ics_row *const *rows, size_t count, bool markdown, FILE
     int status = print_processors(&found, markdown, out, error);
     if (status == ICESTREAM_OK) {
         fputs("\nIn each twentieth of a launch: the share of the SMs that have a block, and of the "
-              "blocks that run.\n\n",
+              "blocks that run.\nOf wavefront and fused, which have many launches: in each "
+              "twentieth of the run, while launches run.\n\n",
               out);
         status = print_parts(&found, markdown, out, error);
     }
@@ -90,10 +91,11 @@ static json_t *list_of(const double *parts)
 
 json_t *ics_load_json(const ics_load *load)
 {
-    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:o, s:o}", "count",
+    return json_pack("{s:I, s:I, s:f, s:f, s:f, s:I, s:f, s:I, s:s, s:o, s:o}", "count",
                      (json_int_t)load->processors, "launches", (json_int_t)load->launches,
                      "seconds", load->seconds, "busy_mean", load->mean, "busy_least", load->least,
                      "least_number", (json_int_t)load->least_at, "busy_most", load->most,
-                     "most_number", (json_int_t)load->most_at, "busy_in_parts", list_of(load->busy),
-                     "blocks_in_parts", list_of(load->blocks));
+                     "most_number", (json_int_t)load->most_at, "parts_of",
+                     load->of_run ? "run" : "launch", "busy_in_parts", list_of(load->busy),
+                     "blocks_in_parts", load->of_run ? json_null() : list_of(load->blocks));
 }

@@ -39,7 +39,7 @@ static void copy_text(const json_t *object, const char *key, char *out, size_t s
     snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
-/* Reads bounces, GPU and steps of the run. */
+/* Reads bounces, samples, GPU and steps of the run. */
 static int read_report(ics_microscope *microscope, ics_roofline *one, const ics_ncu_result *result,
                        icestream_error *error)
 {
@@ -48,6 +48,7 @@ static int read_report(ics_microscope *microscope, ics_roofline *one, const ics_
     const json_int_t bounces = json_integer_value(json_object_get(row, "bounces"));
     int status = bounces > 0 ? ICESTREAM_OK : no_report(error, one->name);
     one->bounces = (uint64_t)bounces;
+    one->samples = (uint64_t)json_integer_value(json_object_get(row, "samples"));
     microscope->steps = (uint64_t)json_integer_value(json_object_get(report, "steps"));
     microscope->photons = (uint64_t)json_integer_value(json_object_get(report, "photons"));
     copy_text(report, "steps_from", microscope->origin, sizeof microscope->origin);
@@ -62,7 +63,8 @@ static int look_at(ics_microscope *microscope, const ics_microscope_request *req
                    const char *ncu, ics_schedule schedule, icestream_error *error)
 {
     ics_roofline *one = &microscope->schedules[microscope->count++];
-    snprintf(one->name, sizeof one->name, "%s%s", ics_graph_schedule_name(schedule),
+    snprintf(one->name, sizeof one->name, "%s%s",
+             ics_microscope_tabulates(request) ? "table" : ics_graph_schedule_name(schedule),
              request->suffix);
     char doing[96];
     snprintf(doing, sizeof doing, "%s under ncu", one->name);
@@ -84,9 +86,19 @@ static int look_at(ics_microscope *microscope, const ics_microscope_request *req
     return status;
 }
 
+/* Chooses the schedules. A table has one kernel for all of them, so one stands for it. */
 static int choose(const ics_microscope_request *request, ics_schedule_list *list,
                   icestream_error *error)
 {
+    if (ics_microscope_tabulates(request)) {
+        *list = (ics_schedule_list){.items = {ICS_SCHEDULE_MONOLITHIC}, .count = 1};
+        return request->schedules == NULL
+                   ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_USAGE,
+                                   "--schedules: found %s, and stages.tabulate, whose table has "
+                                   "one kernel for all schedules; expected no --schedules",
+                                   request->schedules);
+    }
     *list = ics_schedules_of_device(true);
     const ics_schedule configured = request->config->graph.schedule;
     if (request->schedules != NULL) {
@@ -152,11 +164,13 @@ void ics_microscope_free(ics_microscope *microscope)
 int ics_microscope_print(const ics_microscope *microscope, bool markdown, FILE *out,
                          icestream_error *error)
 {
+    const ics_roofline *first = &microscope->schedules[0];
     fprintf(out,
             "counters of ncu on %s, %" PRIu64 " photons in %" PRIu64 " steps of %s, %" PRIu64
-            " bounces\n\n",
+            " %s\n\n",
             microscope->device[0] != '\0' ? microscope->device : "a GPU", microscope->photons,
-            microscope->steps, microscope->origin, microscope->schedules[0].bounces);
+            microscope->steps, microscope->origin, ics_roofline_divisor(first),
+            first->samples > 0 ? "samples" : "bounces");
     return ics_roofline_print(microscope->schedules, microscope->count, markdown, out, error);
 }
 

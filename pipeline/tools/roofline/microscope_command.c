@@ -1,6 +1,7 @@
 #include "pipeline/tools/roofline/microscope_command.h"
 
 #include "base/error.h"
+#include "pipeline/config/config_table.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,6 +60,11 @@ static int add_given(ics_microscope_command *command, const ics_arguments *given
                               : ICESTREAM_OK;
 }
 
+bool ics_microscope_tabulates(const ics_microscope_request *request)
+{
+    return ics_config_tabulate(request->config) != ICS_TABULATE_NONE;
+}
+
 int ics_microscope_command_make(const ics_microscope_request *request, ics_schedule schedule,
                                 ics_microscope_command *out, icestream_error *error)
 {
@@ -77,7 +83,9 @@ int ics_microscope_command_make(const ics_microscope_request *request, ics_sched
     ICS_TRY(add_option(out, "set", "device.backend=cuda", error));
     ICS_TRY(add_option(out, "set", "device.fallback=none", error));
     ICS_TRY(add_option(out, "set", "device.watchdog=3600", error));
-    ICS_TRY(add_option(out, "schedules", ics_graph_schedule_name(schedule), error));
+    if (!ics_microscope_tabulates(request)) {
+        ICS_TRY(add_option(out, "schedules", ics_graph_schedule_name(schedule), error));
+    }
     ICS_TRY(add(out, "--once", error));
     ICS_TRY(add(out, "--json", error));
     if (request->files) {

@@ -17,6 +17,9 @@ typedef struct ics_microscope_request {
     bool files;         /* the steps are those of a run, and not always generated ones */
 } ics_microscope_request;
 
+/* Whether the configuration makes a table, and so records no hits. */
+bool ics_microscope_tabulates(const ics_microscope_request *request);
+
 /* A program and its arguments. */
 typedef struct ics_microscope_command {
     char **words; /* [count] */
@@ -24,8 +27,9 @@ typedef struct ics_microscope_command {
 } ics_microscope_command;
 
 /* Makes `icestream bench` of this program for one schedule, with the options of the request that
- * make the configuration. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED: the program does not find its own
- * file. The caller frees *out with ics_microscope_command_free, also after an error. */
+ * make the configuration. For a table `schedule` has no effect. ICESTREAM_E_MEMORY,
+ * ICESTREAM_E_FAILED: the program does not find its own file. The caller frees *out with
+ * ics_microscope_command_free, also after an error. */
 int ics_microscope_command_make(const ics_microscope_request *request, ics_schedule schedule,
                                 ics_microscope_command *out, icestream_error *error);
 void ics_microscope_command_free(ics_microscope_command *command);

@@ -93,11 +93,11 @@ static void choose_bound(ics_roofline_figures *figures)
     }
 }
 
-ics_roofline_figures ics_roofline_compute(const ics_roofline_sums *sums, uint64_t bounces)
+ics_roofline_figures ics_roofline_compute(const ics_roofline_sums *sums, uint64_t divisor)
 {
     const double nanoseconds = 1e9 * sums->seconds;
     ics_roofline_figures figures = {
-        .instructions_per_bounce = ratio(sums->thread_instructions, (double)bounces),
+        .instructions_per_bounce = ratio(sums->thread_instructions, (double)divisor),
         .threads = ratio(sums->thread_instructions, sums->instructions),
         .issue = ratio(sums->issued_cycles, sums->partition_cycles),
         .busy = ratio(sums->active_cycles, sums->elapsed_cycles),
@@ -106,7 +106,7 @@ ics_roofline_figures ics_roofline_compute(const ics_roofline_sums *sums, uint64_
         .instruction_share = ratio(sums->instructions, sums->instruction_capacity),
     };
     for (int i = 0; i < ICS_ROOFLINE_LEVELS; ++i) {
-        figures.bytes_per_bounce[i] = ratio(sums->bytes[i], (double)bounces);
+        figures.bytes_per_bounce[i] = ratio(sums->bytes[i], (double)divisor);
         figures.intensity[i] = ratio(sums->instructions, sums->bytes[i] / ICS_ROOFLINE_TRANSACTION);
         figures.level_share[i] = ratio(sums->bytes[i], sums->byte_capacity[i]);
     }

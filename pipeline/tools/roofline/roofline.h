@@ -50,19 +50,26 @@ typedef struct ics_roofline_kernel {
 
 /* All launches of one run of a schedule. */
 typedef struct ics_roofline {
-    char name[64]; /* of the schedule */
+    char name[64]; /* of the schedule, or "table" */
     uint64_t bounces;
+    uint64_t samples; /* of a table; 0: hits were recorded */
     ics_roofline_sums all;
     ics_roofline_kernel *kernels; /* [count], in the order of their first launch */
     size_t count;
 } ics_roofline;
+
+/* What counts are divided by: samples of a table, otherwise bounces. */
+static inline uint64_t ics_roofline_divisor(const ics_roofline *roofline)
+{
+    return roofline->samples > 0 ? roofline->samples : roofline->bounces;
+}
 
 /* Adds a launch to an ics_roofline, the `user`. ICESTREAM_E_MEMORY. */
 int ics_roofline_add(const ics_ncu_launch *launch, void *user, icestream_error *error);
 /* Frees the kernels. Accepts zeros. */
 void ics_roofline_free(ics_roofline *roofline);
 
-/* What follows from sums. Ratios whose divisor is 0 are 0. */
+/* What follows from sums. Ratios whose divisor is 0 are 0. For a table `bounce` means a sample. */
 typedef struct ics_roofline_figures {
     double instructions_per_bounce; /* of threads */
     double threads;                 /* active threads of an instruction, at most 32 */
@@ -77,7 +84,7 @@ typedef struct ics_roofline_figures {
     ics_roofline_bound bound;
 } ics_roofline_figures;
 
-ics_roofline_figures ics_roofline_compute(const ics_roofline_sums *sums, uint64_t bounces);
+ics_roofline_figures ics_roofline_compute(const ics_roofline_sums *sums, uint64_t divisor);
 
 /* "instructions", "L1", "L2", "HBM", "latency", "idle". */
 const char *ics_roofline_bound_name(ics_roofline_bound bound);

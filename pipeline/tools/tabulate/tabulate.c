@@ -27,6 +27,7 @@ typedef struct making {
     ics_device_table work;
     ics_device_options options;
     ics_task_progress progress;
+    bool generates; /* steps are made, and not read */
 } making;
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -35,7 +36,7 @@ static int load_steps(making *m, icestream_error *error)
 {
     const icestream_config *config = m->config;
     const uint32_t spectra = (uint32_t)m->world.models->light->count;
-    if (ics_config_generates(config)) {
+    if (m->generates) {
         ICS_TRY(ics_step_list_generate(config, m->world.models, &m->steps, error));
     } else {
         ICS_TRY(ics_step_list_from_files(config, m->world.models, &m->steps, error));
@@ -129,15 +130,25 @@ static void show(void *user, const icestream_account *account)
     ics_task_progress_show(&m->progress, &state);
 }
 
-static int fill_table(making *m, const char *path, FILE *report, icestream_error *error)
+/* One run of all photons. */
+typedef struct filling {
+    uint64_t samples;
+    icestream_account account;
+    double seconds; /* from the first batch to the last addition of a sum */
+} filling;
+
+static int create_device(making *m, ics_device **out, icestream_error *error)
 {
-    ics_device *device = NULL;
+    m->options.table = &m->work;
+    return ics_device_create(&m->options, m->world.tables, ics_world_hit_models(&m->world),
+                             (ics_post){0}, out, error);
+}
+
+static int fill_once(making *m, ics_device *device, filling *out, icestream_error *error)
+{
     ics_device_hits none = {0};
     const ics_device_watch watch = {.done = show, .user = m};
-    m->options.table = &m->work;
-    ICS_TRY(ics_device_create(&m->options, m->world.tables, ics_world_hit_models(&m->world),
-                              (ics_post){0}, &device, error));
-    ics_task_progress_next(&m->progress, path);
+    const uint64_t before = atomic_load(&m->work.samples);
     const double start = ics_clock_seconds();
     int status = ics_device_run_steps_watched(
         device, (ics_step_cursor){.steps = m->steps.steps, .count = m->steps.count},
@@ -145,17 +156,29 @@ static int fill_table(making *m, const char *path, FILE *report, icestream_error
     if (status == ICESTREAM_OK) {
         status = ics_device_finish_table(device, error);
     }
-    const double seconds = ics_clock_seconds() - start;
+    *out = (filling){.samples = atomic_load(&m->work.samples) - before,
+                     .account = none.account,
+                     .seconds = ics_clock_seconds() - start};
+    free(none.hits);
+    return status;
+}
+
+static int fill_table(making *m, const char *path, FILE *report, icestream_error *error)
+{
+    ics_device *device = NULL;
+    filling filled = {0};
+    ICS_TRY(create_device(m, &device, error));
+    ics_task_progress_next(&m->progress, path);
+    const int status = fill_once(m, device, &filled, error);
     ics_task_progress_end(&m->progress);
     if (status == ICESTREAM_OK && report != NULL) {
         char text[256];
-        const uint64_t samples = atomic_load(&m->work.samples);
         fprintf(report, "device     %s\n", ics_device_text(device, text, sizeof text));
         fprintf(report,
                 "samples    %" PRIu64 " of %" PRIu64 " photons in %.3g s: %.3g per second\n",
-                samples, none.account.created, seconds, (double)samples / fmax(seconds, 1e-9));
+                filled.samples, filled.account.created, filled.seconds,
+                (double)filled.samples / fmax(filled.seconds, 1e-9));
     }
-    free(none.hits);
     ics_device_destroy(device);
     return status;
 }
@@ -178,6 +201,14 @@ static int prepare(making *m, icestream_error *error)
     return add_origin(m, error);
 }
 
+static void release(making *m)
+{
+    ics_table_destroy(m->table);
+    ics_step_list_free(&m->steps);
+    ics_world_destroy(&m->world);
+    free(m);
+}
+
 int ics_tabulate_make(const icestream_config *config, const char *path, bool force, FILE *report,
                       icestream_error *error)
 {
@@ -191,6 +222,7 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
     }
     m->config = config;
+    m->generates = ics_config_generates(config);
     m->progress = ics_task_progress_begin(report);
     int status = prepare(m, error);
     if (status == ICESTREAM_OK) {
@@ -199,9 +231,64 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
     if (status == ICESTREAM_OK) {
         status = ics_table_write(m->table, path, force, error);
     }
-    ics_table_destroy(m->table);
-    ics_step_list_free(&m->steps);
-    ics_world_destroy(&m->world);
-    free(m);
+    release(m);
+    return status;
+}
+
+/* ---- speed ----------------------------------------------------------------------------------- */
+
+/* Fills the same table again and again. The best run counts; on a GPU the first one does not, in
+ * which its clocks rise. */
+static int measure(making *m, ics_device *device, uint32_t repeats, ics_tabulate_speed *out,
+                   icestream_error *error)
+{
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
+    const uint32_t first = facts.is_gpu && repeats > 0 ? 1 : 0;
+    const uint32_t runs = first + (repeats > 0 ? repeats : 1);
+    for (uint32_t i = 0; i < runs; ++i) {
+        filling filled;
+        char doing[64];
+        snprintf(doing, sizeof doing, "table, %" PRIu32 " of %" PRIu32, i + 1, runs);
+        ics_task_progress_next(&m->progress, doing);
+        ICS_TRY(fill_once(m, device, &filled, error));
+        if (i == first || (i > first && filled.seconds < out->seconds)) {
+            out->seconds = filled.seconds;
+            out->samples = filled.samples;
+            out->bounces = filled.account.bounces;
+        }
+    }
+    out->on_gpu = facts.is_gpu;
+    memcpy(out->name, facts.name, sizeof out->name);
+    ics_device_text(device, out->device, sizeof out->device);
+    return ICESTREAM_OK;
+}
+
+int ics_tabulate_measure(const icestream_config *config, bool files, uint32_t repeats,
+                         FILE *progress, ics_tabulate_speed *out, icestream_error *error)
+{
+    ics_device *device = NULL;
+    making *m = calloc(1, sizeof *m);
+    if (m == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
+    }
+    *out = (ics_tabulate_speed){.seconds = 0};
+    m->config = config;
+    m->generates = !files || ics_config_generates(config);
+    m->progress = ics_task_progress_begin(progress);
+    int status = prepare(m, error);
+    if (status == ICESTREAM_OK) {
+        status = create_device(m, &device, error);
+    }
+    if (status == ICESTREAM_OK) {
+        memcpy(out->origin, m->steps.origin, sizeof out->origin);
+        out->steps = m->steps.count;
+        out->photons = m->steps.photons;
+        out->cells = m->table->cells;
+        status = measure(m, device, repeats, out, error);
+    }
+    ics_task_progress_end(&m->progress);
+    ics_device_destroy(device);
+    release(m);
     return status;
 }

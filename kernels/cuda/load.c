@@ -1,4 +1,4 @@
-#include "graphs/load.h"
+#include "kernels/cuda/load.h"
 
 #include <stdlib.h>
 
@@ -64,7 +64,8 @@ static void add_launch(const launch *of, sums *all)
     all->block_time += time * (double)of->count;
 }
 
-static void finish(const sums *all, ics_load *out)
+/* The mean of all multiprocessors, and the least and the most loaded ones. */
+static void compare_processors(const sums *all, ics_load *out)
 {
     out->seconds = 1e-9 * all->time;
     out->least = 1.0;
@@ -80,6 +81,11 @@ static void finish(const sums *all, ics_load *out)
             out->most_at = p;
         }
     }
+}
+
+static void finish(const sums *all, ics_load *out)
+{
+    compare_processors(all, out);
     for (int i = 0; i < ICS_LOAD_INTERVALS; ++i) {
         out->busy[i] = all->busy[i] * ICS_LOAD_INTERVALS / (all->time * out->processors);
         out->blocks[i] = all->blocks[i] * ICS_LOAD_INTERVALS / all->block_time;
@@ -111,5 +117,46 @@ void ics_load_of(ics_block_span *spans, size_t count, bool is_cut, uint32_t proc
     }
     if (out->launches > 0) {
         finish(&all, out);
+    }
+}
+
+/* ---- a run of many launches ------------------------------------------------------------------ */
+
+/* Returns the sum of bins[last] from `from` to `to`, which are numbers of bins with fractions. */
+static double sum_between(const unsigned long long *bins, double from, double to)
+{
+    double sum = 0;
+    for (uint32_t bin = (uint32_t)from; bin < to && bin < ICS_BUSY_BINS; ++bin) {
+        const double low = from > bin ? from : bin, high = to < bin + 1.0 ? to : bin + 1.0;
+        sum += (double)bins[bin] * (high - low);
+    }
+    return sum;
+}
+
+void ics_load_of_times(const ics_busy_times *times, uint32_t processors, ics_load *out)
+{
+    static const sums none;
+    sums all = none;
+    *out = (ics_load){.processors = processors, .of_run = true};
+    all.time = (double)times->any.sum;
+    for (uint32_t p = 0; p < ICS_LOAD_PROCESSORS; ++p) {
+        all.processor[p] = (double)times->processors[p].sum;
+        out->processors =
+            times->processors[p].begins > 0 && p >= out->processors ? p + 1 : out->processors;
+    }
+    if (times->any.sum == 0) {
+        return;
+    }
+    out->launches = times->any.begins;
+    compare_processors(&all, out);
+    uint32_t last = ICS_BUSY_BINS;
+    while (last > 1 && times->any_bins[last - 1] == 0) {
+        --last;
+    }
+    const double part = (double)last / ICS_LOAD_INTERVALS;
+    for (int i = 0; i < ICS_LOAD_INTERVALS; ++i) {
+        const double any = sum_between(times->any_bins, i * part, (i + 1) * part);
+        const double sum = sum_between(times->sum_bins, i * part, (i + 1) * part);
+        out->busy[i] = any > 0 ? sum / (any * out->processors) : 0.0;
     }
 }

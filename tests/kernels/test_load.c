@@ -1,12 +1,13 @@
 /* The load of multiprocessors from the begins and ends of blocks, against numbers worked out by
  * hand: blocks one after the other and at the same time, several launches, idle multiprocessors, a
- * tail, and blocks that were overwritten.
+ * tail, and blocks that were overwritten; and from times over a run of many launches.
  *
  * How to join: a new number of ics_load joins in tails_and_idle_processors_are_seen. */
-#include "graphs/load.h"
+#include "kernels/cuda/load.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
+#include <stdlib.h>
 
 /* A launch from 1000 to 3000 ns on two multiprocessors of four. The first one has two blocks that
  * end at the half and at the end, the second one has two blocks until 3/4. */
@@ -78,6 +79,45 @@ START_TEST(numbers_of_processors_may_be_high)
 }
 END_TEST
 
+/* Three launches of 1, 2 and 1 bins in a run of 40 bins, of which the last has only one busy
+ * multiprocessor of two. */
+START_TEST(many_launches_are_evaluated_over_the_run)
+{
+    enum { BINS = 40 };
+    const unsigned long long bin = 1ull << ICS_BUSY_BIN_SHIFT;
+    ics_busy_times *times = calloc(1, sizeof *times);
+    ck_assert_ptr_nonnull(times);
+    ics_load load;
+    ics_load_of_times(times, 2, &load);
+    ck_assert_uint_eq(load.launches, 0);
+    times->any = (ics_busy_time){.sum = 4 * bin, .begins = 3};
+    times->processors[0] = (ics_busy_time){.sum = 4 * bin, .begins = 3};
+    times->processors[1] = (ics_busy_time){.sum = 3 * bin, .begins = 2};
+    times->any_bins[0] = times->any_bins[10] = times->any_bins[11] = bin;
+    times->sum_bins[0] = times->sum_bins[10] = times->sum_bins[11] = 2 * bin;
+    times->any_bins[BINS - 1] = times->sum_bins[BINS - 1] = bin;
+    ics_load_of_times(times, 2, &load);
+    ck_assert(load.of_run);
+    ck_assert_uint_eq(load.processors, 2);
+    ck_assert_uint_eq(load.launches, 3);
+    ck_assert_double_eq_tol(load.seconds, 1e-9 * 4 * (double)bin, 1e-15);
+    ck_assert_double_eq_tol(load.most, 1.0, 1e-12);
+    ck_assert_double_eq_tol(load.least, 0.75, 1e-12);
+    ck_assert_uint_eq(load.least_at, 1);
+    ck_assert_double_eq_tol(load.mean, 0.875, 1e-12);
+    for (int i = 0; i < ICS_LOAD_INTERVALS; ++i) { /* of two bins each */
+        const double expected = i == 0 || i == 5 ? 1.0 : i == 19 ? 0.5 : 0.0;
+        ck_assert_double_eq_tol(load.busy[i], expected, 1e-12);
+        ck_assert_double_eq(load.blocks[i], 0.0);
+    }
+    /* A multiprocessor with a higher number than expected is one more. */
+    times->processors[4] = (ics_busy_time){.sum = bin, .begins = 1};
+    ics_load_of_times(times, 2, &load);
+    ck_assert_uint_eq(load.processors, 5);
+    free(times);
+}
+END_TEST
+
 ICS_TEST_MAIN("load")
 {
     TCase *all = tcase_create("all");
@@ -85,5 +125,6 @@ ICS_TEST_MAIN("load")
     tcase_add_test(all, blocks_may_follow_each_other);
     tcase_add_test(all, a_cut_launch_is_left_out);
     tcase_add_test(all, numbers_of_processors_may_be_high);
+    tcase_add_test(all, many_launches_are_evaluated_over_the_run);
     suite_add_tcase(suite, all);
 }
