@@ -114,10 +114,10 @@ json_t *ics_roofline_json(const ics_roofline *schedules, size_t count)
             json_array_append_new(
                 kernels, sums_json(one->kernels[k].name, &one->kernels[k].sums, one->bounces));
         }
-        json_array_append_new(list, json_pack("{s:s, s:I, s:o, s:o}", "schedule", one->name,
-                                              "bounces", (json_int_t)one->bounces, "all",
-                                              sums_json(NULL, &one->all, one->bounces), "kernels",
-                                              kernels));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:I, s:o, s:o}", "schedule", one->name, "profiler",
+                            ics_profiler_name(one->profiler), "bounces", (json_int_t)one->bounces,
+                            "all", sums_json(NULL, &one->all, one->bounces), "kernels", kernels));
     }
     return list;
 }
