@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { FAKE_CALLBACKS = 8 };
+enum { FAKE_CALLBACKS = 9 };
 
 typedef struct fake_cupti_state {
     const char *fails; /* the function that fails, or NULL */

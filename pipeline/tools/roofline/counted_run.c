@@ -103,7 +103,7 @@ static int make_command(child *all, char *ncu, char *const *command, size_t coun
     return ICESTREAM_OK;
 }
 
-static int start(child *all, pid_t *process, icestream_error *error)
+static int start(child *all, const char *program, pid_t *process, icestream_error *error)
 {
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0) {
@@ -113,8 +113,7 @@ static int start(child *all, pid_t *process, icestream_error *error)
     result = result != 0 ? result : posix_spawn_file_actions_adddup2(&actions, all->output, 1);
     result = result != 0 ? result : posix_spawn_file_actions_adddup2(&actions, all->errors, 2);
     if (result == 0) {
-        result = posix_spawn(process, all->arguments[0], &actions, NULL, all->arguments,
-                             all->environment);
+        result = posix_spawn(process, program, &actions, NULL, all->arguments, all->environment);
     }
     posix_spawn_file_actions_destroy(&actions);
     return result == 0
@@ -234,7 +233,8 @@ int ics_counted_run(const ics_profiler_choice *chosen, char *const *command, siz
         status = make_command(&all, ncu, command, count, error);
     }
     if (status == ICESTREAM_OK) {
-        status = start(&all, &process, error);
+        status =
+            start(&all, chosen->profiler == ICS_PROFILER_NCU ? ncu : command[0], &process, error);
     }
     if (status == ICESTREAM_OK) {
         while (waitpid(process, &ended, 0) < 0 && errno == EINTR) {

@@ -73,7 +73,9 @@ static const CUpti_CallbackId kernel_calls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
 };
+/* cuGraphCreate comes first: kernels that are captured for a graph must not start the counting. */
 static const CUpti_CallbackId graph_calls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuGraphCreate,
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
     CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
@@ -137,8 +139,8 @@ static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_Call
     } else if (is_one_of(id, graph_calls, sizeof graph_calls / sizeof *graph_calls)) {
         ics_error_set(
             &cupti->error, ICESTREAM_E_FAILED,
-            "CUPTI: found the launch of a CUDA Graph, whose kernels it does not count one "
-            "by one; expected a schedule with one kernel; --profiler ncu counts loops");
+            "CUPTI: found a CUDA Graph, whose kernels it does not count; expected a schedule "
+            "without a loop; --profiler ncu counts loops");
     } else {
         (void)note_launch(cupti, call, &cupti->error);
     }

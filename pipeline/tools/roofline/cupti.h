@@ -27,8 +27,8 @@ int ics_cupti_begin(const char *path, ics_cupti **out, icestream_error *error);
 
 /* Writes what has been counted, and frees. All kernels must have ended, and their contexts must
  * still exist. Accepts NULL. ICESTREAM_E_DEVICE: CUPTI may not read the counters of the GPU.
- * ICESTREAM_E_FAILED: CUPTI failed, no kernel was launched, or a CUDA Graph was launched, whose
- * kernels CUPTI does not count one by one. ICESTREAM_E_OUTPUT. ICESTREAM_E_MEMORY. */
+ * ICESTREAM_E_FAILED: CUPTI failed, no kernel was launched, or there was a CUDA Graph, whose
+ * kernels CUPTI does not count. ICESTREAM_E_OUTPUT. ICESTREAM_E_MEMORY. */
 int ics_cupti_end(ics_cupti *cupti, icestream_error *error);
 
 #endif

@@ -10,12 +10,11 @@
 static int choose_cupti(ics_schedule schedule, bool loops, icestream_error *error)
 {
     if (loops) {
-        return ics_error_set(
-            error, ICESTREAM_E_USAGE,
-            "--profiler: found cupti, but %s launches CUDA Graphs, whose kernels "
-            "CUPTI does not count one by one; expected ncu or auto, or --schedules "
-            "without loops",
-            ics_graph_schedule_name(schedule));
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "--profiler: found cupti, but %s launches CUDA Graphs, whose kernels "
+                             "CUPTI does not count; expected ncu or auto, or --schedules "
+                             "without loops",
+                             ics_graph_schedule_name(schedule));
     }
     return ics_cupti_find(error);
 }
@@ -42,10 +41,9 @@ int ics_profiler_choose(const char *wanted, ics_schedule schedule, ics_profiler_
         return ics_error_copy(error, &no_ncu);
     }
     if (loops) {
-        return ics_error_set(
-            error, ICESTREAM_E_FAILED,
-            "%s launches CUDA Graphs, whose kernels only ncu counts one by one: %s",
-            ics_graph_schedule_name(schedule), no_ncu.text);
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "%s launches CUDA Graphs, whose kernels only ncu counts: %s",
+                             ics_graph_schedule_name(schedule), no_ncu.text);
     }
     return ics_error_set(error, ICESTREAM_E_FAILED,
                          "neither of the two profilers is there that count what kernels do. CUPTI: "

@@ -7,7 +7,7 @@
 
 /* `wanted`: "auto", "cupti" or "ncu", which the command line has checked; NULL: auto. auto is CUPTI
  * where it is found, and ncu otherwise. A schedule that loops launches CUDA Graphs, whose kernels
- * only ncu counts one by one; auto is ncu there. ICESTREAM_E_USAGE: CUPTI is wanted for a loop.
+ * only ncu counts; auto is ncu there. ICESTREAM_E_USAGE: CUPTI is wanted for a loop.
  * ICESTREAM_E_FAILED: the profiler is missing, with auto both of them; the message says where they
  * were looked for. */
 int ics_profiler_choose(const char *wanted, ics_schedule schedule, ics_profiler_choice *out,
