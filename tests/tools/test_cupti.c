@@ -7,6 +7,7 @@
  * profiler_choice.h. To join: a new function of CUPTI gets a row in `functions`.
  */
 #include "fake_cupti.h"
+#include "pipeline/tools/roofline/counted_run.h"
 #include "pipeline/tools/roofline/cupti.h"
 #include "pipeline/tools/roofline/ncu_csv.h"
 #include "pipeline/tools/roofline/profiler_choice.h"
@@ -218,6 +219,42 @@ START_TEST(says_that_the_table_cannot_be_written)
 }
 END_TEST
 
+/* ---- the other process ----------------------------------------------------------------------- */
+
+/* Runs a script of the shell in the place of `icestream bench --once`. */
+static int run_script(char *script, ics_counted_result *out, icestream_error *error)
+{
+    static char shell[] = "/bin/sh", option[] = "-c";
+    char *const command[] = {shell, option, script};
+    const ics_profiler_choice cupti = {.profiler = ICS_PROFILER_CUPTI};
+    return ics_counted_run(&cupti, command, COUNT(command), out, error);
+}
+
+START_TEST(reads_the_table_of_another_process)
+{
+    char good[] = "echo $ICESTREAM_GPU_HOST_LOOP $LC_ALL; echo counters >$ICESTREAM_CUPTI_TABLE";
+    char forbidden[] = "echo 'error: ERR_NVGPUCTRPERM' >&2; exit 1";
+    char failed[] = "echo 'first line' >&2; echo 'the cause' >&2; exit 3";
+    icestream_error error = {.text = ""};
+    ics_counted_result result;
+    setenv("TMPDIR", place.folder, 1);
+    setenv("ICESTREAM_CUPTI_TABLE", "/another/file", 1);
+    ck_assert_msg(run_script(good, &result, &error) == ICESTREAM_OK, "%s", error.text);
+    ck_assert_str_eq(result.output, "1 C\n");
+    ck_assert_str_eq(result.table, "counters\n");
+    ics_counted_free(&result);
+    ck_assert_int_eq(run_script(forbidden, &result, &error), ICESTREAM_E_DEVICE);
+    ck_assert_ptr_nonnull(strstr(error.text, "CUPTI may not read the counters of the GPU"));
+    ics_counted_free(&result);
+    ck_assert_int_eq(run_script(failed, &result, &error), ICESTREAM_E_FAILED);
+    ck_assert_str_eq(error.text, "icestream with CUPTI ended with exit status 3, expected 0; "
+                                 "icestream wrote: the cause");
+    ics_counted_free(&result);
+    ck_assert_int_eq(rmdir(place.folder), 0); /* nothing of them remains */
+    ck_assert_int_eq(mkdir(place.folder, 0700), 0);
+}
+END_TEST
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 START_TEST(finds_the_library)
@@ -325,6 +362,7 @@ ICS_TEST_MAIN("cupti")
     tcase_add_test(counting, refuses_what_is_not_complete);
     tcase_add_test(counting, refuses_graphs);
     tcase_add_test(counting, says_that_the_table_cannot_be_written);
+    tcase_add_test(counting, reads_the_table_of_another_process);
     suite_add_tcase(suite, counting);
     tcase_add_checked_fixture(finding, begin, end);
     tcase_add_test(finding, finds_the_library);
