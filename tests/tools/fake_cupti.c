@@ -13,6 +13,7 @@ void fake_cupti_launch(CUcontext context, const char *name);
 
 /* The images have these sizes, and objects are these addresses. */
 enum { CONFIG_BYTES = 24, BYTES_PER_RANGE = 40 };
+static const uint8_t *available;
 static int host_object, profiler_object, subscriber_object;
 
 /* Fails if the test wants it, or if what a call promises does not hold. */
@@ -24,9 +25,10 @@ static CUptiResult answer(const char *function, bool holds)
     return holds ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
+/* Reads the image of available counters, which must live as long as the host object. */
 static bool is_host(const void *object)
 {
-    return object == &host_object && fake_cupti.hosts > 0;
+    return object == &host_object && fake_cupti.hosts > 0 && memcmp(available, "can", 4) == 0;
 }
 
 static bool is_profiler(const void *object)
@@ -142,6 +144,7 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p
     const CUptiResult result = answer(__func__, holds);
     if (result == CUPTI_SUCCESS) {
         pParams->pHostObject = (CUpti_Profiler_Host_Object *)&host_object;
+        available = pParams->pCounterAvailabilityImage;
         ++fake_cupti.hosts;
     }
     return result;

@@ -28,26 +28,20 @@ static int open_host(const ics_cupti_library *cupti, ics_cupti_context *one, ice
         .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
         .ctx = one->context};
     ICS_CUPTI_TRY(cupti, error, cuptiProfilerGetCounterAvailability, &available);
-    uint8_t *image = malloc(available.counterAvailabilityImageSize + 1);
-    if (image == NULL) {
+    one->available = calloc(1, available.counterAvailabilityImageSize + 1);
+    if (one->available == NULL) {
         return no_memory(error);
     }
-    available.pCounterAvailabilityImage = image;
+    available.pCounterAvailabilityImage = one->available;
+    ICS_CUPTI_TRY(cupti, error, cuptiProfilerGetCounterAvailability, &available);
     CUpti_Profiler_Host_Initialize_Params host = {
         .structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE,
         .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER,
         .pChipName = chip.pChipName,
-        .pCounterAvailabilityImage = image};
-    int status =
-        ics_cupti_library_check(cupti, cupti->cuptiProfilerGetCounterAvailability(&available),
-                                "cuptiProfilerGetCounterAvailability", error);
-    if (status == ICESTREAM_OK) {
-        status = ics_cupti_library_check(cupti, cupti->cuptiProfilerHostInitialize(&host),
-                                         "cuptiProfilerHostInitialize", error);
-        one->host = host.pHostObject;
-    }
-    free(image);
-    return status;
+        .pCounterAvailabilityImage = one->available};
+    ICS_CUPTI_TRY(cupti, error, cuptiProfilerHostInitialize, &host);
+    one->host = host.pHostObject;
+    return ICESTREAM_OK;
 }
 
 /* Makes the image of the configuration: which counters are read in which repeat. */
@@ -126,6 +120,7 @@ void ics_cupti_context_close(const ics_cupti_library *cupti, ics_cupti_context *
             .pHostObject = one->host};
         (void)cupti->cuptiProfilerHostDeinitialize(&host);
     }
+    free(one->available);
     free(one->config);
     free(one->counters);
     free(one->kernels);

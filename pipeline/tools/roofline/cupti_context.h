@@ -13,7 +13,8 @@ typedef struct ics_cupti_context {
     CUpti_Profiler_Host_Object *host;
     CUpti_RangeProfiler_Object *profiler;
     const char *metrics[ICS_COUNTERS];
-    uint8_t *config, *counters; /* [config_size], [counters_size]: images of CUPTI */
+    uint8_t *available; /* image of CUPTI: the counters of the GPU; the host object refers to it */
+    uint8_t *config, *counters; /* [config_size], [counters_size]: further images */
     size_t config_size, counters_size;
     bool started;
     char (*kernels)[ICS_CUPTI_NAME]; /* [ICS_CUPTI_LAUNCHES], of which `count` were launched */
