@@ -37,8 +37,7 @@ static const ics_option options[OPTIONS] = {
                          .type = ICS_OPTION_CHOICE,
                          .value = "NAME",
                          .help = "with --profile, count by this profiler of NVIDIA: cupti or ncu",
-                         .initial = "auto: CUPTI where it is installed, for schedules without a "
-                                    "loop, and ncu otherwise",
+                         .initial = "auto: ncu",
                          .choices = {"auto", "cupti", "ncu"}},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
