@@ -2,14 +2,14 @@
 # Promises: `bench --roofline` and `compare --profile` run the program under ncu once for each schedule, and print
 # what follows from the counters: per bounce, on the roofline, and what bounds a kernel; each fault of ncu has its
 # message. ncu_stand_in.py stands for ncu, so that the test needs no GPU; the numbers below are worked out by hand
-# from those in it. To join: a new figure gets a cell in the rows, a new fault a line at the end.
+# from those in it. ncu counts everything here; tests/tools/test_cupti.c has CUPTI. To join: a new figure gets a cell in the rows, a new fault a line at the end.
 source "$(dirname "$0")/common.bash"
 stand_in=$(realpath "$(dirname "$0")/ncu_stand_in.py")
 python=$(python_with json) || skip "no Python"
 mkdir bin
 printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$python" "$stand_in" >bin/ncu
 chmod +x bin/ncu
-export PATH="$PWD/bin:$PATH" STAND_IN_WORDS="$PWD/words"
+export PATH="$PWD/bin:$PATH" STAND_IN_WORDS="$PWD/words" ICESTREAM_CUPTI=none
 cat >run.yaml <<'YAML'
 workload: { steps: 5, photons_per_step: 100 }
 YAML
@@ -37,7 +37,7 @@ row out "wavefront gpu_scatter" 10.0 792.0 792.0 3.20 - - 1.3 0.4 0.0 0.0 idle
 row out "wavefront" 3 0.050 3.4 30.5 16.6 72.0 24.10 24.00 0.80
 row out "wavefront" 22.0 37.5 792.0 0.15 0.15 4.40 2.8 19.0 58.6 3.3 latency
 # Nothing stays of the temporary files, and the command is that of the user, on a GPU and with the loop on the host.
-[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'icestream-ncu-*' -user "$(id -u)" -newer run.yaml)" ] ||
+[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'icestream-counters-*' -user "$(id -u)" -newer run.yaml)" ] ||
     fail "a temporary folder remains"
 [ "$(wc -l <words)" -eq 2 ] || fail "two schedules are two runs: $(cat words)"
 says words "--csv --page raw --print-units base" "smsp__inst_executed.sum," "loop=1 locale=C" \
@@ -53,7 +53,7 @@ cat >check.py <<'PYTHON'
 import json, math
 report = json.load(open("report.json"))
 one, = report["schedules"]
-assert one["schedule"] == "wavefront" and one["bounces"] == 10000000 and report["photons"] == 500000
+assert one["schedule"] == "wavefront" and one["profiler"] == "ncu" and one["bounces"] == 10000000 and report["photons"] == 500000
 assert [kernel["kernel"] for kernel in one["kernels"]] == ["gpu_propagate", "gpu_scatter"]
 propagate = one["kernels"][0]
 assert propagate["bytes"] == {"l1": 2.4e8, "l2": 2.4e8, "hbm": 8e6} and propagate["bound"] == "L2"
@@ -62,6 +62,18 @@ for found, expected in ((propagate["seconds"], 4e-5), (propagate["level_shares"]
     assert math.isclose(found, expected, rel_tol=1e-9), (found, expected)
 PYTHON
 expect 0 "$python" check.py
+
+# --profiler ncu is what auto is here.
+expect 0 "$ICESTREAM" bench run.yaml --roofline --profiler ncu --schedules monolithic
+says out "counters of ncu on NVIDIA H200"
+expect 1 "$ICESTREAM" bench run.yaml --roofline --profiler cupti --schedules monolithic
+says err "CUPTI"
+expect 2 "$ICESTREAM" bench run.yaml --roofline --profiler cupti --schedules wavefront,monolithic
+says err "--profiler: found cupti, but wavefront launches CUDA Graphs"
+expect 2 "$ICESTREAM" bench run.yaml --profiler ncu
+says err "found --profiler without --roofline"
+expect 2 "$ICESTREAM" compare run.yaml --profiler auto
+says err "found --profiler without --profile"
 
 # Without --schedules: graph.schedule, or all of a GPU but auto. A published workload gets fewer steps.
 : >words

@@ -11,6 +11,7 @@ enum {
     OPTION_SCHEDULES,
     OPTION_AGAINST,
     OPTION_PROFILE,
+    OPTION_PROFILER,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -32,7 +33,13 @@ static const ics_option options[OPTIONS] = {
                         .help = "compare with this second configuration; --set applies to it, too"},
     [OPTION_PROFILE] = {.name = "profile",
                         .help = "count also what the kernels of the schedules do, as bench "
-                                "--roofline; needs a GPU and NVIDIA's ncu"},
+                                "--roofline; needs a GPU and NVIDIA's CUPTI or ncu"},
+    [OPTION_PROFILER] = {.name = "profiler",
+                         .type = ICS_OPTION_CHOICE,
+                         .value = "NAME",
+                         .help = "with --profile, count by this profiler of NVIDIA: cupti or ncu",
+                         .initial = "auto: ncu",
+                         .choices = {"auto", "cupti", "ncu"}},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -73,6 +80,7 @@ static int look(const ics_arguments *given, const icestream_config *config,
                                       .config = config,
                                       .path = given->operand_count > 0 ? given->operands[0] : NULL,
                                       .schedules = given->options[OPTION_SCHEDULES].text,
+                                      .profiler = given->options[OPTION_PROFILER].text,
                                       .suffix = "",
                                       .all = against == NULL,
                                       .files = true};
@@ -87,7 +95,8 @@ static int look(const ics_arguments *given, const icestream_config *config,
     return ics_microscope_look(microscope, &request, error);
 }
 
-/* Counts first, if that is asked for, because a comparison may take long, and ncu may be missing.
+/* Counts first, if that is asked for, because a comparison may take long, and profilers may be
+ * missing.
  */
 static int compare(const ics_arguments *given, const icestream_config *config,
                    const icestream_config *against, icestream_error *error)
@@ -118,6 +127,10 @@ static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
     icestream_config *config = NULL, *against = NULL;
+    if (values[OPTION_PROFILER].given && !values[OPTION_PROFILE].given) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "compare: found --profiler without --profile; expected both");
+    }
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
         status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);

@@ -7,8 +7,8 @@
  *     intensity of a level = instructions of warps / transactions of the level
  *     GIPS <= min(peak GIPS, peak transactions per ns of a level * intensity of the level)
  *
- * GIPS are instructions of warps per ns. Peaks are those that ncu reports for the GPU, at the
- * clocks at which the kernel ran. A level of 64 % means that the kernel moves 64 % of the bytes
+ * GIPS are instructions of warps per ns. Peaks are those that the profiler reports for the GPU, at
+ * the clocks at which the kernel ran. A level of 64 % means that the kernel moves 64 % of the bytes
  * that the level can move in the time of the kernel; the largest of the four shares is the part of
  * the roof that the kernel reaches. Bytes of L1 are those of global and local memory; shared memory
  * is not in them.
@@ -17,6 +17,7 @@
 #define ICS_TOOLS_ROOFLINE_ROOFLINE_H
 
 #include "pipeline/tools/roofline/ncu_csv.h"
+#include "pipeline/tools/roofline/profiler.h"
 
 enum { ICS_ROOFLINE_LEVELS = 3, ICS_ROOFLINE_TRANSACTION = 32 /* bytes */ };
 
@@ -51,6 +52,7 @@ typedef struct ics_roofline_kernel {
 /* All launches of one run of a schedule. */
 typedef struct ics_roofline {
     char name[64]; /* of the schedule, or "table" */
+    ics_profiler profiler;
     uint64_t bounces;
     uint64_t samples; /* of a table; 0: hits were recorded */
     ics_roofline_sums all;
