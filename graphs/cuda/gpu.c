@@ -31,9 +31,9 @@ struct ics_gpu {
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
-    /* On the device. With `profile` and a schedule that does not loop: [ICS_CLOCKS]. */
-    void *cycles;
-    void *spans;         /* there an ics_block_spans; an ics_busy_times with `load` and a loop */
+    /* On the device, with `profile` and a schedule that does not loop: [ICS_CLOCKS], and an
+     * ics_block_spans. */
+    void *cycles, *spans;
     uint32_t processors; /* of the device */
 
     pthread_mutex_t lock;
@@ -82,6 +82,7 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
     const bool loops = ics_schedule_row(gpu->options.schedule)->loops;
+    /* With `load`, a loop has an ics_busy_times in place of spans. */
     const char *spans = loops ? "gpu_busy_times" : "gpu_block_spans";
     size_t bytes;
     if (loops ? gpu->options.load : gpu->options.profile) {
