@@ -82,6 +82,7 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
     const bool loops = ics_schedule_row(gpu->options.schedule)->loops;
+    /* With `load`, a loop has an ics_busy_times in place of spans. */
     const char *spans = loops ? "gpu_busy_times" : "gpu_block_spans";
     size_t bytes;
     if (loops ? gpu->options.load : gpu->options.profile) {

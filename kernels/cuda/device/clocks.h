@@ -15,6 +15,7 @@
 #define ICS_KERNELS_CUDA_DEVICE_CLOCKS_H
 
 #include "kernels/cuda/device/block_spans.h"
+#include "kernels/cuda/device/busy.h" /* the same for loops */
 #include "kernels/cuda/state.h"
 
 #if defined(GPU_CLOCKS)

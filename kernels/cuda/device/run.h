@@ -28,7 +28,6 @@ static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival 
 #if !GPU_SPECIAL_PHOTON_WAYS
 #define ICE_CUTS_SEGMENT 0
 #endif
-#include "kernels/cuda/device/busy.h"
 #include "kernels/cuda/device/clocks.h"
 #include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
