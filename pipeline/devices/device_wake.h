@@ -1,5 +1,5 @@
-/* The drivers of GPUs need about 0.1 s to make a device ready. Threads do this while a command reads
- * its configuration's models. */
+/* The drivers of GPUs need about 0.1 s to make a device ready. Threads do this while a command
+ * reads its configuration's models. */
 #ifndef ICS_DEVICES_DEVICE_WAKE_H
 #define ICS_DEVICES_DEVICE_WAKE_H
 
