@@ -43,6 +43,20 @@ static void uncount_dropped(const ics_wave *wave)
     }
 }
 
+/* Between collide and scatter: counts the segments of all photons but those that propagate has
+ * dropped. Only these have left before scatter. */
+static void count_segments(ics_graph *graph)
+{
+    const ics_wave *wave = &graph->wave;
+    const float *heights = graph->tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+    for (uint32_t i = 0; graph->counts_segments && i < wave->count; ++i) {
+        if (wave->fate[i] != ICE_LEFT) {
+            const ice_segment_end segment = {heights[i], wave->dz[i], wave->length[i]};
+            ice_count_segment(graph->tables, &graph->options.photons, segment, graph->photon_cells);
+        }
+    }
+}
+
 /* Before compact: counts the photons that have ended in the histograms of photons. */
 static void count_ends(ics_graph *graph)
 {
@@ -96,6 +110,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
         } else if (kernels->collide(variants->collide, tables, wave, sink, account)) {
             return ICESTREAM_E_MEMORY;
         }
+        count_segments(graph);
         kernels->scatter(variants->scatter, tables, wave);
         if (graph->options.photons.count > 0) {
             count_ends(graph);

@@ -241,7 +241,9 @@ static int check_counted(const ics_yaml_node *node, const ics_histogram_config *
                                   "sink.histograms: found axis %s among %u axes, expected it "
                                   "alone, because it counts %s",
                                   names[axis->quantity], histogram->axis_count,
-                                  counted == ICS_COUNTED_STEPS ? "steps" : "photons");
+                                  axis->quantity >= ICS_PHOTON_LAYERS ? "segments of photons"
+                                  : counted == ICS_COUNTED_STEPS      ? "steps"
+                                                                      : "photons");
         }
         if (counted == ICS_COUNTED_PHOTONS && axis->bins > ICE_PHOTON_BINS) {
             return ics_yaml_error(error, node,

@@ -309,6 +309,10 @@ def histogram_cases():
     delay = "{name: delay, from: 1, to: 64, bins: 70, scale: log}"
     steps = "{name: photons, from: 0, to: 64, bins: 64}"
     histogram("path by delay", "[[%s, %s]]" % (path, delay), ["found axis path among 2 axes, expected it alone, because it counts photons"])
+    layers = "{name: layers, from: 1, to: 9, bins: 8}"
+    histogram("layers by bounces", "[[%s, %s]]" % (layers, bounces), ["found axis layers among 2 axes, expected it alone, because it counts segments of photons"])
+    histogram("many bins of layers", "[{name: layers, from: 1, to: 66, bins: 65}]", ["axis layers: found 65 bins, expected at most 64"])
+    histogram("layers with checkpoints", "[%s]" % layers, ["which checkpoints do not hold; expected sink.checkpoint: off"])
     histogram("steps together with hits", "[[%s, %s]]" % (axis, steps), ["found axis photons among 2 axes, expected it alone, because it counts steps"])
     histogram("many bins of delay", "[%s]" % delay, ["axis delay: found 70 bins, expected at most 64"])
     histogram(
