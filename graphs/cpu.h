@@ -4,6 +4,7 @@
 
 #include "graphs/graph.h"
 #include "kernels/cpu/custom.h"
+#include "kernels/cpu/segments.h"
 #include "stages/photon_end.h"
 
 struct ics_graph {
@@ -15,7 +16,7 @@ struct ics_graph {
     void *wave_memory;          /* memory of the columns of `wave` */
     ics_tabulate_job table;     /* table.table NULL: hits are recorded */
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* of photons that ended in this run of the graph */
-    bool counts_segments;                    /* a histogram of photons is one of segments */
+    ics_segment_counter segments; /* segments.axes NULL: no histogram is one of segments */
 };
 
 /* Default number of slots of a wave. A slot has 128 bytes, so that a wave fits into the second

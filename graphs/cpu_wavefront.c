@@ -49,10 +49,12 @@ static void count_segments(ics_graph *graph)
 {
     const ics_wave *wave = &graph->wave;
     const float *heights = graph->tables->features & ICE_HAS_TILT ? wave->height : wave->z;
-    for (uint32_t i = 0; graph->counts_segments && i < wave->count; ++i) {
+    for (uint32_t i = 0; graph->segments.axes != NULL && i < wave->count; ++i) {
         if (wave->fate[i] != ICE_LEFT) {
-            const ice_segment_end segment = {heights[i], wave->dz[i], wave->length[i]};
-            ice_count_segment(graph->tables, &graph->options.photons, segment, graph->photon_cells);
+            const ice_segment_end segment = {wave->x[i], wave->y[i],
+                                             wave->z[i], {wave->dx[i], wave->dy[i], wave->dz[i]},
+                                             heights[i], wave->length[i]};
+            ics_segments_count(&graph->segments, segment);
         }
     }
 }

@@ -173,7 +173,10 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
     }
     graph->options = *options;
     for (uint32_t i = 0; i < options->photons.count; ++i) {
-        graph->counts_segments |= ice_counts_segments(options->photons.items[i].quantity) != 0;
+        if (ice_counts_segments(options->photons.items[i].quantity)) {
+            graph->segments = (ics_segment_counter){&tables->device, &graph->options.photons,
+                                                    options->variants.collide, graph->photon_cells};
+        }
     }
     if (graph->options.schedule == ICS_SCHEDULE_AUTO) {
         graph->options.schedule = ICS_SCHEDULE_WAVEFRONT;
@@ -206,20 +209,13 @@ void ics_graph_destroy(ics_graph *graph)
     free(graph);
 }
 
-/* Has the form of ics_arrival_sink.count_segment. */
-static void count_segment(void *user, ice_segment_end segment)
-{
-    ics_graph *graph = user;
-    ice_count_segment(graph->tables, &graph->options.photons, segment, graph->photon_cells);
-}
-
 int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                   ics_arrivals *arrivals, ice_account *account)
 {
     ics_arrival_sink sink = {.put = ics_graph_arrivals_put, .self = arrivals};
-    if (graph->counts_segments) {
-        sink.count_segment = count_segment;
-        sink.counter = graph;
+    if (graph->segments.axes != NULL) {
+        sink.count_segment = ics_segments_count;
+        sink.counter = &graph->segments;
     }
     memset(graph->photon_cells, 0, sizeof graph->photon_cells);
     for (uint32_t i = 0; i < count; ++i) {

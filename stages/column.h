@@ -117,7 +117,7 @@ ICE_FN int32_t ice_touches_column_module(const ice_tables *tables, const ice_col
     }
     const ice_contact_search search = {photon->x, photon->y, photon->z, ice_direction_of(photon),
                                        length,    -1.0f,     0};
-    ice_contact contact = {0.0f, ICE_NO_MODULE};
+    ice_contact contact = ice_no_contact();
     ice_try_module(tables, &search, stay->module, &contact);
     return contact.module != ICE_NO_MODULE ? 1 : 0;
 }

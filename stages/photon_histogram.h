@@ -7,7 +7,7 @@
  * How to join: a new quantity of photons is a row of ICE_PHOTON_QUANTITIES and a case in
  * ice_photon_word(). If it needs more of the photon than ice_photon_end holds, the kernels must
  * fill the new member. A new quantity of segments is a row of ICE_SEGMENT_QUANTITIES and a case in
- * ice_segment_word().
+ * ice_segment_word_with().
  */
 #ifndef ICS_STAGES_PHOTON_HISTOGRAM_H
 #define ICS_STAGES_PHOTON_HISTOGRAM_H
@@ -21,7 +21,9 @@
     ROW(DELAY, "delay", "ns", 0)                                                                   \
     ICE_SEGMENT_QUANTITIES(ROW)
 /* Those of segments, behind all others. */
-#define ICE_SEGMENT_QUANTITIES(ROW) ROW(LAYERS, "layers", "", 1)
+#define ICE_SEGMENT_QUANTITIES(ROW)                                                                \
+    ROW(LAYERS, "layers", "", 1)                                                                   \
+    ROW(CANDIDATES, "candidates", "", 1)
 
 typedef enum ice_photon_quantity {
 #define ICE_PHOTON_CONSTANT(constant, name, unit, whole) ICE_PHOTON_##constant,

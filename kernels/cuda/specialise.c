@@ -52,6 +52,16 @@ static void append(writer *to, const char *before, uint32_t value, const char *a
                                    value, after);
 }
 
+bool ics_specialise_candidates(const ice_photon_axes *axes)
+{
+    for (uint32_t i = 0; i < axes->count; ++i) {
+        if (axes->items[i].quantity == ICE_PHOTON_CANDIDATES) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the edges of a histogram are whole numbers in a row. */
 static bool are_in_row(const ice_photon_axis *axis)
 {
@@ -96,6 +106,9 @@ static void define_photons(writer *to, const ice_photon_axes *axes)
     define_rows(to, axes, true);
     for (const ice_photon_axis *axis = first; axis < end; ++axis) {
         has_ways = has_ways || axis->quantity != ICE_PHOTON_BOUNCES;
+    }
+    if (ics_specialise_candidates(axes)) {
+        append(to, "\n#define GPU_SPECIAL_CANDIDATES ", 1, "");
     }
     for (const ice_photon_axis *axis = first; axis < end; ++axis) {
         for (uint32_t i = 0; i <= axis->bins; ++i) {

@@ -81,6 +81,16 @@ static size_t count_of(const icestream_config *config, ics_counted what)
     return count;
 }
 
+static bool has_candidates(const icestream_config *config)
+{
+    for (size_t i = 0; i < config->sink.histogram_count; ++i) {
+        if (config->sink.histograms[i].axes[0].quantity == ICS_PHOTON_CANDIDATES) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- photons --------------------------------------------------------------------------------- */
 
 /* Returns the least word of a whole number that is not below an edge. */
@@ -140,6 +150,12 @@ const char *ics_config_histograms_fault(const icestream_config *config, char *te
         snprintf(text, size, "found %zu histograms of photons, expected at most %u", photons,
                  ICE_PHOTON_HISTOGRAMS);
         return "sink.histograms";
+    }
+    if (config->stages.custom[ICS_STAGE_COLLIDE] != NULL && has_candidates(config)) {
+        snprintf(text, size,
+                 "found axis candidates, which counts what a built-in variant tests, and "
+                 "stages.collide is a header");
+        return "stages.collide";
     }
     if (config->sink.histogram_count > 0 && strcmp(config->sink.directory, "-") == 0) {
         snprintf(text, size,

@@ -70,7 +70,7 @@ def check(path):
         if name in ("bounces", "path", "delay"):
             assert sum(histogram["storage"]["values"]) == metadata["account"]["created"], path
             continue
-        if name == "layers":
+        if name in ("layers", "candidates"):
             assert sum(histogram["storage"]["values"]) == metadata["account"]["bounces"], path
             assert histogram["storage"]["values"][0] == 0, path
             continue

@@ -22,7 +22,7 @@ static const struct {
     {ICE_PHOTON_BOUNCES, 64, 3.0f},
     {ICE_PHOTON_DELAY, 40, 50.0f},
     {ICE_PHOTON_LAYERS, 8, 1.0f},
-    {ICE_PHOTON_LAYERS, 3, 2.0f},
+    {ICE_PHOTON_CANDIDATES, 5, 2.0f},
 };
 enum { AXES = sizeof axes / sizeof *axes };
 

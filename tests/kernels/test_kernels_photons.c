@@ -98,7 +98,7 @@ START_TEST(kernels_count_what_the_cpu_counts)
     uint64_t cells[GRID_PHOTON_CELLS];
     compute_expected(emissions, &account, cells);
     for (uint32_t i = 8; i < GRID_PHOTON_CELLS; ++i) {
-        const bool is_none = i == 12 || i == 16 || i == 20; /* 0 layers, and 9 or more */
+        const bool is_none = i == 12 || i == 16 || i == 20; /* no layer; 3 candidates */
         ck_assert_msg((cells[i] > 0) == !is_none, "cell %u has %llu", i,
                       (unsigned long long)cells[i]);
     }

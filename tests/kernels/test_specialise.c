@@ -70,6 +70,19 @@ START_TEST(segments_have_a_list)
 }
 END_TEST
 
+START_TEST(candidates_have_a_mark)
+{
+    const ice_photon_axes axes = {1, 4, {{ICE_PHOTON_CANDIDATES, 2, {0, 1, 3}}}};
+    ck_assert_str_eq(definitions_of(&axes), "#define GPU_SPECIAL_PHOTON_CELLS 4u\n"
+                                            "#define GPU_SPECIAL_PHOTONS(ROW)\n"
+                                            "#define GPU_SPECIAL_SEGMENTS(ROW) "
+                                            "ROW(4u, 2u, 0u, 0u, 0)\n"
+                                            "#define GPU_SPECIAL_CANDIDATES 1\n"
+                                            "#define GPU_SPECIAL_PHOTON_EDGES 0u, 1u, 3u\n"
+                                            "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
+}
+END_TEST
+
 /* The most histograms with the longest edges, with room for all other definitions. */
 START_TEST(the_longest_definitions_fit)
 {
@@ -89,6 +102,7 @@ ICS_TEST_MAIN("specialise")
     tcase_add_test(tests, bounces_alone_need_no_ways);
     tcase_add_test(tests, cells_and_edges_of_histograms_follow_each_other);
     tcase_add_test(tests, segments_have_a_list);
+    tcase_add_test(tests, candidates_have_a_mark);
     tcase_add_test(tests, the_longest_definitions_fit);
     suite_add_tcase(suite, tests);
 }

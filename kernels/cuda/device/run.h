@@ -28,6 +28,9 @@ static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival 
 #if !GPU_SPECIAL_PHOTON_WAYS
 #define ICE_CUTS_SEGMENT 0
 #endif
+#if defined(GPU_SPECIAL_CANDIDATES)
+#define ICE_COUNTS_CANDIDATES 1
+#endif
 #if defined(GPU_SPECIAL_SEGMENTS)
 #define ICE_COUNT_SEGMENT(sink, tables, photon, height, length)                                    \
     gpu_count_segment((const gpu_hit_sink *)(sink), tables, photon, height, length)
@@ -41,7 +44,11 @@ static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sin
 #include "kernels/cuda/device/clocks.h"
 #include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
+#if defined(GPU_SPECIAL_CANDIDATES)
+#include "stages/candidates.h"
+#else
 #include "stages/photon_end.h"
+#endif
 
 /* The tables, in which the numbers that this run's kernels are compiled for are constants. */
 ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
@@ -165,12 +172,20 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t e
 }
 
 #if defined(GPU_SPECIAL_SEGMENTS)
+/* The word of a quantity of segments. */
+#if defined(GPU_SPECIAL_CANDIDATES)
+#define GPU_SEGMENT_WORD(tables, quantity, segment)                                                \
+    ice_segment_word_with(GPU_SPECIAL_COLLIDE, tables, quantity, segment)
+#else
+#define GPU_SEGMENT_WORD(tables, quantity, segment) ice_layers_of(tables, segment)
+#endif
+
 /* The cell of a segment in a histogram of segments. */
 #define GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row)                                       \
     (in_row                                                                                        \
          ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins,                              \
-                                  ice_segment_word(tables, quantity, segment))                     \
-         : ice_photon_cell(edges + first_edge, bins, ice_segment_word(tables, quantity, segment)))
+                                  GPU_SEGMENT_WORD(tables, quantity, segment))                     \
+         : ice_photon_cell(edges + first_edge, bins, GPU_SEGMENT_WORD(tables, quantity, segment)))
 
 /* In a list of the histograms of segments: counts the segment. A block may count more than 2^32 of
  * them in a launch: then these go to the cells of the lane. */
@@ -188,7 +203,7 @@ static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sin
                                                          const ice_photon *photon, float height,
                                                          float length)
 {
-    const ice_segment_end segment = {height, photon->dz, length};
+    const ice_segment_end segment = ice_segment_end_of(photon, height, length);
     const uint32_t batch = gpu_batch_of(photon->emission);
     uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
     const uint32_t *edges = sink->counts + GPU_EDGES_FIRST;

@@ -348,9 +348,9 @@ ICE_FN void gpu_count_segments(const ics_lane_memory *lane, const ice_tables *gi
     const bool counts =
         state->continues || (state->ended && !gpu_segment_is_dropped(input->segment));
     const ice_photon photon = gpu_scatter_photon_of(input);
-    const ice_segment_end segment = {counts ? ice_height(tables, photon.x, photon.y, photon.z)
-                                            : 0.0f,
-                                     photon.dz, gpu_segment_length(&input->segment)};
+    const ice_segment_end segment = ice_segment_end_of(
+        &photon, counts ? ice_height(tables, photon.x, photon.y, photon.z) : 0.0f,
+        counts ? gpu_segment_length(&input->segment) : 0.0f);
     const uint32_t *edges = gpu_photon_edges;
     const uint32_t batch = counts ? gpu_batch_of(__float_as_uint(lane->identity[slot].y)) : 0;
     (void)edges;

@@ -129,9 +129,10 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
 /* With GRID_COUNTS_PHOTONS the kernels count photons by their bounces, and by their delay with the
- * edges 10, 50 and 150 ns; and segments by their layers with the edges 1, 2 and 3, and with the
- * edges 1, 2, 4 and 9. */
+ * edges 10, 50 and 150 ns; and segments by their layers with the edges 1, 2 and 3, and by their
+ * candidates with the edges 0, 1, 2 and 3. */
 #if defined(GRID_COUNTS_PHOTONS)
+#define GPU_SPECIAL_CANDIDATES   1
 #define GPU_SPECIAL_PHOTON_WAYS  1
 #define GPU_SPECIAL_PHOTON_CELLS 21u
 #define GPU_SPECIAL_PHOTONS(ROW)                                                                   \
@@ -139,9 +140,9 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
     ROW(2u, 2u, 8u, 7u)
 #define GPU_SPECIAL_SEGMENTS(ROW)                                                                  \
     ROW(3u, 2u, 12u, 10u, 1)                                                                       \
-    ROW(3u, 3u, 16u, 13u, 0)
+    ROW(4u, 3u, 16u, 13u, 0)
 #define GPU_SPECIAL_PHOTON_EDGES                                                                   \
-    1u, 2u, 3u, 5u, 12u, 29u, 30u, 0x41200000u, 0x42480000u, 0x43160000u, 1u, 2u, 3u, 1u, 2u, 4u, 9u
+    1u, 2u, 3u, 5u, 12u, 29u, 30u, 0x41200000u, 0x42480000u, 0x43160000u, 1u, 2u, 3u, 0u, 1u, 2u, 3u
 #endif
 
 enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
