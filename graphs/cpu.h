@@ -4,6 +4,7 @@
 
 #include "graphs/graph.h"
 #include "kernels/cpu/custom.h"
+#include "kernels/cpu/segments.h"
 #include "stages/photon_end.h"
 
 struct ics_graph {
@@ -15,6 +16,7 @@ struct ics_graph {
     void *wave_memory;          /* memory of the columns of `wave` */
     ics_tabulate_job table;     /* table.table NULL: hits are recorded */
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* of photons that ended in this run of the graph */
+    ics_segment_counter segments; /* segments.axes NULL: no histogram is one of segments */
 };
 
 /* Default number of slots of a wave. A slot has 128 bytes, so that a wave fits into the second
@@ -36,13 +38,7 @@ static inline ics_tabulate_job *ics_cpu_table(ics_graph *graph)
 /* Counts a photon that has ended in the histograms of photons. */
 static inline void ics_cpu_count_end(ics_graph *graph, ice_photon_end end)
 {
-    uint64_t *cells = graph->photon_cells;
-    for (uint32_t i = 0; i < graph->options.photons.count; ++i) {
-        const ice_photon_axis *axis = &graph->options.photons.items[i];
-        const uint32_t word = ice_photon_word(graph->tables, axis->quantity, end);
-        cells[ice_photon_cell(axis->edges, axis->bins, word)]++;
-        cells += axis->bins + 2;
-    }
+    ice_count_end(graph->tables, &graph->options.photons, end, graph->photon_cells);
 }
 
 /* Whether the run shall stop. */

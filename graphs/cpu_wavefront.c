@@ -43,6 +43,22 @@ static void uncount_dropped(const ics_wave *wave)
     }
 }
 
+/* Between collide and scatter: counts the segments of all photons but those that propagate has
+ * dropped. Only these have left before scatter. */
+static void count_segments(ics_graph *graph)
+{
+    const ics_wave *wave = &graph->wave;
+    const float *heights = graph->tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+    for (uint32_t i = 0; graph->segments.axes != NULL && i < wave->count; ++i) {
+        if (wave->fate[i] != ICE_LEFT) {
+            const ice_segment_end segment = {wave->x[i], wave->y[i],
+                                             wave->z[i], {wave->dx[i], wave->dy[i], wave->dz[i]},
+                                             heights[i], wave->length[i]};
+            ics_segments_count(&graph->segments, segment);
+        }
+    }
+}
+
 /* Before compact: counts the photons that have ended in the histograms of photons. */
 static void count_ends(ics_graph *graph)
 {
@@ -96,6 +112,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
         } else if (kernels->collide(variants->collide, tables, wave, sink, account)) {
             return ICESTREAM_E_MEMORY;
         }
+        count_segments(graph);
         kernels->scatter(variants->scatter, tables, wave);
         if (graph->options.photons.count > 0) {
             count_ends(graph);

@@ -173,6 +173,12 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");
     }
     graph->options = *options;
+    for (uint32_t i = 0; i < options->photons.count; ++i) {
+        if (ice_counts_segments(options->photons.items[i].quantity)) {
+            graph->segments = (ics_segment_counter){&tables->device, &graph->options.photons,
+                                                    options->variants.collide, graph->photon_cells};
+        }
+    }
     if (graph->options.schedule == ICS_SCHEDULE_AUTO) {
         graph->options.schedule = ICS_SCHEDULE_WAVEFRONT;
     }
@@ -207,7 +213,11 @@ void ics_graph_destroy(ics_graph *graph)
 int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                   ics_arrivals *arrivals, ice_account *account)
 {
-    ics_arrival_sink sink = {ics_graph_arrivals_put, arrivals};
+    ics_arrival_sink sink = {.put = ics_graph_arrivals_put, .self = arrivals};
+    if (graph->segments.axes != NULL) {
+        sink.count_segment = ics_segments_count;
+        sink.counter = &graph->segments;
+    }
     memset(graph->photon_cells, 0, sizeof graph->photon_cells);
     for (uint32_t i = 0; i < count; ++i) {
         account->created += emissions[i].photons;

@@ -14,6 +14,13 @@
 #define ICE_CUTS_SEGMENT 1
 #endif
 
+/* A segment of a photon has ended at `length` (m), before the photon moves; `height` (m) is that of
+ * its start among the layers, and `sink` is where arrivals go. Only kernels that count segments
+ * define this (stages/photon_end.h). */
+#ifndef ICE_COUNT_SEGMENT
+#define ICE_COUNT_SEGMENT(sink, tables, photon, height, length) ((void)0)
+#endif
+
 /* What is known of a bounce before its scatter. */
 typedef struct ice_bounce {
     float length;         /* length of the segment, m */

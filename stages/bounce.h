@@ -428,6 +428,7 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
         }
         *hits += (uint32_t)added;
     }
+    ICE_COUNT_SEGMENT(sink, tables, &active->photon, bounce.height, bounce.length);
     ICE_CLOCK(SCATTER);
     ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->random,
                    &active->fate);

@@ -161,8 +161,7 @@ ICE_FN ice_contact ice_checked_contact(const ice_tables *tables, const ice_conta
         ice_fault_found.given[6] = search->length;
         ice_fault_found.given[7] = search->after_distance;
     }
-    const ice_contact none = {0.0f, ICE_NO_MODULE};
-    return none;
+    return ice_no_contact();
 }
 
 /* Returns the length of the direction of a photon. */

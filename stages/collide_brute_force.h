@@ -8,7 +8,7 @@
 ICE_FN ice_contact ice_collide_brute_force(const ice_tables *tables,
                                            const ice_contact_search *search)
 {
-    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    ice_contact nearest = ice_no_contact();
     for (uint32_t module = 0; module < tables->module_count; ++module) {
         ice_try_module(tables, search, module, &nearest);
     }

@@ -36,7 +36,7 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_con
     ice_clip(search->y, n.y, grid->y, fmaf((float)grid->ny, grid->cell, grid->y), &from, &to);
     ice_clip(search->z, n.z, grid->z, fmaf((float)grid->nz, grid->cell, grid->z), &from, &to);
 
-    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    ice_contact nearest = ice_no_contact();
     for (int32_t piece = 0;; ++piece) {
         const float begin = fmaf((float)piece, grid->cell, from);
         /* Pieces that begin behind a contact cannot contain a nearer one. */

@@ -66,7 +66,7 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_contact_search *s
 ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables,
                                            const ice_contact_search *search)
 {
-    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    ice_contact nearest = ice_no_contact();
     const int32_t here = ice_clearance_cell(tables, search->x, search->y);
     const ice_near_row near = tables->nearest[here];
     const float nx = search->direction.x, ny = search->direction.y;

@@ -117,18 +117,20 @@ ICE_FN int32_t ice_touches_column_module(const ice_tables *tables, const ice_col
     }
     const ice_contact_search search = {photon->x, photon->y, photon->z, ice_direction_of(photon),
                                        length,    -1.0f,     0};
-    ice_contact contact = {0.0f, ICE_NO_MODULE};
+    ice_contact contact = ice_no_contact();
     ice_try_module(tables, &search, stay->module, &contact);
     return contact.module != ICE_NO_MODULE ? 1 : 0;
 }
 
 /* Computes one bounce of a photon, if it is one inside the column of *stay, which
  * ice_column_stay_of() has found for this photon since it came into the column. Otherwise returns 0
- * and changes nothing. */
+ * and changes nothing. `sink` is for ICE_COUNT_SEGMENT alone. */
 ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *tables,
-                                    const ice_column_stay *stay, ice_active_photon *active)
+                                    const ice_column_stay *stay, ice_active_photon *active,
+                                    void *sink)
 {
     ice_photon *photon = &active->photon;
+    (void)sink;
     const ice_direction n = ice_direction_of(photon);
     const float length = ice_depth_of(active->random) * tables->hole.scattering_length;
     const ice_direction end = {fmaf(length, n.x, photon->x), fmaf(length, n.y, photon->y),
@@ -144,6 +146,8 @@ ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *table
         /* Hole ice does not deflect light, but the random numbers of the deflection are used. */
         active->random = ice_random_next(ice_random_next(active->random));
     }
+    ICE_COUNT_SEGMENT(sink, tables, photon, ice_height(tables, photon->x, photon->y, photon->z),
+                      length);
     ice_advance(photon, length);
     photon->absorption = left;
     photon->scatters += 1;

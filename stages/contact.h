@@ -20,10 +20,30 @@ typedef struct ice_contact_search {
     uint32_t after_module;
 } ice_contact_search;
 
+/* 1: a contact counts the modules that were tested, for histograms (stages/candidates.h). */
+#ifndef ICE_COUNTS_CANDIDATES
+#define ICE_COUNTS_CANDIDATES 0
+#endif
+
 typedef struct ice_contact {
     float distance;  /* along the segment, m */
     uint32_t module; /* ICE_NO_MODULE: none */
+#if ICE_COUNTS_CANDIDATES
+    uint32_t tested; /* modules that the search has tested, each as often as it was tested */
+#endif
 } ice_contact;
+
+/* What a search begins with. */
+ICE_FN ice_contact ice_no_contact(void)
+{
+    ice_contact none;
+    none.distance = 0.0f;
+    none.module = ICE_NO_MODULE;
+#if ICE_COUNTS_CANDIDATES
+    none.tested = 0;
+#endif
+    return none;
+}
 
 /* The vector from the start of a segment to the centre of a module, m, and its parts. */
 typedef struct ice_approach {
@@ -130,6 +150,9 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *s
     const ice_approach d = ice_approach_to(&tables->modules[module], tables->radius, search->x,
                                            search->y, search->z, search->direction);
     float distance = d.along - d.half;
+#if ICE_COUNTS_CANDIDATES
+    ++nearest->tested;
+#endif
     if (tables->features & ICE_HAS_SHAPES) {
         /* Most segments end before the sphere around the body, or start behind it. */
         if (d.half < 0.0f || distance > search->length || d.along + d.half < 0.0f) {

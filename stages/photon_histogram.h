@@ -1,11 +1,13 @@
-/* Histograms of photons (sink.histograms): where a photon counts that has ended. They are small, so
- * that a block of a GPU can keep them in shared memory.
+/* Histograms of photons (sink.histograms): where a photon counts that has ended, and where each of
+ * its segments counts. They are small, so that a block of a GPU can keep them in shared memory.
  *
  * Every quantity is a word of 32 bits that grows with it: a whole number, or the bits of a float
  * that is not negative. So one search finds the cell of any quantity.
  *
- * How to join: a new quantity is a row of ICE_PHOTON_QUANTITIES and a case in ice_photon_word(). If
- * it needs more of the photon than ice_photon_end holds, the kernels must fill the new member.
+ * How to join: a new quantity of photons is a row of ICE_PHOTON_QUANTITIES and a case in
+ * ice_photon_word(). If it needs more of the photon than ice_photon_end holds, the kernels must
+ * fill the new member. A new quantity of segments is a row of ICE_SEGMENT_QUANTITIES and a case in
+ * ice_segment_word_with().
  */
 #ifndef ICS_STAGES_PHOTON_HISTOGRAM_H
 #define ICS_STAGES_PHOTON_HISTOGRAM_H
@@ -16,7 +18,12 @@
 #define ICE_PHOTON_QUANTITIES(ROW)                                                                 \
     ROW(BOUNCES, "bounces", "", 1)                                                                 \
     ROW(PATH, "path", "m", 0)                                                                      \
-    ROW(DELAY, "delay", "ns", 0)
+    ROW(DELAY, "delay", "ns", 0)                                                                   \
+    ICE_SEGMENT_QUANTITIES(ROW)
+/* Those of segments, behind all others. */
+#define ICE_SEGMENT_QUANTITIES(ROW)                                                                \
+    ROW(LAYERS, "layers", "", 1)                                                                   \
+    ROW(CANDIDATES, "candidates", "", 1)
 
 typedef enum ice_photon_quantity {
 #define ICE_PHOTON_CONSTANT(constant, name, unit, whole) ICE_PHOTON_##constant,
@@ -24,6 +31,12 @@ typedef enum ice_photon_quantity {
 #undef ICE_PHOTON_CONSTANT
         ICE_PHOTON_QUANTITY_COUNT
 } ice_photon_quantity;
+
+/* Whether a quantity is one of segments. */
+ICE_FN int32_t ice_counts_segments(uint32_t quantity)
+{
+    return quantity >= ICE_PHOTON_LAYERS ? 1 : 0;
+}
 
 /* The most histograms, bins of one, and cells of all with under- and overflow. */
 #define ICE_PHOTON_HISTOGRAMS 4u
@@ -57,6 +70,13 @@ ICE_FN uint32_t ice_photon_cell(const uint32_t *edges, uint32_t bins, uint32_t w
         left -= half;
     }
     return (uint32_t)(at - edges) + (word >= *at ? 1 : 0);
+}
+
+/* The same for edges that are whole numbers in a row, from `first` on. */
+ICE_FN uint32_t ice_photon_cell_in_row(uint32_t first, uint32_t bins, uint32_t word)
+{
+    const uint32_t behind = word - first < bins ? word - first : bins;
+    return word < first ? 0 : behind + 1;
 }
 
 #endif

@@ -25,7 +25,8 @@ static uint32_t usual_blocks(const ics_gpu_options *options, const ics_gpu_limit
     enum { BLOCKS_MAX = 32 }; /* no GPU holds more blocks on a multiprocessor */
     const bool few_registers = ics_schedule_row(options->schedule)->few_registers &&
                                options->math == ICS_MATH_FAST && limits->architecture >= 90 &&
-                               !(limits->features & ICE_HAS_MANY_REGISTERS);
+                               !(limits->features & ICE_HAS_MANY_REGISTERS) &&
+                               !ics_specialise_candidates(&options->photons);
     const uint32_t threads = few_registers ? 1152 : 1024;
     const uint32_t blocks = block >= 1024 ? 1 : threads / block;
     return blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX;

@@ -15,6 +15,9 @@
 typedef struct ics_arrival_sink {
     int (*put)(void *self, const ice_arrival *arrival);
     void *self;
+    /* `carry` calls this for every segment of its photon. NULL: segments are not counted. */
+    void (*count_segment)(void *counter, ice_segment_end segment);
+    void *counter;
 } ics_arrival_sink;
 
 /* A table that kernels fill, instead of recording hits. */

@@ -52,22 +52,63 @@ static void append(writer *to, const char *before, uint32_t value, const char *a
                                    value, after);
 }
 
+bool ics_specialise_candidates(const ice_photon_axes *axes)
+{
+    for (uint32_t i = 0; i < axes->count; ++i) {
+        if (axes->items[i].quantity == ICE_PHOTON_CANDIDATES) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the edges of a histogram are whole numbers in a row. */
+static bool are_in_row(const ice_photon_axis *axis)
+{
+    for (uint32_t i = 1; i <= axis->bins; ++i) {
+        if (axis->edges[i] - axis->edges[i - 1] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The rows of the histograms of segments, or of all others. */
+static void define_rows(writer *to, const ice_photon_axes *axes, bool of_segments)
+{
+    uint32_t cell = 0, edge = 0, rows = 0;
+    for (const ice_photon_axis *axis = axes->items; axis < axes->items + axes->count; ++axis) {
+        if ((ice_counts_segments(axis->quantity) != 0) == of_segments) {
+            append(to,
+                   rows == 0 && of_segments ? "\n#define GPU_SPECIAL_SEGMENTS(ROW) ROW(" : " ROW(",
+                   axis->quantity, "u, ");
+            append(to, "", axis->bins, "u, ");
+            append(to, "", cell, "u, ");
+            append(to, "", edge, of_segments ? "u, " : "u)");
+            if (of_segments) {
+                append(to, "", are_in_row(axis), ")");
+            }
+            ++rows;
+        }
+        cell += axis->bins + 2;
+        edge += axis->bins + 1;
+    }
+}
+
 /* The definitions of the histograms of photons, of which there is at least one. */
 static void define_photons(writer *to, const ice_photon_axes *axes)
 {
     const ice_photon_axis *first = axes->items, *end = first + axes->count;
-    uint32_t cell = 0, edge = 0;
     bool has_ways = false;
     append(to, "#define GPU_SPECIAL_PHOTON_CELLS ", axes->cells,
            "u\n#define GPU_SPECIAL_PHOTONS(ROW)");
+    define_rows(to, axes, false);
+    define_rows(to, axes, true);
     for (const ice_photon_axis *axis = first; axis < end; ++axis) {
-        append(to, " ROW(", axis->quantity, "u, ");
-        append(to, "", axis->bins, "u, ");
-        append(to, "", cell, "u, ");
-        append(to, "", edge, "u)");
-        cell += axis->bins + 2;
-        edge += axis->bins + 1;
         has_ways = has_ways || axis->quantity != ICE_PHOTON_BOUNCES;
+    }
+    if (ics_specialise_candidates(axes)) {
+        append(to, "\n#define GPU_SPECIAL_CANDIDATES ", 1, "");
     }
     for (const ice_photon_axis *axis = first; axis < end; ++axis) {
         for (uint32_t i = 0; i <= axis->bins; ++i) {

@@ -39,6 +39,9 @@ typedef struct ics_special_bounds {
  * is too little room. */
 int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size);
 
+/* Whether a histogram counts candidates, for which kernels need more registers. */
+bool ics_specialise_candidates(const ice_photon_axes *axes);
+
 /* Writes a definition for every row of kernels/cuda/device/special.h. Returns 0, or -1 if `size` is
  * too small. */
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,

@@ -55,7 +55,8 @@ typedef struct ics_axis_config {
 
 /* What histograms count (sink.histograms): fields of a hit (icestream.h), where `impact` is the
  * cosine of the angle between the photon and the vertical, as the axis of tables; the photons of a
- * step; and the quantities of photons at their end, in the order of ice_photon_quantity. */
+ * step; and the quantities of photons at their end and of their segments, in the order of
+ * ice_photon_quantity. */
 typedef enum ics_quantity {
     ICS_HIT_TIME,
     ICS_HIT_STRING,

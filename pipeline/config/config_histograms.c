@@ -81,6 +81,16 @@ static size_t count_of(const icestream_config *config, ics_counted what)
     return count;
 }
 
+static bool has_candidates(const icestream_config *config)
+{
+    for (size_t i = 0; i < config->sink.histogram_count; ++i) {
+        if (config->sink.histograms[i].axes[0].quantity == ICS_PHOTON_CANDIDATES) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- photons --------------------------------------------------------------------------------- */
 
 /* Returns the least word of a whole number that is not below an edge. */
@@ -140,6 +150,12 @@ const char *ics_config_histograms_fault(const icestream_config *config, char *te
         snprintf(text, size, "found %zu histograms of photons, expected at most %u", photons,
                  ICE_PHOTON_HISTOGRAMS);
         return "sink.histograms";
+    }
+    if (config->stages.custom[ICS_STAGE_COLLIDE] != NULL && has_candidates(config)) {
+        snprintf(text, size,
+                 "found axis candidates, which counts what a built-in variant tests, and "
+                 "stages.collide is a header");
+        return "stages.collide";
     }
     if (config->sink.histogram_count > 0 && strcmp(config->sink.directory, "-") == 0) {
         snprintf(text, size,
@@ -241,7 +257,9 @@ static int check_counted(const ics_yaml_node *node, const ics_histogram_config *
                                   "sink.histograms: found axis %s among %u axes, expected it "
                                   "alone, because it counts %s",
                                   names[axis->quantity], histogram->axis_count,
-                                  counted == ICS_COUNTED_STEPS ? "steps" : "photons");
+                                  axis->quantity >= ICS_PHOTON_LAYERS ? "segments of photons"
+                                  : counted == ICS_COUNTED_STEPS      ? "steps"
+                                                                      : "photons");
         }
         if (counted == ICS_COUNTED_PHOTONS && axis->bins > ICE_PHOTON_BINS) {
             return ics_yaml_error(error, node,

@@ -12,7 +12,7 @@
 const char *ics_config_quantity_name(ics_quantity quantity);
 const char *ics_config_quantity_unit(ics_quantity quantity);
 
-/* What has a quantity. */
+/* What has a quantity; segments are those of photons. */
 typedef enum ics_counted { ICS_COUNTED_HITS, ICS_COUNTED_STEPS, ICS_COUNTED_PHOTONS } ics_counted;
 ics_counted ics_config_counted(ics_quantity quantity);
 

@@ -218,6 +218,18 @@ def configuration_cases():
     )
     case(
         "configuration",
+        "candidates with a header for collide",
+        "validate run.yaml",
+        2,
+        "found axis candidates, which counts what a built-in variant tests, and stages.collide is a header",
+        {
+            "run.yaml": b"sink: {checkpoint: off, histograms: [{name: candidates, from: 0, to: 9, bins: 9}]}\n"
+            b"stages: {collide: {source: mine.h}}\n",
+            "mine.h": b"",
+        },
+    )
+    case(
+        "configuration",
         "a pipe",
         "run run.yaml",
         2,
@@ -309,6 +321,11 @@ def histogram_cases():
     delay = "{name: delay, from: 1, to: 64, bins: 70, scale: log}"
     steps = "{name: photons, from: 0, to: 64, bins: 64}"
     histogram("path by delay", "[[%s, %s]]" % (path, delay), ["found axis path among 2 axes, expected it alone, because it counts photons"])
+    layers = "{name: layers, from: 1, to: 9, bins: 8}"
+    histogram("layers by bounces", "[[%s, %s]]" % (layers, bounces), ["found axis layers among 2 axes, expected it alone, because it counts segments of photons"])
+    histogram("many bins of layers", "[{name: layers, from: 1, to: 66, bins: 65}]", ["axis layers: found 65 bins, expected at most 64"])
+    histogram("candidates by layers", "[[{name: candidates, from: 0, to: 9, bins: 9}, %s]]" % layers, ["found axis candidates among 2 axes, expected it alone, because it counts segments of photons"])
+    histogram("layers with checkpoints", "[%s]" % layers, ["which checkpoints do not hold; expected sink.checkpoint: off"])
     histogram("steps together with hits", "[[%s, %s]]" % (axis, steps), ["found axis photons among 2 axes, expected it alone, because it counts steps"])
     histogram("many bins of delay", "[%s]" % delay, ["axis delay: found 70 bins, expected at most 64"])
     histogram(

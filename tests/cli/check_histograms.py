@@ -1,8 +1,8 @@
 """Compares the histograms in the trailers of hit files with the rows of these files.
 
     check_histograms.py FILE...      every histogram of hits has the counts that its rows give, one of photons has
-                                     all photons of the account, and one of steps as many steps as all others of
-                                     the file; prints nothing
+                                     all photons of the account, one of segments all of its bounces, and one of
+                                     steps as many steps as all others of the file; prints nothing
     check_histograms.py --uhi FILE   boost_histogram reads the histograms; status 77 without it
 """
 
@@ -69,6 +69,10 @@ def check(path):
         name = histogram["axes"][0]["metadata"]["name"]
         if name in ("bounces", "path", "delay"):
             assert sum(histogram["storage"]["values"]) == metadata["account"]["created"], path
+            continue
+        if name in ("layers", "candidates"):
+            assert sum(histogram["storage"]["values"]) == metadata["account"]["bounces"], path
+            assert histogram["storage"]["values"][0] == 0, path
             continue
         if name == "photons":
             steps.add(sum(histogram["storage"]["values"]))

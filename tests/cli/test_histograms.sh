@@ -79,8 +79,8 @@ sink:
   histograms:
     - {name: bounces, from: 1, to: 1000, bins: 24, scale: log}
     - {name: path, from: 0, to: 500, bins: 64}
-    - {name: delay, from: 1, to: 1e4, bins: 30, scale: log}
-    - {name: path, from: 1, to: 2, bins: 1}
+    - {name: candidates, from: 0, to: 9, bins: 9}
+    - {name: layers, from: 1, to: 9, bins: 8}
     - {name: photons, from: 10000, to: 10001, bins: 1}
     - {name: time, from: 0, to: 5000, bins: 10}
 END

@@ -1,10 +1,11 @@
 /* The histograms of photons of a graph: every schedule, instruction set, pool and division into
- * batches counts every photon once, in the same cell, and in uniform ice the counts have their
- * exact laws.
+ * batches counts every photon and every segment once, in the same cell, and in uniform ice the
+ * counts have their exact laws.
  *
  * How to join: a new feature of the ice joins in the table `features`, a new quantity in
  * axes_of_all(). */
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/segments.h"
 #include "stages/photon_end.h"
 #include "tests/graphs/graph_world.h"
 #include "tests/support/test_main.h"
@@ -29,19 +30,20 @@ static void add_axis(ice_photon_axes *axes, ice_photon_quantity quantity, double
     axes->cells += axis->bins + 2;
     for (uint32_t i = 0; i <= axis->bins; ++i) {
         const double edge = from + width * i;
-        axis->edges[i] =
-            quantity == ICE_PHOTON_BOUNCES ? (uint32_t)edge : ice_photon_word_of((float)edge);
+        axis->edges[i] = quantity == ICE_PHOTON_BOUNCES || ice_counts_segments(quantity)
+                             ? (uint32_t)edge
+                             : ice_photon_word_of((float)edge);
     }
 }
 
-/* Bounces from 0 on, one a bin; paths and delays; and paths once more, in other bins. */
+/* Bounces from 0 on, one a bin; delays; and layers and candidates, one a bin. */
 static ice_photon_axes axes_of_all(void)
 {
     ice_photon_axes axes = {.count = 0};
     add_axis(&axes, ICE_PHOTON_BOUNCES, 0.0, 1.0);
-    add_axis(&axes, ICE_PHOTON_PATH, 0.0, 8.0);
     add_axis(&axes, ICE_PHOTON_DELAY, 10.0, 7.0);
-    add_axis(&axes, ICE_PHOTON_PATH, 1.0, 0.25);
+    add_axis(&axes, ICE_PHOTON_LAYERS, 1.0, 1.0);
+    add_axis(&axes, ICE_PHOTON_CANDIDATES, 0.0, 1.0);
     return axes;
 }
 
@@ -114,10 +116,13 @@ static const uint32_t features[] = {
     0,
     ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
     ICE_HAS_BIREFRINGENCE | ICE_HAS_TILT_MAP,
+    ICE_HAS_HOLES | ICE_HAS_TILT_LINE,
 };
 
-/* Every histogram has all photons. No photon has more bounces than there are cells, so those of all
- * cells together are the bounces of the account. */
+/* Every histogram of photons has all of them, and those of segments have all of these. No photon
+ * has more bounces than there are cells, so those of all cells together are the bounces of the
+ * account.
+ */
 static void expect_all_photons(const counted *found)
 {
     uint64_t photons[ICE_PHOTON_HISTOGRAMS] = {0}, bounces = 0;
@@ -126,7 +131,7 @@ static void expect_all_photons(const counted *found)
             photons[i] += found->cells[i * ALL_CELLS + k];
             bounces += i == 0 ? (k - 1) * found->cells[k] : 0;
         }
-        ck_assert_uint_eq(photons[i], found->account.created);
+        ck_assert_uint_eq(photons[i], i >= 2 ? found->account.bounces : found->account.created);
     }
     ck_assert_uint_eq(found->cells[0], 0);
     ck_assert_uint_eq(found->cells[ALL_CELLS - 1], 0);
@@ -166,6 +171,63 @@ START_TEST(every_way_to_compute_counts_the_same)
                           "wavefront, %s, pool %u: other counts or another account", sets[set],
                           options.pool);
         }
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* Layers by hand, with the face of a layer at `bottom`. */
+START_TEST(a_segment_touches_the_layers_from_its_start_to_its_end)
+{
+    const stage_world world = graph_world(false);
+    const ice_tables *tables = &world.tables->device;
+    const float bottom = ice_face(tables, 20), thickness = tables->thickness;
+    static const struct {
+        float start, dz, length; /* start and length in layers, above the face */
+        uint32_t layers;
+    } cases[] = {{0.5f, 1.0f, 0.4f, 1},  {0.5f, 1.0f, 0.6f, 2},   {0.5f, -1.0f, 0.6f, 2},
+                 {0.5f, 0.0f, 90.0f, 1}, {0.5f, 0.5f, 5.1f, 4},   {0.5f, -0.5f, 5.1f, 4},
+                 {0.5f, 1.0f, 0.0f, 1},  {-99.0f, 1.0f, 1.0f, 1}, {-99.0f, 1.0f, 99.5f, 21}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        const ice_segment_end segment = {.direction = {.z = cases[i].dz},
+                                         .height = fmaf(cases[i].start, thickness, bottom),
+                                         .length = cases[i].length * thickness};
+        ck_assert_uint_eq(ice_layers_of(tables, segment), cases[i].layers);
+    }
+    for (uint32_t bins = 1; bins < 6; ++bins) {
+        static const uint32_t edges[] = {3, 4, 5, 6, 7, 8, 9};
+        for (uint32_t word = 0; word < 12; ++word) {
+            ck_assert_uint_eq(ice_photon_cell_in_row(edges[0], bins, word),
+                              ice_photon_cell(edges, bins, word));
+        }
+    }
+    ck_assert_uint_eq(ice_photon_cell_in_row(3, 5, UINT32_MAX), 6);
+    stage_world_destroy((stage_world *)&world);
+}
+END_TEST
+
+/* Candidates by hand, of one module at the origin: a search tests it, unless the segment is too
+ * short or passes far from it. */
+START_TEST(a_candidate_is_a_module_that_a_search_tests)
+{
+    static const double origin[1][3] = {{0.0, 0.0, 0.0}};
+    stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0),
+                                           world_detector(origin, 1, 1.0), world_light_line(400.0));
+    const ice_tables *tables = stage_world_tables(&world);
+    ice_photon_axes axes = {.count = 0};
+    add_axis(&axes, ICE_PHOTON_CANDIDATES, 0.0, 1.0);
+    static const struct {
+        ice_segment_end segment;
+        uint32_t candidates;
+    } cases[] = {{{.x = -9.0f, .direction = {1.0f, 0.0f, 0.0f}, .length = 20.0f}, 1},
+                 {{.x = -9.0f, .direction = {1.0f, 0.0f, 0.0f}, .length = 1.0f}, 0},
+                 {{.x = -9.0f, .direction = {-1.0f, 0.0f, 0.0f}, .length = 20.0f}, 0},
+                 {{.x = -9.0f, .z = 7.0f, .direction = {1.0f, 0.0f, 0.0f}, .length = 20.0f}, 0}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        uint64_t cells[ICE_PHOTON_CELLS] = {0};
+        ics_segment_counter counter = {tables, &axes, ICE_collide_string_grid, cells};
+        ics_segments_count(&counter, cases[i].segment);
+        ck_assert_msg(cells[1 + cases[i].candidates] == 1, "case %zu", i);
     }
     stage_world_destroy(&world);
 }
@@ -288,6 +350,8 @@ ICS_TEST_MAIN("graph_photons")
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, a_cell_is_the_number_of_edges_that_are_reached);
     tcase_add_test(tests, a_word_grows_with_its_quantity);
+    tcase_add_test(tests, a_segment_touches_the_layers_from_its_start_to_its_end);
+    tcase_add_test(tests, a_candidate_is_a_module_that_a_search_tests);
     tcase_add_loop_test(tests, every_way_to_compute_counts_the_same, 0, COUNT(features));
     tcase_add_test(tests, no_histogram_counts_nothing);
     tcase_add_test(tests, the_path_of_a_detected_photon_is_that_of_its_hit);

@@ -1,6 +1,6 @@
 /* The kernels of the GPU schedules, compiled with histograms of photons, run on the CPU thread by
- * thread (tests/kernels/emulated). They count every photon in the cell in which the graph of the
- * CPU counts it, and nothing else changes.
+ * thread (tests/kernels/emulated). They count every photon and every segment in the cell in which
+ * the graph of the CPU counts it, and nothing else changes.
  *
  * How to join: a new schedule joins as in test_kernels.c. */
 #include "tests/kernels/emulated/lane.h"
@@ -24,7 +24,10 @@ static ice_photon_axes compiled_axes(void)
     memcpy(axes.items[axes.count].edges, edges + (first_edge), ((number) + 1) * sizeof *edges);    \
     axes.cells += (number) + 2;                                                                    \
     ++axes.count;
+#define ADD_SEGMENT_AXIS(of, number, first_cell, first_edge, in_row)                               \
+    ADD_AXIS(of, number, first_cell, first_edge)
     GPU_SPECIAL_PHOTONS(ADD_AXIS)
+    GPU_SPECIAL_SEGMENTS(ADD_SEGMENT_AXIS)
     ck_assert_uint_eq(axes.cells, GRID_PHOTON_CELLS);
     return axes;
 }
@@ -68,6 +71,15 @@ static void compare(const grid_setting *with, const ice_emission *emissions,
     grid_lane_free(&self);
 }
 
+static uint64_t sum_of(const uint64_t *cells, uint32_t begin, uint32_t end)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+        sum += cells[i];
+    }
+    return sum;
+}
+
 /* Photons end in all ways, and those that cannot reach a module are dropped, some before their
  * first bounce. A full hit buffer makes photons repeat their segment, which must not count twice.
  */
@@ -83,13 +95,17 @@ START_TEST(kernels_count_what_the_cpu_counts)
     grid_tables = stage_world_tables(&world);
     grid_light(&world, emissions, EMISSIONS);
     ice_account account = {0};
-    uint64_t cells[GRID_PHOTON_CELLS], photons = 0;
+    uint64_t cells[GRID_PHOTON_CELLS];
     compute_expected(emissions, &account, cells);
-    for (uint32_t i = 0; i < GRID_PHOTON_CELLS; ++i) {
-        photons += cells[i];
-        ck_assert_msg(i < 8 || cells[i] > 0, "no photon in cell %u", i);
+    for (uint32_t i = 8; i < GRID_PHOTON_CELLS; ++i) {
+        const bool is_none = i == 12 || i == 16 || i == 20; /* no layer; 3 candidates */
+        ck_assert_msg((cells[i] > 0) == !is_none, "cell %u has %llu", i,
+                      (unsigned long long)cells[i]);
     }
-    ck_assert_uint_eq(photons, 3 * account.created);
+    ck_assert_uint_eq(sum_of(cells, 0, 8), account.created);
+    ck_assert_uint_eq(sum_of(cells, 8, 12), account.created);
+    ck_assert_uint_eq(sum_of(cells, 12, 16), account.bounces);
+    ck_assert_uint_eq(sum_of(cells, 16, 21), account.bounces);
     ck_assert_uint_gt(cells[1], 0);
     ck_assert_uint_ge(cells[7], account.stopped); /* 30 bounces */
     for (int join = 0; join <= ics_schedule_can_join(row); ++join) {

@@ -52,6 +52,37 @@ START_TEST(cells_and_edges_of_histograms_follow_each_other)
 }
 END_TEST
 
+/* Histograms of segments are rows of another list, which has a mark for edges in a row. */
+START_TEST(segments_have_a_list)
+{
+    const ice_photon_axes axes = {3,
+                                  12,
+                                  {{ICE_PHOTON_LAYERS, 2, {1, 2, 3}},
+                                   {ICE_PHOTON_BOUNCES, 1, {1, 2}},
+                                   {ICE_PHOTON_LAYERS, 3, {1, 2, 3, 5}}}};
+    ck_assert_str_eq(definitions_of(&axes),
+                     "#define GPU_SPECIAL_PHOTON_CELLS 12u\n"
+                     "#define GPU_SPECIAL_PHOTONS(ROW) ROW(0u, 1u, 4u, 3u)\n"
+                     "#define GPU_SPECIAL_SEGMENTS(ROW) ROW(3u, 2u, 0u, 0u, 1) "
+                     "ROW(3u, 3u, 7u, 5u, 0)\n"
+                     "#define GPU_SPECIAL_PHOTON_EDGES 1u, 2u, 3u, 1u, 2u, 1u, 2u, 3u, 5u\n"
+                     "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
+}
+END_TEST
+
+START_TEST(candidates_have_a_mark)
+{
+    const ice_photon_axes axes = {1, 4, {{ICE_PHOTON_CANDIDATES, 2, {0, 1, 3}}}};
+    ck_assert_str_eq(definitions_of(&axes), "#define GPU_SPECIAL_PHOTON_CELLS 4u\n"
+                                            "#define GPU_SPECIAL_PHOTONS(ROW)\n"
+                                            "#define GPU_SPECIAL_SEGMENTS(ROW) "
+                                            "ROW(4u, 2u, 0u, 0u, 0)\n"
+                                            "#define GPU_SPECIAL_CANDIDATES 1\n"
+                                            "#define GPU_SPECIAL_PHOTON_EDGES 0u, 1u, 3u\n"
+                                            "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
+}
+END_TEST
+
 /* The most histograms with the longest edges, with room for all other definitions. */
 START_TEST(the_longest_definitions_fit)
 {
@@ -70,6 +101,8 @@ ICS_TEST_MAIN("specialise")
     tcase_add_test(tests, kernels_without_histograms_have_no_definition);
     tcase_add_test(tests, bounces_alone_need_no_ways);
     tcase_add_test(tests, cells_and_edges_of_histograms_follow_each_other);
+    tcase_add_test(tests, segments_have_a_list);
+    tcase_add_test(tests, candidates_have_a_mark);
     tcase_add_test(tests, the_longest_definitions_fit);
     suite_add_tcase(suite, tests);
 }

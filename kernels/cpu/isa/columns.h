@@ -10,6 +10,16 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
     return sink->put(sink->self, arrival);
 }
 #define ICE_PUT_ARRIVAL(sink, arrival) ics_put_arrival(sink, arrival)
+
+ICE_FN void ics_count_segment(const ics_arrival_sink *sink, const ice_photon *photon, float height,
+                              float length)
+{
+    if (sink->count_segment != NULL) {
+        sink->count_segment(sink->counter, ice_segment_end_of(photon, height, length));
+    }
+}
+#define ICE_COUNT_SEGMENT(sink, tables, photon, height, length)                                    \
+    ics_count_segment(sink, photon, height, length)
 #include "stages/bounce.h"
 
 #if defined(__AVX2__)

@@ -225,12 +225,12 @@ static void compact(ice_variant variant, ics_wave *wave, ice_account *account)
 
 /* Computes the photon's bounces inside a column of hole ice, as far as they are the next ones. */
 static void bounce_in_column(const ice_variants *variants, const ice_tables *tables,
-                             ice_active_photon *active)
+                             ice_active_photon *active, ics_arrival_sink *sink)
 {
     ice_column_stay stay;
     if (ICE_HAS_COLUMN_STAYS(tables->features) &&
         ice_column_stay_of(tables, &active->photon, &stay)) {
-        while (ice_bounce_in_column(variants->scatter, tables, &stay, active)) {
+        while (ice_bounce_in_column(variants->scatter, tables, &stay, active, sink)) {
         }
     }
 }
@@ -245,7 +245,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         ice_create(variants->create, tables, &emissions[emission], emission, photon_id));
     uint32_t hits = 0, recorded = 0;
     while (active.fate == ICE_ALIVE) {
-        bounce_in_column(variants, tables, &active);
+        bounce_in_column(variants, tables, &active, sink);
         if (ice_bounce_photon(variants, tables, &active, sink, &hits, &recorded)) {
             return -1;
         }

@@ -28,10 +28,27 @@ static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival 
 #if !GPU_SPECIAL_PHOTON_WAYS
 #define ICE_CUTS_SEGMENT 0
 #endif
+#if defined(GPU_SPECIAL_CANDIDATES)
+#define ICE_COUNTS_CANDIDATES 1
+#endif
+#if defined(GPU_SPECIAL_SEGMENTS)
+#define ICE_COUNT_SEGMENT(sink, tables, photon, height, length)                                    \
+    gpu_count_segment((const gpu_hit_sink *)(sink), tables, photon, height, length)
+struct ice_tables;
+struct ice_photon;
+static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sink,
+                                                         const struct ice_tables *tables,
+                                                         const struct ice_photon *photon,
+                                                         float height, float length);
+#endif
 #include "kernels/cuda/device/clocks.h"
 #include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
+#if defined(GPU_SPECIAL_CANDIDATES)
+#include "stages/candidates.h"
+#else
 #include "stages/photon_end.h"
+#endif
 
 /* The tables, in which the numbers that this run's kernels are compiled for are constants. */
 ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
@@ -80,6 +97,13 @@ enum { GPU_PHOTON_CELLS = 0, GPU_PHOTON_EDGES = 0 };
 enum { GPU_COUNTS_WAYS = 1 };
 #else
 enum { GPU_COUNTS_WAYS = 0 };
+#endif
+
+/* Whether segments are counted; 0: the kernels need no emission of a photon before its end. */
+#if defined(GPU_SPECIAL_SEGMENTS)
+enum { GPU_COUNTS_SEGMENTS = 1 };
+#else
+enum { GPU_COUNTS_SEGMENTS = 0 };
 #endif
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
@@ -142,9 +166,51 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t e
     uint32_t *cells = counts + GPU_PHOTON_FIRST + gpu_batch_of(emission) * GPU_PHOTON_CELLS;
     const uint32_t *edges = counts + GPU_EDGES_FIRST;
     const uint32_t one = 1;
+    (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
 }
+
+#if defined(GPU_SPECIAL_SEGMENTS)
+/* The word of a quantity of segments. */
+#if defined(GPU_SPECIAL_CANDIDATES)
+#define GPU_SEGMENT_WORD(tables, quantity, segment)                                                \
+    ice_segment_word_with(GPU_SPECIAL_COLLIDE, tables, quantity, segment)
+#else
+#define GPU_SEGMENT_WORD(tables, quantity, segment) ice_layers_of(tables, segment)
+#endif
+
+/* The cell of a segment in a histogram of segments. */
+#define GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row)                                       \
+    (in_row                                                                                        \
+         ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins,                              \
+                                  GPU_SEGMENT_WORD(tables, quantity, segment))                     \
+         : ice_photon_cell(edges + first_edge, bins, GPU_SEGMENT_WORD(tables, quantity, segment)))
+
+/* In a list of the histograms of segments: counts the segment. A block may count more than 2^32 of
+ * them in a launch: then these go to the cells of the lane. */
+#define GPU_ADD_SEGMENT(quantity, bins, first_cell, first_edge, in_row)                            \
+    {                                                                                              \
+        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row);   \
+        if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {                                          \
+            atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);                  \
+        }                                                                                          \
+    }
+
+/* Counts a segment of a photon that is at its start. */
+static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sink,
+                                                         const ice_tables *tables,
+                                                         const ice_photon *photon, float height,
+                                                         float length)
+{
+    const ice_segment_end segment = ice_segment_end_of(photon, height, length);
+    const uint32_t batch = gpu_batch_of(photon->emission);
+    uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
+    const uint32_t *edges = sink->counts + GPU_EDGES_FIRST;
+    (void)edges;
+    GPU_SPECIAL_SEGMENTS(GPU_ADD_SEGMENT)
+}
+#endif
 
 /* Adds the counts of the block to those of the lane, at the end of the kernel. All threads of the
  * block. */
@@ -189,6 +255,7 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
     unsigned long long *cells = gpu_photon_cells_of(lane, gpu_batch_of(emission));
     const uint32_t *edges = gpu_photon_edges;
     const unsigned long long one = 1;
+    (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
 }

@@ -42,7 +42,12 @@
  *
  *   GPU_SPECIAL_PHOTON_CELLS       cells of all histograms
  *   GPU_SPECIAL_PHOTON_EDGES       the edges of all histograms with commas between them
- *   GPU_SPECIAL_PHOTONS(ROW)       ROW(quantity, bins, first cell, first edge) of each of them
+ *   GPU_SPECIAL_PHOTONS(ROW)       ROW(quantity, bins, first cell, first edge) of each of them that
+ *                                  counts photons at their end
+ *   GPU_SPECIAL_SEGMENTS(ROW)      ROW(quantity, bins, first cell, first edge, in a row) of each of
+ *                                  them that counts segments; not defined if there is none. `in a
+ *                                  row` is 1: its edges are whole numbers in a row
+ *   GPU_SPECIAL_CANDIDATES         1: one counts candidates; not defined if there is none
  *   GPU_SPECIAL_PHOTON_WAYS        1: one needs more of a photon than its bounces; 0: none does
  *
  * Without histograms none of them is defined, and no kernel has an instruction for them. */

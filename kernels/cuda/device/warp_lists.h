@@ -53,7 +53,8 @@ ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 256, "an entry of a list is a byte");
 /* ---- one slot -------------------------------------------------------------------------------- */
 
 /* What all stages read of a photon and change. `emission` and `photon_id` of the photon have no
- * meaning: gpu_slot_identify() reads them, for the few stages that need them. */
+ * meaning, unless segments are counted, which needs the emission: gpu_slot_identify() reads them,
+ * for the few stages that need them. */
 ICE_FN ice_active_photon gpu_slot_load(const gpu_warp_slots *slots, const ice_tables *tables,
                                        uint32_t slot)
 {
@@ -70,7 +71,8 @@ ICE_FN ice_active_photon gpu_slot_load(const gpu_warp_slots *slots, const ice_ta
     photon.absorption = direction.w;
     photon.wavelength = state.x;
     photon.scatters = __float_as_uint(state.y);
-    photon.emission = photon.photon_id = 0;
+    photon.emission = GPU_COUNTS_SEGMENTS ? slots->emissions[slot] : 0;
+    photon.photon_id = 0;
     const ice_random random = {(uint64_t)__float_as_uint(state.w) << 32 | __float_as_uint(state.z)};
     return ice_activate(tables, random, photon);
 }

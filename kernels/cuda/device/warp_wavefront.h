@@ -35,13 +35,15 @@ ICE_FN uint32_t gpu_leave(const gpu_warp *warp, uint32_t slot, const ice_active_
 /* ---- fly ------------------------------------------------------------------------------------- */
 
 /* One bounce in ice, if that is the next one. Returns the list of what the photon needs next. */
-ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active)
+ICE_FN uint32_t gpu_fly_once(const gpu_warp *warp, ice_active_photon *active)
 {
+    const ice_tables *tables = warp->tables;
     ice_bounce bounce = {0};
     ICE_CLOCK(PROPAGATE);
     const ice_work work = ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active->random,
                                                   active->optics, &active->photon, &bounce);
     if (work == ICE_WORK_ICE) {
+        ICE_COUNT_SEGMENT(warp->sink, tables, &active->photon, bounce.height, bounce.length);
         ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, tables, &bounce, &active->photon,
                               &active->random, &active->fate);
@@ -56,11 +58,11 @@ ICE_FN uint32_t gpu_fly_once(const ice_tables *tables, ice_active_photon *active
 
 /* One bounce in a column of hole ice, if that is the next one. Returns the list of what the photon
  * needs next. */
-ICE_FN uint32_t gpu_fly_in_column(const ice_tables *tables, const ice_column_stay *stay,
+ICE_FN uint32_t gpu_fly_in_column(const gpu_warp *warp, const ice_column_stay *stay,
                                   ice_active_photon *active)
 {
     ICE_CLOCK(PROPAGATE);
-    return ice_bounce_in_column(GPU_SPECIAL_SCATTER, tables, stay, active)
+    return ice_bounce_in_column(GPU_SPECIAL_SCATTER, warp->tables, stay, active, warp->sink)
                ? (uint32_t)GPU_LIST_COLUMN
                : (uint32_t)GPU_LIST_SPECIAL;
 }
@@ -97,8 +99,8 @@ ICE_FN void gpu_fly(const gpu_warp *warp, bool open, const uint32_t list)
         const uint32_t enough = photons > refill ? photons - refill : 0;
         do {
             if (to == list) {
-                to = in_columns ? gpu_fly_in_column(warp->tables, &stay, &active)
-                                : gpu_fly_once(warp->tables, &active);
+                to = in_columns ? gpu_fly_in_column(warp, &stay, &active)
+                                : gpu_fly_once(warp, &active);
             }
             flying = __ballot_sync(0xffffffffu, to == list);
         } while ((uint32_t)__popc(flying) > enough);
@@ -138,6 +140,7 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
                            &warp->lane->recorded[gpu_first_slot() + slot]) < 0) {
         active.fate = GPU_WAITS;
     } else {
+        ICE_COUNT_SEGMENT(warp->sink, warp->tables, &active.photon, bounce.height, bounce.length);
         ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, warp->tables, &bounce, &active.photon,
                               &active.random, &active.fate);

@@ -355,6 +355,43 @@ ICE_FN void gpu_scatter_count(const ics_lane_memory *lane, bool ended, bool wait
     }
 }
 
+#if defined(GPU_SPECIAL_SEGMENTS)
+/* In a list of the histograms of segments: adds the segments of the warp. Most of them are in the
+ * same few cells, so that one thread adds all that are in the same one. */
+#define GPU_ADD_SEGMENTS_OF_WARP(quantity, bins, first_cell, first_edge, in_row)                   \
+    {                                                                                              \
+        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row);   \
+        const uint32_t peers =                                                                     \
+            __match_any_sync(0xffffffffu, counts ? batch * GPU_PHOTON_CELLS + cell : ICS_NOBODY);  \
+        if (counts && (peers & ((1u << threadIdx.x % 32) - 1)) == 0) {                             \
+            atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], (unsigned long long)__popc(peers)); \
+        }                                                                                          \
+    }
+#endif
+
+/* Counts the segments of the photons of the warp, which are at their starts. All threads of the
+ * warp. */
+ICE_FN void gpu_count_segments(const ics_lane_memory *lane, const ice_tables *given,
+                               const gpu_scatter_state *state, const gpu_scatter_input *input,
+                               uint32_t slot)
+{
+#if defined(GPU_SPECIAL_SEGMENTS)
+    const ice_tables all = gpu_special_tables(given), *tables = &all;
+    const bool counts =
+        state->continues || (state->ended && !gpu_segment_is_dropped(input->segment));
+    const ice_photon photon = gpu_scatter_photon_of(input);
+    const ice_segment_end segment = ice_segment_end_of(
+        &photon, counts ? ice_height(tables, photon.x, photon.y, photon.z) : 0.0f,
+        counts ? gpu_segment_length(&input->segment) : 0.0f);
+    const uint32_t *edges = gpu_photon_edges;
+    const uint32_t batch = counts ? gpu_batch_of(__float_as_uint(lane->identity[slot].y)) : 0;
+    (void)edges;
+    GPU_SPECIAL_SEGMENTS(GPU_ADD_SEGMENTS_OF_WARP)
+#else
+    (void)lane, (void)given, (void)state, (void)input, (void)slot;
+#endif
+}
+
 /* scatter: takes the photons to the ends of their segments and gives them new directions, or counts
  * those that have ended. */
 ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables given,
@@ -370,6 +407,7 @@ ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables giv
         return;
     }
     const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
+    gpu_count_segments(&lane, &given, &state, &input, slot);
     if (state.continues) {
         ice_photon photon = gpu_wave_unpack(input.words);
         ice_random random = gpu_wave_random(input.words);
@@ -408,6 +446,7 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
         return;
     }
     const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
+    gpu_count_segments(&lane, &given, &state, &input, slot);
     bool may_collide = false;
     if (state.continues || state.waits) {
         ice_photon photon = gpu_wave_unpack(input.words);

@@ -69,6 +69,16 @@ uint64_t grid_shuffle(uint64_t value, uint32_t lane)
     return wait_for_warp(value)[lane];
 }
 
+uint32_t grid_match(uint32_t value)
+{
+    const uint64_t *values = wait_for_warp(value);
+    uint32_t peers = 0;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        peers |= values[lane] == value ? 1u << lane : 0;
+    }
+    return peers;
+}
+
 int grid_sync_count(bool predicate)
 {
     const uint64_t *votes = wait_for_all(&grid.block, grid_thread.x, predicate);

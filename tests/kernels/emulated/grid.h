@@ -38,12 +38,14 @@ extern grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 /* All threads of a warp, or of a block, must call the same one of these functions. */
 uint32_t grid_ballot(bool predicate);
 uint64_t grid_shuffle(uint64_t value, uint32_t lane);
+uint32_t grid_match(uint32_t value);
 int grid_sync_count(bool predicate);
 
 #define __ballot_sync(mask, predicate) grid_ballot(predicate)
 #define __any_sync(mask, predicate)    (grid_ballot(predicate) != 0)
 #define __all_sync(mask, predicate)    (grid_ballot(predicate) == 0xffffffffu)
 #define __shfl_sync(mask, value, lane) grid_shuffle(value, lane)
+#define __match_any_sync(mask, value)  grid_match(value)
 #define __syncwarp()                   ((void)grid_ballot(false))
 #define __syncthreads()                ((void)grid_sync_count(false))
 #define __syncthreads_count(predicate) grid_sync_count(predicate)
@@ -126,18 +128,21 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
-/* With GRID_COUNTS_PHOTONS the kernels count photons by their bounces, by their path with the edges
- * 2, 10 and 40 m, and by their delay with the edges 10, 50 and 150 ns. */
+/* With GRID_COUNTS_PHOTONS the kernels count photons by their bounces, and by their delay with the
+ * edges 10, 50 and 150 ns; and segments by their layers with the edges 1, 2 and 3, and by their
+ * candidates with the edges 0, 1, 2 and 3. */
 #if defined(GRID_COUNTS_PHOTONS)
+#define GPU_SPECIAL_CANDIDATES   1
 #define GPU_SPECIAL_PHOTON_WAYS  1
-#define GPU_SPECIAL_PHOTON_CELLS 16u
+#define GPU_SPECIAL_PHOTON_CELLS 21u
 #define GPU_SPECIAL_PHOTONS(ROW)                                                                   \
     ROW(0u, 6u, 0u, 0u)                                                                            \
-    ROW(1u, 2u, 8u, 7u)                                                                            \
-    ROW(2u, 2u, 12u, 10u)
+    ROW(2u, 2u, 8u, 7u)
+#define GPU_SPECIAL_SEGMENTS(ROW)                                                                  \
+    ROW(3u, 2u, 12u, 10u, 1)                                                                       \
+    ROW(4u, 3u, 16u, 13u, 0)
 #define GPU_SPECIAL_PHOTON_EDGES                                                                   \
-    1u, 2u, 3u, 5u, 12u, 29u, 30u, 0x40000000u, 0x41200000u, 0x42200000u, 0x41200000u,             \
-        0x42480000u, 0x43160000u
+    1u, 2u, 3u, 5u, 12u, 29u, 30u, 0x41200000u, 0x42480000u, 0x43160000u, 1u, 2u, 3u, 0u, 1u, 2u, 3u
 #endif
 
 enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
