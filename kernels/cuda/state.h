@@ -183,7 +183,8 @@ typedef struct ics_lane_memory {
     uint32_t *recorded;
     /* [capacity] wavefront: what propagate reads of an identity (slot_words.h), the segment between
      * propagate and scatter (segment_words.h), in birefringent or anisotropic ice the height of its
-     * start among the layers (m), and the begin of a segment that may touch a module. */
+     * start among the layers (m), and the begin of a segment that may touch a module, or of all
+     * segments if they are counted. */
     ics_pair *extract;
     uint32_t *segment;
     float *height;

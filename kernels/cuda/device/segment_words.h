@@ -85,7 +85,8 @@ ICE_FN ice_bounce gpu_segment_unpack(uint32_t segment, float absorption, float h
     return bounce;
 }
 
-/* ---- segments that may touch a module -------------------------------------------------------- */
+/* ---- segments that may touch a module or are counted ------------------------------------------
+ */
 
 /* The begin of such a segment: the way of the photon before it, and the length of the segment. */
 ICE_FN ics_word gpu_begin_pack(ics_pair way, float length)

@@ -107,7 +107,7 @@ ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *
     }
     lane->segment[slot] = gpu_segment_pack(&bounce);
     gpu_ways(lane)[slot] = gpu_way_of(photon->path + bounce.length, bounce.absorption);
-    if (bounce.may_collide) {
+    if (bounce.may_collide || GPU_COUNTS_SEGMENTS) {
         lane->begin[slot] =
             gpu_begin_pack(gpu_way_of(photon->path, photon->absorption), bounce.length);
     }
@@ -214,6 +214,9 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
         lane->segment[slot] = gpu_segment_end(fate);
         if (GPU_COUNTS_WAYS && !waits) {
             gpu_ways(lane)[slot] = gpu_way_of(photon.path + length, 0.0f);
+        }
+        if (GPU_COUNTS_SEGMENTS) {
+            lane->begin[slot] = gpu_begin_pack(words.way, length);
         }
     }
     if (gpu_wave_parks(wave) || (gpu_wave_waits(identity) && !waits)) {
@@ -379,10 +382,10 @@ ICE_FN void gpu_count_segments(const ics_lane_memory *lane, const ice_tables *gi
     const ice_tables all = gpu_special_tables(given), *tables = &all;
     const bool counts =
         state->continues || (state->ended && !gpu_segment_is_dropped(input->segment));
-    const ice_photon photon = gpu_scatter_photon_of(input);
+    const ice_photon photon = gpu_wave_unpack(input->words);
     const ice_segment_end segment = ice_segment_end_of(
         &photon, counts ? ice_height(tables, photon.x, photon.y, photon.z) : 0.0f,
-        counts ? gpu_segment_length(&input->segment) : 0.0f);
+        counts ? gpu_begin_length(lane->begin[slot]) : 0.0f);
     const uint32_t *edges = gpu_photon_edges;
     const uint32_t batch = counts ? gpu_batch_of(__float_as_uint(lane->identity[slot].y)) : 0;
     (void)edges;
