@@ -319,8 +319,8 @@ START_TEST(chooses_a_profiler)
     scratch_write(scratch_path(&place, "ncu", path), "", 0);
     ck_assert_int_eq(chmod(path, 0700), 0);
     setenv("PATH", place.folder, 1);
-    check_choice(NULL, ICS_SCHEDULE_MONOLITHIC, ICS_PROFILER_NCU);
-    check_choice("auto", ICS_SCHEDULE_WARP_WAVEFRONT, ICS_PROFILER_NCU);
+    check_choice(NULL, ICS_SCHEDULE_MONOLITHIC, ICS_PROFILER_CUPTI);
+    check_choice("auto", ICS_SCHEDULE_WARP_WAVEFRONT, ICS_PROFILER_CUPTI);
     check_choice("auto", ICS_SCHEDULE_WAVEFRONT, ICS_PROFILER_NCU);
     check_choice("cupti", ICS_SCHEDULE_MONOLITHIC, ICS_PROFILER_CUPTI);
     check_choice("ncu", ICS_SCHEDULE_MONOLITHIC, ICS_PROFILER_NCU);
@@ -341,11 +341,13 @@ START_TEST(says_that_no_profiler_is_there)
     setenv("CUDA_HOME", place.folder, 1);
     setenv("CUDA_PATH", "", 1);
     check_no_choice("ncu", ICS_SCHEDULE_MONOLITHIC, ICESTREAM_E_FAILED, "ncu is missing");
-    check_no_choice("auto", ICS_SCHEDULE_WAVEFRONT, ICESTREAM_E_FAILED, "ncu is missing");
-    check_no_choice("auto", ICS_SCHEDULE_MONOLITHIC, ICESTREAM_E_FAILED,
-                    "CUPTI is there, and --profiler cupti counts with it");
+    check_no_choice("auto", ICS_SCHEDULE_WAVEFRONT, ICESTREAM_E_FAILED,
+                    "wavefront launches CUDA Graphs, whose kernels only ncu counts: the "
+                    "program ncu is missing");
     setenv("ICESTREAM_CUPTI", "none", 1);
-    check_no_choice("auto", ICS_SCHEDULE_MONOLITHIC, ICESTREAM_E_FAILED, "on a GPU");
+    check_no_choice("auto", ICS_SCHEDULE_MONOLITHIC, ICESTREAM_E_FAILED,
+                    "neither of the two profilers is there that count what kernels do. CUPTI: "
+                    "ICESTREAM_CUPTI: none");
 }
 END_TEST
 

@@ -102,7 +102,8 @@ static const ics_option options[OPTIONS] = {
                          .type = ICS_OPTION_CHOICE,
                          .value = "NAME",
                          .help = "with --roofline, count by this profiler of NVIDIA: cupti or ncu",
-                         .initial = "auto: ncu",
+                         .initial = "auto: CUPTI where it is installed, for schedules without a "
+                                    "loop, and ncu otherwise",
                          .choices = {"auto", "cupti", "ncu"}},
     [OPTION_IMPACT] = {.name = "impact",
                        .type = ICS_OPTION_TEXT,

@@ -38,7 +38,8 @@ static const ics_option options[OPTIONS] = {
                          .type = ICS_OPTION_CHOICE,
                          .value = "NAME",
                          .help = "with --profile, count by this profiler of NVIDIA: cupti or ncu",
-                         .initial = "auto: ncu",
+                         .initial = "auto: CUPTI where it is installed, for schedules without a "
+                                    "loop, and ncu otherwise",
                          .choices = {"auto", "cupti", "ncu"}},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,

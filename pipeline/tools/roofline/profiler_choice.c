@@ -24,18 +24,29 @@ int ics_profiler_choose(const char *wanted, ics_schedule schedule, ics_profiler_
 {
     const ics_gpu_schedule *row = ics_schedule_row(schedule);
     const bool loops = row != NULL && row->loops;
-    icestream_error missing;
+    const bool automatic = wanted == NULL || strcmp(wanted, "auto") == 0;
+    icestream_error no_cupti, no_ncu;
     *out = (ics_profiler_choice){.profiler = ICS_PROFILER_CUPTI};
-    if (wanted != NULL && strcmp(wanted, "cupti") == 0) {
+    if (!automatic && strcmp(wanted, "cupti") == 0) {
         return choose_cupti(schedule, loops, error);
     }
-    out->profiler = ICS_PROFILER_NCU;
-    if (ics_ncu_find(out->ncu, sizeof out->ncu, &missing) == ICESTREAM_OK) {
+    if (automatic && choose_cupti(schedule, loops, &no_cupti) == ICESTREAM_OK) {
         return ICESTREAM_OK;
     }
-    if (loops || ics_cupti_find(NULL) != ICESTREAM_OK) {
-        return ics_error_copy(error, &missing);
+    out->profiler = ICS_PROFILER_NCU;
+    if (ics_ncu_find(out->ncu, sizeof out->ncu, &no_ncu) == ICESTREAM_OK) {
+        return ICESTREAM_OK;
+    }
+    if (!automatic) {
+        return ics_error_copy(error, &no_ncu);
+    }
+    if (loops) {
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "%s launches CUDA Graphs, whose kernels only ncu counts: %s",
+                             ics_graph_schedule_name(schedule), no_ncu.text);
     }
     return ics_error_set(error, ICESTREAM_E_FAILED,
-                         "%s; CUPTI is there, and --profiler cupti counts with it", missing.text);
+                         "neither of the two profilers is there that count what kernels do. CUPTI: "
+                         "%s. ncu: %s",
+                         no_cupti.text, no_ncu.text);
 }
