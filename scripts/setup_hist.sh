@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs hist, boost-histogram and uhi, which Debian does not have, from PyPI into build/python-hist.
+# Installs hist, boost-histogram and uhi, which Debian does not have, from the registry of Python packages into
+# build/python-hist.
 #
 #   scripts/setup_hist.sh
 #
@@ -22,7 +23,7 @@ fi
 rm -rf "$folder"
 /usr/bin/python3 -m venv --system-site-packages "$folder" >&2
 # No package is built from source: a wheel is there, or the script fails.
-"$folder/bin/pip" --disable-pip-version-check --no-input install --quiet --only-binary :all: \
+timeout 180 "$folder/bin/pip" --disable-pip-version-check --no-input --timeout 10 --retries 1 install --quiet --only-binary :all: \
     --requirement tests/cli/requirements.txt >&2
 is_there || {
     echo "setup_hist.sh: $folder is incomplete: found no NumPy or h5py, expected that \`scripts/setup.sh test\` has run" >&2

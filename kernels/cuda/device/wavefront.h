@@ -25,34 +25,13 @@
  */
 #define GPU_COUNT_HIT(sink, emission) gpu_count_hit_at_once((sink)->lane, emission)
 
-#include "kernels/cuda/device/run.h"
-#include "kernels/cuda/device/segment_words.h"
+#include "kernels/cuda/device/wave_slots.h"
 
-/* The number of a wave, modulo 2^32. `wave` is its index in the trip. */
-ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
-{
-    return lane->progress->trips * ICS_WAVES_PER_TRIP + wave;
-}
+#define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
+#define GPU_STORE_NEW_PHOTON(lane, slot, photon, random, wave)                                     \
+    gpu_store_new_wave_photon(lane, slot, photon, random, wave)
 
-/* A photon of wavefront in a slot (slot_words.h). */
-ICE_FN ics_pair *gpu_ways(const ics_lane_memory *lane)
-{
-    return (ics_pair *)lane->random;
-}
-
-ICE_FN gpu_wave_words gpu_load_wave_words(const ics_lane_memory *lane, uint32_t slot)
-{
-    const gpu_wave_words words = {lane->position[slot], lane->direction[slot],
-                                  gpu_ways(lane)[slot]};
-    return words;
-}
-
-ICE_FN void gpu_store_wave_words(const ics_lane_memory *lane, uint32_t slot, gpu_wave_words words)
-{
-    lane->position[slot] = words.position;
-    lane->direction[slot] = words.direction;
-    gpu_ways(lane)[slot] = words.way;
-}
+#include "kernels/cuda/device/pool.h"
 
 /* A kernel calls this after its loads and before its first branch, with all threads of the warp.
  * The compiler does not move loads across it. Otherwise it would move a load behind a branch that
@@ -61,31 +40,6 @@ ICE_FN void gpu_ask_first(void)
 {
     __syncwarp();
 }
-
-/* Stores the extract of a slot. A free slot has no segment. */
-ICE_FN void gpu_set_extract(const ics_lane_memory *lane, uint32_t slot, ics_word identity)
-{
-    lane->extract[slot] = gpu_extract_of(identity);
-    if (gpu_is_vacant(identity)) {
-        lane->segment[slot] = GPU_STATE_VACANT;
-    }
-}
-
-/* Stores a photon that has had no bounce yet. `wave`: the index in the trip of its first wave. */
-ICE_FN void gpu_store_new_wave_photon(const ics_lane_memory *lane, uint32_t slot,
-                                      const ice_photon *photon, ice_random random, uint32_t wave)
-{
-    const ics_word identity = gpu_wave_identity_pack(photon, gpu_wave_number(lane, wave));
-    gpu_store_wave_words(lane, slot, gpu_wave_pack(photon, random));
-    lane->identity[slot] = identity;
-    gpu_set_extract(lane, slot, identity);
-}
-
-#define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
-#define GPU_STORE_NEW_PHOTON(lane, slot, photon, random, wave)                                     \
-    gpu_store_new_wave_photon(lane, slot, photon, random, wave)
-
-#include "kernels/cuda/device/pool.h"
 
 /* ---- propagate ------------------------------------------------------------------------------- */
 
