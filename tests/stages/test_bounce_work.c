@@ -117,7 +117,7 @@ static void follow_in_column(const ice_tables *tables, ice_active_photon whole,
     for (int bounce = 0; whole.fate == ICE_ALIVE && bounce < 4000; ++bounce) {
         uint32_t hits = 0, recorded = 0;
         (void)ice_bounce_photon(&variants, tables, &whole, NULL, &hits, &recorded);
-        if (has_stay && ice_bounce_in_column(variants.scatter, tables, &stay, &inside)) {
+        if (has_stay && ice_bounce_in_column(variants.scatter, tables, &stay, &inside, NULL)) {
             ck_assert_uint_eq(hits, 0);
             check_same(&inside, &whole);
             ++counts->inside;
