@@ -12,10 +12,10 @@
 # SCALE            of samples without the sanitizer (1: 1e7 photons and more in all; 100: 1e9)
 # SANITIZER_SCALE  under compute-sanitizer (0.02)
 # TIME             seconds that one suite may take (1800)
-# PARTS            processes that share the cases of identity and of settings, without a sanitizer (1)
+# PARTS            processes that share the cases of identity, settings and photons, without a sanitizer (1)
 #
 # All runs share one cache of compiled kernels, $ICESTREAM_GPU_CACHE or a folder next to the logs.
-# ICESTREAM_GPU_PART=0/9 takes every ninth case of identity and of settings (tests/gpu/gpu_world.h).
+# ICESTREAM_GPU_PART=0/9 takes every ninth case of these suites (tests/gpu/gpu_world.h).
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -51,7 +51,7 @@ run() {
         [[ $1 != memcheck ]] || command+=(--leak-check full)
     fi
     export ICESTREAM_GPU_SCALE=$scale
-    if [[ $1 != none || ${PARTS:-1} == 1 || ! $2 =~ identity|settings ]]; then
+    if [[ $1 != none || ${PARTS:-1} == 1 || ! $2 =~ identity|settings|photons ]]; then
         "${command[@]}" "$2"
         return
     fi
