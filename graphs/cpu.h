@@ -5,7 +5,7 @@
 #include "graphs/graph.h"
 #include "kernels/cpu/custom.h"
 #include "kernels/cpu/segments.h"
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 
 struct ics_graph {
     ics_graph_options options;

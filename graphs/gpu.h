@@ -23,8 +23,8 @@
 #include "graphs/options.h"
 #include "graphs/tune.h"
 #include "kernels/cuda/hit_sums.h"
-#include "kernels/cuda/load.h"
 #include "kernels/cuda/program.h"
+#include "kernels/load.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
  * them as members, and a remembered choice of schedule AUTO depends on all of them

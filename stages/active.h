@@ -16,7 +16,7 @@
 
 /* A segment of a photon has ended at `length` (m), before the photon moves; `height` (m) is that of
  * its start among the layers, and `sink` is where arrivals go. Only kernels that count segments
- * define this (stages/photon_end.h). */
+ * define this (stages/histograms/photon_end.h). */
 #ifndef ICE_COUNT_SEGMENT
 #define ICE_COUNT_SEGMENT(sink, tables, photon, height, length) ((void)0)
 #endif

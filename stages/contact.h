@@ -20,7 +20,8 @@ typedef struct ice_contact_search {
     uint32_t after_module;
 } ice_contact_search;
 
-/* 1: a contact counts the modules that were tested, for histograms (stages/candidates.h). */
+/* 1: a contact counts the modules that were tested, for histograms
+ * (stages/histograms/candidates.h). */
 #ifndef ICE_COUNTS_CANDIDATES
 #define ICE_COUNTS_CANDIDATES 0
 #endif

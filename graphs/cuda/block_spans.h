@@ -3,7 +3,7 @@
 #ifndef ICS_GRAPHS_CUDA_BLOCK_SPANS_H
 #define ICS_GRAPHS_CUDA_BLOCK_SPANS_H
 
-#include "kernels/cuda/load.h"
+#include "kernels/load.h"
 
 #include <cuda_runtime_api.h>
 

@@ -7,7 +7,7 @@
 #define ICS_KERNELS_CPU_KERNELS_H
 
 #include "kernels/cpu/wave.h"
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 #include "stages/tabulate.h"
 
 /* Where arrivals go. Kernels call `put` for every recorded hit. It returns 0, or -1 if there is no

@@ -3,7 +3,7 @@
 #define ICE_COUNTS_CANDIDATES 1
 #include "kernels/cpu/segments.h"
 
-#include "stages/candidates.h"
+#include "stages/histograms/candidates.h"
 
 void ics_segments_count(void *counter, ice_segment_end segment)
 {

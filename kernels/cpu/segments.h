@@ -2,7 +2,7 @@
 #ifndef ICS_KERNELS_CPU_SEGMENTS_H
 #define ICS_KERNELS_CPU_SEGMENTS_H
 
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 #include "stages/variants.h"
 
 /* Where segments are counted. */

@@ -3,7 +3,7 @@
 #ifndef ICS_KERNELS_CUDA_SPECIALISE_H
 #define ICS_KERNELS_CUDA_SPECIALISE_H
 
-#include "stages/photon_histogram.h"
+#include "stages/histograms/photon_histogram.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 

@@ -3,8 +3,8 @@
 #ifndef ICS_KERNELS_CUDA_STATE_H
 #define ICS_KERNELS_CUDA_STATE_H
 
+#include "stages/histograms/photon_histogram.h"
 #include "stages/photon.h"
-#include "stages/photon_histogram.h"
 
 #if defined(__cplusplus)
 #define ICS_STATIC_ASSERT(condition, text) static_assert(condition, text)

@@ -13,7 +13,7 @@
 #include "graphs/tune.h"
 #include "kernels/stage.h"
 #include "pipeline/icestream.h"
-#include "stages/photon_histogram.h"
+#include "stages/histograms/photon_histogram.h"
 
 typedef enum ics_backend {
     ICS_BACKEND_AUTO,

@@ -22,7 +22,7 @@ ics_counted ics_config_counted(ics_quantity quantity);
 double ics_config_histogram_edge(const ics_histogram_axis *axis, uint32_t bin);
 
 /* Sets *out to the bins of all histograms of photons, in the order of the configuration. An edge
- * becomes the first word that is not below it (stages/photon_histogram.h). */
+ * becomes the first word that is not below it (stages/histograms/photon_histogram.h). */
 void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out);
 
 /* Looks for faults of all histograms together. Writes what is wrong into `text`, and returns the

@@ -4,7 +4,7 @@
  * histograms. In fast maths every histogram has all photons, or all segments.
  *
  * How to join: a new quantity joins in the table `axes`; schedules and worlds need nothing here. */
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 #include "tests/gpu/gpu_light.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * axes_of_all(). */
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/segments.h"
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 #include "tests/graphs/graph_world.h"
 #include "tests/support/test_main.h"
 

@@ -3,7 +3,7 @@
  * tail, and blocks that were overwritten; and from times over a run of many launches.
  *
  * How to join: a new number of ics_load joins in tails_and_idle_processors_are_seen. */
-#include "kernels/cuda/load.h"
+#include "kernels/load.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -45,9 +45,9 @@ static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sin
 #include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
 #if defined(GPU_SPECIAL_CANDIDATES)
-#include "stages/candidates.h"
+#include "stages/histograms/candidates.h"
 #else
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 #endif
 
 /* The tables, in which the numbers that this run's kernels are compiled for are constants. */

@@ -38,7 +38,8 @@
     ROW(PROFILES, light_profiles)                                                                  \
     ROW(START_SHIFT, start_shift)
 
-/* With histograms of photons (stages/photon_histogram.h) there are these definitions, too:
+/* With histograms of photons (stages/histograms/photon_histogram.h) there are these definitions,
+ * too:
  *
  *   GPU_SPECIAL_PHOTON_CELLS       cells of all histograms
  *   GPU_SPECIAL_PHOTON_EDGES       the edges of all histograms with commas between them

@@ -9,8 +9,8 @@
  * fill the new member. A new quantity of segments is a row of ICE_SEGMENT_QUANTITIES and a case in
  * ice_segment_word_with().
  */
-#ifndef ICS_STAGES_PHOTON_HISTOGRAM_H
-#define ICS_STAGES_PHOTON_HISTOGRAM_H
+#ifndef ICS_STAGES_HISTOGRAMS_PHOTON_HISTOGRAM_H
+#define ICS_STAGES_HISTOGRAMS_PHOTON_HISTOGRAM_H
 
 #include "stages/platform.h"
 

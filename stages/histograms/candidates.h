@@ -6,13 +6,13 @@
  * tested for it. A file that includes other stages before this header defines ICE_COUNTS_CANDIDATES
  * as 1 before all of them.
  */
-#ifndef ICS_STAGES_CANDIDATES_H
-#define ICS_STAGES_CANDIDATES_H
+#ifndef ICS_STAGES_HISTOGRAMS_CANDIDATES_H
+#define ICS_STAGES_HISTOGRAMS_CANDIDATES_H
 
 #ifndef ICE_COUNTS_CANDIDATES
 #define ICE_COUNTS_CANDIDATES 1
 #endif
-#include "stages/photon_end.h"
+#include "stages/histograms/photon_end.h"
 #include "stages/reach.h"
 #include "stages/variants.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/cuda/load.h"
+#include "kernels/load.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,7 @@
 /* How busy the multiprocessors of a GPU are, from the begins and ends of blocks, or from the times
- * in which they had a warp. This part needs no
- * CUDA. */
-#ifndef ICS_KERNELS_CUDA_LOAD_H
-#define ICS_KERNELS_CUDA_LOAD_H
+ * in which they had a warp. This part needs no CUDA. */
+#ifndef ICS_KERNELS_LOAD_H
+#define ICS_KERNELS_LOAD_H
 
 #include "kernels/cuda/device/block_spans.h"
 #include "kernels/cuda/device/busy_times.h"

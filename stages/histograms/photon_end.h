@@ -1,13 +1,13 @@
-/* What histograms of photons count (stages/photon_histogram.h): the quantities of a photon at its
- * end, whether it is absorbed, hits a module, leaves the world, cannot reach a module any more or
- * is stopped; and those of each of its segments. */
-#ifndef ICS_STAGES_PHOTON_END_H
-#define ICS_STAGES_PHOTON_END_H
+/* What histograms of photons count (stages/histograms/photon_histogram.h): the quantities of a
+ * photon at its end, whether it is absorbed, hits a module, leaves the world, cannot reach a module
+ * any more or is stopped; and those of each of its segments. */
+#ifndef ICS_STAGES_HISTOGRAMS_PHOTON_END_H
+#define ICS_STAGES_HISTOGRAMS_PHOTON_END_H
 
 #include "stages/direction.h"
+#include "stages/histograms/photon_histogram.h"
 #include "stages/optics.h"
 #include "stages/photon.h"
-#include "stages/photon_histogram.h"
 #include "stages/tables.h"
 
 /* A photon at its end. */
