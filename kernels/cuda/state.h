@@ -182,13 +182,16 @@ typedef struct ics_lane_memory {
      */
     uint32_t *recorded;
     /* [capacity] wavefront: what propagate reads of an identity (slot_words.h), the segment between
-     * propagate and scatter (segment_words.h), in birefringent or anisotropic ice the height of its
-     * start among the layers (m), and the begin of a segment that may touch a module, or of all
-     * segments if they are counted. */
+     * propagate and scatter (segment_words.h), and in birefringent or anisotropic ice the height of
+     * its start among the layers (m). */
     ics_pair *extract;
     uint32_t *segment;
     float *height;
-    ics_word *begin;
+    union {              /* no schedule has both, and parameters of a kernel are short */
+        ics_word *begin; /* [capacity] wavefront: the begin of a segment that may touch a module, or
+                            of all segments if they are counted */
+        uint32_t *cursors; /* [capacity][2] schedules that take steps: emission, photons made */
+    };
     uint32_t *candidates; /* [capacity / 32][2] wavefront, a bit per slot: its segment may reach a
                              module; for waves with an even and an odd number in the trip */
     uint32_t *vacant;     /* [capacity / 32] loops, a bit per slot: the slot is free */
@@ -197,7 +200,6 @@ typedef struct ics_lane_memory {
     uint32_t *offsets;       /* as many as emissions: photons of the batch before the emission */
     uint32_t *starts;        /* [ICS_LANE_BATCHES][start_count] emission (within the batch) of every
                                 ICS_START_STRIDE-th photon, and of the last */
-    uint32_t *cursors;       /* [capacity][2] schedules that take steps: emission, photons made */
     ics_launch *launch;
     ics_launch_progress *progress;
     ics_share *shares; /* [ICS_SHARES] */

@@ -44,12 +44,15 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->random = filled(slots * sizeof(ice_random), 0x7f);
     memory->extract = filled(slots * sizeof(ics_pair), 0xff);
     memory->segment = filled(slots * sizeof(uint32_t), 0xff);
-    memory->begin = filled(slots * sizeof(ics_word), 0x7f);
     memory->height = filled(slots * sizeof(float), 0x7f);
     memory->recorded = filled(slots * sizeof(uint32_t), 0);
     memory->candidates = filled(2 * slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
-    memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
+    if (row->columns & ICS_COLUMN_CURSORS) {
+        memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
+    } else {
+        memory->begin = filled(slots * sizeof(ics_word), 0x7f);
+    }
     memory->leftovers = filled(slots / 32 * sizeof(ics_leftover), 0);
     memory->emissions = filled(sizeof(ice_emission) * ICS_LANE_BATCHES * GRID_BATCH, 0x7f);
     memory->offsets = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * GRID_BATCH, 0x7f);
@@ -66,10 +69,10 @@ void grid_lane_free(grid_lane *self)
 {
     ics_lane_memory *memory = &self->memory;
     void *const pieces[] = {
-        memory->position,  memory->direction,  memory->identity, memory->segment, memory->recorded,
-        memory->vacant,    memory->candidates, memory->cursors,  memory->offsets, memory->starts,
-        memory->emissions, memory->leftovers,  memory->random,   memory->extract, memory->height,
-        memory->begin,     self->launch.hits};
+        memory->position, memory->direction, memory->identity,   memory->segment,
+        memory->recorded, memory->vacant,    memory->candidates, memory->cursors,
+        memory->offsets,  memory->starts,    memory->emissions,  memory->leftovers,
+        memory->random,   memory->extract,   memory->height,     self->launch.hits};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }
