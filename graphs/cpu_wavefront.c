@@ -48,7 +48,7 @@ static void uncount_dropped(const ics_wave *wave)
 static void count_segments(ics_graph *graph)
 {
     const ics_wave *wave = &graph->wave;
-    const float *heights = graph->tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+    const float *heights = ics_heights(graph->tables, wave);
     for (uint32_t i = 0; graph->segments.axes != NULL && i < wave->count; ++i) {
         if (wave->fate[i] != ICE_LEFT) {
             const ice_segment_end segment = {wave->x[i], wave->y[i],

@@ -69,6 +69,13 @@ typedef struct ics_wave {
 
 #define ICS_WAVE_ALIGNMENT 16u
 
+/* Returns the column with the heights of the photons among the layers (m), which propagate fills.
+ */
+ICE_FN const float *ics_heights(const ice_tables *tables, const ics_wave *wave)
+{
+    return tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+}
+
 /* Bytes of one slot in all columns. */
 enum {
     ICS_WAVE_SLOT_BYTES = 0

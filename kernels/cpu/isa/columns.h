@@ -129,12 +129,6 @@ static uint32_t ics_queue_flagged(const ics_wave *wave, uint32_t mask)
     return queued;
 }
 
-/* Returns the column with the heights of the photons among the layers (m). */
-static const float *ics_heights(const ice_tables *tables, const ics_wave *wave)
-{
-    return tables->features & ICE_HAS_TILT ? wave->height : wave->z;
-}
-
 /* Returns the flags of a slot. Only a living photon may collide. */
 ICE_FN uint32_t ics_flags_pack(const ice_bounce *bounce, uint32_t fate)
 {

@@ -71,8 +71,9 @@ ICE_FN uint32_t gpu_segment_fate(uint32_t segment)
     return gpu_segment_is_dropped(segment) ? (uint32_t)ICE_LEFT : segment - GPU_STATE_FIRST;
 }
 
-/* The bounce of a photon that continues. `height` is that of propagate, `absorption` the absorption
- * depth that is left at the end of the segment; scatter passes 0, because it does not change it. */
+/* The bounce of a photon that continues. `height` is that of propagate. `absorption` is the
+ * absorption depth that is left at the end of the segment; it has no meaning in the kernel scatter,
+ * which does not read the way of a photon. */
 ICE_FN ice_bounce gpu_segment_unpack(uint32_t segment, float absorption, float height)
 {
     ice_bounce bounce;

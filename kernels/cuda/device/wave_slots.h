@@ -12,7 +12,7 @@ ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
     return lane->progress->trips * ICS_WAVES_PER_TRIP + wave;
 }
 
-/* A photon of wavefront in a slot (slot_words.h). */
+/* The column of the ways of photons (slot_words.h). */
 ICE_FN ics_pair *gpu_ways(const ics_lane_memory *lane)
 {
     return (ics_pair *)lane->random;

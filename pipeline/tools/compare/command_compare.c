@@ -96,9 +96,7 @@ static int look(const ics_arguments *given, const icestream_config *config,
     return ics_microscope_look(microscope, &request, error);
 }
 
-/* Counts first, if that is asked for, because a comparison may take long, and profilers may be
- * missing.
- */
+/* Counts first, if that is asked for: a comparison may take long, and profilers may be missing. */
 static int compare(const ics_arguments *given, const icestream_config *config,
                    const icestream_config *against, icestream_error *error)
 {
