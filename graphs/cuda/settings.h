@@ -6,7 +6,7 @@
 #include "graphs/gpu.h"
 #include "graphs/schedule.h"
 
-enum { ICS_DEFINITIONS_SIZE = 8192 };
+enum { ICS_DEFINITIONS_SIZE = 16384 };
 
 /* The properties of device and ice that defaults depend on. */
 typedef struct ics_gpu_limits {

@@ -1,6 +1,7 @@
 #include "kernels/cuda/specialise.h"
 
 #include "kernels/cuda/device/special.h"
+#include "stages/maths.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,11 +21,10 @@ static void define(writer *to, const char *name, const char *type, int64_t value
     to->length += (size_t)length;
 }
 
-static void define_check(writer *to)
+static void write_text(writer *to, const char *text)
 {
     const size_t left = to->length < to->size ? to->size - to->length : 0;
-    to->length +=
-        (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "#define ICE_CHECK\n");
+    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "%s", text);
 }
 
 int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size)
@@ -119,6 +119,22 @@ static void define_photons(writer *to, const ice_photon_axes *axes)
     append(to, "\n#define GPU_SPECIAL_PHOTON_WAYS ", has_ways, "\n");
 }
 
+/* The numbers that are read at every bounce, as their bits, so that no digit is lost. */
+static void define_numbers(writer *to, const ice_tables *tables)
+{
+    write_text(to, "#define GPU_SPECIAL_NUMBERS(ROW)");
+#define NUMBER(member) append(to, " ROW(" #member ", ", (uint32_t)ice_bits(tables->member), "u)");
+    GPU_CONSTANT_NUMBERS(NUMBER)
+#undef NUMBER
+    for (int32_t k = 0; k < tables->tilt.nodes_u - 1 && k < ICE_TILT_STRETCHES; ++k) {
+        append(to, " ROW(tilt.few[", (uint32_t)k, "].inverse_width, ");
+        append(to, "", (uint32_t)ice_bits(tables->tilt.few[k].inverse_width), "u)");
+        append(to, " ROW(tilt.few[", (uint32_t)k, "].offset, ");
+        append(to, "", (uint32_t)ice_bits(tables->tilt.few[k].offset), "u)");
+    }
+    write_text(to, "\n");
+}
+
 int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
                    size_t size)
 {
@@ -130,6 +146,7 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #define TABLE(name, member) define(&to, #name, "", tables->member);
     GPU_SPECIAL_TABLES(TABLE)
 #undef TABLE
+    define_numbers(&to, tables);
 #define OPTION(name, member) define(&to, #name, "", options->member);
     GPU_SPECIAL_OPTIONS(OPTION)
 #undef OPTION
@@ -137,7 +154,7 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
         define_photons(&to, &options->photons);
     }
     if (options->check) {
-        define_check(&to);
+        write_text(&to, "#define ICE_CHECK\n");
     }
     if (options->clocks > 0) {
         append(&to, "#define GPU_CLOCKS ", options->clocks, "\n");

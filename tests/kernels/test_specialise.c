@@ -2,16 +2,20 @@
  * histograms of photons. test_kernels_photons.c shows what kernels make of them.
  *
  * How to join: a definition that is not always there joins with a test of its text. */
+#include "graphs/cuda/settings.h"
 #include "kernels/cuda/specialise.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
+#include <math.h>
 #include <string.h>
+
+/* All definitions; as long as those of a run may be (graphs/cuda/settings.h). */
+static char text[ICS_DEFINITIONS_SIZE];
 
 /* Returns the definitions of histograms of photons; "" if there are none. */
 static const char *definitions_of(const ice_photon_axes *axes)
 {
-    static char text[8192];
     const ice_tables tables = {.layer_count = 1};
     const ics_special_options options = {.block = 128, .photons = *axes};
     ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
@@ -92,6 +96,23 @@ START_TEST(the_longest_definitions_fit)
         memset(axes.items[i].edges, 0xff, sizeof axes.items[i].edges);
     }
     ck_assert_uint_lt(strlen(definitions_of(&axes)), 4096);
+    ck_assert_uint_lt(strlen(text), 4096 + 6144);
+}
+END_TEST
+
+/* A number stands there with all its bits, also one that is not finite. */
+START_TEST(numbers_are_constants)
+{
+    ice_tables tables = {.thickness = 10.0f, .absorb_above = INFINITY};
+    tables.tilt.nodes_u = 2;
+    tables.tilt.few[0].offset = -1.0f;
+    const ics_special_options options = {.block = 128};
+    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "#define GPU_SPECIAL_NUMBERS(ROW) ROW("));
+    ck_assert_ptr_nonnull(strstr(text, " ROW(thickness, 1092616192u)"));
+    ck_assert_ptr_nonnull(strstr(text, " ROW(absorb_above, 2139095040u)"));
+    ck_assert_ptr_nonnull(strstr(text, " ROW(tilt.few[0].offset, 3212836864u)"));
+    ck_assert_ptr_null(strstr(text, "tilt.few[1]"));
 }
 END_TEST
 
@@ -104,5 +125,6 @@ ICS_TEST_MAIN("specialise")
     tcase_add_test(tests, segments_have_a_list);
     tcase_add_test(tests, candidates_have_a_mark);
     tcase_add_test(tests, the_longest_definitions_fit);
+    tcase_add_test(tests, numbers_are_constants);
     suite_add_tcase(suite, tests);
 }

@@ -57,6 +57,11 @@ ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
 #define GPU_SET(name, member) tables.member = GPU_SPECIAL_##name;
     GPU_SPECIAL_TABLES(GPU_SET)
 #undef GPU_SET
+#if defined(GPU_SPECIAL_NUMBERS)
+#define GPU_SET_NUMBER(member, bits) tables.member = ice_from_bits((int32_t)bits);
+    GPU_SPECIAL_NUMBERS(GPU_SET_NUMBER)
+#undef GPU_SET_NUMBER
+#endif
     return tables;
 }
 

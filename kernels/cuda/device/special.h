@@ -1,7 +1,7 @@
 /* The constants for which the kernels of a run are compiled, one row each, in the common subset of
  * C11 and CUDA C. kernels/cuda/specialise.c defines GPU_SPECIAL_NAME for every row in front of the
- * sources of the kernels. Values of the ice and the seed are not among them, so that a cached
- * program serves all runs with the same features and sizes.
+ * sources of the kernels. The coefficients of the layers and the seed are not among them, so that
+ * a cached program serves many runs.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_SPECIAL_H
 #define ICS_KERNELS_CUDA_DEVICE_SPECIAL_H
@@ -28,6 +28,78 @@
     ROW(TILT_U, tilt.nodes_u)                                                                      \
     ROW(TILT_V, tilt.nodes_v)                                                                      \
     ROW(TILT_CLAMP, tilt.clamp)
+
+/* ROW(member of ice_tables): the numbers that kernels read at every bounce. As constants they are
+ * part of the instructions; as parameters each of them would be an instruction of its own, a tenth
+ * of a bounce in all. kernels/cuda/specialise.c defines GPU_SPECIAL_NUMBERS(ROW), which is
+ * ROW(member, bits of the number) for each of them. */
+#define GPU_CONSTANT_NUMBERS(ROW)                                                                  \
+    ROW(bottom)                                                                                    \
+    ROW(thickness)                                                                                 \
+    ROW(inverse_thickness)                                                                         \
+    ROW(layer_of_zero)                                                                             \
+    ROW(absorb_above)                                                                              \
+    ROW(absorb_below)                                                                              \
+    GPU_SCATTER_NUMBERS(ROW, scatter)                                                              \
+    ROW(tilt.inverse_depth_step)                                                                   \
+    ROW(tilt.depth_of_zero)                                                                        \
+    ROW(tilt.ux)                                                                                   \
+    ROW(tilt.uy)                                                                                   \
+    ROW(tilt.u_of_zero)                                                                            \
+    ROW(tilt.vx)                                                                                   \
+    ROW(tilt.vy)                                                                                   \
+    ROW(tilt.v_of_zero)                                                                            \
+    ROW(tilt.cut_u)                                                                                \
+    ROW(tilt.cut_v)                                                                                \
+    ROW(tilt.known_from)                                                                           \
+    ROW(tilt.known_to)                                                                             \
+    ROW(tilt.known_low)                                                                            \
+    ROW(tilt.known_high)                                                                           \
+    GPU_STRETCHING_NUMBERS(ROW, even_anisotropy.to)                                                \
+    GPU_STRETCHING_NUMBERS(ROW, even_anisotropy.back)                                              \
+    GPU_FORM_NUMBERS(ROW, even_absorption.narrow)                                                  \
+    GPU_FORM_NUMBERS(ROW, even_absorption.wide)                                                    \
+    GPU_FORM_NUMBERS(ROW, absorption_form)                                                         \
+    ROW(absorption_exponent)                                                                       \
+    ROW(flow_x)                                                                                    \
+    ROW(flow_y)                                                                                    \
+    ROW(hole.radius)                                                                               \
+    ROW(hole.scattering_length)                                                                    \
+    ROW(hole.absorption_length)                                                                    \
+    ROW(hole.margin)                                                                               \
+    ROW(hole.absorption)                                                                           \
+    GPU_SCATTER_NUMBERS(ROW, hole.scatter)                                                         \
+    ROW(middle)                                                                                    \
+    ROW(half_height)                                                                               \
+    ROW(others_step)                                                                               \
+    ROW(others_less)                                                                               \
+    ROW(axis_radius)                                                                               \
+    ROW(cable_reach)                                                                               \
+    ROW(clearance_inverse_cell)                                                                    \
+    ROW(clearance_of_zero_x)                                                                       \
+    ROW(clearance_of_zero_y)
+
+#define GPU_SCATTER_NUMBERS(ROW, scatter)                                                          \
+    ROW(scatter.g)                                                                                 \
+    ROW(scatter.one_minus_g_squared)                                                               \
+    ROW(scatter.liu_exponent)                                                                      \
+    ROW(scatter.liu_fraction)                                                                      \
+    ROW(scatter.inverse_liu)                                                                       \
+    ROW(scatter.inverse_henyey)                                                                    \
+    ROW(scatter.parameters[0])                                                                     \
+    ROW(scatter.parameters[1])                                                                     \
+    ROW(scatter.parameters[2])                                                                     \
+    ROW(scatter.parameters[3])
+
+#define GPU_STRETCHING_NUMBERS(ROW, stretching)                                                    \
+    ROW(stretching.xx)                                                                             \
+    ROW(stretching.xy)                                                                             \
+    ROW(stretching.yy)
+
+#define GPU_FORM_NUMBERS(ROW, form)                                                                \
+    ROW(form.across)                                                                               \
+    ROW(form.along)                                                                                \
+    ROW(form.up)
 
 /* ROW(NAME, member of ics_special_options) */
 #define GPU_SPECIAL_OPTIONS(ROW)                                                                   \
