@@ -15,11 +15,10 @@ ICE_FN float ice_scatter_hg_sl(const ice_scatter_constants *constants, float u)
     const float f = constants->liu_fraction;
     const int32_t liu = u <= f;
     /* Both functions are computed, because the photons of one warp or vector nearly always need
-     * both. */
+     * both. Outside of its part of the numbers, a function gives some number that is not used. */
     const float stretched = ice_min(u * constants->inverse_liu, 1.0f);
-    const float from_liu = ice_scatter_sl(constants, liu ? stretched : 1.0f);
-    const float from_henyey =
-        ice_henyey_greenstein(constants, liu ? 0.0f : (u - f) * constants->inverse_henyey);
+    const float from_liu = ice_scatter_sl(constants, stretched);
+    const float from_henyey = ice_henyey_greenstein(constants, (u - f) * constants->inverse_henyey);
     return liu ? from_liu : from_henyey;
 }
 

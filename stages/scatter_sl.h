@@ -9,7 +9,7 @@
 /* 1 - cos; u in (0, 1]. */
 ICE_FN float ice_scatter_sl(const ice_scatter_constants *constants, float u)
 {
-    return -2.0f * ice_expm1(constants->liu_exponent * ice_log(u));
+    return ice_twice_less_power(u, constants->liu_exponent);
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
