@@ -121,7 +121,7 @@ typedef struct ice_passage {
     float scattering; /* scattering depth left; no meaning after the last layer */
     float stretch;    /* length per height */
     int32_t layer;    /* the layer that the segment leaves */
-    int32_t up;       /* 1: upwards, 0: downwards */
+    int32_t step;     /* 1: upwards, -1: downwards */
 } ice_passage;
 
 /* Moves to the face at which a segment leaves its first layer. start.nz is not 0, because a
@@ -138,7 +138,7 @@ ICE_FN ice_passage ice_pass_first_layer(const ice_tables *tables, ice_segment_st
     const float absorption =
         fmaf(-ice_absorption(optics, row->dust, row->ice), length, start.absorption);
     const ice_passage passage = {
-        {length, absorption}, scattering, stretch, layer, start.nz > 0.0f ? 1 : 0};
+        {length, absorption}, scattering, stretch, layer, start.nz > 0.0f ? 1 : -1};
     return passage;
 }
 
@@ -146,8 +146,8 @@ ICE_FN ice_passage ice_pass_first_layer(const ice_tables *tables, ice_segment_st
  * end of that layer. The function has no branch, so that a loop over photons vectorises. */
 ICE_FN int32_t ice_pass_layer(const ice_tables *tables, ice_optics optics, ice_passage *passage)
 {
-    const int32_t layer = passage->layer + passage->up + passage->up - 1;
-    const int32_t last = -passage->up & (tables->layer_count - 1);
+    const int32_t layer = passage->layer + passage->step;
+    const int32_t last = passage->step > 0 ? tables->layer_count - 1 : 0;
     /* With a signed index a GPU would compute the address in more steps. */
     const ice_layer_row *row = &tables->layers[(uint32_t)layer];
     const float b = ice_scattering(optics, row->scattering, row->bubbles);
