@@ -163,13 +163,14 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
     const float clearance = ice_clearance(tables, photon->x, photon->y);
     const float distance = ice_least_distance(tables, clearance, photon->z);
     const float height = ice_height(tables, photon->x, photon->y, photon->z);
-    if (ice_is_dropped(tables, photon, distance, height, optics)) {
-        return 0;
-    }
+    const int32_t dropped = ice_is_dropped(tables, photon, distance, height, optics);
     bounce->height = height;
     const ice_segment segment = ice_find_segment(
         propagate, tables, ice_segment_start_of(photon, height, ice_depth_of(random), optics),
         photon, clearance);
+    if (dropped) {
+        return 0;
+    }
     bounce->length = segment.length;
     bounce->absorption = segment.absorption;
     ice_limit_segment(tables, photon, distance, bounce);

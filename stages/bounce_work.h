@@ -35,14 +35,15 @@ ICE_FN ice_work ice_start_bounce_in_ice(ice_variant propagate, const ice_tables 
     const float clearance = ice_clearance(tables, photon->x, photon->y);
     const float distance = ice_least_distance(tables, clearance, photon->z);
     const float height = ice_height(tables, photon->x, photon->y, photon->z);
-    if (ice_is_dropped(tables, photon, distance, height, optics)) {
-        return ICE_WORK_NONE;
-    }
+    const int32_t dropped = ice_is_dropped(tables, photon, distance, height, optics);
     const ice_tables open = ice_without_columns(tables);
     bounce->height = height;
     const ice_segment segment = ice_find_segment(
         propagate, &open, ice_segment_start_of(photon, height, ice_depth_of(random), optics),
         photon, clearance);
+    if (dropped) {
+        return ICE_WORK_NONE;
+    }
     /* A segment that ends this close to a column counts as one that meets it, because rounding may
      * put the end into the column. */
     const float doubt = 1e-3f;
