@@ -23,6 +23,7 @@
     ROW(KEEP_HIT_PHOTONS, keep_hit_photons)                                                        \
     ROW(REACH_CULL, reach_cull)                                                                    \
     ROW(BOUNDED, bounded)                                                                          \
+    ROW(BOUNCE_LIMIT, bounce_limit)                                                                \
     ROW(FEATURES, features)                                                                        \
     ROW(TILT_ROWS, tilt.depth_rows)                                                                \
     ROW(TILT_U, tilt.nodes_u)                                                                      \
