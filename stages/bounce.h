@@ -81,16 +81,9 @@ ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tab
         factor = ice_absorption_factor_along(tables, start.z, n);
         start.absorption *= factor.inverse;
     }
-    /* The first statements are ice_propagate() of a built-in variant. As a call, they would give
-     * the kernels of a GPU other instructions. */
-    int32_t leaves;
-    ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
-    if (leaves) {
-        segment = ice_propagate_beyond(propagate, tables, start);
-    }
-    if (ice_propagates_all(propagate)) {
-        segment = ice_propagate(propagate, tables, start);
-    }
+    ice_segment segment = ice_propagates_all(propagate)
+                              ? ice_propagate(propagate, tables, start)
+                              : ice_propagate_built_in(propagate, tables, start);
     if (tables->features & ICE_HAS_HOLES &&
         ice_may_meet_hole(tables, clearance, n, segment.length)) {
         segment = ice_through_holes(propagate, tables, start, photon, factor.factor);

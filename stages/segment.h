@@ -32,27 +32,62 @@ ICE_FN float ice_to_face(const ice_layer_row *row, ice_segment_start start)
     return fabsf((start.nz > 0.0f ? high : low) - start.z);
 }
 
+/* A segment on its way through layers: the end that it has reached, and the depths left there. */
+typedef struct ice_passage {
+    ice_segment segment;
+    float scattering; /* scattering depth left; no meaning after the last layer */
+    float stretch;    /* length per height */
+    int32_t layer;    /* the layer that the segment leaves */
+    int32_t step;     /* 1: upwards, -1: downwards */
+} ice_passage;
+
+/* Moves to the face at which a segment would leave its first layer. Both depths left there are
+ * above 0 if it does; a horizontal segment has none. */
+ICE_FN ice_passage ice_pass_first_layer(const ice_tables *tables, ice_segment_start start)
+{
+    const ice_optics optics = start.optics;
+    const int32_t layer = ice_layer_at(tables, start.z);
+    const ice_layer_row *row = &tables->layers[layer];
+    const float stretch = ice_inverse(fabsf(start.nz));
+    const float length = ice_to_face(row, start) * stretch;
+    const float scattering =
+        fmaf(-ice_scattering(optics, row->scattering, row->bubbles), length, start.scattering);
+    const float absorption =
+        fmaf(-ice_absorption(optics, row->dust, row->ice), length, start.absorption);
+    const ice_passage passage = {
+        {length, absorption}, scattering, stretch, layer, start.nz > 0.0f ? 1 : -1};
+    return passage;
+}
+
+/* Whether a segment leaves its first layer; `passage` is that of ice_pass_first_layer(). */
+ICE_FN int32_t ice_leaves_first_layer(const ice_passage *passage)
+{
+    return ice_min(passage->scattering, passage->segment.absorption) > 0.0f ? 1 : 0;
+}
+
+/* Returns the rest of a segment that has these depths left and ends in a layer with the
+ * coefficients b and a (1/m). Absorption and a scatter at the same distance are an absorption. */
+ICE_FN ice_segment ice_end_in_layer(float b, float a, float scattering, float absorption)
+{
+    const float to_scatter = ice_ratio(scattering, b);
+    const float to_absorption = ice_ratio(absorption, a);
+    const float left = fmaf(-a, to_scatter, absorption);
+    const ice_segment rest = {left > 0.0f ? to_scatter : to_absorption, ice_max(left, 0.0f)};
+    return rest;
+}
+
 /* Returns the segment as if its first layer had no end. Sets *leaves to 1 if the segment leaves the
  * layer; the result has no meaning then. About 80 % of all segments stay in their layer
  * (physics.md 5.3). The function has no branch, so that a loop over photons vectorises. */
 ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_segment_start start,
                                         int32_t *leaves)
 {
-    const int32_t layer = ice_layer_at(tables, start.z);
-    const ice_layer_row *row = &tables->layers[layer];
-    const float b = ice_scattering(start.optics, row->scattering, row->bubbles);
-    const float a = ice_absorption(start.optics, row->dust, row->ice);
-    const float to_scatter = ice_ratio(start.scattering, b);
-    const float to_absorption = ice_ratio(start.absorption, a);
-    const float left = fmaf(-a, to_scatter, start.absorption);
-
-    /* Absorption and a scatter at the same distance are an absorption. */
-    ice_segment segment;
-    segment.length = left > 0.0f ? to_scatter : to_absorption;
-    segment.absorption = ice_max(left, 0.0f);
-
-    *leaves = fabsf(start.nz) * segment.length > ice_to_face(row, start) ? 1 : 0;
-    return segment;
+    const ice_passage passage = ice_pass_first_layer(tables, start);
+    const ice_layer_row *row = &tables->layers[passage.layer];
+    *leaves = ice_leaves_first_layer(&passage);
+    return ice_end_in_layer(ice_scattering(start.optics, row->scattering, row->bubbles),
+                            ice_absorption(start.optics, row->dust, row->ice), start.scattering,
+                            start.absorption);
 }
 
 #endif

@@ -144,6 +144,19 @@ ICE_FN int32_t ice_propagates_all(ice_variant variant)
 #endif
 }
 
+/* Returns the segment from a start by a built-in variant. Only `cumulative` computes the layer
+ * after the first one together with it; the results do not depend on that. */
+ICE_FN ice_segment ice_propagate_built_in(ice_variant variant, const ice_tables *tables,
+                                          ice_segment_start start)
+{
+    if (variant == ICE_propagate_cumulative) {
+        return ice_segment_in_layers(tables, start);
+    }
+    int32_t leaves;
+    const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
+    return leaves ? ice_propagate_beyond(variant, tables, start) : segment;
+}
+
 /* Returns the segment from a start, in ice without columns. All built-in variants share the
  * shortcut for a segment that stays in its layer. A user's header decides about every segment. */
 ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables,
@@ -158,12 +171,7 @@ ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables,
         return ICE_CHECKED_SEGMENT(ice_propagate_custom(tables, start), start);
     }
 #endif
-    int32_t leaves;
-    ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
-    if (leaves) {
-        segment = ice_propagate_beyond(variant, tables, start);
-    }
-    return ICE_CHECKED_SEGMENT(segment, start);
+    return ICE_CHECKED_SEGMENT(ice_propagate_built_in(variant, tables, start), start);
 }
 
 #define ICE_COLLIDE_CASE(stage, name, yaml, text)                                                  \
