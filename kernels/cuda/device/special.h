@@ -31,7 +31,7 @@
     ROW(TILT_CLAMP, tilt.clamp)
 
 /* ROW(member of ice_tables): the numbers that kernels read at every bounce. As constants they are
- * part of the instructions; as parameters each of them would be an instruction of its own, a tenth
+ * part of the instructions; as parameters each of them would be one more instruction, a tenth
  * of a bounce in all. kernels/cuda/specialise.c defines GPU_SPECIAL_NUMBERS(ROW), which is
  * ROW(member, bits of the number) for each of them. */
 #define GPU_CONSTANT_NUMBERS(ROW)                                                                  \
