@@ -321,6 +321,14 @@ typedef struct ice_molecule_constants {
     float inverse_rest; /* 1 / (1 - fraction), 0 if that is 1 */
 } ice_molecule_constants;
 
+/* Constants of Henyey-Greenstein in hg-sl, for fast maths: with q = 1 / (begin - slope u),
+ * 1 - cos is factor (q^2 - 1). This is the formula of physics.md 7.1 in u, with other names. */
+typedef struct ice_mixture_constants {
+    float no_fraction; /* 0: no molecules */
+    float begin, slope;
+    float factor; /* (1 - g)^2 / (2 g); 0: this form would lose digits, so it is not for this g */
+} ice_mixture_constants;
+
 /* Constants of the scattering functions (physics.md 7), computed in double. A run has one variant,
  * so that what only one of them needs shares its memory: these constants are parameters of every
  * kernel of a GPU. */
@@ -333,6 +341,7 @@ typedef struct ice_scatter_constants {
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
     union {
         ice_molecule_constants molecules;         /* of a variant that declares no parameters */
+        ice_mixture_constants mixture;            /* if there are no molecules and no parameters */
         float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
     };
 } ice_scatter_constants;
