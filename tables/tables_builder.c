@@ -85,15 +85,13 @@ ice_sum ics_tables_split_sum(double value)
 _Static_assert((int)ICE_SCATTER_PARAMETERS == (int)ICE_PARAMETERS_MAX,
                "stages have room for all parameters of a medium");
 
-/* 1 + g - 2 g v with v = (u - f) / (1 - f) is (1 + g) (begin - slope u). */
+/* 1 + g - 2 g v with v = (u - f) / (1 - f) is (1 + g) (1 + slope (f - u)). */
 static ice_mixture_constants mixture_of(double g, double f)
 {
-    ice_mixture_constants constants = {0.0f, 0.0f, 0.0f, 0.0f};
-    if (fabs(g) >= 0.1 && fabs(g) <= 0.97 && f < 1.0) {
-        const double slope = 2.0 * g / ((1.0 - f) * (1.0 + g));
-        constants.begin = (float)(1.0 + slope * f);
-        constants.slope = (float)slope;
+    ice_mixture_constants constants = {0.0f, 0.0f, 1.0f, 0.0f};
+    if (fabs(g) >= 0.5 && fabs(g) <= 0.97 && f < 1.0) {
         constants.factor = (float)((1.0 - g) * (1.0 - g) / (2.0 * g));
+        constants.slope = (float)(2.0 * g / ((1.0 - f) * (1.0 + g)));
     }
     return constants;
 }

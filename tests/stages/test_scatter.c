@@ -235,7 +235,7 @@ END_TEST
 START_TEST(mixture_for_fast_maths)
 {
     static const double pairs[][2] = {{0.9, 0.35}, {0.9, 0.0},  {0.97, 0.9},
-                                      {0.1, 0.35}, {-0.5, 0.2}, {0.8, 0.999}};
+                                      {0.5, 0.35}, {-0.5, 0.2}, {0.8, 0.99}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
         const ice_scatter_constants constants = constants_of(pairs[i][0], pairs[i][1]);
         const ice_mixture_constants mixture = constants.mixture;
@@ -246,7 +246,8 @@ START_TEST(mixture_for_fast_maths)
             if (u <= constants.liu_fraction) {
                 continue;
             }
-            const float q = 1.0f / fmaf(-mixture.slope, u, mixture.begin);
+            const float begin = fmaf(mixture.slope, constants.liu_fraction, 1.0f);
+            const float q = 1.0f / fmaf(-mixture.slope, u, begin);
             const double x = (double)fmaf(mixture.factor * q, q, -mixture.factor);
             const double exact = exact_henyey(pairs[i][0], (1.0 - (double)u) / (1.0 - f));
             worst = fmax(worst, fabs(x - exact) / (exact + 1e-3));
