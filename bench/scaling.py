@@ -10,9 +10,14 @@ have at least 100 photons per step. Every point runs --repeat times and its fast
 compile kernels. --photons: the number of photons of a point, 1e9 suits a GPU and 1e6 a CPU; a point has at most 2e7 steps
 and at least one photon per step, so points with few photons per step have fewer photons. The files of a run are in the
 folder of temporary files (TMPDIR), which should be in memory.
+
+Before the table are two times of the run of one photon, from the start of the process, by the journal of the run: the
+run begins, and the hits of its only batch are in their file. The second one is an upper limit of the time to the first
+photon, because it has the end of the hit file in it. `--points ""` prints these times alone.
 """
 
 import argparse
+import datetime
 import json
 import os
 import shutil
@@ -67,6 +72,17 @@ def fastest(options, steps, per_step, settings):
     return min(runs, key=lambda figures: figures["wall"])
 
 
+def journal_times(folder, began):
+    """Returns {event: time (s) after `began` (s since 1970)} of the events of a run of one step file."""
+    times = {}
+    with open(os.path.join(folder, "run.journal")) as file:
+        for line in file:
+            event = json.loads(line)
+            moment = datetime.datetime.strptime(event["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
+            times[event["event"]] = moment.replace(tzinfo=datetime.timezone.utc).timestamp() - began
+    return times
+
+
 def run(options, steps, per_step, settings):
     """Runs one point once. Returns its figures."""
     folder = tempfile.mkdtemp(prefix="icestream-scaling-")
@@ -76,7 +92,7 @@ def run(options, steps, per_step, settings):
         settings = ["workload.kind=cascade", *settings]
     for text in settings + options.set:
         command += ["--set", text]
-    began = time.monotonic()
+    began, began_at = time.monotonic(), time.time()
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     wall = time.monotonic() - began
     if done.returncode != 0:
@@ -84,11 +100,14 @@ def run(options, steps, per_step, settings):
         sys.exit("%s\nended with status %d:\n%s" % (" ".join(command), done.returncode, done.stderr))
     with open(os.path.join(folder, "summary.json")) as file:
         summary = json.load(file)
+    times = journal_times(folder, began_at)
     shutil.rmtree(folder)
     account, device = summary["account"], summary["device"]
     gpu = device.get("gpu") or {}
     return {
         "wall": wall,
+        "begins": times["start"],
+        "committed": times["done"],
         "photons": account["created"],
         "hits": account["hits"],
         "bounces": account["bounces"],
@@ -106,8 +125,11 @@ def compare(what, rows):
 
 def measure(options, folder):
     """Runs all points and prints their rows. Returns {group: [(time per photon, name, photons per step)]}."""
-    common = fastest(options, 1, 1, [])["wall"]
-    print("The column `start` is the wall time of a run of one photon, which is subtracted in the columns `each`.\n")
+    one = fastest(options, 1, 1, [])
+    common = one["wall"]
+    print("The column `start` is the wall time of a run of one photon, which is subtracted in the columns `each`.")
+    print("This run begins after %.3f s, has its hits in their file" % one["begins"], end=" ")
+    print("after %.3f s, and ends after %.3f s.\n" % (one["committed"], common))
     columns = ("point", "photons", "hits per photon", "bounces", "start (s)", "wall (s)", "each photon (ns)")
     columns += ("each step (ns)", "kernels (ns)", "schedule")
     print("| %s |\n|%s" % (" | ".join(columns), " --- |" * len(columns)))
