@@ -148,7 +148,30 @@ static int fault_at(const icestream_config *config, const char *key, const char 
     return ICESTREAM_E_CONFIG;
 }
 
-/* Names that the coordinates do not have, axes twice or in another order. `text`: what is wrong. */
+/* Where coordinates have values. A bin that goes beyond has a wrong volume, and so a wrong fluence.
+ */
+static const struct {
+    const char *name;
+    double least, most;
+} ranges[] = {{"r", 0, 1e9}, {"rho", 0, 1e9}, {"cosine", -1, 1}, {"impact", -1, 1}};
+
+/* An axis that goes beyond the values of its coordinate. `text`: what is wrong. */
+static bool range_is_wrong(const ics_axis_config *axis, char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; ++i) {
+        const double least = ranges[i].least, most = ranges[i].most;
+        if (strcmp(axis->name, ranges[i].name) == 0 && (axis->from < least || axis->to > most)) {
+            snprintf(text, size,
+                     "axis %s: found from %g and to %g, expected a range within %g to %g",
+                     axis->name, axis->from, axis->to, least, most);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names that the coordinates do not have, axes twice or in another order, and ranges that the
+ * coordinates do not have. `text`: what is wrong. */
 static bool names_are_wrong(const icestream_config *config, ics_tabulate geometry, char *text,
                             size_t size)
 {
@@ -170,6 +193,9 @@ static bool names_are_wrong(const icestream_config *config, ics_tabulate geometr
                      "found the unit %.20s of axis %s, expected none, because units are for the "
                      "axes of a header (stages.tabulate: {source: path})",
                      axis->unit, axis->name);
+            return true;
+        }
+        if (range_is_wrong(axis, text, size)) {
             return true;
         }
     }

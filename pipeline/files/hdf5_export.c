@@ -153,7 +153,10 @@ static int export_table(ics_table_reader *reader, const char *to, hid_t file,
     } else {
         status = export_rows(reader, to, set, type, error);
     }
-    H5Dclose(set);
+    /* HDF5 writes the last rows here. */
+    if (H5Dclose(set) < 0 && !status) {
+        status = ics_hdf5_failed(to, ICESTREAM_E_OUTPUT, "cannot write rows", error);
+    }
     H5Tclose(type);
     return status;
 }
@@ -161,19 +164,11 @@ static int export_table(ics_table_reader *reader, const char *to, hid_t file,
 static int export_file(ics_table_reader *reader, const char *to, const char *part,
                        icestream_error *error)
 {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    /* HDF5 must not lock the .part, because the output holds the lock already. */
-    H5Pset_file_locking(access, 0, 1);
-    hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    H5Pclose(access);
+    hid_t file = ics_hdf5_create(part);
     if (file < 0) {
         return ics_hdf5_failed(to, ICESTREAM_E_OUTPUT, "cannot create", error);
     }
-    int status = export_table(reader, to, file, error);
-    if (H5Fclose(file) < 0 && !status) {
-        status = ics_hdf5_failed(to, ICESTREAM_E_OUTPUT, "cannot finish", error);
-    }
-    return status;
+    return ics_hdf5_finish(file, to, export_table(reader, to, file, error), error);
 }
 
 /* Standard input is one table, which may have a trailer: a dataset has a known number of rows. */
@@ -202,7 +197,8 @@ int ics_hdf5_export(const char *from, const char *to, bool force, icestream_erro
         status = ics_output_create(to, force, &output, error);
     }
     if (!status) {
-        ics_hdf5_silence before = ics_hdf5_be_silent();
+        ics_hdf5_reason reason;
+        ics_hdf5_silence before = ics_hdf5_keep_first(&reason);
         status = export_file(reader, to, ics_output_part(output), error);
         ics_hdf5_speak_again(&before);
     }

@@ -227,10 +227,7 @@ static bool put_writer(hid_t table_group)
 static int fill_file(const ics_table *table, const char *to, const char *part,
                      icestream_error *error)
 {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_file_locking(access, 0, 1); /* the output holds the lock already */
-    hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    H5Pclose(access);
+    hid_t file = ics_hdf5_create(part);
     if (file < 0) {
         return ics_hdf5_failed(to, ICESTREAM_E_OUTPUT, "cannot create", error);
     }
@@ -241,10 +238,7 @@ static int fill_file(const ics_table *table, const char *to, const char *part,
         status = ics_hdf5_failed(to, ICESTREAM_E_OUTPUT, "cannot write the table", error);
     }
     H5Gclose(group);
-    if (H5Fclose(file) < 0 && status == ICESTREAM_OK) {
-        status = ics_hdf5_failed(to, ICESTREAM_E_OUTPUT, "cannot finish", error);
-    }
-    return status;
+    return ics_hdf5_finish(file, to, status, error);
 }
 
 int ics_table_export_hdf5(const ics_table *table, const char *path, bool force,
@@ -252,7 +246,8 @@ int ics_table_export_hdf5(const ics_table *table, const char *path, bool force,
 {
     ics_output *output = NULL;
     ICS_TRY(ics_output_create(path, force, &output, error));
-    ics_hdf5_silence before = ics_hdf5_be_silent();
+    ics_hdf5_reason reason;
+    ics_hdf5_silence before = ics_hdf5_keep_first(&reason);
     int status = fill_file(table, path, ics_output_part(output), error);
     ics_hdf5_speak_again(&before);
     if (status == ICESTREAM_OK) {

@@ -84,6 +84,10 @@ static const struct {
      "table: {axes: [{name: r, unit: m, from: 0, to: 9, bins: 9}]}",
      "r.yaml:2:15: error: table.axes: found the unit m of axis r, expected none, because units are "
      "for the axes of a header (stages.tabulate: {source: path})"},
+    {"stages: {tabulate: spherical}\n"
+     "table: {axes: [{name: r, from: -5, to: 9, bins: 9}]}",
+     "r.yaml:2:15: error: table.axes: axis r: found from -5 and to 9, expected a range within 0 to "
+     "1e+09"},
 };
 
 START_TEST(keys_without_effect_are_errors)
