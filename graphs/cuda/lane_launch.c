@@ -205,8 +205,6 @@ static void update_photon_cells(ics_lane *lane, const ics_lane_launch *launch, u
             sums[cell] += counts[share * cells + cell];
         }
     }
-    ice_photon_add_usual(&lane->options->photons, lane->batches[index].result.account.bounces,
-                         sums);
 }
 
 /* Replaces the accounts of the batches by what the launch reports: the counts of a batch are sums

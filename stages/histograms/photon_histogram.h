@@ -4,12 +4,10 @@
  * Every quantity is a word of 32 bits that grows with it: a whole number, or the bits of a float
  * that is not negative. So one search finds the cell of any quantity.
  *
- * Most segments have the same word of a quantity, its usual one. A GPU counts the others only.
- *
  * How to join: a new quantity of photons is a row of ICE_PHOTON_QUANTITIES and a case in
  * ice_photon_word(). If it needs more of the photon than ice_photon_end holds, the kernels must
  * fill the new member. A new quantity of segments is a row of ICE_SEGMENT_QUANTITIES and a case in
- * ice_segment_word_with(), and its usual word is one of ice_usual_word().
+ * ice_segment_word_with().
  */
 #ifndef ICS_STAGES_HISTOGRAMS_PHOTON_HISTOGRAM_H
 #define ICS_STAGES_HISTOGRAMS_PHOTON_HISTOGRAM_H
@@ -79,31 +77,6 @@ ICE_FN uint32_t ice_photon_cell_in_row(uint32_t first, uint32_t bins, uint32_t w
 {
     const uint32_t behind = word - first < bins ? word - first : bins;
     return word < first ? 0 : behind + 1;
-}
-
-/* Returns the usual word of a quantity of segments: one layer, or no candidate. */
-ICE_FN uint32_t ice_usual_word(uint32_t quantity)
-{
-    return quantity == ICE_PHOTON_LAYERS ? 1 : 0;
-}
-
-/* Adds the segments with the usual words, which a GPU does not count, to the histograms of
- * segments: all `segments` without those that are counted. cells: [axes->cells], of photons that
- * have all ended. */
-ICE_FN void ice_photon_add_usual(const ice_photon_axes *axes, uint64_t segments, uint64_t *cells)
-{
-    for (uint32_t i = 0; i < axes->count; ++i) {
-        const ice_photon_axis *axis = &axes->items[i];
-        if (ice_counts_segments(axis->quantity)) {
-            uint64_t usual = segments;
-            for (uint32_t cell = 0; cell < axis->bins + 2; ++cell) {
-                usual -= cells[cell];
-            }
-            const uint32_t word = ice_usual_word(axis->quantity);
-            cells[ice_photon_cell(axis->edges, axis->bins, word)] += usual;
-        }
-        cells += axis->bins + 2;
-    }
 }
 
 #endif

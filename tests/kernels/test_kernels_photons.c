@@ -64,8 +64,6 @@ static void compare(const grid_setting *with, const ice_emission *emissions,
              with->hits, with->batch);
     ck_assert_msg(memcmp(&self.account, account, sizeof self.account) == 0,
                   "%s: the account differs", name);
-    const ice_photon_axes axes = compiled_axes();
-    ice_photon_add_usual(&axes, account->bounces, self.cells); /* as the host of a GPU does */
     for (uint32_t i = 0; i < GRID_PHOTON_CELLS; ++i) {
         ck_assert_msg(self.cells[i] == cells[i], "%s: cell %u: found %llu, expected %llu", name, i,
                       (unsigned long long)self.cells[i], (unsigned long long)cells[i]);

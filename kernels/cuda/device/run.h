@@ -185,20 +185,19 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t e
 #define GPU_SEGMENT_WORD(tables, quantity, segment) ice_layers_of(tables, segment)
 #endif
 
-/* The cell of a word in a histogram of segments. */
-#define GPU_SEGMENT_CELL(word, bins, first_edge, in_row)                                           \
-    (in_row ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins, word)                     \
-            : ice_photon_cell(edges + first_edge, bins, word))
+/* The cell of a segment in a histogram of segments. */
+#define GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row)                                       \
+    (in_row                                                                                        \
+         ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins,                              \
+                                  GPU_SEGMENT_WORD(tables, quantity, segment))                     \
+         : ice_photon_cell(edges + first_edge, bins, GPU_SEGMENT_WORD(tables, quantity, segment)))
 
-/* In a list of the histograms of segments: counts the segment, if its word is not the usual one,
- * because threads of a warp that add to the same cell wait for each other. The host adds the
- * segments with the usual word, ice_photon_add_usual(). A block may count more than 2^32 of
+/* In a list of the histograms of segments: counts the segment. A block may count more than 2^32 of
  * them in a launch: then these go to the cells of the lane. */
 #define GPU_ADD_SEGMENT(quantity, bins, first_cell, first_edge, in_row)                            \
     {                                                                                              \
-        const uint32_t word = GPU_SEGMENT_WORD(tables, quantity, segment);                         \
-        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(word, bins, first_edge, in_row);       \
-        if (word != ice_usual_word(quantity) && atomicAdd(&cells[cell], 1u) == 0xffffffffu) {      \
+        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row);   \
+        if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {                                          \
             atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);                  \
         }                                                                                          \
     }

@@ -313,16 +313,14 @@ ICE_FN void gpu_scatter_count(const ics_lane_memory *lane, bool ended, bool wait
 }
 
 #if defined(GPU_SPECIAL_SEGMENTS)
-/* In a list of the histograms of segments: adds the segments of the warp that have not the usual
- * word, as GPU_ADD_SEGMENT does. One thread adds all that are in the same cell. */
+/* In a list of the histograms of segments: adds the segments of the warp. Most of them are in the
+ * same few cells, so that one thread adds all that are in the same one. */
 #define GPU_ADD_SEGMENTS_OF_WARP(quantity, bins, first_cell, first_edge, in_row)                   \
     {                                                                                              \
-        const uint32_t word = GPU_SEGMENT_WORD(tables, quantity, segment);                         \
-        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(word, bins, first_edge, in_row);       \
-        const bool adds = counts && word != ice_usual_word(quantity);                              \
+        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row);   \
         const uint32_t peers =                                                                     \
-            __match_any_sync(0xffffffffu, adds ? batch * GPU_PHOTON_CELLS + cell : ICS_NOBODY);    \
-        if (adds && (peers & ((1u << threadIdx.x % 32) - 1)) == 0) {                               \
+            __match_any_sync(0xffffffffu, counts ? batch * GPU_PHOTON_CELLS + cell : ICS_NOBODY);  \
+        if (counts && (peers & ((1u << threadIdx.x % 32) - 1)) == 0) {                             \
             atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], (unsigned long long)__popc(peers)); \
         }                                                                                          \
     }
