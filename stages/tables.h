@@ -321,14 +321,13 @@ typedef struct ice_molecule_constants {
     float inverse_rest; /* 1 / (1 - fraction), 0 if that is 1 */
 } ice_molecule_constants;
 
-/* Constants of Henyey-Greenstein in hg-sl, for fast maths: with q = 1 / (1 + slope (f_SL - u)),
- * 1 - cos is factor (q^2 - 1). This is the formula of physics.md 7.1 in u. The first and the third
- * number are those of molecules that scatter nothing. */
+/* Henyey-Greenstein in hg-sl, for fast maths (physics.md 7.1): with q = 1 / (1 + slope (f_SL - u)),
+ * 1 - cos is factor (q^2 - 1). `zero` and `one` are the numbers of molecules that scatter nothing.
+ */
 typedef struct ice_mixture_constants {
-    float no_fraction; /* 0 */
+    float zero;
     float factor; /* (1 - g)^2 / (2 g); 0: this form would lose digits, so it is not for this g */
-    float one;    /* 1 */
-    float slope;  /* 2 g / ((1 - f_SL) (1 + g)) */
+    float one, slope; /* 2 g / ((1 - f_SL) (1 + g)) */
 } ice_mixture_constants;
 
 /* Constants of the scattering functions (physics.md 7), computed in double. A run has one variant,
