@@ -322,8 +322,7 @@ typedef struct ice_molecule_constants {
 } ice_molecule_constants;
 
 /* Henyey-Greenstein in hg-sl, for fast maths (physics.md 7.1): with q = 1 / (1 + slope (f_SL - u)),
- * 1 - cos is factor (q^2 - 1). `zero` and `one` are the numbers of molecules that scatter nothing.
- */
+ * 1 - cos is factor (q^2 - 1). `zero` and `one` are those of molecules that scatter nothing. */
 typedef struct ice_mixture_constants {
     float zero;
     float factor; /* (1 - g)^2 / (2 g); 0: this form would lose digits, so it is not for this g */
