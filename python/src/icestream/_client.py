@@ -188,7 +188,15 @@ class Client:
             if message.number < 0:
                 message.number = self._next
                 self._next += 1
-            message.sent += connection.send(message.bytes[message.sent:message.sent + _BLOCK])
+            try:
+                message.sent += connection.send(message.bytes[message.sent:message.sent + _BLOCK])
+            except (BrokenPipeError, ConnectionResetError):
+                # The run closed the connection. What it said before may still be there, such as the reason.
+                data = connection.recv(_BLOCK)
+                if not data:
+                    raise
+                self._received += data
+                return self._take()
         return {}
 
     def _take(self) -> Dict[int, Table]:
