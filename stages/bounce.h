@@ -363,14 +363,6 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
                                                        draw->azimuth, ice_stretch_in(&row, n), 0));
 }
 
-/* Moves a photon to the end of its segment, before the scatter. */
-ICE_FN void ice_finish_segment(const ice_bounce *bounce, ice_photon *photon)
-{
-    ice_advance(photon, bounce->length);
-    photon->absorption = bounce->absorption;
-    photon->scatters += 1;
-}
-
 /* The stage scatter of one photon: moves it to the end of its segment and gives it a new direction,
  * which has no meaning if the photon ends there. *random becomes the state of the next bounce.
  * *fate is the fate after collide, and the function replaces it by the fate at the end. */
@@ -385,7 +377,9 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
             ice_birefringence_along(tables, photon, bounce->height, bounce->length), bounce->length,
             ice_draw_deflection(tables, random));
     }
-    ice_finish_segment(bounce, photon);
+    ice_advance(photon, bounce->length);
+    photon->absorption = bounce->absorption;
+    photon->scatters += 1;
     *fate = ice_fate_at_end(*fate, bounce->leaves_world, bounce->absorption, bounce->is_last);
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
         ice_add_deflection(tables, &more, photon);
@@ -427,17 +421,11 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
             return -1;
         }
         *hits += (uint32_t)added;
-        if (active->fate != ICE_ALIVE) {
-            ICE_COUNT_SEGMENT(sink, tables, &active->photon, bounce.height, bounce.length);
-            ice_finish_segment(&bounce, &active->photon);
-            return 0;
-        }
     }
     ICE_COUNT_SEGMENT(sink, tables, &active->photon, bounce.height, bounce.length);
     ICE_CLOCK(SCATTER);
-    uint32_t fate = ICE_ALIVE;
-    ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->random, &fate);
-    active->fate = fate;
+    ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->random,
+                   &active->fate);
     return 0;
 }
 

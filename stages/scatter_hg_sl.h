@@ -9,31 +9,16 @@
 #include "stages/scatter_hg.h"
 #include "stages/scatter_sl.h"
 
-/* Henyey-Greenstein for u; of no use for u <= f_SL. */
-ICE_FN float ice_henyey_of_mixture(const ice_scatter_constants *constants, float u)
-{
-#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
-    const float factor = constants->mixture.factor;
-    if (factor != 0.0f) {
-        /* Half of the instructions; absolute error near the forward direction: 1e-8 at g = 0.9. */
-        const float slope = constants->mixture.slope;
-        const float q = ice_inverse(fmaf(-slope, u, fmaf(slope, constants->liu_fraction, 1.0f)));
-        return fmaf(factor * q, q, -factor);
-    }
-#endif
-    return ice_henyey_greenstein(constants,
-                                 (u - constants->liu_fraction) * constants->inverse_henyey);
-}
-
 /* 1 - cos; u in (0, 1]. */
 ICE_FN float ice_scatter_hg_sl(const ice_scatter_constants *constants, float u)
 {
     /* Both functions are computed, because the photons of one warp or vector nearly always need
      * both. Outside of its part of the numbers, a function gives some number that is not used. */
+    const float f = constants->liu_fraction;
     const float stretched = ice_min(u * constants->inverse_liu, 1.0f);
     const float from_liu = ice_scatter_sl(constants, stretched);
-    const float from_henyey = ice_henyey_of_mixture(constants, u);
-    return u <= constants->liu_fraction ? from_liu : from_henyey;
+    const float from_henyey = ice_henyey_greenstein(constants, (u - f) * constants->inverse_henyey);
+    return u <= f ? from_liu : from_henyey;
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

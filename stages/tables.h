@@ -321,14 +321,6 @@ typedef struct ice_molecule_constants {
     float inverse_rest; /* 1 / (1 - fraction), 0 if that is 1 */
 } ice_molecule_constants;
 
-/* Henyey-Greenstein in hg-sl, for fast maths (physics.md 7.1): with q = 1 / (1 + slope (f_SL - u)),
- * 1 - cos is factor (q^2 - 1). `zero` and `one` are those of molecules that scatter nothing. */
-typedef struct ice_mixture_constants {
-    float zero;
-    float factor; /* (1 - g)^2 / (2 g); 0: this form would lose digits, so it is not for this g */
-    float one, slope; /* 2 g / ((1 - f_SL) (1 + g)) */
-} ice_mixture_constants;
-
 /* Constants of the scattering functions (physics.md 7), computed in double. A run has one variant,
  * so that what only one of them needs shares its memory: these constants are parameters of every
  * kernel of a GPU. */
@@ -341,7 +333,6 @@ typedef struct ice_scatter_constants {
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
     union {
         ice_molecule_constants molecules;         /* of a variant that declares no parameters */
-        ice_mixture_constants mixture;            /* if there are no molecules and no parameters */
         float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
     };
 } ice_scatter_constants;

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "tables/tables_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,17 +84,6 @@ ice_sum ics_tables_split_sum(double value)
 _Static_assert((int)ICE_SCATTER_PARAMETERS == (int)ICE_PARAMETERS_MAX,
                "stages have room for all parameters of a medium");
 
-/* 1 + g - 2 g v with v = (u - f) / (1 - f) is (1 + g) (1 + slope (f - u)). */
-static ice_mixture_constants mixture_of(double g, double f)
-{
-    ice_mixture_constants constants = {0.0f, 0.0f, 1.0f, 0.0f};
-    if (fabs(g) >= 0.5 && fabs(g) <= 0.97 && f < 1.0) {
-        constants.factor = (float)((1.0 - g) * (1.0 - g) / (2.0 * g));
-        constants.slope = (float)(2.0 * g / ((1.0 - f) * (1.0 + g)));
-    }
-    return constants;
-}
-
 ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, double g, double f,
                                                    double r)
 {
@@ -107,9 +95,7 @@ ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, dou
         .inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f,
         .inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f,
     };
-    if (medium->scatter_count == 0 && r == 0.0) {
-        constants.mixture = mixture_of(g, f);
-    } else if (medium->scatter_count == 0) {
+    if (medium->scatter_count == 0) {
         constants.molecules =
             (ice_molecule_constants){.fraction = (float)r,
                                      .inverse = r > 0.0 ? (float)(1.0 / r) : 0.0f,

@@ -231,36 +231,6 @@ START_TEST(random_numbers_of_all_sizes)
 }
 END_TEST
 
-/* The form of fast maths (ice_henyey_of_mixture), in single precision. */
-START_TEST(mixture_for_fast_maths)
-{
-    static const double pairs[][2] = {{0.9, 0.35}, {0.9, 0.0},  {0.97, 0.9},
-                                      {0.5, 0.35}, {-0.5, 0.2}, {0.8, 0.99}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
-        const ice_scatter_constants constants = constants_of(pairs[i][0], pairs[i][1]);
-        const ice_mixture_constants mixture = constants.mixture;
-        const double f = (double)constants.liu_fraction;
-        double worst = 0.0;
-        for (uint32_t k = 1; k <= 1u << 24; k += 4093) {
-            const float u = (float)k * 0x1p-24f;
-            if (u <= constants.liu_fraction) {
-                continue;
-            }
-            const float begin = fmaf(mixture.slope, constants.liu_fraction, 1.0f);
-            const float q = 1.0f / fmaf(-mixture.slope, u, begin);
-            const double x = (double)fmaf(mixture.factor * q, q, -mixture.factor);
-            const double exact = exact_henyey(pairs[i][0], (1.0 - (double)u) / (1.0 - f));
-            worst = fmax(worst, fabs(x - exact) / (exact + 1e-3));
-        }
-        ck_assert_msg(worst < 2e-4, "g %g, f %g: error %g", pairs[i][0], pairs[i][1], worst);
-    }
-    /* Where the form would lose digits, it is not used. */
-    ck_assert(constants_of(0.0, 0.35).mixture.factor == 0.0f);
-    ck_assert(constants_of(0.99, 0.35).mixture.factor == 0.0f);
-    ck_assert(constants_of(0.9, 1.0).mixture.factor == 0.0f);
-}
-END_TEST
-
 START_TEST(ends)
 {
     static const double pairs[][2] = {{0.9, 0.35},  {0.9, 0.0},    {0.9, 1.0},
@@ -329,7 +299,6 @@ ICS_TEST_MAIN("scatter")
     tcase_add_test(all, molecules_and_particles);
     tcase_add_test(all, mean_cosine_is_g);
     tcase_add_test(all, random_numbers_of_all_sizes);
-    tcase_add_test(all, mixture_for_fast_maths);
     tcase_add_test(all, ends);
     tcase_add_test(all, mean_cosine_after_many_scatters);
     suite_add_tcase(suite, all);
