@@ -157,11 +157,11 @@ ICE_FN ice_segment ice_propagate_beyond_cumulative(const ice_tables *tables,
     return ice_pass_near_layers(tables, start, 0, ice_pass_first_layer(tables, start));
 }
 
-/* Returns any segment, to the bit as the functions above. The end is computed once, with the
- * coefficients of the layer in which it lies, the first one or the next one. In nearly every warp
- * of a GPU some segments leave their first layer, so this takes two thirds of the instructions of
- * a branch. */
-ICE_FN ice_segment ice_segment_in_layers(const ice_tables *tables, ice_segment_start start)
+/* Returns any segment, to the bit as ice_segment_in_layer() and the function above. The end is
+ * computed once, with the coefficients of the layer in which it lies, the first one or the next
+ * one. A branch for segments that leave their first layer would take a GPU more instructions,
+ * because nearly every warp has some of them. */
+ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segment_start start)
 {
     ice_passage passage = ice_pass_first_layer(tables, start);
     const int32_t leaves = ice_leaves_first_layer(&passage);
@@ -171,25 +171,18 @@ ICE_FN ice_segment ice_segment_in_layers(const ice_tables *tables, ice_segment_s
     const float a = ice_absorption(start.optics, row->dust, row->ice);
     const float scattering = leaves ? passage.scattering : start.scattering;
     const float absorption = leaves ? passage.segment.absorption : start.absorption;
-    const float before = leaves ? passage.segment.length : 0.0f;
     const float room = tables->thickness * passage.stretch;
     ice_segment segment = ice_end_in_layer(b, a, scattering, absorption);
     if (leaves && segment.length > room &&
         layer != (passage.step > 0 ? tables->layer_count - 1 : 0)) {
-        passage.layer = layer;
-        passage.scattering = fmaf(-b, room, scattering);
-        passage.segment.length = before + room;
         passage.segment.absorption = fmaf(-a, room, absorption);
+        passage.scattering = fmaf(-b, room, scattering);
+        passage.segment.length += room;
+        passage.layer += passage.step;
         return ice_pass_near_layers(tables, start, 1, passage);
     }
-    segment.length += before;
+    segment.length += leaves ? passage.segment.length : 0.0f;
     return segment;
-}
-
-/* Returns any segment, for a user's header that changes what goes in or what comes out. */
-ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segment_start start)
-{
-    return ice_segment_in_layers(tables, start);
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

@@ -150,7 +150,7 @@ ICE_FN ice_segment ice_propagate_built_in(ice_variant variant, const ice_tables 
                                           ice_segment_start start)
 {
     if (variant == ICE_propagate_cumulative) {
-        return ice_segment_in_layers(tables, start);
+        return ice_propagate_cumulative(tables, start);
     }
     int32_t leaves;
     const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);

@@ -185,7 +185,7 @@ extern uint32_t grid_refill;
 #define GPU_SPECIAL_CLEARANCE_NY     grid_tables->clearance_ny
 #define GPU_SPECIAL_AXIS_MASK        grid_tables->axis_mask
 #define GPU_SPECIAL_BOUNDED          grid_tables->bounded
-#define GPU_SPECIAL_BOUNCE_LIMIT     (grid_tables->bounce_limit)
+#define GPU_SPECIAL_BOUNCE_LIMIT     grid_tables->bounce_limit
 #define GPU_SPECIAL_FEATURES         grid_tables->features
 #define GPU_SPECIAL_TILT_ROWS        grid_tables->tilt.depth_rows
 #define GPU_SPECIAL_TILT_U           grid_tables->tilt.nodes_u
