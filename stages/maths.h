@@ -197,7 +197,7 @@ ICE_FN float ice_expm1(float x)
 }
 
 /* 2 (1 - u^e) for u in (0, 1] and e in (0, 1]; absolute error 5e-7. */
-ICE_FN float ice_twice_less_power(float u, float e)
+ICE_FN float ice_twice_one_minus_power(float u, float e)
 {
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(e * __log2f(u)));
@@ -359,7 +359,7 @@ ICE_FN float ice_expm1(float x)
 }
 
 /* 2 (1 - u^e) for u in (0, 1] and e in (0, 1]; small results keep their digits. */
-ICE_FN float ice_twice_less_power(float u, float e)
+ICE_FN float ice_twice_one_minus_power(float u, float e)
 {
     return -2.0f * ice_expm1(e * ice_log(u));
 }

@@ -9,7 +9,7 @@
 /* 1 - cos; u in (0, 1]. */
 ICE_FN float ice_scatter_sl(const ice_scatter_constants *constants, float u)
 {
-    return ice_twice_less_power(u, constants->liu_exponent);
+    return ice_twice_one_minus_power(u, constants->liu_exponent);
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
