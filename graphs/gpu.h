@@ -70,10 +70,11 @@ typedef struct ics_gpu_options {
     /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
      * pointers, and copied when the GPU is made. */
     const ics_hit_sum_rule *sums;
-    bool load;       /* a schedule that loops measures the load of the multiprocessors (slower) */
-    bool check;      /* check what every stage returns (stages/check.h) */
-    double watchdog; /* a launch without progress for this time (s) counts as stuck */
-    bool use_cache;  /* for programs and choices */
+    bool load; /* a schedule that loops measures the load of the multiprocessors (slower) */
+    ics_without without; /* for the time of a photon only: the photons are not those of the run */
+    bool check;          /* check what every stage returns (stages/check.h) */
+    double watchdog;     /* a launch without progress for this time (s) counts as stuck */
+    bool use_cache;      /* for programs and choices */
 } ics_gpu_options;
 
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */

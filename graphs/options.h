@@ -36,6 +36,14 @@ bool ics_graph_schedule_on_cpu(ics_schedule schedule);
 /* Which functions compute photons. AUTO: fast on a GPU, portable on a CPU. */
 typedef enum ics_math { ICS_MATH_AUTO, ICS_MATH_FAST, ICS_MATH_PORTABLE } ics_math;
 
+/* What the kernels of a GPU leave out, so that `bench --impact` finds what it costs. Photons of
+ * such kernels do not obey physics.md. */
+typedef enum ics_without {
+    ICS_WITHOUT_NOTHING,
+    ICS_WITHOUT_RANDOM,    /* ICE_WITHOUT_RANDOM in stages/random.h */
+    ICS_WITHOUT_DIVERGENCE /* GPU_WITHOUT_DIVERGENCE in kernels/cuda/device/run.h */
+} ics_without;
+
 /* How compaction orders the photons of a pool. */
 typedef enum ics_compact_sort {
     ICS_SORT_NONE,

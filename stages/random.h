@@ -107,16 +107,30 @@ ICE_FN ice_block ice_draw_of(const ice_tables *tables, ice_identity identity, ui
  * m 2^31 - 1 primes, so nearly all states are on two cycles of m 2^31 - 1 states each. */
 #define ICE_RANDOM_MULTIPLIER 4294883355u
 
+/* `bench --impact random` defines ICE_WITHOUT_RANDOM for kernels whose hits nobody keeps. Then the
+ * lower half of the state is an odd number, which is multiplied by this one, and it is the word:
+ * one instruction per word, the least that still gives different numbers. The multiplier is 5
+ * modulo 8, so such a state repeats itself after 2^30 words. */
+#define ICE_PLAIN_MULTIPLIER 747796405u
+
 /* Returns the word of a state. A stage may read it any number of times. */
 ICE_FN uint32_t ice_random_word(ice_random random)
 {
+#if defined(ICE_WITHOUT_RANDOM)
+    return (uint32_t)random.state;
+#else
     return (uint32_t)random.state ^ (uint32_t)(random.state >> 32);
+#endif
 }
 
 /* Returns the state after this one. */
 ICE_FN ice_random ice_random_next(ice_random random)
 {
-#if defined(__CUDACC__)
+#if defined(ICE_WITHOUT_RANDOM)
+    const ice_random next = {random.state >> 32 << 32 |
+                             (uint32_t)((uint32_t)random.state * ICE_PLAIN_MULTIPLIER)};
+    return next;
+#elif defined(__CUDACC__)
     /* One instruction. From the expression below, the compiler also adds a product with the upper
      * half of the multiplier, which is 0. */
     ice_random next;
@@ -135,6 +149,9 @@ ICE_FN ice_random ice_random_next(ice_random random)
  * the multiplier and the state is neither 0 nor the other one that repeats itself. */
 ICE_FN ice_random ice_random_begin(uint32_t number, uint32_t carry)
 {
+#if defined(ICE_WITHOUT_RANDOM)
+    number |= 1u;
+#endif
     const ice_random begin = {(uint64_t)((carry >> 1) + 1u) << 32 | number};
     return begin;
 }

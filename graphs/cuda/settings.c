@@ -251,18 +251,20 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
     enum { CLOCKS = 8 }; /* every 8th block is a sample of the time of stages */
     ice_variants variants = options->variants;
     ics_graph_custom_variants(options->custom, &variants);
-    const ics_special_options special = {.variants = variants,
-                                         .block = options->block,
-                                         .blocks_per_processor = options->blocks_per_processor,
-                                         .bounces_per_wave = options->bounces_per_wave,
-                                         .refill = options->refill,
-                                         .light_profiles = options->light_profiles,
-                                         .clocks =
-                                             options->profile && !schedule->loops ? CLOCKS : 0,
-                                         .busy = options->load && schedule->loops,
-                                         .photons = options->photons,
-                                         .check = options->check,
-                                         .start_shift = ics_settings_start_shift(options)};
+    const ics_special_options special = {
+        .variants = variants,
+        .block = options->block,
+        .blocks_per_processor = options->blocks_per_processor,
+        .bounces_per_wave = options->bounces_per_wave,
+        .refill = options->refill,
+        .light_profiles = options->light_profiles,
+        .clocks = options->profile && !schedule->loops ? CLOCKS : 0,
+        .busy = options->load && schedule->loops,
+        .photons = options->photons,
+        .check = options->check,
+        .without_random = options->without == ICS_WITHOUT_RANDOM,
+        .without_divergence = options->without == ICS_WITHOUT_DIVERGENCE,
+        .start_shift = ics_settings_start_shift(options)};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0 ||
         define_kernels(options, definitions) != 0) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,

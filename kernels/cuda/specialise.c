@@ -156,6 +156,12 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
     if (options->check) {
         write_text(&to, "#define ICE_CHECK\n");
     }
+    if (options->without_random) {
+        write_text(&to, "#define ICE_WITHOUT_RANDOM\n");
+    }
+    if (options->without_divergence) {
+        write_text(&to, "#define GPU_WITHOUT_DIVERGENCE\n");
+    }
     if (options->clocks > 0) {
         append(&to, "#define GPU_CLOCKS ", options->clocks, "\n");
     }

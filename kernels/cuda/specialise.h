@@ -21,6 +21,8 @@ typedef struct ics_special_options {
                                 (device/clocks.h); 0: none */
     bool busy;               /* warps of a loop measure how busy multiprocessors are
                                 (device/busy.h) */
+    bool without_random;     /* the plainest generator (stages/random.h) */
+    bool without_divergence; /* the threads of a warp have copies of one photon (device/run.h) */
     bool check;              /* define ICE_CHECK, too (stages/check.h) */
     ice_photon_axes photons; /* the histograms of photons */
     uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Promises: `bench --impact PART` measures a configuration with a part of the physics and without it, and refuses a
-# part that the configuration does not have. Times are not checked, only that the ratio is theirs. To join: a new part
+# part that the configuration or the device does not have. Times are not checked, only that the ratio is theirs. To join: a new part
 # gets its name in the loop, if configs/ice/tilted.yaml has it.
 source "$(dirname "$0")/common.bash"
 python=$(python_with json) || skip "no Python"
@@ -16,6 +16,7 @@ report = json.load(open("report"))
 row, = report["rows"]
 assert report["impact"] == sys.argv[1] and report["photons"] == 4000 and row["name"] == "monolithic"
 times = row["nanoseconds_per_bounce"], row["nanoseconds_per_bounce_without"]
+assert report["change"]
 assert min(times) > 0 and math.isclose(row["ratio"], times[0] / times[1], rel_tol=1e-9)
 assert row["bounces_per_photon"] != row["bounces_per_photon_without"]
 PYTHON
@@ -28,12 +29,22 @@ expect 0 bench -s detector.oversize=16 --impact collide --json
 mv out report
 expect 0 "$python" check.py collide
 expect 0 bench -s detector.oversize=16 --impact collide
-says out "schedule" "ratio" "without collide" "monolithic"
+says out "schedule" "ratio" "without collide" "monolithic" "without collide: detector.radius is 1 mm."
 
 expect 2 bench -s ice.model=uniform --impact tilt
 says err "--impact tilt: found the same bounces and hits with it and without it, expected a configuration that has it"
-expect 2 bench --impact divergence
-says err "--impact: found 'divergence', expected tilt, anisotropy, birefringence, hole-ice or collide"
+expect 2 bench --impact speed
+says err "--impact: found 'speed', expected tilt, anisotropy, birefringence, hole-ice, collide, random or divergence"
+
+# Parts that are left out by other kernels need a GPU; tests/gpu/test_gpu_without.c has their kernels.
+for part in random divergence; do
+    expect 2 bench --impact "$part"
+    says err "device.backend: found cpu, but --impact $part changes the kernels of a GPU; expected auto or cuda"
+    expect 2 "$ICESTREAM" bench -s device.backend=cuda --schedules monolithic,auto --impact "$part"
+    says err "--impact $part: found --schedules with auto, which chooses one of the others; expected their names"
+    expect 2 "$ICESTREAM" bench -s device.backend=cuda -s stages.tabulate=spherical --impact "$part"
+    says err "--impact $part: found stages.tabulate, whose kernel has it always"
+done
 expect 2 "$ICESTREAM" bench --impact tilt --once
 says err "found --impact, which measures times, and --once"
 expect 2 "$ICESTREAM" bench --impact tilt --roofline

@@ -116,6 +116,26 @@ START_TEST(numbers_are_constants)
 }
 END_TEST
 
+/* Only `bench --impact` asks for kernels that leave something out. */
+START_TEST(kernels_leave_nothing_out_unless_asked)
+{
+    const ics_tables tables = {.device = {.layer_count = 1}};
+    static const char *const definitions[] = {[ICS_WITHOUT_RANDOM] = "#define ICE_WITHOUT_RANDOM\n",
+                                              [ICS_WITHOUT_DIVERGENCE] =
+                                                  "#define GPU_WITHOUT_DIVERGENCE\n"};
+    for (int i = ICS_WITHOUT_NOTHING; i <= ICS_WITHOUT_DIVERGENCE; ++i) {
+        const ics_gpu_limits limits = ics_settings_assumed_limits(90, &tables);
+        ics_gpu_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC, .without = (ics_without)i};
+        ics_program_options program;
+        ics_settings_resolve(&options, &limits);
+        ck_assert_int_eq(ics_settings_program(&options, &tables, 90, &program, text, NULL), 0);
+        for (int k = ICS_WITHOUT_RANDOM; k <= ICS_WITHOUT_DIVERGENCE; ++k) {
+            ck_assert_int_eq(strstr(text, definitions[k]) != NULL, i == k);
+        }
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("specialise")
 {
     TCase *tests = tcase_create("specialise");
@@ -126,5 +146,6 @@ ICS_TEST_MAIN("specialise")
     tcase_add_test(tests, candidates_have_a_mark);
     tcase_add_test(tests, the_longest_definitions_fit);
     tcase_add_test(tests, numbers_are_constants);
+    tcase_add_test(tests, kernels_leave_nothing_out_unless_asked);
     suite_add_tcase(suite, tests);
 }

@@ -27,6 +27,38 @@ ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
     return 1;
 }
 
+#if defined(GPU_WITHOUT_DIVERGENCE)
+/* As gpu_queue_fill_from_step() below, without divergence (run.h): with copies of one photon, from
+ * as many steps as 32 of them take, because copies that start later would not stay together with
+ * the others. */
+ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory *lane,
+                                         const ice_tables *tables, gpu_step_cursor *at,
+                                         uint32_t *counts)
+{
+    uint32_t count = 0, own = ICS_NOBODY, model = ICS_NOBODY, number = 0;
+    ice_photon photon;
+    __syncwarp(); /* all have seen that the queue is empty */
+    while (count < 32 && gpu_next_step(lane, at)) {
+        const ice_emission *emission = &lane->emissions[at->step];
+        const uint32_t part = min(emission->photons - at->made, 32 - count);
+        if (model == ICS_NOBODY) {
+            model = at->step;
+            number = emission->first_photon + at->made;
+        }
+        own = threadIdx.x % 32 - count < part ? at->step : own;
+        at->made += part;
+        count += part;
+    }
+    ICE_CLOCK(CREATE);
+    if (threadIdx.x % 32 < count) {
+        const uint32_t of = gpu_batch_of(own) == gpu_batch_of(model) ? model : own;
+        photon = ice_create(GPU_SPECIAL_CREATE, tables, &lane->emissions[of], of, number);
+    }
+    gpu_queue_fill(queue, count, lane, tables, &photon, counts);
+    ICE_CLOCK(OTHER);
+    return count;
+}
+#else
 /* Fills an empty queue from one step. Returns the number of photons in it; 0: there are no steps
  * left. */
 ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory *lane,
@@ -50,6 +82,7 @@ ICE_FN uint32_t gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_m
     at->made += count;
     return count;
 }
+#endif
 
 ICS_KERNEL GPU_BOUNDS_JOB_QUEUE gpu_job_queue(const __grid_constant__ ice_tables given,
                                               const __grid_constant__ ics_lane_memory lane)

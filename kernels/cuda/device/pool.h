@@ -27,7 +27,8 @@ ICE_FN void gpu_store_new_photon(const ics_lane_memory *lane, uint32_t slot,
 #define GPU_SET_EXTRACT(lane, slot, identity) ((void)0)
 #endif
 
-/* Slots for which a block of create is responsible. Each thread has at most one word of bits. */
+/* Slots for which a block of create is responsible. Each thread has at most one word of bits. The
+ * slots of a word are those of a warp: without divergence they get copies of one photon. */
 #define GPU_CREATE_SLOTS (ICS_CREATE_PER_THREAD * GPU_THREADS_CREATE)
 ICS_STATIC_ASSERT(ICS_CREATE_PER_THREAD <= 32, "the threads of a block read all words of its bits");
 
@@ -84,7 +85,8 @@ ICS_KERNEL GPU_BOUNDS_CREATE gpu_create(const __grid_constant__ ice_tables given
     __syncthreads();
     const ice_tables tables = gpu_special_tables(&given);
     for (uint32_t i = threadIdx.x; i < granted; i += GPU_THREADS_CREATE) {
-        const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
+        const ice_photon photon = gpu_new_photon(&lane, &tables, first + i,
+                                                 first + list[i] / 32 % (GPU_CREATE_SLOTS / 32));
         const ice_random random = gpu_new_random(&lane, &tables, &photon);
         GPU_STORE_NEW_PHOTON(&lane, list[i], &photon, random, chain.wave);
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));

@@ -357,12 +357,33 @@ ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
     return found;
 }
 
-/* Creates the photon with this number, in a queue that counts photons. */
+/* `bench --impact divergence` defines GPU_WITHOUT_DIVERGENCE for kernels whose hits nobody keeps.
+ * Then all threads of a warp create copies of one photon, so that no thread takes another branch
+ * than its neighbours. Every photon of the queue is still created once and counts for its own
+ * batch. */
+
+/* Returns the index in its batch of the photon that is created as number `number`: its own index.
+ * Without divergence it is that of number `model`, which the threads of a warp have in common, or
+ * the nearest one in the batch. */
+ICE_FN uint32_t gpu_index_in_batch(const ics_queue_batch *batch, uint64_t number, uint64_t model)
+{
+#if defined(GPU_WITHOUT_DIVERGENCE)
+    (void)number;
+    const uint64_t index = model < batch->first ? 0 : model - batch->first;
+    return index < batch->size ? (uint32_t)index : batch->size - 1;
+#else
+    (void)model;
+    return (uint32_t)(number - batch->first);
+#endif
+}
+
+/* Creates the photon with this number, in a queue that counts photons. `model`: the number of the
+ * photon that all threads of the warp create without divergence. */
 ICE_FN ice_photon gpu_new_photon(const ics_lane_memory *lane, const ice_tables *tables,
-                                 uint64_t number)
+                                 uint64_t number, uint64_t model)
 {
     const uint32_t batch = gpu_find_batch(lane->launch, number);
-    const uint32_t photon = (uint32_t)(number - lane->launch->batches[batch].first);
+    const uint32_t photon = gpu_index_in_batch(&lane->launch->batches[batch], number, model);
     const uint32_t *starts = lane->starts + batch * lane->start_count + photon / ICS_START_STRIDE;
     const uint32_t base = batch << GPU_SPECIAL_START_SHIFT;
     uint32_t low = starts[0], high = starts[1];

@@ -3,6 +3,18 @@
  * it gets another step. */
 #include "kernels/cuda/device/persistent.h"
 
+/* Returns the step of which a photon is created for a step of the thread: that step. Without
+ * divergence (run.h) it is the step of the warp's first thread, or the first one of the batch if
+ * the batch begins in another thread. The steps of a warp follow each other. */
+ICE_FN uint32_t gpu_model_step(uint32_t step)
+{
+#if defined(GPU_WITHOUT_DIVERGENCE)
+    return step - min(threadIdx.x % 32, step & ((1u << GPU_SPECIAL_START_SHIFT) - 1));
+#else
+    return step;
+#endif
+}
+
 /* size: one loop, whose parts share the step and the photon of the thread. */
 ICS_KERNEL GPU_BOUNDS_THREAD_PER_STEP gpu_thread_per_step(
     const __grid_constant__ ice_tables given, const __grid_constant__ ics_lane_memory lane)
@@ -19,8 +31,10 @@ ICS_KERNEL GPU_BOUNDS_THREAD_PER_STEP gpu_thread_per_step(
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
                 ICE_CLOCK(CREATE);
-                const ice_photon photon = ice_create(GPU_SPECIAL_CREATE, &tables, emission, step,
-                                                     emission->first_photon + made);
+                const uint32_t model = gpu_model_step(step);
+                const ice_emission *of = &lane.emissions[model];
+                const ice_photon photon =
+                    ice_create(GPU_SPECIAL_CREATE, &tables, of, model, of->first_photon + made);
                 active = ice_activate(&tables, gpu_new_random(&lane, &tables, &photon), photon);
                 ++made;
                 ICE_CLOCK(OTHER);

@@ -36,6 +36,14 @@ ICS_STATIC_ASSERT(GPU_LISTS <= GPU_LISTS_ROOM, "every list has a count");
 
 #define GPU_WARPS (GPU_SPECIAL_BLOCK / 32)
 
+/* Slots that photons are created in. Without divergence (run.h) they are whole warps, so that the
+ * copies of a photon stay together. */
+#if defined(GPU_WITHOUT_DIVERGENCE)
+#define GPU_SLOTS_IN_USE (ICS_WARP_SLOTS / 32 * 32)
+#else
+#define GPU_SLOTS_IN_USE ICS_WARP_SLOTS
+#endif
+
 /* The slots and lists of one warp, in shared memory. A photon of a slot is before a bounce. */
 typedef struct gpu_warp_slots {
     float4 positions[ICS_WARP_SLOTS];   /* x, y, z, path */
@@ -243,7 +251,7 @@ ICE_FN gpu_warp_slots *gpu_load_slots(const ics_lane_memory *lane, gpu_warp_slot
             gpu_photon_words words;
             words.identity = lane->identity[first + slot];
             gpu_emission_set_vacant(&slots->emissions[slot]);
-            to = GPU_LIST_CREATE;
+            to = slot < GPU_SLOTS_IN_USE ? (uint32_t)GPU_LIST_CREATE : (uint32_t)GPU_NO_LIST;
             if (!gpu_is_vacant(words.identity)) {
                 words.position = lane->position[first + slot];
                 words.direction = lane->direction[first + slot];

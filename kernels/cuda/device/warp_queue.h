@@ -179,7 +179,7 @@ ICE_FN void gpu_queue_create(gpu_warp_queue *queue, uint64_t first, uint32_t cou
         queue->first = first; /* at this point it takes no register while photons are created */
     }
     if (threadIdx.x % 32 < count) {
-        photon = gpu_new_photon(lane, tables, first + threadIdx.x % 32);
+        photon = gpu_new_photon(lane, tables, first + threadIdx.x % 32, first);
     }
     gpu_queue_fill(queue, count, lane, tables, &photon, counts);
     ICE_CLOCK(OTHER);

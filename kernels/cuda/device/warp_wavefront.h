@@ -175,10 +175,12 @@ ICE_FN uint32_t gpu_fly_through_columns(const gpu_warp *warp, uint32_t slot)
     return slot == ICS_NOBODY ? (uint32_t)GPU_NO_LIST : gpu_leave(warp, slot, &active, to);
 }
 
-/* Creates the photon with a number of the step queue in a free slot. */
-ICE_FN uint32_t gpu_create_in_slot(const gpu_warp *warp, uint32_t slot, uint64_t number)
+/* Creates the photon with a number of the step queue in a free slot. `model`: as in
+ * gpu_new_photon(). */
+ICE_FN uint32_t gpu_create_in_slot(const gpu_warp *warp, uint32_t slot, uint64_t number,
+                                   uint64_t model)
 {
-    const ice_photon photon = gpu_new_photon(warp->lane, warp->tables, number);
+    const ice_photon photon = gpu_new_photon(warp->lane, warp->tables, number, model);
     gpu_slot_fill(warp->slots, slot, &photon, gpu_new_random(warp->lane, warp->tables, &photon));
     if (GPU_HAS_COLUMNS && ice_in_hole(warp->tables, photon.x, photon.y)) {
         return GPU_LIST_COLUMN;
@@ -199,7 +201,7 @@ ICE_FN uint32_t gpu_create(const gpu_warp *warp, uint32_t slot, uint32_t taken, 
         return GPU_NO_LIST;
     }
     gpu_slot_count(warp->slots, slot, warp->tables, warp->sink->counts);
-    return thread < granted ? gpu_create_in_slot(warp, slot, first + thread)
+    return thread < granted ? gpu_create_in_slot(warp, slot, first + thread, first)
                             : (uint32_t)GPU_LIST_CREATE;
 }
 

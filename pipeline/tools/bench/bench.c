@@ -137,11 +137,18 @@ static int run(ics_bench *bench, FILE *out, icestream_error *error)
 int icestream_bench(const icestream_config *config, const icestream_bench_options *options,
                     FILE *out, icestream_error *error)
 {
+    return ics_bench_write(config, options, ICS_WITHOUT_NOTHING, out, error);
+}
+
+int ics_bench_write(const icestream_config *config, const icestream_bench_options *options,
+                    ics_without without, FILE *out, icestream_error *error)
+{
     ics_bench *all = calloc(1, sizeof *all);
     if (all == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     all->options = options;
+    all->without = without;
     all->progress = ics_task_progress_begin(options->progress);
     all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
     all->repeats = options->once ? 1 : all->repeats;

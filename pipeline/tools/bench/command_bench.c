@@ -108,8 +108,9 @@ static const ics_option options[OPTIONS] = {
     [OPTION_IMPACT] = {.name = "impact",
                        .type = ICS_OPTION_TEXT,
                        .value = "PART",
-                       .help = "measure with a part of the physics and without it: tilt, "
-                               "anisotropy, birefringence, hole-ice or collide"},
+                       .help = "measure with a part of the work and without it: tilt, "
+                               "anisotropy, birefringence, hole-ice or collide; on a GPU also "
+                               "random or divergence"},
     [OPTION_SHAPES] = {.name = "shapes",
                        .help = "compare modules of many shapes, cables and a large detector with "
                                "spheres, at oversize 1 and 5, or at that of --oversize"},

@@ -2,7 +2,8 @@
 
 #include "base/error.h"
 #include "base/json_read.h"
-#include "pipeline/config/config.h"
+#include "pipeline/config/config_table.h"
+#include "pipeline/tools/bench/measure.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <stdlib.h>
@@ -36,20 +37,32 @@ static void without_collide(icestream_config *config)
     config->detector.radius = no_radius;
 }
 
-static const struct {
+/* A part, and how the second run does without it: by a setting, or by other kernels. */
+typedef struct part {
     const char *name;
-    void (*remove)(icestream_config *config);
-} parts[] = {
-    {"tilt", without_tilt},
-    {"anisotropy", without_anisotropy},
-    {"birefringence", without_birefringence},
-    {"hole-ice", without_holes},
-    {"collide", without_collide},
+    const char *change;
+    void (*remove)(icestream_config *config); /* NULL: by `without` */
+    ics_without without;
+} part;
+
+static const part parts[] = {
+    {"tilt", "ice.tilt is false", without_tilt, ICS_WITHOUT_NOTHING},
+    {"anisotropy", "ice.anisotropy is false", without_anisotropy, ICS_WITHOUT_NOTHING},
+    {"birefringence", "ice.birefringence is false", without_birefringence, ICS_WITHOUT_NOTHING},
+    {"hole-ice", "ice.hole_ice is false", without_holes, ICS_WITHOUT_NOTHING},
+    {"collide", "detector.radius is 1 mm", without_collide, ICS_WITHOUT_NOTHING},
+    {"random",
+     "the kernels multiply a number by a constant for each random word of a bounce; these photons "
+     "are for timing only",
+     NULL, ICS_WITHOUT_RANDOM},
+    {"divergence",
+     "the threads of a warp have copies of one photon; these photons are for timing only", NULL,
+     ICS_WITHOUT_DIVERGENCE},
 };
 
 /* Returns the report of a benchmark, which the caller releases; NULL: *status says why. */
-static json_t *measure(const icestream_config *config, icestream_bench_options options, int *status,
-                       icestream_error *error)
+static json_t *measure(const icestream_config *config, icestream_bench_options options,
+                       ics_without without, int *status, icestream_error *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -59,7 +72,7 @@ static json_t *measure(const icestream_config *config, icestream_bench_options o
         return NULL;
     }
     options.json = true;
-    *status = icestream_bench(config, &options, out, error);
+    *status = ics_bench_write(config, &options, without, out, error);
     const bool written = fclose(out) == 0;
     json_t *report = *status == ICESTREAM_OK && written ? ics_json_read(text, size, 0, NULL) : NULL;
     if (*status == ICESTREAM_OK && report == NULL) {
@@ -103,11 +116,11 @@ static json_t *pair_rows(const json_t *with, const json_t *without, bool *equal)
     return rows;
 }
 
-static int print_rows(const json_t *rows, const char *part, bool markdown, FILE *out,
+static int print_rows(const json_t *rows, const part *one, bool markdown, FILE *out,
                       icestream_error *error)
 {
     char without[64];
-    snprintf(without, sizeof without, "without %s", part);
+    snprintf(without, sizeof without, "without %s", one->name);
     const char *const headings[] = {"schedule", "threads",        "ns/bounce", without,
                                     "ratio",    "bounces/photon", without};
     ics_report *report = ics_report_create(headings, sizeof headings / sizeof *headings);
@@ -123,63 +136,125 @@ static int print_rows(const json_t *rows, const char *part, bool markdown, FILE 
     }
     const int status = ics_report_print(report, markdown, 0, out, error);
     ics_report_destroy(report);
+    fprintf(out, "\n%s: %s.\n", without, one->change);
     return status == ICESTREAM_OK ? ics_report_end("bench", out, error) : status;
 }
 
 static int report_rows(const json_t *with, const json_t *without,
-                       const icestream_bench_options *options, const char *part, FILE *out,
+                       const icestream_bench_options *options, const part *one, FILE *out,
                        icestream_error *error)
 {
     bool equal = false;
     json_t *rows =
         pair_rows(json_object_get(with, "rows"), json_object_get(without, "rows"), &equal);
     int status = ICESTREAM_OK;
-    if (equal) {
+    if (equal && one->remove != NULL) {
         status =
             ics_error_set(error, ICESTREAM_E_CONFIG,
                           "--impact %s: found the same bounces and hits with it and without "
                           "it, expected a configuration that has it%s",
-                          part,
-                          options->reference != NULL && strcmp(part, "collide") == 0
+                          one->name,
+                          options->reference != NULL && one->remove == without_collide
                               ? "; with --reference also --set detector.radius=0.1651, because "
                                 "the modules of --reference keep their radius without it"
                               : "");
     } else if (options->json) {
         return ics_report_json("bench",
-                               json_pack("{s:s, s:O, s:O, s:o}", "impact", part, "steps",
-                                         json_object_get(with, "steps"), "photons",
-                                         json_object_get(with, "photons"), "rows", rows),
+                               json_pack("{s:s, s:s, s:O, s:O, s:o}", "impact", one->name, "change",
+                                         one->change, "steps", json_object_get(with, "steps"),
+                                         "photons", json_object_get(with, "photons"), "rows", rows),
                                out, error);
     } else {
-        status = print_rows(rows, part, options->markdown, out, error);
+        status = print_rows(rows, one, options->markdown, out, error);
     }
     json_decref(rows);
     return status;
 }
 
-int ics_impact_measure(const icestream_config *config, const icestream_bench_options *options,
-                       const char *part, FILE *out, icestream_error *error)
+/* ---- parts that are left out by other kernels ------------------------------------------------ */
+
+/* Writes the names of the schedules that are measured to a text: all but auto, which would remember
+ * the times of these kernels for other runs. */
+static int name_schedules(const icestream_config *config, const icestream_bench_options *options,
+                          const part *one, char *text, size_t size, icestream_error *error)
 {
-    size_t index = 0;
-    while (index < sizeof parts / sizeof *parts && strcmp(parts[index].name, part) != 0) {
-        ++index;
+    ics_schedule_list list = ics_schedules_of_device(true);
+    if (options->schedules != NULL) {
+        ICS_TRY(ics_schedules_parse(options->schedules, true, &list, error));
+    } else if (config->graph.schedule != ICS_SCHEDULE_AUTO) {
+        list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
     }
-    if (index == sizeof parts / sizeof *parts) {
+    size_t length = 0;
+    for (size_t i = 0; i < list.count; ++i) {
+        const char *name = ics_graph_schedule_name(list.items[i]);
+        if (list.items[i] != ICS_SCHEDULE_AUTO) {
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? "," : "", name);
+        } else if (options->schedules != NULL) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "--impact %s: found --schedules with auto, which chooses one of "
+                                 "the others; expected their names",
+                                 one->name);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Checks that the configuration has kernels that can leave the part out. */
+static int check_kernels(const icestream_config *config, const part *one, icestream_error *error)
+{
+    if (ics_config_tabulate(config) != ICS_TABULATE_NONE) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--impact: found '%.100s', expected tilt, anisotropy, "
-                             "birefringence, hole-ice or collide",
-                             part);
+                             "--impact %s: found stages.tabulate, whose kernel has it always; "
+                             "expected --set stages.tabulate=none",
+                             one->name);
+    }
+    char reason[96];
+    snprintf(reason, sizeof reason, "--impact %s changes the kernels of a GPU", one->name);
+    return ics_bench_check_gpu(config, reason, error);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static const part *find_part(const char *name, icestream_error *error)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+        if (strcmp(parts[i].name, name) == 0) {
+            return &parts[i];
+        }
+    }
+    ics_error_set(error, ICESTREAM_E_USAGE,
+                  "--impact: found '%.100s', expected tilt, anisotropy, birefringence, hole-ice, "
+                  "collide, random or divergence",
+                  name);
+    return NULL;
+}
+
+int ics_impact_measure(const icestream_config *config, const icestream_bench_options *options,
+                       const char *name, FILE *out, icestream_error *error)
+{
+    const part *one = find_part(name, error);
+    if (one == NULL) {
+        return ICESTREAM_E_USAGE;
     }
     icestream_config changed = *config; /* borrows the texts of config; never destroyed */
-    parts[index].remove(&changed);
+    icestream_bench_options used = *options;
+    char schedules[256] = "";
+    if (one->remove != NULL) {
+        one->remove(&changed);
+    } else {
+        ICS_TRY(name_schedules(config, options, one, schedules, sizeof schedules, error));
+        ICS_TRY(check_kernels(config, one, error));
+        used.schedules = schedules;
+    }
     int status = ICESTREAM_OK;
     json_t *without = NULL;
-    json_t *with = measure(config, *options, &status, error);
+    json_t *with = measure(config, used, ICS_WITHOUT_NOTHING, &status, error);
     if (status == ICESTREAM_OK) {
-        without = measure(&changed, *options, &status, error);
+        without = measure(&changed, used, one->without, &status, error);
     }
     if (status == ICESTREAM_OK) {
-        status = report_rows(with, without, options, part, out, error);
+        status = report_rows(with, without, &used, one, out, error);
     }
     json_decref(with);
     json_decref(without);

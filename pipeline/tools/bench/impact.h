@@ -5,12 +5,14 @@
 #include "pipeline/icestream.h"
 
 /* Measures the configuration twice, as icestream_bench() does with the same options, the second
- * time without the part, and writes the ratio of the times per bounce as a table or as JSON. The
- * part is switched off by a setting: features of the ice by their key, and `collide` by modules
- * with a radius of 1 mm, which no light meets. ICESTREAM_E_USAGE: there is no such part;
- * ICESTREAM_E_CONFIG: the configuration does not have it, because both runs have equal bounces and
- * hits. Otherwise the errors of icestream_bench. */
+ * time without the part, and writes the ratio of the times per bounce as a table or as JSON, with
+ * what was changed. Features of the ice are switched off by their key, and `collide` by modules
+ * with a radius of 1 mm, which no light meets. `random` and `divergence` are left out by other
+ * kernels (ics_without), which need a GPU and a schedule other than auto. ICESTREAM_E_USAGE: there
+ * is no such part; such a schedule, or a table, with the last two. ICESTREAM_E_CONFIG: the
+ * configuration does not have the part, because both runs have equal bounces and hits; no GPU is
+ * configured for the last two. Otherwise the errors of icestream_bench. */
 int ics_impact_measure(const icestream_config *config, const icestream_bench_options *options,
-                       const char *part, FILE *out, icestream_error *error);
+                       const char *name, FILE *out, icestream_error *error);
 
 #endif

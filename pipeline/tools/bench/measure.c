@@ -123,7 +123,8 @@ int ics_bench_measure(ics_bench *bench, ics_schedule schedule, uint32_t threads,
                       icestream_error *error)
 {
     ics_row *row = &bench->rows[bench->count++];
-    ics_trial_options options = {.schedule = schedule, .threads = threads, .tune = bench->tune};
+    ics_trial_options options = {
+        .schedule = schedule, .threads = threads, .tune = bench->tune, .without = bench->without};
     ics_trial *trial = NULL;
     snprintf(bench->name, sizeof bench->name, "%s%s%s%s", bench->modules,
              bench->modules[0] != '\0' ? ", " : "", ics_graph_schedule_name(schedule),

@@ -20,6 +20,7 @@ typedef struct ics_bench {
     size_t count; /* of rows */
     ics_task_progress progress;
     const ics_tune *tune; /* settings of kernels that are measured; NULL: as configured */
+    ics_without without;  /* what these kernels leave out */
     char modules[96]; /* for the progress: which modules or settings are measured; "": those of the
                          run */
     char name[160];   /* what is measured now */
@@ -28,6 +29,12 @@ typedef struct ics_bench {
 /* Checks that the configuration asks for a GPU and that there is one. `reason` says in errors why
  * one is needed: "--sweep is about blocks of a GPU". ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE. */
 int ics_bench_check_gpu(const icestream_config *config, const char *reason, icestream_error *error);
+
+/* Does what icestream_bench() does, with kernels of a GPU that leave something out. With anything
+ * but ICS_WITHOUT_NOTHING, the options or the configuration name schedules other than auto, and the
+ * configuration has a GPU and no table. */
+int ics_bench_write(const icestream_config *config, const icestream_bench_options *options,
+                    ics_without without, FILE *out, icestream_error *error);
 
 /* Builds the models of bench->config and makes the steps. Call ics_bench_close also after an error.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */

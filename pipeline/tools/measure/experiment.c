@@ -107,6 +107,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     device.graph.profile = options->profile;
     device.graph.load = options->load;
     device.graph.check = device.graph.check || options->check;
+    device.graph.without = options->without;
     device.graph.tune = options->tune != NULL ? *options->tune : device.graph.tune;
     device.fall_back = false; /* figures of another device would be wrong */
     if (options->threads > 0) {

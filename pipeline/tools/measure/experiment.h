@@ -69,6 +69,7 @@ typedef struct ics_trial_options {
     bool profile;         /* time every stage of a GPU's schedule, which makes the run slower */
     bool check;           /* check what every stage returns, as device.check does */
     const ics_tune *tune; /* settings of kernels; NULL: as configured */
+    ics_without without;  /* of kernels of a GPU; not with auto, which would remember the times */
 } ics_trial_options;
 
 /* A device for one schedule, for any number of runs. */
