@@ -179,7 +179,8 @@ static int pass(ics_step_reader *reader, bool digest, bool collect, const atomic
 {
     size_t got = 1;
     start_summary(reader, collect);
-    int status = ics_table_reader_rewind(reader->table, digest, error);
+    int status = digest ? ics_table_reader_rewind_with_digest(reader->table, error)
+                        : ics_table_reader_rewind(reader->table, false, error);
     while (!status && got > 0) {
         if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed)) {
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while checking",
@@ -202,12 +203,12 @@ static int add_digest(ics_step_reader *reader, icestream_error *error)
                                ics_table_reader_name(reader->table));
 }
 
-int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,
-                          icestream_error *error)
+int ics_step_reader_check_rows(ics_step_reader *reader, ics_step_summary *out,
+                               const atomic_bool *cancel, icestream_error *error)
 {
-    int status = pass(reader, true, false, cancel, error);
-    if (status || (status = add_digest(reader, error))) {
-        return status;
+    ICS_TRY(pass(reader, true, false, cancel, error));
+    if (!ics_table_reader_has_late_digest(reader->table)) {
+        ICS_TRY(add_digest(reader, error));
     }
     *out = reader->summary;
     if (!out->ascending) {
@@ -221,6 +222,19 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
     }
     start_summary(reader, false);
     return ics_table_reader_rewind(reader->table, false, error);
+}
+
+int ics_step_reader_await_digest(ics_step_reader *reader, const atomic_bool *cancel,
+                                 char text[ICS_DIGEST_TEXT], icestream_error *error)
+{
+    return ics_table_reader_await_digest(reader->table, cancel, text, error);
+}
+
+int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,
+                          icestream_error *error)
+{
+    ICS_TRY(ics_step_reader_check_rows(reader, out, cancel, error));
+    return ics_step_reader_await_digest(reader, cancel, out->digest, error);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

@@ -14,11 +14,14 @@
  *     while (ics_step_reader_next(reader, &found, error) == 0 && found)
  *         do ics_step_reader_read(...) while (count > 0)
  *
- * Memory is constant (about 2 MiB), except if keys do not ascend: then the check that step ids are
- * unique takes up to 16 bytes per step. Rows are numbered from 0 in error texts, as in NumPy. A
- * reader belongs to one thread at a time. All functions: ICESTREAM_E_INPUT (bad data, unreadable
- * file), ICESTREAM_E_MEMORY; the text names file, row and field, what was found and what was
- * expected.
+ * The digest takes longer than the check, so a thread computes it of a large file, and
+ * ics_step_reader_check_rows() does not wait for it.
+ *
+ * Memory is constant (about 2 MiB, and 8 bytes per MiB of a large file), except if keys do not
+ * ascend: then the check that step ids are unique takes up to 16 bytes per step. Rows are numbered
+ * from 0 in error texts, as in NumPy. A reader belongs to one thread at a time. All functions:
+ * ICESTREAM_E_INPUT (bad data, unreadable file), ICESTREAM_E_MEMORY; the text names file, row and
+ * field, what was found and what was expected.
  */
 #ifndef ICS_FILES_STEP_READER_H
 #define ICS_FILES_STEP_READER_H
@@ -60,6 +63,16 @@ void ics_step_reader_destroy(ics_step_reader *reader);
  * true, the function returns ICESTREAM_E_INTERRUPTED. */
 int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,
                           icestream_error *error);
+
+/* The same without waiting for the digest: out->digest is empty if a thread still computes it, as
+ * it does of a large file (ICS_FILE_DIGEST_LEAST). */
+int ics_step_reader_check_rows(ics_step_reader *reader, ics_step_summary *out,
+                               const atomic_bool *cancel, icestream_error *error);
+/* Waits for the digest of a file that passed ics_step_reader_check_rows(). Rows may have been read
+ * since. ICESTREAM_E_INPUT: the file was changed, also if only its rows show it.
+ * ICESTREAM_E_INTERRUPTED: `cancel` (may be NULL) became true. */
+int ics_step_reader_await_digest(ics_step_reader *reader, const atomic_bool *cancel,
+                                 char text[ICS_DIGEST_TEXT], icestream_error *error);
 
 /* Streams only: goes to the next message. *found false: the stream has ended after the last
  * message. Rows of the previous message that were not read are read and checked first. */

@@ -12,6 +12,7 @@
 #include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit_generated.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,7 @@ int ics_unit_open(ics_unit *unit, icestream_error *error)
 {
     unit->account = unit->taken_over = (icestream_account){0};
     unit->summary = (ics_step_summary){0};
+    atomic_store(&unit->digest_due, false);
     unit->maths = ICS_MATHS_NONE;
     unit->seconds = 0.0;
     unit->work = calloc(1, sizeof *unit->work);
@@ -197,6 +199,11 @@ static int compare_output(ics_unit *unit, icestream_error *error)
     json_t *expected = NULL;
     icestream_error why;
     ics_hit_verdict verdict = ICS_HITS_MISSING;
+    if (access(unit->output, F_OK) != 0 && errno == ENOENT) {
+        unit->work->matches = false;
+        return ICESTREAM_OK; /* nothing needs the digest yet */
+    }
+    ICS_TRY(ics_unit_await_digest(unit, &unit->common->stop, error));
     int status = ics_unit_origin(unit, &expected, error);
     if (status == ICESTREAM_OK) {
         status = ics_unit_judge_hits(unit, expected, &verdict, &why, error);
@@ -246,6 +253,7 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
     if (common->known == NULL) {
         return ICESTREAM_OK;
     }
+    ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
     free(work->found_in);
     /* The worker that had the claim before may have committed a volume since this run began. */
     int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
@@ -293,8 +301,13 @@ static int read_whole(ics_unit *unit, icestream_error *error)
         status = ics_unit_check_light(unit, error);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
+        status =
+            ics_step_reader_check_rows(unit->work->reader, &unit->summary, &common->stop, error);
+        atomic_store(&unit->digest_due, status == ICESTREAM_OK && unit->summary.digest[0] == '\0');
         ics_unit_judge_age(unit, status);
+    }
+    if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0') {
+        status = ics_unit_await_digest(unit, &common->stop, error);
     }
     if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0' &&
         strcmp(unit->claim.sha256, unit->summary.digest) != 0) {

@@ -10,7 +10,8 @@
  *                unit_generated.c makes its steps where the run makes them, unit_saving.c keeps
  *                its hits while it is computed, unit_records.c writes its checkpoint
  *                (unit_checkpoint.c: what both have in common),
- *                unit_output.c writes its hits, unit_claim.c ends its claim
+ *                unit_output.c writes its hits, unit_claim.c ends its claim, unit_digest.c waits
+ *                for the digest of its step file
  *   step_feed    from rows of steps to batches; step_watch and event_spans notice what is odd
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
@@ -166,8 +167,11 @@ struct ics_unit {
     _Atomic(char *) notice; /* a line for the log; see ics_unit_next_notice */
 
     ics_job reader_job, writer_job;
-    ics_unit_work *work;      /* NULL unless the unit is open */
-    ics_step_summary summary; /* by a reader; of a message: complete when the message is read */
+    ics_unit_work *work; /* NULL unless the unit is open */
+    /* By a reader. Of a message complete when the message is read; the digest of a file may be
+     * complete only then, too. */
+    ics_step_summary summary;
+    atomic_bool digest_due; /* the digest is still computed, and nobody may read it */
 
     uint32_t writer;              /* which of the writers has the hits */
     icestream_account account;    /* of the batches that came back, and of the checkpoint */
@@ -220,6 +224,12 @@ void ics_unit_use_found_output(ics_unit *unit);
 /* Makes the metadata of the unit's hits, without what is known only at the end:
  * ics_origin_metadata() with the settings of light that the run makes. ICESTREAM_E_MEMORY. */
 int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error);
+
+/* Waits until the digest of the step file is known. On a reader's thread, or when no job of a
+ * reader is out. The errors of ics_step_reader_await_digest(). */
+int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_error *error);
+/* Whether it is known, or nobody computes it. Any thread. */
+bool ics_unit_has_digest(const ics_unit *unit);
 
 /* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
  * lost. Any thread. The errors of ics_claims_holds. */

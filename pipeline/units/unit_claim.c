@@ -46,11 +46,11 @@ void ics_unit_look_for_command(ics_unit *unit)
 
 ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
 {
+    const bool has_digest = ics_unit_has_digest(unit) && unit->summary.digest[0] != '\0';
     return (ics_event){.kind = kind,
                        .file = unit->name,
                        .output = unit->output,
-                       .input_digest =
-                           unit->summary.digest[0] != '\0' ? unit->summary.digest : NULL,
+                       .input_digest = has_digest ? unit->summary.digest : NULL,
                        .output_digest = unit->output_digest[0] != '\0' ? unit->output_digest : NULL,
                        .output_bytes = unit->output_bytes,
                        .photons = unit->account.created,

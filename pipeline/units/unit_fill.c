@@ -27,8 +27,11 @@ static int read_steps(void *user, icestream_step *steps, size_t capacity, size_t
         return ics_unit_generated_read(unit, steps, capacity, got, error);
     }
     ICS_TRY(ics_step_reader_read(reader, steps, capacity, got, error));
-    if (*got > 0 || !unit->input->stream) {
+    if (*got > 0) {
         return ICESTREAM_OK;
+    }
+    if (!unit->input->stream) {
+        return ics_unit_await_digest(unit, &unit->common->cancel, error);
     }
     ics_step_reader_summary(reader, &unit->summary);
     return ics_unit_check_late_light(unit, error);

@@ -290,7 +290,8 @@ static void save(ics_unit *unit)
 
 void ics_unit_save_if_due(ics_unit *unit)
 {
-    if (saves(unit) && ics_clock_seconds() >= unit->work->saving.due) {
+    /* A checkpoint has the digest of the step file. */
+    if (saves(unit) && ics_clock_seconds() >= unit->work->saving.due && ics_unit_has_digest(unit)) {
         save(unit);
     }
 }
@@ -307,7 +308,13 @@ bool ics_unit_has_unsaved(const ics_unit *unit)
 void ics_unit_save_rest(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    save(ICS_CONTAINER_OF(job, ics_unit, writer_job));
+    ics_unit *unit = ICS_CONTAINER_OF(job, ics_unit, writer_job);
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (ics_unit_await_digest(unit, &unit->common->cancel, &error) == ICESTREAM_OK) {
+        save(unit);
+    } else {
+        end_saving(unit, &error);
+    }
 }
 
 void ics_unit_give_way(ics_unit *unit, const icestream_error *error)

@@ -10,6 +10,7 @@
 #include "pipeline/spool/quarantine.h"
 #include "pipeline/units/unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,14 @@ static int name_checkpoint(ics_unit *unit, icestream_error *error)
     const ics_unit_common *common = unit->common;
     char *path = NULL;
     int length = 0;
-    if (unit->input->stream || common->to_stdout || unit->summary.digest[0] == '\0') {
+    const bool has_digest = unit->summary.digest[0] != '\0' || !ics_unit_has_digest(unit);
+    if (unit->input->stream || common->to_stdout || !has_digest) {
         return ICESTREAM_OK;
     }
     if (common->config->sink.rotate == 0) {
         length = asprintf(&path, "%s.checkpoint", unit->output);
     } else {
+        ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
         length = asprintf(&path, "%s/%.16s.checkpoint", common->config->sink.directory,
                           unit->summary.digest);
     }
@@ -212,6 +215,10 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     json_t *origin = NULL;
+    if (access(unit->checkpoint, F_OK) != 0 && errno == ENOENT) {
+        return ICESTREAM_OK; /* nothing needs the digest yet */
+    }
+    ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
     ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
     int status = read_checkpoint(unit, origin, error);
     json_decref(origin);

@@ -1,6 +1,7 @@
 /* icestream_run that is stopped in the middle of a step file: the next run continues there, and its
  * hit file has the bytes of a run that was never stopped. How to join: a test has an empty folder
  * `place` with a step file; stop_in_middle() makes a checkpoint of it. */
+#include "pipeline/files/format/table_reader.h"
 #include "tests/run/run_place.h"
 
 #include <check.h>
@@ -9,7 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STEPS = 40, PHOTONS = 5000 };
+/* The steps of the file and the photons of each. In the test case `many_steps` the file is so large
+ * that its photons are computed before its digest is known. */
+static uint32_t steps, photons;
+enum { MANY = 300000 };
+_Static_assert(MANY * sizeof(icestream_step) > ICS_FILE_DIGEST_LEAST, "a large file");
 
 /* A setting that all later runs of a test have in common. NULL: none. */
 static const char *common;
@@ -44,11 +49,23 @@ static size_t find_files(const char *pattern, bool removes)
     return count;
 }
 
-static void open_with_steps(void)
+static void open_with(uint32_t count, uint32_t photons_of_each)
 {
     open_place();
     common = NULL;
-    run_folder_bright_steps(&place, "large.steps.npy", 0, STEPS, PHOTONS);
+    steps = count;
+    photons = photons_of_each;
+    run_folder_bright_steps(&place, "large.steps.npy", 0, steps, photons);
+}
+
+static void open_with_steps(void)
+{
+    open_with(40, 5000);
+}
+
+static void open_with_many_steps(void)
+{
+    open_with(MANY, 1);
 }
 
 /* Runs with a time limit that ends the run when a part of the photons is computed; looks for such a
@@ -80,7 +97,8 @@ static json_int_t finish(const char *setting)
     ck_assert_msg(run_with(setting) == ICESTREAM_OK, "%s", place.error.text);
     json_t *summary = run_folder_summary(&place);
     json_int_t taken_over = run_folder_count(summary, "taken_over", "photons");
-    ck_assert_int_eq(run_folder_count(summary, "account", "created") + taken_over, STEPS * PHOTONS);
+    ck_assert_int_eq(run_folder_count(summary, "account", "created") + taken_over,
+                     (json_int_t)steps * photons);
     json_decref(summary);
     return taken_over;
 }
@@ -164,7 +182,7 @@ END_TEST
 START_TEST(test_other_input_does_not_use_it)
 {
     stop_in_middle(NULL);
-    run_folder_bright_steps(&place, "large.steps.npy", 1, STEPS, PHOTONS);
+    run_folder_bright_steps(&place, "large.steps.npy", 1, steps, photons);
     ck_assert_int_eq(finish(NULL), 0);
     ck_assert(!run_folder_has_hits(&place, "large.hits.npy.checkpoint"));
 }
@@ -246,4 +264,14 @@ ICS_TEST_MAIN("run_checkpoint")
     tcase_add_test(tests, test_volumes_have_checkpoints);
     tcase_add_test(tests, test_claimed_file_continues);
     suite_add_tcase(suite, tests);
+    TCase *many = tcase_create("many_steps");
+    tcase_set_timeout(many, 120);
+    tcase_add_checked_fixture(many, open_with_many_steps, close_place);
+    tcase_add_test(many, test_next_run_continues);
+    tcase_add_test(many, test_batches_may_differ);
+    tcase_add_test(many, test_other_input_does_not_use_it);
+    tcase_add_test(many, test_resume_removes_what_is_left);
+    tcase_add_test(many, test_volumes_have_checkpoints);
+    tcase_add_test(many, test_claimed_file_continues);
+    suite_add_tcase(suite, many);
 }

@@ -7,6 +7,7 @@
 #define ICS_FILES_FORMAT_TABLE_INPUT_H
 
 #include "pipeline/files/format/conversion.h"
+#include "pipeline/files/format/file_digest.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/format/trailer.h"
@@ -40,6 +41,10 @@ struct ics_table_reader {
     ics_trailer_checksums sums;
     ics_digest *digest;
     bool digesting;
+    /* Of a large file, whose digest is computed by a thread; NULL: it is not. `checked` are the
+     * checksums of the rows when they were first read since then; their count is 0 before. */
+    ics_file_digest *file_digest;
+    ics_trailer_checksums checked;
 };
 
 /* Reads `size` bytes. *got is smaller only at the end of the input. */

@@ -145,6 +145,7 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     if (reader == NULL) {
         return;
     }
+    ics_file_digest_destroy(reader->file_digest);
     if (!reader->stream && reader->descriptor >= 0) {
         close(reader->descriptor);
     }
@@ -153,6 +154,7 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     json_decref(reader->note);
     json_decref(reader->late);
     ics_trailer_checksums_free(&reader->sums);
+    ics_trailer_checksums_free(&reader->checked);
     ics_digest_destroy(reader->digest);
     free(reader->header_bytes);
     free(reader->raw);
@@ -164,6 +166,26 @@ void ics_table_reader_destroy(ics_table_reader *reader)
 int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_error *error)
 {
     return begin_rows(reader, digest, error);
+}
+
+int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_error *error)
+{
+    const ics_npy_header *header = &reader->header;
+    const ics_file_digest_order order = {.descriptor = reader->descriptor,
+                                         .name = reader->title,
+                                         .header = reader->header_bytes,
+                                         .header_bytes = header->header_bytes,
+                                         .rows_end = header->header_bytes +
+                                                     header->rows * header->row_bytes,
+                                         .opened = reader->opened};
+    const bool is_large = reader->opened.st_size >= ICS_FILE_DIGEST_LEAST;
+    ics_file_digest_destroy(reader->file_digest);
+    reader->file_digest = NULL;
+    ics_trailer_checksums_reset(&reader->checked);
+    if (is_large) {
+        ICS_TRY(ics_file_digest_begin(&order, &reader->file_digest, error));
+    }
+    return begin_rows(reader, !is_large, error);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -215,6 +237,32 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+static int report_change(const ics_table_reader *reader, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_INPUT, "%s: the file was changed while it was read",
+                         reader->title);
+}
+
+static bool are_same(const ics_trailer_checksums *a, const ics_trailer_checksums *b)
+{
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->values, b->values, a->count * sizeof *a->values) == 0);
+}
+
+/* Keeps the checksums of the rows that were read first. Rows that are read later must be the same.
+ */
+static int compare_with_first(ics_table_reader *reader, icestream_error *error)
+{
+    if (reader->checked.count > 0) {
+        return are_same(&reader->sums, &reader->checked) ? ICESTREAM_OK
+                                                         : report_change(reader, error);
+    }
+    const ics_trailer_checksums empty = reader->checked;
+    reader->checked = reader->sums;
+    reader->sums = empty;
+    return ICESTREAM_OK;
+}
+
 /* The end of a file: adds what follows the rows to the digest, then checks file and checksums. */
 static int finish_file(ics_table_reader *reader, icestream_error *error)
 {
@@ -224,15 +272,12 @@ static int finish_file(ics_table_reader *reader, icestream_error *error)
         ICS_TRY(ics_table_input_read(reader, bytes, sizeof bytes, &got, error));
         ics_digest_add(reader->digest, bytes, got);
     }
-    struct stat now;
-    if (fstat(reader->descriptor, &now) < 0 || now.st_size != reader->opened.st_size ||
-        now.st_mtim.tv_sec != reader->opened.st_mtim.tv_sec ||
-        now.st_mtim.tv_nsec != reader->opened.st_mtim.tv_nsec) {
-        return ics_error_set(error, ICESTREAM_E_INPUT, "%s: the file was changed while it was read",
-                             reader->title);
+    if (!ics_file_digest_is_unchanged(reader->descriptor, &reader->opened)) {
+        return report_change(reader, error);
     }
-    return ics_trailer_verify(&reader->trailer, reader->title, &reader->sums,
-                              reader->header.row_bytes, error);
+    ICS_TRY(ics_trailer_verify(&reader->trailer, reader->title, &reader->sums,
+                               reader->header.row_bytes, error));
+    return reader->file_digest != NULL ? compare_with_first(reader, error) : ICESTREAM_OK;
 }
 
 /* Reads at most 1 MiB of rows, so that they stay in the cache for checksum, digest and conversion.
@@ -364,6 +409,26 @@ bool ics_table_reader_awaits_trailer(const ics_table_reader *reader)
 const json_t *ics_table_reader_late_light(const ics_table_reader *reader)
 {
     return reader->late;
+}
+
+int ics_table_reader_await_digest(ics_table_reader *reader, const atomic_bool *cancel,
+                                  char text[ICS_DIGEST_TEXT], icestream_error *error)
+{
+    if (reader->file_digest == NULL) {
+        return ics_table_reader_digest(reader, text)
+                   ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
+                                   reader->title);
+    }
+    ICS_TRY(ics_file_digest_await(reader->file_digest, cancel, text, error));
+    return are_same(ics_file_digest_checksums(reader->file_digest), &reader->checked)
+               ? ICESTREAM_OK
+               : report_change(reader, error);
+}
+
+bool ics_table_reader_has_late_digest(const ics_table_reader *reader)
+{
+    return reader->file_digest != NULL;
 }
 
 bool ics_table_reader_digest(const ics_table_reader *reader, char text[ICS_DIGEST_TEXT])
