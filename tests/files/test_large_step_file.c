@@ -8,6 +8,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,6 +127,31 @@ START_TEST(duplicate_of_a_large_file_is_named)
 }
 END_TEST
 
+static void *do_nothing(void *user)
+{
+    return user;
+}
+
+/* Threads whose stack is larger than the address space cannot be made. */
+START_TEST(digest_needs_no_thread)
+{
+    char expected[ICS_DIGEST_TEXT];
+    ics_step_summary summary;
+    icestream_error error;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    step_file_write(path, steps, ROWS);
+    digest_of_file(expected);
+    ck_assert_int_eq(pthread_attr_init(&attributes), 0);
+    ck_assert_int_eq(pthread_attr_setstacksize(&attributes, (size_t)1 << 60), 0);
+    ck_assert_int_eq(pthread_setattr_default_np(&attributes), 0);
+    ck_assert_int_ne(pthread_create(&thread, NULL, do_nothing, NULL), 0);
+    ck_assert_int_eq(step_file_check(path, &summary, &error), 0);
+    ck_assert_str_eq(summary.digest, expected);
+    pthread_attr_destroy(&attributes);
+}
+END_TEST
+
 /* ---- changes --------------------------------------------------------------------------------- */
 
 /* Changes one byte of the file, behind which the time of its last change is as before. */
@@ -235,6 +261,7 @@ ICS_TEST_MAIN("large_step_file")
     tcase_add_loop_test(reading, bad_row_of_a_large_file_is_named, 0,
                         (int)(sizeof bad_rows / sizeof *bad_rows));
     tcase_add_test(reading, duplicate_of_a_large_file_is_named);
+    tcase_add_test(reading, digest_needs_no_thread);
     tcase_set_timeout(reading, 60);
     suite_add_tcase(suite, reading);
     TCase *changes = tcase_create("changes");
