@@ -25,6 +25,7 @@
 #include "kernels/cuda/hit_sums.h"
 #include "kernels/cuda/program.h"
 #include "kernels/load.h"
+#include "kernels/wave_times.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
  * them as members, and a remembered choice of schedule AUTO depends on all of them
@@ -161,9 +162,10 @@ typedef struct ics_gpu_usage {
     uint64_t device_bytes;     /* allocated device memory */
     uint64_t downloaded_bytes; /* of hits and of sums */
     double trial_seconds; /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
-    double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
-                                compact and the rest; of a schedule that does not loop, `seconds`
-                                divided among them as the clock cycles of sampled warps */
+    double stage_seconds[6];   /* with `profile`, time (s) of create, propagate, collide, scatter,
+                                  compact and the rest; of a schedule that does not loop, `seconds`
+                                  divided among them as the clock cycles of sampled warps */
+    ics_wave_times wave_times; /* with `profile`, of a schedule that loops */
     ics_load load; /* with `profile`, of a schedule that does not loop: the last launches; with
                       `load`, of a schedule that loops: all launches */
 } ics_gpu_usage;

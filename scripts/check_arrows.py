@@ -50,8 +50,8 @@ ROOMS = [
     ['pipeline/program'],
 ]
 ROOM_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 6000, 450, 50, 7
-# These folders hold many small rooms; each of their sub-folders counts as a separate room.
-STREETS = ('kernels', 'stages', 'pipeline/tools', 'pipeline/models')
+# These folders hold several rooms; each of their sub-folders counts as a separate room. The first one that fits counts.
+STREETS = ('kernels/cuda', 'kernels', 'stages', 'pipeline/tools', 'pipeline/models')
 # The main programs are the top of the house.
 TOP = ('pipeline/main.c', 'pipeline/prefill.c')
 

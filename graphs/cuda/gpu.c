@@ -439,12 +439,10 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     ics_block_spans_read(gpu->spans, ics_schedule_row(gpu->options.schedule)->loops,
                          gpu->processors, &out->load);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        unsigned long long clock[ICS_WAVE_STAGES + 1] = {0};
-        if (gpu->lanes[i].clock != NULL && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
+        ics_wave_clock clock;
+        if (gpu->lanes[i].clock != NULL && cudaMemcpy(&clock, gpu->lanes[i].clock, sizeof clock,
                                                       cudaMemcpyDeviceToHost) == cudaSuccess) {
-            for (int stage = 0; stage < ICS_WAVE_STAGES; ++stage) {
-                out->stage_seconds[stage] += 1e-9 * (double)clock[1 + stage];
-            }
+            ics_wave_times_add(&clock, out->stage_seconds, &out->wave_times);
         }
     }
 }

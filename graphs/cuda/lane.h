@@ -14,7 +14,7 @@
 #include <cuda_runtime_api.h>
 
 /* Launches that may be on their way: one computes, one waits behind it, one is downloaded. */
-enum { ICS_LANE_LAUNCHES = 3, ICS_WAVE_STAGES = ICS_CLOCKS, ICS_CHAINS_MAX = 8 };
+enum { ICS_LANE_LAUNCHES = 3, ICS_CHAINS_MAX = 8 };
 
 /* A batch that a lane holds, at its index in the ring of batches. */
 typedef struct ics_lane_batch {
@@ -87,10 +87,10 @@ typedef struct ics_lane {
     struct cudaAccessPolicyWindow window;
     void *compact_memory; /* device, for compaction */
     size_t compact_bytes;
-    ics_word *spare[3];        /* device, columns for sorting */
-    ice_random *spare_random;  /* device, a column for sorting */
-    uint32_t *spare_recorded;  /* device, a column for sorting */
-    unsigned long long *clock; /* device, [ICS_WAVE_STAGES + 1]: the last stamp, ns per stage */
+    ics_word *spare[3];       /* device, columns for sorting */
+    ice_random *spare_random; /* device, a column for sorting */
+    uint32_t *spare_recorded; /* device, a column for sorting */
+    ics_wave_clock *clock;    /* device; of a profile */
 
     /* Sums of hits (lane_sums.c); only with options->sums. */
     ics_hit_sum_rule rule;          /* with device pointers */

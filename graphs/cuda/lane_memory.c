@@ -105,7 +105,7 @@ static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
         lane->spare_random = reserve(from, capacity * sizeof(ice_random));
         lane->spare_recorded = reserve(from, capacity * sizeof(uint32_t));
     }
-    lane->clock = reserve(from, (ICS_WAVE_STAGES + 1) * sizeof *lane->clock);
+    lane->clock = reserve(from, sizeof *lane->clock);
     return ICESTREAM_OK;
 }
 

@@ -92,18 +92,37 @@ static int add_kernel(const ics_lane *lane, sequence *nodes, const kernel_node *
     return add_kernel_after(lane, nodes->graph, &after, 1, added, &nodes->last, error);
 }
 
+/* Adds a kernel that notes the time for a profile. `ends`: what has just ended, of this stage. */
+static int add_stamp(ics_lane *lane, sequence *nodes, uint32_t stage, ics_stamp ends,
+                     icestream_error *error)
+{
+    uint32_t what = ends;
+    void *arguments[] = {(void *)&lane->clock, &lane->memory, &stage, &what};
+    const kernel_node stamp = {lane->stamp, 1, 1, arguments};
+    return add_kernel(lane, nodes, &stamp, error);
+}
+
+/* Whether no kernel of the list follows this one in the wave. */
+static bool ends_wave(const ics_lane *lane, const ics_schedule_kernel *kernel, uint32_t wave)
+{
+    for (++kernel; kernel->name != NULL; ++kernel) {
+        if (ics_schedule_has_kernel(lane->schedule, kernel, wave)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Adds a kernel of a wave. A profile has no parallel kernels, because the time between two
  * stamps must belong to one kernel. */
-static int add_kernel_of_wave(const ics_lane *lane, sequence *nodes,
-                              const ics_schedule_kernel *kernel, uint32_t wave,
-                              const kernel_node *added, icestream_error *error)
+static int add_kernel_of_wave(ics_lane *lane, sequence *nodes, const ics_schedule_kernel *kernel,
+                              uint32_t wave, const kernel_node *added, icestream_error *error)
 {
     if (lane->options->profile) {
-        uint32_t stage = kernel->stage;
-        void *clock[] = {(void *)&lane->clock, &stage};
-        const kernel_node stamp = {lane->stamp, 1, 1, clock};
+        const bool last = ends_wave(lane, kernel, wave);
         ICS_TRY(add_kernel(lane, nodes, added, error));
-        return add_kernel(lane, nodes, &stamp, error);
+        return add_stamp(lane, nodes, kernel->stage, last ? ICS_STAMP_WAVE : ICS_STAMP_STAGE,
+                         error);
     }
     if (kernel->parallel) {
         return add_kernel_after(lane, nodes->graph, &nodes->last, 1, added,
@@ -296,6 +315,9 @@ static int build_trip(ics_lane *lane, cudaGraph_t body, decision *self, cudaGrap
     for (uint32_t i = 0; i < chains; ++i) {
         sequence nodes = {.graph = body};
         chain.first = i * chain.slots;
+        if (lane->options->profile) {
+            ICS_TRY(add_stamp(lane, &nodes, ICS_CLOCK_OTHER, ICS_STAMP_TRIP, error));
+        }
         ICS_TRY(add_waves(lane, chain, &nodes, error));
         ends[i] = nodes.last;
     }

@@ -105,6 +105,8 @@ START_TEST(gpu_figures)
          .median_seconds = 0.75,
          .median_kernel_seconds = 0.5625,
          .stage_seconds = {1, 2, 3, 4},
+         .wave_times =
+             {.waves = 4, .seconds = 8e-3, .longest = 5e-3, .waiting = 3, .spans = {[88] = 3}},
          .load = {.processors = 132,
                   .launches = 3,
                   .seconds = 0.25,
@@ -148,6 +150,11 @@ START_TEST(gpu_figures)
     ck_assert_int_eq(whole_of(load, "least_number"), 17);
     ck_assert_double_eq(
         json_real_value(json_array_get(json_object_get(load, "blocks_in_parts"), 19)), 0.125);
+    const json_t *waves = json_object_get(gpu, "wave_times");
+    ck_assert_int_eq(whole_of(waves, "waves"), 4);
+    ck_assert_double_eq_tol(number_of(waves, "mean"), 2e-3, 1e-15);
+    ck_assert_double_eq_tol(number_of(waves, "median"), 1114112e-9, 1e-15); /* 2^20 ns * 17/16 */
+    ck_assert_double_eq(number_of(waves, "waiting_share"), 0.75);
     json_decref(row);
 
     /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which

@@ -7,6 +7,7 @@
 #define ICS_KERNELS_CUDA_DEVICE_POOL_H
 
 #include "kernels/cuda/device/run.h"
+#include "kernels/cuda/device/wave_clock.h"
 
 /* Stores a photon that has had no bounce yet, and the begin of its random numbers. `wave`: the
  * index in the trip of its first wave. */
@@ -112,15 +113,35 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
 }
 
 #if defined(__CUDACC__)
-/* For profiles: adds the time (ns) since the last stamp to a stage. */
-ICS_KERNEL gpu_stamp(unsigned long long *clock, uint32_t stage)
+/* Ends a wave. While there are photons in the queue, they wait for a free slot. */
+static __device__ void gpu_stamp_wave(ics_wave_clock *clock, const ics_lane_memory *lane,
+                                      unsigned long long now)
+{
+    const unsigned long long time = now - clock->begin;
+    clock->waves += 1;
+    clock->sum += time;
+    clock->longest = time > clock->longest ? time : clock->longest;
+    clock->waiting += lane->progress->next < lane->launch->end;
+    clock->spans[gpu_wave_span_of(time)] += 1;
+    clock->begin = now;
+}
+
+/* For profiles: adds the time since the last stamp to a stage (an ics_clock). One thread. `ends`:
+ * an ics_stamp. The time between two launches belongs to no stage. */
+ICS_KERNEL gpu_stamp(ics_wave_clock *clock, const __grid_constant__ ics_lane_memory lane,
+                     uint32_t stage, uint32_t ends)
 {
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    if (clock[0]) {
-        clock[1 + stage] += now - clock[0];
+    if (ends != ICS_STAMP_TRIP || lane.progress->waves > 0) {
+        clock->stages[stage] += now - clock->last;
     }
-    clock[0] = now;
+    if (ends == ICS_STAMP_WAVE) {
+        gpu_stamp_wave(clock, &lane, now);
+    } else if (ends == ICS_STAMP_TRIP) {
+        clock->begin = now;
+    }
+    clock->last = now;
 }
 #endif
 

@@ -28,7 +28,8 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
     if (status == ICESTREAM_OK && profiled) {
         status =
             ics_experiment_profile(bench->experiment, schedule, &bench->steps, row->stage_seconds,
-                                   bench->options->stages ? &row->load : NULL, error);
+                                   bench->options->stages ? &row->load : NULL,
+                                   bench->options->stages ? &row->wave_times : NULL, error);
     }
     return status;
 }

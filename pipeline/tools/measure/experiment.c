@@ -170,6 +170,7 @@ static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, i
         out->stage_seconds[i] = after->stage_seconds[i] - before->stage_seconds[i];
     }
     out->load = after->load;
+    out->wave_times = after->wave_times;
 }
 
 /* What a line of progress needs. */
@@ -268,13 +269,16 @@ static int run_once(const ics_experiment *experiment, const ics_trial_options *o
 
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
                            const ics_step_list *steps, double stage_seconds[6], ics_load *load,
-                           icestream_error *error)
+                           ics_wave_times *waves, icestream_error *error)
 {
     ics_trial_options options = {.schedule = schedule, .profile = true};
     ics_gpu_figures figures;
     ICS_TRY(run_once(experiment, &options, steps, &figures, error));
     for (int i = 0; i < 6; ++i) {
         stage_seconds[i] = figures.stage_seconds[i];
+    }
+    if (waves != NULL) {
+        *waves = figures.wave_times;
     }
     if (load != NULL && ics_schedule_can_profile(schedule)) {
         options = (ics_trial_options){.schedule = schedule, .load = true};

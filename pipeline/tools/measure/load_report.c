@@ -1,6 +1,9 @@
 #include "pipeline/tools/measure/load_report.h"
 
+#include "base/error.h"
 #include "pipeline/tools/measure/report.h"
+
+#include <inttypes.h>
 
 /* The rows with a load, as many as the table of parts has columns for. */
 enum { MOST = (ICS_REPORT_COLUMNS - 1) / 2, HEADING = 96 };
@@ -54,8 +57,8 @@ static int print_parts(const loaded *found, bool markdown, FILE *out, icestream_
     return status;
 }
 
-int ics_load_print(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
-                   icestream_error *error)
+static int print_loads(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
+                       icestream_error *error)
 {
     loaded found = {.count = 0};
     for (size_t i = 0; i < count && found.count < MOST; ++i) {
@@ -80,6 +83,54 @@ int ics_load_print(const ics_row *const *rows, size_t count, bool markdown, FILE
     return status;
 }
 
+/* ---- times of waves -------------------------------------------------------------------------- */
+
+/* The share of the waves at whose end photons waited for a free slot. */
+static double waiting_share(const ics_wave_times *times)
+{
+    return (double)times->waiting / (double)times->waves;
+}
+
+static int print_waves(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
+                       icestream_error *error)
+{
+    static const char *const headings[] = {"schedule",  "waves",      "mean us",
+                                           "median us", "longest us", "waiting %"};
+    ics_report *report = ics_report_create(headings, sizeof headings / sizeof *headings);
+    bool found = false;
+    for (size_t i = 0; i < count; ++i) {
+        const ics_wave_times *times = &rows[i]->wave_times;
+        if (times->waves == 0) {
+            continue;
+        }
+        found = true;
+        ics_report_cell(report, "%s", rows[i]->name);
+        ics_report_cell(report, "%" PRIu64, times->waves);
+        ics_report_cell(report, "%.2f", 1e6 * times->seconds / (double)times->waves);
+        ics_report_cell(report, "%.2f", 1e6 * ics_wave_times_median(times));
+        ics_report_cell(report, "%.2f", 1e6 * times->longest);
+        ics_report_cell(report, "%.2f", 100.0 * waiting_share(times));
+    }
+    int status = ICESTREAM_OK;
+    if (found) {
+        fputs("\nWaves in the run of the stages, whose kernels follow each other: how long they "
+              "took, and the share\nof them at whose end photons waited for a free slot.\n\n",
+              out);
+        status = ics_report_print(report, markdown, 0, out, error);
+    }
+    ics_report_destroy(report);
+    return status;
+}
+
+int ics_load_print(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
+                   icestream_error *error)
+{
+    ICS_TRY(print_loads(rows, count, markdown, out, error));
+    return print_waves(rows, count, markdown, out, error);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
 static json_t *list_of(const double *parts)
 {
     json_t *list = json_array();
@@ -98,4 +149,11 @@ json_t *ics_load_json(const ics_load *load)
                      "most_number", (json_int_t)load->most_at, "parts_of",
                      load->of_run ? "run" : "launch", "busy_in_parts", list_of(load->busy),
                      "blocks_in_parts", load->of_run ? json_null() : list_of(load->blocks));
+}
+
+json_t *ics_load_waves_json(const ics_wave_times *times)
+{
+    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "waves", (json_int_t)times->waves, "mean",
+                     times->seconds / (double)times->waves, "median", ics_wave_times_median(times),
+                     "longest", times->longest, "waiting_share", waiting_share(times));
 }

@@ -226,6 +226,9 @@ static json_t *gpu_json(const ics_row *row)
     if (row->load.launches > 0) {
         json_object_set_new(object, "multiprocessors", ics_load_json(&row->load));
     }
+    if (row->wave_times.waves > 0) {
+        json_object_set_new(object, "wave_times", ics_load_waves_json(&row->wave_times));
+    }
     return object;
 }
 

@@ -1,0 +1,33 @@
+#include "kernels/wave_times.h"
+
+#include <math.h>
+
+static const double NANOSECOND = 1e-9;
+
+void ics_wave_times_add(const ics_wave_clock *clock, double stage_seconds[6], ics_wave_times *times)
+{
+    for (size_t stage = 0; stage < sizeof clock->stages / sizeof *clock->stages; ++stage) {
+        stage_seconds[stage] += NANOSECOND * (double)clock->stages[stage];
+    }
+    times->waves += clock->waves;
+    times->waiting += clock->waiting;
+    times->seconds += NANOSECOND * (double)clock->sum;
+    times->longest = fmax(times->longest, NANOSECOND * (double)clock->longest);
+    for (size_t span = 0; span < ICS_WAVE_SPANS; ++span) {
+        times->spans[span] += clock->spans[span];
+    }
+}
+
+double ics_wave_times_median(const ics_wave_times *times)
+{
+    const uint32_t parts = 1u << ICS_WAVE_SPANS_SHIFT;
+    uint64_t below = 0;
+    for (uint32_t span = 0; span < ICS_WAVE_SPANS; ++span) {
+        below += times->spans[span];
+        if (2 * below >= times->waves && below > 0) {
+            const double middle = 1.0 + (span % parts + 0.5) / parts;
+            return NANOSECOND * ldexp(middle, ICS_WAVE_SPANS_FIRST + (int)(span / parts));
+        }
+    }
+    return 0.0;
+}

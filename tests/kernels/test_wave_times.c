@@ -1,0 +1,65 @@
+/* Promises of kernels/wave_times.h: every length of a wave has a span that contains it, the median
+ * is in the span that has it, and the records of several lanes add up.
+ *
+ * How to join: a new number of ics_wave_clock joins the test that adds two lanes. */
+#include "kernels/wave_times.h"
+#include "tests/support/test_main.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* The time (ns) at which a span begins. */
+static double begin_of(uint32_t span)
+{
+    return ldexp(1.0 + (span % 8) / 8.0, ICS_WAVE_SPANS_FIRST + (int)(span / 8));
+}
+
+START_TEST(span_contains_the_time)
+{
+    unsigned long long time = 512;
+    for (int i = 0; i < 3000 && (double)time < begin_of(ICS_WAVE_SPANS - 1); ++i) {
+        const uint32_t span = gpu_wave_span_of(time);
+        ck_assert_double_le(begin_of(span), (double)time);
+        ck_assert_double_lt((double)time, begin_of(span + 1));
+        time += 1 + time / 177;
+    }
+    ck_assert_uint_eq(gpu_wave_span_of(0), 0);
+    ck_assert_uint_eq(gpu_wave_span_of(511), 0);
+    ck_assert_uint_eq(gpu_wave_span_of(~0ull), ICS_WAVE_SPANS - 1);
+}
+END_TEST
+
+START_TEST(lanes_add_up)
+{
+    ics_wave_clock lanes[2] = {{.stages = {1000, 0, 0, 0, 0, 7000},
+                                .waves = 3,
+                                .sum = 6000,
+                                .longest = 4000,
+                                .waiting = 1},
+                               {.stages = {2000}, .waves = 2, .sum = 9000, .longest = 8000}};
+    lanes[0].spans[8] = 3;
+    lanes[1].spans[32] = 2;
+    double stages[6] = {0};
+    ics_wave_times times = {0};
+    ck_assert_double_eq(ics_wave_times_median(&times), 0.0);
+    ics_wave_times_add(&lanes[0], stages, &times);
+    ics_wave_times_add(&lanes[1], stages, &times);
+    ck_assert_uint_eq(times.waves, 5);
+    ck_assert_uint_eq(times.waiting, 1);
+    ck_assert_double_eq_tol(times.seconds, 15e-6, 1e-15);
+    ck_assert_double_eq_tol(times.longest, 8e-6, 1e-15);
+    ck_assert_double_eq_tol(stages[0], 3e-6, 1e-15);
+    ck_assert_double_eq_tol(stages[5], 7e-6, 1e-15);
+    /* The third of five is in the span from 1024 to 1152 ns. */
+    ck_assert_double_eq_tol(ics_wave_times_median(&times), 1088e-9, 1e-15);
+}
+END_TEST
+
+ICS_TEST_MAIN("wave times")
+{
+    TCase *waves = tcase_create("waves");
+    tcase_add_test(waves, span_contains_the_time);
+    tcase_add_test(waves, lanes_add_up);
+    suite_add_tcase(suite, waves);
+}
