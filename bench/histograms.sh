@@ -4,7 +4,7 @@
 #   bench/histograms.sh [ICESTREAM [PHOTONS [REPEATS]]]
 #
 # PHOTONS: of each run, a multiple of 10000; 1e8 by default. REPEATS: rounds of runs without histograms, with that of
-# bounces, with those of bounces, path and delay, and with that of layers in turn; 5 by default. First compares the hit files of a CPU and
+# bounces, with those of bounces, path and delay, with that of layers, and with that of candidates in turn; 5 by default. First compares the hit files of a CPU and
 # of every schedule of the GPU in portable maths, with 1e5 photons; the exit status is 1 if two differ. Then prints a
 # table in Markdown: the median of the time of the kernels in fast maths without histograms, and how much longer they
 # take with them, in per cent.
@@ -20,9 +20,12 @@ schedules="wavefront fused monolithic job-queue thread-per-step warp-wavefront"
 bounces="{name: bounces, from: 1, to: 1000, bins: 24, scale: log}"
 ways="{name: path, from: 1, to: 1000, bins: 24, scale: log}, {name: delay, from: 0, to: 4000, bins: 64}"
 layers="{name: layers, from: 1, to: 17, bins: 16}"
+candidates="{name: candidates, from: 0, to: 16, bins: 16}"
 echo "sink: {checkpoint: off, name: hits.npy}" >without.yaml
 echo "sink: {checkpoint: off, name: hits.npy, histograms: [$layers]}" >layers.yaml
+echo "sink: {checkpoint: off, name: hits.npy, histograms: [$candidates]}" >candidates.yaml
 echo "sink: {checkpoint: off, name: hits.npy, histograms: [$bounces, $ways, $layers]}" >all.yaml
+echo "sink: {checkpoint: off, name: hits.npy, histograms: [$layers, $candidates]}" >segments.yaml
 echo "sink: {checkpoint: off, name: hits.npy, histograms: [$bounces]}" >bounces.yaml
 echo "sink: {checkpoint: off, name: hits.npy, histograms: [$bounces, $ways]}" >ways.yaml
 
@@ -34,11 +37,13 @@ compute() {
     }
 }
 
-compute all cpu -s workload.steps=10 -s device.backend=cpu -s device.math=portable
-for schedule in $schedules; do
-    compute all "$schedule" -s workload.steps=10 -s device.backend=cuda -s device.math=portable \
-        -s graph.schedule="$schedule"
-    cmp cpu/hits.npy "$schedule/hits.npy" || exit 1
+for which in all segments; do
+    compute "$which" cpu -s workload.steps=10 -s device.backend=cpu -s device.math=portable
+    for schedule in $schedules; do
+        compute "$which" "$schedule" -s workload.steps=10 -s device.backend=cuda -s device.math=portable \
+            -s graph.schedule="$schedule"
+        cmp cpu/hits.npy "$schedule/hits.npy" || exit 1
+    done
 done
 echo "The hit files of the CPU and of all schedules of the GPU are the same, with their histograms."
 echo
@@ -52,12 +57,12 @@ median() {
     sort -g "$1.times" | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'
 }
 
-echo "| schedule | without (s) | bounces (%) | bounces, path and delay (%) | layers (%) |"
-echo "| --- | ---: | ---: | ---: | ---: |"
+echo "| schedule | without (s) | bounces (%) | bounces, path and delay (%) | layers (%) | candidates (%) |"
+echo "| --- | ---: | ---: | ---: | ---: | ---: |"
 for schedule in $schedules; do
     rm -f ./*.times
     for ((i = 0; i <= repeats; ++i)); do
-        for which in without bounces ways layers; do
+        for which in without bounces ways layers candidates; do
             compute "$which" "$which" -s workload.steps="$steps" -s device.backend=cuda \
                 -s device.math=fast -s graph.schedule="$schedule"
             if [ "$i" -gt 0 ]; then # the first round compiles the kernels
@@ -66,6 +71,6 @@ for schedule in $schedules; do
         done
     done
     awk -v name="$schedule" -v without="$(median without)" -v bounces="$(median bounces)" -v ways="$(median ways)" \
-        -v layers="$(median layers)" \
-        'BEGIN { printf "| %s | %.4f | %.2f | %.2f | %.2f |\n", name, without, 100 * (bounces / without - 1), 100 * (ways / without - 1), 100 * (layers / without - 1) }'
+        -v layers="$(median layers)" -v candidates="$(median candidates)" \
+        'BEGIN { printf "| %s | %.4f | %.2f | %.2f | %.2f | %.2f |\n", name, without, 100 * (bounces / without - 1), 100 * (ways / without - 1), 100 * (layers / without - 1), 100 * (candidates / without - 1) }'
 done

@@ -21,6 +21,14 @@
 #define ICE_COUNT_SEGMENT(sink, tables, photon, height, length) ((void)0)
 #endif
 
+/* The candidates of a segment are those that its first search has tested, or, for a segment that is
+ * not searched as it is, those up to `length` (m). Only kernels of a GPU that count candidates
+ * define these (stages/histograms/candidates.h); a segment without a search has no candidates. */
+#ifndef ICE_COUNT_TESTED
+#define ICE_COUNT_TESTED(sink, photon, tested)             ((void)(tested))
+#define ICE_COUNT_CANDIDATES(sink, tables, photon, length) ((void)0)
+#endif
+
 /* What is known of a bounce before its scatter. */
 typedef struct ice_bounce {
     float length;         /* length of the segment, m */

@@ -185,6 +185,18 @@ ICE_FN void ice_end_at_module(ice_contact contact, uint32_t end, uint32_t *fate,
     }
 }
 
+/* No module ends the photon, but a cable may do so. `tested`: modules that the first search of the
+ * segment has tested. */
+ICE_FN void ice_pass_modules(const ice_tables *tables, const ice_contact_search *search,
+                             const ice_photon *photon, void *sink, uint32_t tested, uint32_t *fate)
+{
+    (void)sink, (void)photon;
+    ICE_COUNT_TESTED(sink, photon, tested);
+    if (ice_cable_absorbs(tables, search)) {
+        *fate = ICE_ABSORBED;
+    }
+}
+
 /* The stage collide of one photon: records the hits on the next *length (m) of its way, in the
  * order of distance (physics.md 8.2 to 8.4, 8.6, 8.9, 8.10). If a module or a cable ends the
  * photon, sets *fate. If it is a module, *length becomes the distance to it, with ICE_CUTS_SEGMENT.
@@ -204,10 +216,9 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
      * these threads yield (YIELD) and wait for each other behind the loop, which took a fifth of
      * the time. */
     ice_contact contact = ice_collide(collide, tables, &search);
+    const uint32_t tested = ice_tested_by(contact);
     if (contact.module == ICE_NO_MODULE) {
-        if (ice_cable_absorbs(tables, &search)) {
-            *fate = ICE_ABSORBED;
-        }
+        ice_pass_modules(tables, &search, photon, sink, tested, fate);
         return 0;
     }
     const uint32_t before = *recorded;
@@ -218,6 +229,7 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
         if (ice_is_absorber(tables, &search, contact) ||
             ice_cable_is_before(tables, &search, contact)) {
             ice_end_at_module(contact, ICE_ABSORBED, fate, length);
+            ICE_COUNT_CANDIDATES(sink, tables, photon, *length);
             return hits;
         }
         if (passed >= before) {
@@ -230,15 +242,14 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
         }
         if (!tables->keep_hit_photons) {
             ice_end_at_module(contact, ICE_DETECTED, fate, length);
+            ICE_COUNT_CANDIDATES(sink, tables, photon, *length);
             return hits;
         }
         search.after_distance = contact.distance;
         search.after_module = contact.module;
         contact = ice_collide(collide, tables, &search);
     }
-    if (ice_cable_absorbs(tables, &search)) {
-        *fate = ICE_ABSORBED;
-    }
+    ice_pass_modules(tables, &search, photon, sink, tested, fate);
     return hits;
 }
 

@@ -124,7 +124,7 @@ ICE_FN int32_t ice_touches_column_module(const ice_tables *tables, const ice_col
 
 /* Computes one bounce of a photon, if it is one inside the column of *stay, which
  * ice_column_stay_of() has found for this photon since it came into the column. Otherwise returns 0
- * and changes nothing. `sink` is for ICE_COUNT_SEGMENT alone. */
+ * and changes nothing. `sink` is only for what counts segments. */
 ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *tables,
                                     const ice_column_stay *stay, ice_active_photon *active,
                                     void *sink)
@@ -148,6 +148,7 @@ ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *table
     }
     ICE_COUNT_SEGMENT(sink, tables, photon, ice_height(tables, photon->x, photon->y, photon->z),
                       length);
+    ICE_COUNT_CANDIDATES(sink, tables, photon, length);
     ice_advance(photon, length);
     photon->absorption = left;
     photon->scatters += 1;

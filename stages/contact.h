@@ -46,6 +46,17 @@ ICE_FN ice_contact ice_no_contact(void)
     return none;
 }
 
+/* Returns how many modules a search has tested; 0 in a compilation that does not count them. */
+ICE_FN uint32_t ice_tested_by(ice_contact contact)
+{
+#if ICE_COUNTS_CANDIDATES
+    return contact.tested;
+#else
+    (void)contact;
+    return 0;
+#endif
+}
+
 /* The vector from the start of a segment to the centre of a module, m, and its parts. */
 typedef struct ice_approach {
     float x, y, z;

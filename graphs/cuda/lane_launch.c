@@ -193,7 +193,7 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
 }
 
 /* Replaces the histograms of the photons of the batch at index `index` by what the launch reports:
- * sums over all launches since it was submitted. */
+ * sums over all launches since it was submitted. Its account is replaced before. */
 static void update_photon_cells(ics_lane *lane, const ics_lane_launch *launch, uint32_t index)
 {
     uint64_t *sums = lane->batches[index].result.photon_cells;
@@ -205,6 +205,8 @@ static void update_photon_cells(ics_lane *lane, const ics_lane_launch *launch, u
             sums[cell] += counts[share * cells + cell];
         }
     }
+    ice_complete_segments(&lane->options->photons, lane->batches[index].result.account.bounces,
+                          sums);
 }
 
 /* Replaces the accounts of the batches by what the launch reports: the counts of a batch are sums

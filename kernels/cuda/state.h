@@ -188,8 +188,7 @@ typedef struct ics_lane_memory {
     uint32_t *segment;
     float *height;
     union {              /* no schedule has both, and parameters of a kernel are short */
-        ics_word *begin; /* [capacity] wavefront: the begin of a segment that may touch a module, or
-                            of all segments if they are counted */
+        ics_word *begin; /* [capacity] wavefront: the begin of a segment that may touch a module */
         uint32_t *cursors; /* [capacity][2] schedules that take steps: emission, photons made */
     };
     uint32_t *candidates; /* [capacity / 32][2] wavefront, a bit per slot: its segment may reach a

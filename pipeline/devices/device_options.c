@@ -92,6 +92,7 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
         options.custom[i] = config->stages.custom[i];
     }
     find_variants(config, &options.variants, found);
+    ics_config_photon_axes(config, &options.photons);
     return options;
 }
 
@@ -293,7 +294,6 @@ int ics_device_options_for_machine(const icestream_config *config, ics_device_ma
         list_unused(config, &options);
     }
     options.graph = read_graph_options(config, &found);
-    ics_config_photon_axes(config, &options.graph.photons);
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }

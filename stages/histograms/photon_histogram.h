@@ -38,6 +38,13 @@ ICE_FN int32_t ice_counts_segments(uint32_t quantity)
     return quantity >= ICE_PHOTON_LAYERS ? 1 : 0;
 }
 
+/* Returns the most common word of a quantity of segments: one layer, no candidate. Kernels of a GPU
+ * do not count segments with this word, because the number of all segments is known without it. */
+ICE_FN uint32_t ice_common_word(uint32_t quantity)
+{
+    return quantity == ICE_PHOTON_LAYERS ? 1 : 0;
+}
+
 /* The most histograms, bins of one, and cells of all with under- and overflow. */
 #define ICE_PHOTON_HISTOGRAMS 4u
 #define ICE_PHOTON_BINS       64u
@@ -77,6 +84,25 @@ ICE_FN uint32_t ice_photon_cell_in_row(uint32_t first, uint32_t bins, uint32_t w
 {
     const uint32_t behind = word - first < bins ? word - first : bins;
     return word < first ? 0 : behind + 1;
+}
+
+/* Sets the cells with the common words of the histograms of segments to what the others leave of
+ * the number of all segments. `cells`: [axes->cells] what a GPU has counted of photons that have
+ * all ended; the former content of the cells that are set has no meaning. */
+ICE_FN void ice_complete_segments(const ice_photon_axes *axes, uint64_t segments, uint64_t *cells)
+{
+    for (uint32_t i = 0; i < axes->count; ++i) {
+        const ice_photon_axis *axis = &axes->items[i];
+        if (ice_counts_segments(axis->quantity)) {
+            const uint32_t common =
+                ice_photon_cell(axis->edges, axis->bins, ice_common_word(axis->quantity));
+            cells[common] = segments;
+            for (uint32_t k = 0; k < axis->bins + 2; ++k) {
+                cells[common] -= k != common ? cells[k] : 0;
+            }
+        }
+        cells += axis->bins + 2;
+    }
 }
 
 #endif

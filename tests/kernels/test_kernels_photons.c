@@ -58,6 +58,8 @@ static void compare(const grid_setting *with, const ice_emission *emissions,
     while (grid_lane_launch(&self, with)) {
         ck_assert_uint_lt(self.launches, 100000);
     }
+    const ice_photon_axes axes = compiled_axes();
+    ice_complete_segments(&axes, self.account.bounces, self.cells);
     char name[100];
     snprintf(name, sizeof name, "%s%s, %u hits, batches of %u",
              ics_graph_schedule_name(with->schedule), with->join ? " with the join" : "",

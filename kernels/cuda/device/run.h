@@ -30,6 +30,18 @@ static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival 
 #endif
 #if defined(GPU_SPECIAL_CANDIDATES)
 #define ICE_COUNTS_CANDIDATES 1
+#define ICE_COUNT_TESTED(sink, photon, tested)                                                     \
+    gpu_count_tested((const gpu_hit_sink *)(sink), (photon)->emission, tested)
+#define ICE_COUNT_CANDIDATES(sink, tables, photon, length)                                         \
+    gpu_count_candidates((const gpu_hit_sink *)(sink), tables, photon, length)
+struct ice_tables;
+struct ice_photon;
+static __device__ __forceinline__ void gpu_count_tested(const gpu_hit_sink *sink, uint32_t emission,
+                                                        uint32_t tested);
+static __device__ __forceinline__ void gpu_count_candidates(const gpu_hit_sink *sink,
+                                                            const struct ice_tables *tables,
+                                                            const struct ice_photon *photon,
+                                                            float length);
 #endif
 #if defined(GPU_SPECIAL_SEGMENTS)
 #define ICE_COUNT_SEGMENT(sink, tables, photon, height, length)                                    \
@@ -177,43 +189,81 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t e
 }
 
 #if defined(GPU_SPECIAL_SEGMENTS)
-/* The word of a quantity of segments. */
-#if defined(GPU_SPECIAL_CANDIDATES)
-#define GPU_SEGMENT_WORD(tables, quantity, segment)                                                \
-    ice_segment_word_with(GPU_SPECIAL_COLLIDE, tables, quantity, segment)
-#else
-#define GPU_SEGMENT_WORD(tables, quantity, segment) ice_layers_of(tables, segment)
+/* The cell of a word in a histogram of segments. */
+#define GPU_SEGMENT_CELL(bins, first_edge, in_row, word)                                           \
+    (in_row ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins, word)                     \
+            : ice_photon_cell(edges + first_edge, bins, word))
+
+/* The edges of the histograms, and what adds a segment to a cell: in shared memory, unless the
+ * schedule does it otherwise. */
+#ifndef GPU_COUNT_IN_CELL
+#define GPU_EDGES_OF(sink)                   ((sink)->counts + GPU_EDGES_FIRST)
+#define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell(sink, batch, cell)
 #endif
 
-/* The cell of a segment in a histogram of segments. */
-#define GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row)                                       \
-    (in_row                                                                                        \
-         ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins,                              \
-                                  GPU_SEGMENT_WORD(tables, quantity, segment))                     \
-         : ice_photon_cell(edges + first_edge, bins, GPU_SEGMENT_WORD(tables, quantity, segment)))
+/* A block may count more than 2^32 segments in a launch: then these go to the cells of the lane. */
+ICE_FN void gpu_count_in_cell(const gpu_hit_sink *sink, uint32_t batch, uint32_t cell)
+{
+    uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
+    if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
+        atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);
+    }
+}
 
-/* In a list of the histograms of segments: counts the segment. A block may count more than 2^32 of
- * them in a launch: then these go to the cells of the lane. */
-#define GPU_ADD_SEGMENT(quantity, bins, first_cell, first_edge, in_row)                            \
-    {                                                                                              \
-        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row);   \
-        if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {                                          \
-            atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);                  \
-        }                                                                                          \
+ICE_FN void gpu_count_in_cell_at_once(const ics_lane_memory *lane, uint32_t batch, uint32_t cell)
+{
+    atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], 1ull);
+}
+
+/* In a list of the histograms of segments: counts a word of the candidates, or of the layers. */
+#define GPU_COUNT_WORD(quantity, bins, first_cell, first_edge, in_row)                             \
+    if (quantity == counted) {                                                                     \
+        GPU_COUNT_IN_CELL(sink, batch,                                                             \
+                          first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, word));          \
     }
 
-/* Counts a segment of a photon that is at its start. */
+/* Counts the word of a segment in all histograms of its quantity, if it is not the common word: the
+ * host computes these counts from the number of all segments (ice_complete_segments). So nearly
+ * all segments take no atomic addition, and those without a search no instruction for their
+ * candidates. */
+ICE_FN void gpu_count_word(const gpu_hit_sink *sink, uint32_t emission, uint32_t counted,
+                           uint32_t word)
+{
+    if (word != ice_common_word(counted)) {
+        const uint32_t batch = gpu_batch_of(emission);
+        const uint32_t *edges = GPU_EDGES_OF(sink);
+        (void)edges, (void)batch;
+        GPU_SPECIAL_SEGMENTS(GPU_COUNT_WORD)
+    }
+}
+
+/* Counts a segment of a photon that is at its start, but not its candidates. */
 static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sink,
                                                          const ice_tables *tables,
                                                          const ice_photon *photon, float height,
                                                          float length)
 {
-    const ice_segment_end segment = ice_segment_end_of(photon, height, length);
-    const uint32_t batch = gpu_batch_of(photon->emission);
-    uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
-    const uint32_t *edges = sink->counts + GPU_EDGES_FIRST;
-    (void)edges;
-    GPU_SPECIAL_SEGMENTS(GPU_ADD_SEGMENT)
+    gpu_count_word(sink, photon->emission, ICE_PHOTON_LAYERS,
+                   ice_layers_of(tables, ice_segment_end_of(photon, height, length)));
+}
+#endif
+
+#if defined(GPU_SPECIAL_CANDIDATES)
+/* Counts the candidates of a segment that its first search has tested. */
+static __device__ __forceinline__ void gpu_count_tested(const gpu_hit_sink *sink, uint32_t emission,
+                                                        uint32_t tested)
+{
+    gpu_count_word(sink, emission, ICE_PHOTON_CANDIDATES, tested);
+}
+
+/* Searches for the candidates of a segment of this length again, and counts them. */
+static __device__ __forceinline__ void gpu_count_candidates(const gpu_hit_sink *sink,
+                                                            const ice_tables *tables,
+                                                            const ice_photon *photon, float length)
+{
+    gpu_count_tested(
+        sink, photon->emission,
+        ice_candidates_of(GPU_SPECIAL_COLLIDE, tables, ice_segment_end_of(photon, 0.0f, length)));
 }
 #endif
 

@@ -23,7 +23,9 @@
  * one, and photons stay in registers between the two. A trip still begins with propagate and ends
  * with scatter, so that the pool between two trips is the same.
  */
-#define GPU_COUNT_HIT(sink, emission) gpu_count_hit_at_once((sink)->lane, emission)
+#define GPU_COUNT_HIT(sink, emission)        gpu_count_hit_at_once((sink)->lane, emission)
+#define GPU_EDGES_OF(sink)                   gpu_photon_edges
+#define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell_at_once((sink)->lane, batch, cell)
 
 #include "kernels/cuda/device/wave_slots.h"
 
@@ -47,10 +49,44 @@ ICE_FN void gpu_ask_first(void)
 #define GPU_KEEPS_HEIGHT                                                                           \
     ((GPU_SPECIAL_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY)) != 0)
 
+/* The layers of a segment that propagate has found and collide does not see; ice_common_word() for
+ * all other slots, and in kernels that do not count segments. */
+typedef uint32_t gpu_flown;
+#if defined(GPU_SPECIAL_SEGMENTS)
+/* In a list of the histograms of segments: adds the layers of the warp. Most of them are in the
+ * same few cells, so that one thread adds all that are in the same one. */
+#define GPU_COUNT_FLOWN(quantity, bins, first_cell, first_edge, in_row)                            \
+    if (quantity == ICE_PHOTON_LAYERS) {                                                           \
+        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, flown);      \
+        const uint32_t peers =                                                                     \
+            __match_any_sync(0xffffffffu, counts ? batch * GPU_PHOTON_CELLS + cell : ICS_NOBODY);  \
+        if (counts && (peers & ((1u << threadIdx.x % 32) - 1)) == 0) {                             \
+            atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], (unsigned long long)__popc(peers)); \
+        }                                                                                          \
+    }
+#endif
+
+/* Counts the layers of the segments of a warp. All threads of the warp. */
+ICE_FN void gpu_count_flown(const ics_lane_memory *lane, gpu_flown flown, uint32_t slot)
+{
+#if defined(GPU_SPECIAL_SEGMENTS)
+    const bool counts = flown != ice_common_word(ICE_PHOTON_LAYERS);
+    if (__any_sync(0xffffffffu, counts)) {
+        const uint32_t batch = counts ? gpu_batch_of(__float_as_uint(lane->identity[slot].y)) : 0;
+        const uint32_t *edges = gpu_photon_edges;
+        (void)edges, (void)batch;
+        GPU_SPECIAL_SEGMENTS(GPU_COUNT_FLOWN)
+    }
+#else
+    (void)lane, (void)flown, (void)slot;
+#endif
+}
+
 /* The stage propagate of the photon in a slot: stores its segment, and its way at the end of the
  * segment. Returns whether the segment may touch a module. */
 ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *given,
-                                 const ice_photon *photon, ice_random random, uint32_t slot)
+                                 const ice_photon *photon, ice_random random, uint32_t slot,
+                                 gpu_flown *flown)
 {
     const ice_tables tables = gpu_special_tables(given);
     const ice_optics optics = ice_optics_at(&tables, photon->wavelength);
@@ -61,12 +97,15 @@ ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *
     }
     lane->segment[slot] = gpu_segment_pack(&bounce);
     gpu_ways(lane)[slot] = gpu_way_of(photon->path + bounce.length, bounce.absorption);
-    if (bounce.may_collide || GPU_COUNTS_SEGMENTS) {
+    if (bounce.may_collide) {
         lane->begin[slot] =
             gpu_begin_pack(gpu_way_of(photon->path, photon->absorption), bounce.length);
     }
     if (GPU_KEEPS_HEIGHT) {
         lane->height[slot] = bounce.height;
+    }
+    if (GPU_COUNTS_SEGMENTS && !bounce.may_collide) {
+        *flown = ice_layers_of(&tables, ice_segment_end_of(photon, bounce.height, bounce.length));
     }
     return bounce.may_collide;
 }
@@ -123,10 +162,13 @@ ICS_KERNEL GPU_BOUNDS_PROPAGATE gpu_propagate(const __grid_constant__ ice_tables
         return;
     }
     bool may_collide = false;
+    gpu_flown flown = ice_common_word(ICE_PHOTON_LAYERS);
     if (!gpu_extract_is_vacant(extract) && !gpu_has_bit(parked)) {
         const ice_photon photon = gpu_extract_unpack(extract, wave, gpu_wave_unpack(words));
-        may_collide = gpu_propagate_photon(&lane, &given, &photon, gpu_wave_random(words), slot);
+        may_collide =
+            gpu_propagate_photon(&lane, &given, &photon, gpu_wave_random(words), slot, &flown);
     }
+    gpu_count_flown(&lane, flown, slot);
     gpu_store_candidates(&lane, slot, chain.wave, may_collide);
 }
 
@@ -169,10 +211,13 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
         if (GPU_COUNTS_WAYS && !waits) {
             gpu_ways(lane)[slot] = gpu_way_of(photon.path + length, 0.0f);
         }
-        if (GPU_COUNTS_SEGMENTS) {
-            lane->begin[slot] = gpu_begin_pack(words.way, length);
-        }
     }
+#if defined(GPU_SPECIAL_SEGMENTS)
+    if (!waits) {
+        gpu_count_segment(sink, tables, &photon, ice_height(tables, photon.x, photon.y, photon.z),
+                          length);
+    }
+#endif
     if (gpu_wave_parks(wave) || (gpu_wave_waits(identity) && !waits)) {
         const ics_word now = waits ? identity : gpu_wave_identity_end_wait(identity);
         gpu_store_identity(lane, slot, gpu_wave_identity_later(now, gpu_wave_parks(wave)));
@@ -312,43 +357,6 @@ ICE_FN void gpu_scatter_count(const ics_lane_memory *lane, bool ended, bool wait
     }
 }
 
-#if defined(GPU_SPECIAL_SEGMENTS)
-/* In a list of the histograms of segments: adds the segments of the warp. Most of them are in the
- * same few cells, so that one thread adds all that are in the same one. */
-#define GPU_ADD_SEGMENTS_OF_WARP(quantity, bins, first_cell, first_edge, in_row)                   \
-    {                                                                                              \
-        const uint32_t cell = first_cell + GPU_SEGMENT_CELL(quantity, bins, first_edge, in_row);   \
-        const uint32_t peers =                                                                     \
-            __match_any_sync(0xffffffffu, counts ? batch * GPU_PHOTON_CELLS + cell : ICS_NOBODY);  \
-        if (counts && (peers & ((1u << threadIdx.x % 32) - 1)) == 0) {                             \
-            atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], (unsigned long long)__popc(peers)); \
-        }                                                                                          \
-    }
-#endif
-
-/* Counts the segments of the photons of the warp, which are at their starts. All threads of the
- * warp. */
-ICE_FN void gpu_count_segments(const ics_lane_memory *lane, const ice_tables *given,
-                               const gpu_scatter_state *state, const gpu_scatter_input *input,
-                               uint32_t slot)
-{
-#if defined(GPU_SPECIAL_SEGMENTS)
-    const ice_tables all = gpu_special_tables(given), *tables = &all;
-    const bool counts =
-        state->continues || (state->ended && !gpu_segment_is_dropped(input->segment));
-    const ice_photon photon = gpu_wave_unpack(input->words);
-    const ice_segment_end segment = ice_segment_end_of(
-        &photon, counts ? ice_height(tables, photon.x, photon.y, photon.z) : 0.0f,
-        counts ? gpu_begin_length(lane->begin[slot]) : 0.0f);
-    const uint32_t *edges = gpu_photon_edges;
-    const uint32_t batch = counts ? gpu_batch_of(__float_as_uint(lane->identity[slot].y)) : 0;
-    (void)edges;
-    GPU_SPECIAL_SEGMENTS(GPU_ADD_SEGMENTS_OF_WARP)
-#else
-    (void)lane, (void)given, (void)state, (void)input, (void)slot;
-#endif
-}
-
 /* scatter: takes the photons to the ends of their segments and gives them new directions, or counts
  * those that have ended. */
 ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables given,
@@ -364,7 +372,6 @@ ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables giv
         return;
     }
     const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
-    gpu_count_segments(&lane, &given, &state, &input, slot);
     if (state.continues) {
         ice_photon photon = gpu_wave_unpack(input.words);
         ice_random random = gpu_wave_random(input.words);
@@ -403,8 +410,8 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
         return;
     }
     const gpu_scatter_state state = gpu_scatter_state_of(&lane, &input, slot);
-    gpu_count_segments(&lane, &given, &state, &input, slot);
     bool may_collide = false;
+    gpu_flown flown = ice_common_word(ICE_PHOTON_LAYERS);
     if (state.continues || state.waits) {
         ice_photon photon = gpu_wave_unpack(input.words);
         ice_random random = gpu_wave_random(input.words);
@@ -415,8 +422,9 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
             photon.path = gpu_way_path(input.words.way);
         }
         photon = gpu_extract_unpack(extract, wave, photon);
-        may_collide = gpu_propagate_photon(&lane, &given, &photon, random, slot);
+        may_collide = gpu_propagate_photon(&lane, &given, &photon, random, slot, &flown);
     }
+    gpu_count_flown(&lane, flown, slot);
     if (state.ended) {
         gpu_end_photon(&lane, &given, state.identity, &input, slot, wave - 1);
     }
