@@ -60,7 +60,8 @@ ICE_FN uint32_t ice_layers_of(const ice_tables *tables, ice_segment_end segment)
     const int32_t first = ice_layer_at(tables, segment.height);
     const int32_t last =
         ice_layer_at(tables, fmaf(segment.length, segment.direction.z, segment.height));
-    return 1 + (uint32_t)(last > first ? last - first : first - last);
+    const int32_t layers = last - first;
+    return 1 + (uint32_t)(layers < 0 ? -layers : layers);
 }
 
 /* ---- counting on a CPU ----------------------------------------------------------------------- */

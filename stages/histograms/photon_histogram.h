@@ -82,8 +82,12 @@ ICE_FN uint32_t ice_photon_cell(const uint32_t *edges, uint32_t bins, uint32_t w
 /* The same for edges that are whole numbers in a row, from `first` on. */
 ICE_FN uint32_t ice_photon_cell_in_row(uint32_t first, uint32_t bins, uint32_t word)
 {
-    const uint32_t behind = word - first < bins ? word - first : bins;
-    return word < first ? 0 : behind + 1;
+    if (first == 0) {
+        return (word < bins ? word : bins) + 1;
+    }
+    /* Without a branch, and for edges from 1 on a minimum alone. */
+    const uint32_t below = first - 1, from = word > below ? word : below;
+    return from - below < bins + 1 ? from - below : bins + 1;
 }
 
 /* Sets the cells with the common words of the histograms of segments to what the others leave of

@@ -28,7 +28,7 @@ ICE_FN void gpu_store_leftover(gpu_warp_queue *queue, uint32_t count, const ics_
 {
     __syncwarp(); /* all threads have taken their photons */
     if (threadIdx.x % 32 >= count) {
-        gpu_queue_count_end(queue, threadIdx.x % 32, tables, counts);
+        gpu_queue_count_end(queue, threadIdx.x % 32, lane, tables, counts);
     }
     if (threadIdx.x % 32 == 0 && (count || left->count)) {
         left->first = queue->first;

@@ -48,10 +48,11 @@ ICE_FN bool gpu_has_photon(const ice_active_photon *active)
 }
 
 /* If the thread's photon has ended, counts it; the thread is idle then. */
-ICE_FN void gpu_finish_photon(uint32_t *counts, const ice_tables *tables, ice_active_photon *active)
+ICE_FN void gpu_finish_photon(const ics_lane_memory *lane, const ice_tables *tables,
+                              uint32_t *counts, ice_active_photon *active)
 {
     if (active->fate != ICE_ALIVE && active->fate < GPU_IDLE) {
-        gpu_count_end(counts, tables, active->photon.emission, active->fate,
+        gpu_count_end(counts, lane, tables, active->photon.emission, active->fate,
                       gpu_end_of(&active->photon));
         active->fate = GPU_IDLE;
     }
@@ -62,7 +63,7 @@ ICE_FN void gpu_finish_photon(uint32_t *counts, const ice_tables *tables, ice_ac
 ICE_FN int gpu_store_slot(const ics_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
                           ice_active_photon *active, uint32_t slot)
 {
-    gpu_finish_photon(counts, tables, active);
+    gpu_finish_photon(lane, tables, counts, active);
     if (active->fate == GPU_IDLE) {
         gpu_free_slot(lane, slot);
         return 0;

@@ -169,16 +169,44 @@ ICE_FN ice_photon_end gpu_end_of(const ice_photon *photon)
     return end;
 }
 
-/* Counts a photon that has ended. */
-ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t emission,
-                          uint32_t fate, ice_photon_end end)
+#if defined(GPU_SPECIAL_SEGMENTS)
+/* Counts of segments in shared memory have 32 bits. With a bounce limit of at most
+ * GPU_BOUNCES_COUNTED they are moved to the cells of the lane when photons of the batch with
+ * GPU_BOUNCES_MOVED more bounces have ended: a count is less than the bounces of these and of the
+ * photons that the block still has, which are at most 2^30 + 2^12 * 2^19 < 2^32. So no addition
+ * has to return whether the count has overflowed. */
+#ifndef GPU_BOUNCES_MOVED
+#define GPU_BOUNCES_MOVED (1u << 30)
+#endif
+#define GPU_BOUNCES_COUNTED (1u << 19)
+ICS_STATIC_ASSERT(32 * ICS_WARP_SLOTS <= 1u << 12, "a block has at most 2^12 photons");
+
+ICE_FN void gpu_move_cells(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch)
 {
+    for (uint32_t i = 0; i < GPU_PHOTON_CELLS; ++i) {
+        const uint32_t number =
+            atomicExch(&counts[GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS + i], 0u);
+        atomicAdd(&gpu_photon_cells_of(lane, batch)[i], (unsigned long long)number);
+    }
+}
+#endif
+
+/* Counts a photon that has ended. */
+ICE_FN void gpu_count_end(uint32_t *counts, const ics_lane_memory *lane, const ice_tables *tables,
+                          uint32_t emission, uint32_t fate, ice_photon_end end)
+{
+    (void)lane;
     uint32_t *mine = counts + gpu_batch_of(emission) * GPU_COUNTS;
     atomicAdd(&mine[fate], 1u);
     const uint32_t before = atomicAdd(&mine[GPU_COUNT_BOUNCES], end.bounces);
     if (before + end.bounces < before) {
         atomicAdd(&mine[GPU_COUNT_BOUNCES + 1], 1u);
     }
+#if defined(GPU_SPECIAL_SEGMENTS)
+    if (before / GPU_BOUNCES_MOVED != (before + end.bounces) / GPU_BOUNCES_MOVED) {
+        gpu_move_cells(counts, lane, gpu_batch_of(emission));
+    }
+#endif
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
     uint32_t *cells = counts + GPU_PHOTON_FIRST + gpu_batch_of(emission) * GPU_PHOTON_CELLS;
     const uint32_t *edges = counts + GPU_EDGES_FIRST;
@@ -188,84 +216,7 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ice_tables *tables, uint32_t e
 #endif
 }
 
-#if defined(GPU_SPECIAL_SEGMENTS)
-/* The cell of a word in a histogram of segments. */
-#define GPU_SEGMENT_CELL(bins, first_edge, in_row, word)                                           \
-    (in_row ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins, word)                     \
-            : ice_photon_cell(edges + first_edge, bins, word))
-
-/* The edges of the histograms, and what adds a segment to a cell: in shared memory, unless the
- * schedule does it otherwise. */
-#ifndef GPU_COUNT_IN_CELL
-#define GPU_EDGES_OF(sink)                   ((sink)->counts + GPU_EDGES_FIRST)
-#define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell(sink, batch, cell)
-#endif
-
-/* A block may count more than 2^32 segments in a launch: then these go to the cells of the lane. */
-ICE_FN void gpu_count_in_cell(const gpu_hit_sink *sink, uint32_t batch, uint32_t cell)
-{
-    uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
-    if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
-        atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);
-    }
-}
-
-ICE_FN void gpu_count_in_cell_at_once(const ics_lane_memory *lane, uint32_t batch, uint32_t cell)
-{
-    atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], 1ull);
-}
-
-/* In a list of the histograms of segments: counts a word of the candidates, or of the layers. */
-#define GPU_COUNT_WORD(quantity, bins, first_cell, first_edge, in_row)                             \
-    if (quantity == counted) {                                                                     \
-        GPU_COUNT_IN_CELL(sink, batch,                                                             \
-                          first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, word));          \
-    }
-
-/* Counts the word of a segment in all histograms of its quantity, if it is not the common word: the
- * host computes these counts from the number of all segments (ice_complete_segments). So nearly
- * all segments take no atomic addition, and those without a search no instruction for their
- * candidates. */
-ICE_FN void gpu_count_word(const gpu_hit_sink *sink, uint32_t emission, uint32_t counted,
-                           uint32_t word)
-{
-    if (word != ice_common_word(counted)) {
-        const uint32_t batch = gpu_batch_of(emission);
-        const uint32_t *edges = GPU_EDGES_OF(sink);
-        (void)edges, (void)batch;
-        GPU_SPECIAL_SEGMENTS(GPU_COUNT_WORD)
-    }
-}
-
-/* Counts a segment of a photon that is at its start, but not its candidates. */
-static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sink,
-                                                         const ice_tables *tables,
-                                                         const ice_photon *photon, float height,
-                                                         float length)
-{
-    gpu_count_word(sink, photon->emission, ICE_PHOTON_LAYERS,
-                   ice_layers_of(tables, ice_segment_end_of(photon, height, length)));
-}
-#endif
-
-#if defined(GPU_SPECIAL_CANDIDATES)
-/* Counts the candidates of a segment that its first search has tested. */
-static __device__ __forceinline__ void gpu_count_tested(const gpu_hit_sink *sink, uint32_t emission,
-                                                        uint32_t tested)
-{
-    gpu_count_word(sink, emission, ICE_PHOTON_CANDIDATES, tested);
-}
-
-/* Searches for the candidates of a segment of this length again, and counts them. */
-static __device__ __forceinline__ void gpu_count_candidates(const gpu_hit_sink *sink,
-                                                            const ice_tables *tables,
-                                                            const ice_photon *photon, float length)
-{
-    gpu_count_tested(
-        sink, photon->emission,
-        ice_candidates_of(GPU_SPECIAL_COLLIDE, tables, ice_segment_end_of(photon, 0.0f, length)));
-}
-#endif
+#include "kernels/cuda/device/segment_counts.h"
 
 /* Adds the counts of the block to those of the lane, at the end of the kernel. All threads of the
  * block. */

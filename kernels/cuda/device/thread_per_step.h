@@ -26,7 +26,7 @@ ICS_KERNEL GPU_BOUNDS_THREAD_PER_STEP gpu_thread_per_step(
     const uint32_t slot = gpu_begin_launch(&lane, &tables, counts, &active);
     uint32_t step = lane.cursors[2 * slot], made = lane.cursors[2 * slot + 1];
     for (;;) {
-        gpu_finish_photon(counts, &tables, &active);
+        gpu_finish_photon(&lane, &tables, counts, &active);
         if (active.fate == GPU_IDLE && step != ICS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {

@@ -116,14 +116,14 @@ ICE_FN void gpu_slot_end(gpu_warp_slots *slots, uint32_t slot, const ice_active_
 
 /* Counts the photon that has ended in a slot of GPU_LIST_CREATE, if there is one, and frees the
  * slot. */
-ICE_FN void gpu_slot_count(gpu_warp_slots *slots, uint32_t slot, const ice_tables *tables,
-                           uint32_t *counts)
+ICE_FN void gpu_slot_count(gpu_warp_slots *slots, uint32_t slot, const ics_lane_memory *lane,
+                           const ice_tables *tables, uint32_t *counts)
 {
     const uint32_t emission = slots->emissions[slot];
     if (!gpu_emission_is_vacant(emission)) {
         const float4 state = slots->states[slot];
         const ice_photon_end end = {__float_as_uint(state.y), state.z, state.w};
-        gpu_count_end(counts, tables, emission, __float_as_uint(state.x), end);
+        gpu_count_end(counts, lane, tables, emission, __float_as_uint(state.x), end);
         gpu_emission_set_vacant(&slots->emissions[slot]);
     }
 }
@@ -277,7 +277,7 @@ ICE_FN void gpu_store_slots(const ics_lane_memory *lane, const ice_tables *table
     const uint32_t thread = threadIdx.x % 32, first = gpu_first_slot();
     int has = 0, waiting = 0;
     for (uint32_t entry = thread; entry < slots->counts[GPU_LIST_CREATE]; entry += 32) {
-        gpu_slot_count(slots, slots->lists[GPU_LIST_CREATE][entry], tables, counts);
+        gpu_slot_count(slots, slots->lists[GPU_LIST_CREATE][entry], lane, tables, counts);
     }
     __syncwarp();
     for (uint32_t begin = 0; begin < ICS_WARP_SLOTS; begin += 32) {

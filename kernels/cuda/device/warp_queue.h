@@ -106,8 +106,8 @@ ICE_FN void gpu_queue_swap(gpu_warp_queue *queue, uint32_t entry, ice_active_pho
 }
 
 /* Counts the photon that has ended in an entry without a photon, if there is one. */
-ICE_FN void gpu_queue_count_end(gpu_warp_queue *queue, uint32_t entry, const ice_tables *tables,
-                                uint32_t *counts)
+ICE_FN void gpu_queue_count_end(gpu_warp_queue *queue, uint32_t entry, const ics_lane_memory *lane,
+                                const ice_tables *tables, uint32_t *counts)
 {
     const uint32_t fate = queue->ended[entry];
     if (fate != GPU_IDLE) {
@@ -116,7 +116,7 @@ ICE_FN void gpu_queue_count_end(gpu_warp_queue *queue, uint32_t entry, const ice
             end.path = queue->x[entry];
             end.wavelength = queue->wavelength[entry];
         }
-        gpu_count_end(counts, tables, queue->emissions[entry], fate, end);
+        gpu_count_end(counts, lane, tables, queue->emissions[entry], fate, end);
         queue->ended[entry] = GPU_IDLE;
     }
 }
@@ -160,7 +160,7 @@ ICE_FN void gpu_queue_fill(gpu_warp_queue *queue, uint32_t count, const ics_lane
                            const ice_tables *tables, const ice_photon *photon, uint32_t *counts)
 {
     const uint32_t entry = threadIdx.x % 32;
-    gpu_queue_count_end(queue, entry, tables, counts);
+    gpu_queue_count_end(queue, entry, lane, tables, counts);
     if (entry < count) {
         gpu_queue_pack(queue, entry, tables, gpu_new_random(lane, tables, photon), photon);
     }
@@ -223,7 +223,7 @@ ICE_FN void gpu_queue_store(gpu_warp_queue *queue, uint32_t count, const ics_lan
         gpu_store_words(lane, slot, gpu_photon_pack(&active.photon, false));
         lane->random[slot] = active.random;
     } else {
-        gpu_queue_count_end(queue, entry, tables, counts);
+        gpu_queue_count_end(queue, entry, lane, tables, counts);
         gpu_free_slot(lane, slot);
     }
     const int has = __syncthreads_count(occupied);

@@ -200,7 +200,7 @@ ICE_FN uint32_t gpu_create(const gpu_warp *warp, uint32_t slot, uint32_t taken, 
     if (slot == ICS_NOBODY) {
         return GPU_NO_LIST;
     }
-    gpu_slot_count(warp->slots, slot, warp->tables, warp->sink->counts);
+    gpu_slot_count(warp->slots, slot, warp->lane, warp->tables, warp->sink->counts);
     return thread < granted ? gpu_create_in_slot(warp, slot, first + thread, first)
                             : (uint32_t)GPU_LIST_CREATE;
 }

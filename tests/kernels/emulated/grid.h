@@ -123,8 +123,15 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 
 #define atomicAdd(to, value)                                                                       \
     _Generic((to), uint32_t *: grid_add_32, unsigned long long *: grid_add_64)(to, value)
-#define atomicMax(to, value) ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
-#define atomicAnd(to, value) ((void)(*(to) &= (value)))
+static inline uint32_t grid_exchange(uint32_t *to, uint32_t value)
+{
+    const uint32_t before = *to;
+    *to = value;
+    return before;
+}
+#define atomicExch(to, value) grid_exchange(to, value)
+#define atomicMax(to, value)  ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
+#define atomicAnd(to, value)  ((void)(*(to) &= (value)))
 
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
@@ -132,6 +139,7 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
  * edges 10, 50 and 150 ns; and segments by their layers with the edges 1, 2 and 3, and by their
  * candidates with the edges 0, 1, 2 and 3. */
 #if defined(GRID_COUNTS_PHOTONS)
+#define GPU_BOUNCES_MOVED        64u /* blocks of a test have few bounces */
 #define GPU_SPECIAL_CANDIDATES   1
 #define GPU_SPECIAL_PHOTON_WAYS  1
 #define GPU_SPECIAL_PHOTON_CELLS 21u

@@ -1,0 +1,86 @@
+/* How kernels count segments in histograms (sink.histograms). Only run.h includes this. */
+#ifndef ICS_KERNELS_CUDA_DEVICE_SEGMENT_COUNTS_H
+#define ICS_KERNELS_CUDA_DEVICE_SEGMENT_COUNTS_H
+
+#if defined(GPU_SPECIAL_SEGMENTS)
+/* The cell of a word in a histogram of segments. */
+#define GPU_SEGMENT_CELL(bins, first_edge, in_row, word)                                           \
+    (in_row ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins, word)                     \
+            : ice_photon_cell(edges + first_edge, bins, word))
+
+/* The edges of the histograms, and what adds a segment to a cell: in shared memory, unless the
+ * schedule does it otherwise. */
+#ifndef GPU_COUNT_IN_CELL
+#define GPU_EDGES_OF(sink)                   ((sink)->counts + GPU_EDGES_FIRST)
+#define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell(sink, batch, cell)
+#endif
+
+/* Without the first case, a count may overflow: then 2^32 go to the cells of the lane. */
+ICE_FN void gpu_count_in_cell(const gpu_hit_sink *sink, uint32_t batch, uint32_t cell)
+{
+    uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
+    if (GPU_SPECIAL_BOUNCE_LIMIT <= GPU_BOUNCES_COUNTED) {
+        atomicAdd(&cells[cell], 1u);
+    } else if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
+        atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);
+    }
+}
+
+ICE_FN void gpu_count_in_cell_at_once(const ics_lane_memory *lane, uint32_t batch, uint32_t cell)
+{
+    atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], 1ull);
+}
+
+/* In a list of the histograms of segments: counts a word of the candidates, or of the layers. */
+#define GPU_COUNT_WORD(quantity, bins, first_cell, first_edge, in_row)                             \
+    if (quantity == counted) {                                                                     \
+        GPU_COUNT_IN_CELL(sink, batch,                                                             \
+                          first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, word));          \
+    }
+
+/* Counts the word of a segment in all histograms of its quantity, if it is not the common word: the
+ * host computes these counts from the number of all segments (ice_complete_segments). So nearly
+ * all segments take no atomic addition, and those without a search no instruction for their
+ * candidates. */
+ICE_FN void gpu_count_word(const gpu_hit_sink *sink, uint32_t emission, uint32_t counted,
+                           uint32_t word)
+{
+    if (word != ice_common_word(counted)) {
+        const uint32_t batch = gpu_batch_of(emission);
+        const uint32_t *edges = GPU_EDGES_OF(sink);
+        (void)edges, (void)batch;
+        GPU_SPECIAL_SEGMENTS(GPU_COUNT_WORD)
+    }
+}
+
+/* Counts a segment of a photon that is at its start, but not its candidates. */
+static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sink,
+                                                         const ice_tables *tables,
+                                                         const ice_photon *photon, float height,
+                                                         float length)
+{
+    gpu_count_word(sink, photon->emission, ICE_PHOTON_LAYERS,
+                   ice_layers_of(tables, ice_segment_end_of(photon, height, length)));
+}
+#endif
+
+#if defined(GPU_SPECIAL_CANDIDATES)
+/* Counts the candidates of a segment that its first search has tested. */
+static __device__ __forceinline__ void gpu_count_tested(const gpu_hit_sink *sink, uint32_t emission,
+                                                        uint32_t tested)
+{
+    gpu_count_word(sink, emission, ICE_PHOTON_CANDIDATES, tested);
+}
+
+/* Searches for the candidates of a segment of this length again, and counts them. */
+static __device__ __forceinline__ void gpu_count_candidates(const gpu_hit_sink *sink,
+                                                            const ice_tables *tables,
+                                                            const ice_photon *photon, float length)
+{
+    gpu_count_tested(
+        sink, photon->emission,
+        ice_candidates_of(GPU_SPECIAL_COLLIDE, tables, ice_segment_end_of(photon, 0.0f, length)));
+}
+#endif
+
+#endif
