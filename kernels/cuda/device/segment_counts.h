@@ -38,14 +38,15 @@ ICE_FN void gpu_count_in_cell_at_once(const ics_lane_memory *lane, uint32_t batc
                           first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, word));          \
     }
 
-/* Counts the word of a segment in all histograms of its quantity, if it is not the common word: the
- * host computes these counts from the number of all segments (ice_complete_segments). So nearly
- * all segments take no atomic addition, and those without a search no instruction for their
- * candidates. */
+/* Counts the word of a segment in all histograms of its quantity. The common word need not be
+ * counted, because the host computes its count from the number of all segments
+ * (ice_complete_segments). So a segment without a search takes no instruction for its candidates.
+ * Layers are known of every segment: there a branch around the addition would take more
+ * instructions than the addition, and nearly every warp has a segment with another word. */
 ICE_FN void gpu_count_word(const gpu_hit_sink *sink, uint32_t emission, uint32_t counted,
                            uint32_t word)
 {
-    if (word != ice_common_word(counted)) {
+    if (counted == ICE_PHOTON_LAYERS || word != ice_common_word(counted)) {
         const uint32_t batch = gpu_batch_of(emission);
         const uint32_t *edges = GPU_EDGES_OF(sink);
         (void)edges, (void)batch;
