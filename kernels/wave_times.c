@@ -18,6 +18,17 @@ void ics_wave_times_add(const ics_wave_clock *clock, double stage_seconds[6], ic
     }
 }
 
+void ics_wave_times_merge(ics_wave_times *times, const ics_wave_times *other)
+{
+    times->waves += other->waves;
+    times->waiting += other->waiting;
+    times->seconds += other->seconds;
+    times->longest = fmax(times->longest, other->longest);
+    for (size_t span = 0; span < ICS_WAVE_SPANS; ++span) {
+        times->spans[span] += other->spans[span];
+    }
+}
+
 double ics_wave_times_median(const ics_wave_times *times)
 {
     const uint32_t parts = 1u << ICS_WAVE_SPANS_SHIFT;

@@ -15,6 +15,8 @@ typedef struct ics_wave_times {
 /* Adds what a lane recorded: its waves, and the time (s) of its stages, by ics_clock. */
 void ics_wave_times_add(const ics_wave_clock *clock, double stage_seconds[6],
                         ics_wave_times *times);
+/* Adds waves of another lane or GPU. */
+void ics_wave_times_merge(ics_wave_times *times, const ics_wave_times *other);
 /* Returns the median of the times of the waves (s), to 6 %: the middle of the span that has it. 0
  * without waves. */
 double ics_wave_times_median(const ics_wave_times *times);

@@ -53,6 +53,15 @@ START_TEST(lanes_add_up)
     ck_assert_double_eq_tol(stages[5], 7e-6, 1e-15);
     /* The third of five is in the span from 1024 to 1152 ns. */
     ck_assert_double_eq_tol(ics_wave_times_median(&times), 1088e-9, 1e-15);
+
+    ics_wave_times both = times;
+    ics_wave_times_merge(&both, &times);
+    ck_assert_uint_eq(both.waves, 10);
+    ck_assert_uint_eq(both.waiting, 2);
+    ck_assert_uint_eq(both.spans[32], 4);
+    ck_assert_double_eq_tol(both.seconds, 30e-6, 1e-15);
+    ck_assert_double_eq(both.longest, times.longest);
+    ck_assert_double_eq(ics_wave_times_median(&both), ics_wave_times_median(&times));
 }
 END_TEST
 
