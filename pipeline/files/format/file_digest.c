@@ -1,19 +1,24 @@
 #include "pipeline/files/format/file_digest.h"
 
 #include "base/error.h"
-#include "pipeline/files/format/read_ahead.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { LOOK_AGAIN = 50 * 1000000 }; /* how often a wait looks whether it shall end (ns) */
+enum {
+    PIECE = 128 << 10,         /* bytes that are read at a time; they stay in the cache of a core */
+    LOOK_AGAIN = 50 * 1000000, /* how often a thread that waits looks whether it shall stop (ns) */
+};
 
 struct ics_file_digest {
     ics_file_digest_order order;
+    unsigned char *piece; /* [PIECE] */
     ics_digest *state;
     ics_trailer_checksums sums;
     icestream_error error; /* the result */
@@ -36,14 +41,26 @@ bool ics_file_digest_is_unchanged(int descriptor, const struct stat *before)
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
+/* Reads up to PIECE bytes; *got = 0 at the end of the file. */
+static int read_piece(ics_file_digest *digest, uint64_t offset, size_t *got)
+{
+    const ics_file_digest_order *order = &digest->order;
+    const ssize_t count =
+        TEMP_FAILURE_RETRY(pread(order->descriptor, digest->piece, PIECE, (off_t)offset));
+    *got = count > 0 ? (size_t)count : 0;
+    return count >= 0 ? ICESTREAM_OK
+                      : ics_error_set_cause(&digest->error, ICESTREAM_E_INPUT, errno,
+                                            "%s: byte %" PRIu64 ": cannot read: %s", order->name,
+                                            offset, strerror(errno));
+}
+
 /* Adds bytes to the digest, and to the checksums as far as they are rows. */
-static int add_piece(ics_file_digest *digest, uint64_t offset, const unsigned char *bytes,
-                     size_t size)
+static int add_piece(ics_file_digest *digest, uint64_t offset, size_t size)
 {
     const uint64_t left = offset < digest->order.rows_end ? digest->order.rows_end - offset : 0;
     const size_t rows = left < size ? (size_t)left : size;
-    ics_digest_add(digest->state, bytes, size);
-    return ics_trailer_checksums_add(&digest->sums, bytes, rows, &digest->error);
+    ics_digest_add(digest->state, digest->piece, size);
+    return ics_trailer_checksums_add(&digest->sums, digest->piece, rows, &digest->error);
 }
 
 static bool is_stopped(const ics_file_digest *digest, const atomic_bool *cancel)
@@ -58,54 +75,31 @@ static int interrupted(const ics_file_digest *digest, icestream_error *error)
                          digest->order.name);
 }
 
-/* Adds the whole file behind the header. Returns where it ends in *end. */
-static int add_all(ics_file_digest *digest, ics_read_ahead *ahead, const atomic_bool *cancel,
-                   uint64_t *end)
-{
-    const ics_file_digest_order *order = &digest->order;
-    const unsigned char *bytes;
-    size_t size = 1;
-    for (*end = order->header_bytes; size > 0; *end += size) {
-        if (is_stopped(digest, cancel)) {
-            return interrupted(digest, &digest->error);
-        }
-        const int cause = ics_read_ahead_next(ahead, &bytes, &size);
-        if (cause != 0) {
-            return ics_error_set_cause(&digest->error, ICESTREAM_E_INPUT, cause,
-                                       "%s: byte %" PRIu64 ": cannot read: %s", order->name, *end,
-                                       strerror(cause));
-        }
-        ICS_TRY(add_piece(digest, *end, bytes, size));
-    }
-    return ics_trailer_checksums_finish(&digest->sums, &digest->error);
-}
-
-static int out_of_memory(const ics_file_digest_order *order, icestream_error *error)
-{
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
-                         order->name);
-}
-
 static int compute(ics_file_digest *digest, const atomic_bool *cancel)
 {
     const ics_file_digest_order *order = &digest->order;
-    uint64_t end = 0;
+    uint64_t offset = order->header_bytes;
+    size_t got = 1;
     ics_digest_reset(digest->state);
     ics_trailer_checksums_reset(&digest->sums);
     ics_digest_add(digest->state, order->header, order->header_bytes);
-    ics_read_ahead *ahead = ics_read_ahead_begin(order->descriptor, order->header_bytes);
-    if (ahead == NULL) {
-        return out_of_memory(order, &digest->error);
+    for (; got > 0; offset += got) {
+        if (is_stopped(digest, cancel)) {
+            return interrupted(digest, &digest->error);
+        }
+        ICS_TRY(read_piece(digest, offset, &got));
+        ICS_TRY(add_piece(digest, offset, got));
     }
-    const int status = add_all(digest, ahead, cancel, &end);
-    ics_read_ahead_end(ahead);
-    ICS_TRY(status);
-    if (end < order->rows_end || !ics_file_digest_is_unchanged(order->descriptor, &order->opened)) {
+    ICS_TRY(ics_trailer_checksums_finish(&digest->sums, &digest->error));
+    if (offset < order->rows_end ||
+        !ics_file_digest_is_unchanged(order->descriptor, &order->opened)) {
         return ics_error_set(&digest->error, ICESTREAM_E_INPUT,
                              "%s: the file was changed while it was read", order->name);
     }
     ics_digest_text(digest->state, digest->text);
-    return digest->text[0] != 0 ? ICESTREAM_OK : out_of_memory(order, &digest->error);
+    return digest->text[0] != 0 ? ICESTREAM_OK
+                                : ics_error_set(&digest->error, ICESTREAM_E_MEMORY,
+                                                "%s: out of memory for its digest", order->name);
 }
 
 static void *run(void *user)
@@ -137,16 +131,19 @@ int ics_file_digest_begin(const ics_file_digest_order *order, ics_file_digest **
 {
     ics_file_digest *digest = *out = calloc(1, sizeof *digest);
     if (digest == NULL) {
-        return out_of_memory(order, error);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
+                             order->name);
     }
     digest->order = *order;
     digest->error.status = ICESTREAM_OK;
     pthread_mutex_init(&digest->lock, NULL);
     pthread_cond_init(&digest->ended, NULL);
-    if (ics_digest_create(&digest->state, error) != ICESTREAM_OK) {
+    digest->piece = malloc(PIECE);
+    if (digest->piece == NULL || ics_digest_create(&digest->state, error) != ICESTREAM_OK) {
         ics_file_digest_destroy(digest);
         *out = NULL;
-        return out_of_memory(order, error);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
+                             order->name);
     }
     digest->has_thread = start_quietly(digest);
     return ICESTREAM_OK;
@@ -165,6 +162,7 @@ void ics_file_digest_destroy(ics_file_digest *digest)
     pthread_mutex_destroy(&digest->lock);
     ics_trailer_checksums_free(&digest->sums);
     ics_digest_destroy(digest->state);
+    free(digest->piece);
     free(digest);
 }
 

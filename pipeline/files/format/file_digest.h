@@ -2,7 +2,7 @@
  *
  * SHA-256 cannot be divided among threads, and takes two to three times as long as reading and
  * checking the rows of steps. So a reader of a large file need not wait for the digest before it
- * goes on. The file is read again for it; checksums show that these are the same rows. */
+ * goes on. The thread reads the file again; checksums show that it has read the same rows. */
 #ifndef ICS_FILES_FORMAT_FILE_DIGEST_H
 #define ICS_FILES_FORMAT_FILE_DIGEST_H
 
