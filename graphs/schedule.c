@@ -23,11 +23,11 @@ enum {
 };
 
 /* Slots of wavefront. The words that change in every wave must fit into the second level cache. On
- * an H200, whose cache has 50 MB, the time of a photon falls until there are about 600,000 slots,
- * because the start of a kernel costs the same for any number; with 811,008 slots it is 1.4 times
- * as long (bench/results/2026-11-27-h200-four-gpus.md). A multiple of 4096: blocks of 256 threads,
- * two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
-#define WAVEFRONT_POOL 606208u
+ * an H200, whose cache has 50 MB, the time of a photon falls until there are about 640,000 slots,
+ * because the start of a kernel costs the same for any number, and is longer with more
+ * (bench/results/2026-11-28-h200-two-gpus-and-trials.md). A multiple of 4096: blocks of 256
+ * threads, two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
+#define WAVEFRONT_POOL 638976u
 
 /* The kernels of wavefront that are the same with and without the join. */
 #define WAVEFRONT_CREATE                                                                           \
