@@ -4,20 +4,6 @@
 
 static const double NANOSECOND = 1e-9;
 
-void ics_wave_times_add(const ics_wave_clock *clock, double stage_seconds[6], ics_wave_times *times)
-{
-    for (size_t stage = 0; stage < sizeof clock->stages / sizeof *clock->stages; ++stage) {
-        stage_seconds[stage] += NANOSECOND * (double)clock->stages[stage];
-    }
-    times->waves += clock->waves;
-    times->waiting += clock->waiting;
-    times->seconds += NANOSECOND * (double)clock->sum;
-    times->longest = fmax(times->longest, NANOSECOND * (double)clock->longest);
-    for (size_t span = 0; span < ICS_WAVE_SPANS; ++span) {
-        times->spans[span] += clock->spans[span];
-    }
-}
-
 void ics_wave_times_merge(ics_wave_times *times, const ics_wave_times *other)
 {
     times->waves += other->waves;
@@ -27,6 +13,21 @@ void ics_wave_times_merge(ics_wave_times *times, const ics_wave_times *other)
     for (size_t span = 0; span < ICS_WAVE_SPANS; ++span) {
         times->spans[span] += other->spans[span];
     }
+}
+
+void ics_wave_times_add(const ics_wave_clock *clock, double stage_seconds[6], ics_wave_times *times)
+{
+    for (size_t stage = 0; stage < sizeof clock->stages / sizeof *clock->stages; ++stage) {
+        stage_seconds[stage] += NANOSECOND * (double)clock->stages[stage];
+    }
+    ics_wave_times lane = {.waves = clock->waves,
+                           .seconds = NANOSECOND * (double)clock->sum,
+                           .longest = NANOSECOND * (double)clock->longest,
+                           .waiting = clock->waiting};
+    for (size_t span = 0; span < ICS_WAVE_SPANS; ++span) {
+        lane.spans[span] = clock->spans[span];
+    }
+    ics_wave_times_merge(times, &lane);
 }
 
 double ics_wave_times_median(const ics_wave_times *times)

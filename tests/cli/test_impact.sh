@@ -43,7 +43,7 @@ for part in random divergence; do
     expect 2 "$ICESTREAM" bench -s device.backend=cuda --schedules monolithic,auto --impact "$part"
     says err "--impact $part: found --schedules with auto, which chooses one of the others; expected their names"
     expect 2 "$ICESTREAM" bench -s device.backend=cuda -s stages.tabulate=spherical --impact "$part"
-    says err "--impact $part: found stages.tabulate, whose kernel has it always"
+    says err "--impact $part: found stages.tabulate, whose kernel cannot leave it out"
 done
 expect 2 "$ICESTREAM" bench --impact tilt --once
 says err "found --impact, which measures times, and --once"

@@ -15,7 +15,8 @@
 #define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell(sink, batch, cell)
 #endif
 
-/* Without the first case, a count may overflow: then 2^32 go to the cells of the lane. */
+/* If the bounce limit is above GPU_BOUNCES_COUNTED, a count of the block may overflow. Then 2^32
+ * are added to the cell of the lane. */
 ICE_FN void gpu_count_in_cell(const gpu_hit_sink *sink, uint32_t batch, uint32_t cell)
 {
     uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;

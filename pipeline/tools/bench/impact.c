@@ -204,10 +204,11 @@ static int name_schedules(const icestream_config *config, const icestream_bench_
 static int check_kernels(const icestream_config *config, const part *one, icestream_error *error)
 {
     if (ics_config_tabulate(config) != ICS_TABULATE_NONE) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--impact %s: found stages.tabulate, whose kernel has it always; "
-                             "expected --set stages.tabulate=none",
-                             one->name);
+        return ics_error_set(
+            error, ICESTREAM_E_USAGE,
+            "--impact %s: found stages.tabulate, whose kernel cannot leave it out; "
+            "expected --set stages.tabulate=none",
+            one->name);
     }
     char reason[96];
     snprintf(reason, sizeof reason, "--impact %s changes the kernels of a GPU", one->name);
