@@ -22,7 +22,7 @@
 #include "kernels/stage.h"
 #include "stages/histograms/photon_histogram.h"
 #include "stages/photon.h"
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 

@@ -8,7 +8,7 @@
  * A user's header adds a variant to this compilation: if ICE_CUSTOM_create, _propagate, _collide or
  * _scatter is defined, it is the quoted name of the file to include. That file defines
  * ice_STAGE_custom with the parameters and the result of the other variants of the stage
- * (docs/stages.md). stages/tabulate_custom.h includes the header of the stage tabulate.
+ * (docs/stages.md). stages/tabulate/tabulate_custom.h includes the header of the stage tabulate.
  *
  * On the CPU the choice is an argument, which the branch predictor learns at once. On a GPU it is a
  * constant of the run's kernels, so that only the chosen variants remain in the code.

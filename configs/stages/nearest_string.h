@@ -8,7 +8,7 @@
  *         - { name: cos_zenith, from: -1, to: 1, bins: 20 }
  *
  * docs/stages.md has the contract of the stage. */
-#include "stages/tabulate_custom.h"
+#include "stages/tabulate/tabulate_custom.h"
 
 #define ICE_TABULATE_COORDINATES 2
 

@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/wave.h"
 #include "stages/histograms/photon_end.h"
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 
 /* Where arrivals go. Kernels call `put` for every recorded hit. It returns 0, or -1 if there is no
  * memory; the kernel then stops and returns -1 as well. */
@@ -38,7 +38,8 @@ typedef struct ics_carried {
 
 typedef struct ics_cpu_kernels {
     const char *name; /* "baseline", "avx2", "avx512" */
-    /* Of the header that the user gave for tables (stages/tabulate_custom.h); 0: there is none. */
+    /* Of the header that the user gave for tables (stages/tabulate/tabulate_custom.h); 0: there is
+     * none. */
     int32_t table_coordinates;
 
     /* Creates photons in slots wave->count .. wave->count + count - 1, whose columns `emission` and

@@ -4,7 +4,7 @@
 #define ICS_DEVICES_DEVICE_TABLE_H
 
 #include "pipeline/devices/batch.h"
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 
 #include <stdatomic.h>
 

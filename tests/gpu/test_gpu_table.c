@@ -265,7 +265,7 @@ END_TEST
 
 START_TEST(broken_headers_are_errors)
 {
-    static const char text[] = "#include \"stages/tabulate_custom.h\"\n"
+    static const char text[] = "#include \"stages/tabulate/tabulate_custom.h\"\n"
                                "#define ICE_TABULATE_COORDINATES 2\n";
     const scratch folder = scratch_create();
     char path[SCRATCH_PATH];

@@ -153,7 +153,7 @@ END_TEST
 /* ---- broken headers -------------------------------------------------------------------------- */
 
 #define CUSTOM(number, result)                                                                     \
-    "#include \"stages/tabulate_custom.h\"\n" number                                               \
+    "#include \"stages/tabulate/tabulate_custom.h\"\n" number                                      \
     "ICE_FN ice_tabulate_coordinates ice_tabulate_custom(const ice_tables *tables,\n"              \
     "    const ice_tabulation *table, const ice_tabulate_view *view)\n"                            \
     "{\n"                                                                                          \
@@ -170,7 +170,7 @@ static const struct {
     {CUSTOM("#define ICE_TABULATE_COORDINATES 6\n", "view->x"), "must be a number from 1 to 5",
      false},
     {CUSTOM("#define ICE_TABULATE_COORDINATES 2\n", "view->x, view->depth"), "wrong.h:6:", false},
-    {"#include \"stages/tabulate_custom.h\"\n#define ICE_TABULATE_COORDINATES 2\n",
+    {"#include \"stages/tabulate/tabulate_custom.h\"\n#define ICE_TABULATE_COORDINATES 2\n",
      "ice_tabulate_custom", false},
     {CUSTOM("#define ICE_TABULATE_COORDINATES 4\n", "view->x"),
      "wrong.h: error: stages.tabulate: found ICE_TABULATE_COORDINATES 4, expected at least 5, the "

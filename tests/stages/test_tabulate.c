@@ -2,7 +2,7 @@
  * depths along segments against a walk through the layers in double precision.
  *
  * How to join: a new geometry joins with a point whose coordinates are known. */
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

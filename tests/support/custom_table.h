@@ -3,7 +3,7 @@
 #ifndef CUSTOM_TABLE_H
 #define CUSTOM_TABLE_H
 
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 
 #define CUSTOM_TABLE_STRINGS ICS_SOURCE_DIRECTORY "/configs/stages/nearest_string.h"
 
@@ -37,7 +37,7 @@ static inline ice_tabulation custom_table_cylinder(void)
 
 /* A header that computes these coordinates, and ends a photon above the axis of rho. */
 static const char custom_table_header[] =
-    "#include \"stages/tabulate_custom.h\"\n"
+    "#include \"stages/tabulate/tabulate_custom.h\"\n"
     "#define ICE_TABULATE_COORDINATES 5\n"
     "ICE_FN ice_tabulate_coordinates ice_tabulate_custom(const ice_tables *tables,\n"
     "                                                    const ice_tabulation *table,\n"

@@ -2,7 +2,7 @@
 #ifndef SMALL_TABLE_H
 #define SMALL_TABLE_H
 
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Cells and weights of samples, in strips (stages/tabulate.h).
+/* Cells and weights of samples, in strips (stages/tabulate/tabulate.h).
  */
 #ifndef ICS_KERNELS_CPU_ISA_STRIPS_H
 #define ICS_KERNELS_CPU_ISA_STRIPS_H

@@ -1,7 +1,7 @@
-/* The stage tabulate of a wave and of one photon (stages/tabulate.h). Samples of many segments are
- * gathered in a block. Strips of samples then go through all steps (strips.h). The memory of their
- * cells is asked for at once, and the samples are added to the table 32 samples later, so that the
- * processor computes while it waits for memory.
+/* The stage tabulate of a wave and of one photon (stages/tabulate/tabulate.h). Samples of many
+ * segments are gathered in a block. Strips of samples then go through all steps (strips.h). The
+ * memory of their cells is asked for at once, and the samples are added to the table 32 samples
+ * later, so that the processor computes while it waits for memory.
  */
 #ifndef ICS_KERNELS_CPU_ISA_TABULATE_H
 #define ICS_KERNELS_CPU_ISA_TABULATE_H

@@ -1,10 +1,11 @@
-/* The segments of a wave for the stage tabulate, and where their samples lie (stages/tabulate.h).
+/* The segments of a wave for the stage tabulate, and where their samples lie
+ * (stages/tabulate/tabulate.h).
  */
 #ifndef ICS_KERNELS_CPU_ISA_WAYS_H
 #define ICS_KERNELS_CPU_ISA_WAYS_H
 
 #include "kernels/cpu/isa/columns.h"
-#include "stages/tabulate_custom.h"
+#include "stages/tabulate/tabulate_custom.h"
 
 /* Samples that are handled at a time. Without wide vectors a strip that is not full wastes more. */
 #if defined(__AVX2__)

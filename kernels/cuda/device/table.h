@@ -1,4 +1,4 @@
-/* The kernel that fills a table (stages/tabulate.h). All schedules of a GPU fill tables by it,
+/* The kernel that fills a table (stages/tabulate/tabulate.h). All schedules of a GPU fill tables by it,
  * because nearly all of its time goes into samples: a bounce has 20 or more of them.
  *
  * A thread carries photon after photon. The threads of a warp add one sample each, again and again.
@@ -18,7 +18,7 @@
 
 #include "kernels/cuda/device/run.h"
 #include "kernels/cuda/device/table_work.h"
-#include "stages/tabulate_custom.h"
+#include "stages/tabulate/tabulate_custom.h"
 
 #if defined(ICE_CUSTOM_tabulate) && GPU_TABLE_AXES > ICE_TABULATE_COORDINATES
 #error "table.axes has more axes than the header of stages.tabulate has ICE_TABULATE_COORDINATES"

@@ -2,7 +2,7 @@
 #ifndef ICS_KERNELS_CUDA_DEVICE_TABLE_WORK_H
 #define ICS_KERNELS_CUDA_DEVICE_TABLE_WORK_H
 
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 
 /* What the threads of a launch count. The host zeroes all of it before a launch. */
 typedef struct ics_table_counts {

@@ -9,11 +9,11 @@
  *
  * Axis i of table.axes bins coordinate i.
  */
-#ifndef ICS_STAGES_TABULATE_CUSTOM_H
-#define ICS_STAGES_TABULATE_CUSTOM_H
+#ifndef ICS_STAGES_TABULATE_TABULATE_CUSTOM_H
+#define ICS_STAGES_TABULATE_TABULATE_CUSTOM_H
 
 #include "stages/check.h"
-#include "stages/tabulate.h"
+#include "stages/tabulate/tabulate.h"
 
 /* A sample, as a header gets it. */
 typedef struct ice_tabulate_view {

@@ -10,8 +10,8 @@
  * samples. All functions are in portable maths: the CPU and a GPU add the same numbers to the same
  * cells.
  */
-#ifndef ICS_STAGES_TABULATE_H
-#define ICS_STAGES_TABULATE_H
+#ifndef ICS_STAGES_TABULATE_TABULATE_H
+#define ICS_STAGES_TABULATE_TABULATE_H
 
 #include "stages/anisotropy.h"
 #include "stages/create_cherenkov.h"
@@ -25,7 +25,7 @@ typedef enum ice_tabulate_geometry {
     ICE_TABULATE_NONE,
     ICE_TABULATE_SPHERICAL,   /* r, azimuth (deg), cosine of the polar angle, delay, impact */
     ICE_TABULATE_CYLINDRICAL, /* rho, azimuth (rad), z, delay, impact */
-    ICE_TABULATE_CUSTOM       /* those of a header of the user (stages/tabulate_custom.h) */
+    ICE_TABULATE_CUSTOM /* those of a header of the user (stages/tabulate/tabulate_custom.h) */
 } ice_tabulate_geometry;
 
 /* An axis with its under- and overflow. Its bins are equally wide in coordinate^(1/power). */
@@ -167,7 +167,7 @@ ICE_FN float ice_tabulate_factor(const ice_tables *tables, float height, ice_dir
 ICE_FN float ice_tabulate_coefficient(const ice_tables *tables, const ice_tabulate_way *way)
 {
     const ice_layer_row *row = &tables->layers[way->layer];
-    const ice_optics optics = {0.0f, way->dust, way->ice};
+    const ice_optics optics = {0.0f, way->dust, way->ice, 0.0f};
     return ice_absorption(optics, row->dust, row->ice) * way->factor;
 }
 
