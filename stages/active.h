@@ -3,9 +3,11 @@
 #ifndef ICS_STAGES_ACTIVE_H
 #define ICS_STAGES_ACTIVE_H
 
+#include "stages/compact_partition.h"
 #include "stages/optics.h"
 #include "stages/photon.h"
 #include "stages/random.h"
+#include "stages/reach.h"
 #include "stages/shape.h"
 
 /* 1: the segment of a photon that a module ends is cut at the module, so that its path is that to
@@ -46,7 +48,17 @@ typedef struct ice_active_photon {
     ice_optics optics;
     ice_random random; /* before its next bounce */
     uint32_t fate;     /* ice_fate; a kernel may add further states */
+    ice_site site;     /* of the position */
 } ice_active_photon;
+
+/* Returns a photon before its next bounce. */
+ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_random random,
+                                      ice_photon photon)
+{
+    const ice_active_photon active = {photon, ice_optics_at(tables, photon.wavelength), random,
+                                      ICE_ALIVE, ice_site_of(tables, photon.x, photon.y, photon.z)};
+    return active;
+}
 
 /* ---- a saved photon ------------------------------------------------------------------------- */
 
@@ -78,9 +90,12 @@ typedef struct ice_active_photon {
     WORD(active->photon.emission)                                                                  \
     WORD(active->photon.photon_id)                                                                 \
     WORD(active->photon.scatters)                                                                  \
+    WORD(active->site.near)                                                                        \
     FLOAT(active->optics.scattering)                                                               \
     FLOAT(active->optics.dust)                                                                     \
     FLOAT(active->optics.ice)                                                                      \
+    FLOAT(active->optics.clearest)                                                                 \
+    FLOAT(active->site.height)                                                                     \
     FLOAT(bounce->length)                                                                          \
     FLOAT(bounce->absorption)                                                                      \
     FLOAT(bounce->height)                                                                          \

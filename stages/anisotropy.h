@@ -55,7 +55,23 @@ ICE_FN ice_absorption_row ice_absorption_row_at(const ice_tables *tables, float 
  * components of the direction along the flow and upwards. */
 ICE_FN float ice_form_at(const ice_form *form, float along, float up)
 {
-    return fmaf(along, form->along, fmaf(up, form->up, form->across));
+    return fmaf(along, form->along, ice_fma_constant(up, form->up, form->across));
+}
+
+/* Returns the product of the two forms of a row. */
+ICE_FN float ice_product_at(const ice_absorption_row *row, float along, float up)
+{
+    const ice_form narrow = row->narrow, wide = row->wide;
+#if defined(ICE_MATH_FAST) && defined(GPU_SPECIAL_FEATURES)
+    /* As a polynomial, whose coefficients are constants of the kernels, it takes two instructions
+     * less. */
+    if (narrow.up == 0.0f && wide.up == 0.0f) {
+        const float second = narrow.along * wide.along;
+        const float first = narrow.across * wide.along + wide.across * narrow.along;
+        return fmaf(along, fmaf(along, second, first), narrow.across * wide.across);
+    }
+#endif
+    return ice_form_at(&narrow, along, up) * ice_form_at(&wide, along, up);
 }
 
 /* The absorption along a direction divided by the absorption in the tables, and the inverse of this
@@ -80,7 +96,7 @@ ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *table
     }
     if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
         const ice_absorption_row row = ice_absorption_row_at(tables, height);
-        const float base = ice_form_at(&row.narrow, along, up) * ice_form_at(&row.wide, along, up);
+        const float base = ice_product_at(&row, along, up);
         const float factor =
             tables->absorption_exponent == 1.0f ? base : ice_pow(base, tables->absorption_exponent);
         slant.factor *= factor;

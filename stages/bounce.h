@@ -94,25 +94,6 @@ ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tab
     return segment;
 }
 
-/* Cuts a segment at the boundaries of the world (physics.md 5.4). Returns 1 if it was cut. */
-ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
-{
-    if (!tables->bounded) {
-        return 0;
-    }
-    const float end = fmaf(*length, dz, z);
-    const int32_t up = dz > 0.0f ? 1 : 0;
-    const float boundary = up ? tables->absorb_above : tables->absorb_below;
-    const float excess = up ? end - boundary : boundary - end;
-    const int32_t beyond = excess > 0.0f ? 1 : 0;
-    /* A photon outside the world has no room left. Its direction may be horizontal, so nothing is
-     * divided by dz then. */
-    const float room = up ? boundary - z : z - boundary;
-    const float cut = room > 0.0f ? ice_div(room, fabsf(dz)) : 0.0f;
-    *length = beyond ? cut : *length;
-    return beyond;
-}
-
 /* Cuts the length of a segment at the boundaries of the world, and sets leaves_world and
  * may_collide. `photon` is at the start of the segment; the function reads its z and its direction.
  * `distance` (m) is ice_least_distance() of the start. */
@@ -130,14 +111,15 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
 
 /* Whether a segment with may_collide is still a candidate for collide after the closer look of
  * ice_may_collide(). `photon` is at its start. */
-ICE_FN int32_t ice_is_candidate(const ice_tables *tables, const ice_photon *photon, float length)
+ICE_FN int32_t ice_is_candidate(const ice_tables *tables, uint32_t near, const ice_photon *photon,
+                                float length)
 {
 #if defined(ICE_CUSTOM_collide)
     (void)tables, (void)photon, (void)length;
     return 1;
 #else
-    return ice_may_collide(tables, photon->x, photon->y, photon->z, ice_direction_of(photon),
-                           length);
+    return ice_may_collide_at(tables, near, photon->x, photon->y, photon->z,
+                              ice_direction_of(photon), length);
 #endif
 }
 
@@ -148,14 +130,15 @@ ICE_FN int32_t ice_is_last_bounce(const ice_tables *tables, uint32_t scatters)
     return scatters + 1 >= tables->bounce_limit ? 1 : 0;
 }
 
-/* The stage propagate of one photon: finds its next segment. Returns 0 if the photon is dropped;
- * *bounce has no content then. */
-ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables, ice_random random,
-                                ice_optics optics, const ice_photon *photon, ice_bounce *bounce)
+/* The stage propagate of one photon without the closer look of ice_is_candidate(), which
+ * bounce->may_collide asks for. Returns 0 if the photon is dropped; *bounce has no content then. */
+ICE_FN int32_t ice_begin_bounce(ice_variant propagate, const ice_tables *tables, ice_random random,
+                                ice_optics optics, const ice_photon *photon, ice_site site,
+                                ice_bounce *bounce)
 {
-    const float clearance = ice_clearance(tables, photon->x, photon->y);
+    const float clearance = ice_clearance_at(tables, site.near, photon->x, photon->y);
     const float distance = ice_least_distance(tables, clearance, photon->z);
-    const float height = ice_height(tables, photon->x, photon->y, photon->z);
+    const float height = site.height;
     const int32_t dropped = ice_is_dropped(tables, photon, distance, height, optics);
     bounce->height = height;
     const ice_segment segment = ice_find_segment(
@@ -167,10 +150,22 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
     bounce->length = segment.length;
     bounce->absorption = segment.absorption;
     ice_limit_segment(tables, photon, distance, bounce);
-    if (bounce->may_collide) {
-        bounce->may_collide = ice_is_candidate(tables, photon, bounce->length);
-    }
     bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
+    return 1;
+}
+
+/* The stage propagate of one photon: finds its next segment. Returns 0 if the photon is dropped;
+ * *bounce has no content then. */
+ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables, ice_random random,
+                                ice_optics optics, const ice_photon *photon, ice_site site,
+                                ice_bounce *bounce)
+{
+    if (!ice_begin_bounce(propagate, tables, random, optics, photon, site, bounce)) {
+        return 0;
+    }
+    if (bounce->may_collide) {
+        bounce->may_collide = ice_is_candidate(tables, site.near, photon, bounce->length);
+    }
     return 1;
 }
 
@@ -375,10 +370,11 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
 }
 
 /* The stage scatter of one photon: moves it to the end of its segment and gives it a new direction,
- * which has no meaning if the photon ends there. *random becomes the state of the next bounce.
- * *fate is the fate after collide, and the function replaces it by the fate at the end. */
+ * which has no meaning if the photon ends there. *random becomes the state of the next bounce, and
+ * *site is that of its start. *fate is the fate after collide, and the function replaces it by the
+ * fate at the end. */
 ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const ice_bounce *bounce,
-                           ice_photon *photon, ice_random *random, uint32_t *fate)
+                           ice_photon *photon, ice_random *random, uint32_t *fate, ice_site *site)
 {
     const float end_height = fmaf(bounce->length, photon->dz, bounce->height);
     ice_deflected more = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
@@ -395,19 +391,12 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
         ice_add_deflection(tables, &more, photon);
     }
+    *site = ice_site_of(tables, photon->x, photon->y, photon->z);
     const ice_scatter_draw draw = ice_draw_scatter(random);
     ice_set_direction(photon, ice_scattered(scatter, tables, &draw, photon, end_height));
 }
 
 /* ---- one photon ------------------------------------------------------------------------------ */
-
-ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_random random,
-                                      ice_photon photon)
-{
-    const ice_active_photon active = {photon, ice_optics_at(tables, photon.wavelength), random,
-                                      ICE_ALIVE};
-    return active;
-}
 
 /* Computes one bounce of one photon: propagate, collide, scatter. Adds the recorded hits to *hits,
  * and 1 to the scatters of a photon that completes its segment. Returns 0, or -1 if there was no
@@ -419,12 +408,14 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
 {
     ice_bounce bounce;
     ICE_CLOCK(PROPAGATE);
-    if (!ice_start_bounce(variants->propagate, tables, active->random, active->optics,
-                          &active->photon, &bounce)) {
+    if (!ice_begin_bounce(variants->propagate, tables, active->random, active->optics,
+                          &active->photon, active->site, &bounce)) {
         active->fate = ICE_LEFT;
         return 0;
     }
-    if (bounce.may_collide) {
+    /* One condition: after two of them a GPU would bring the threads of a warp together twice. */
+    if (bounce.may_collide &&
+        ice_is_candidate(tables, active->site.near, &active->photon, bounce.length)) {
         ICE_CLOCK(COLLIDE);
         const int32_t added =
             ice_record_hits_of(variants->collide, tables, active, &bounce, sink, recorded);
@@ -436,7 +427,7 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
     ICE_COUNT_SEGMENT(sink, tables, &active->photon, bounce.height, bounce.length);
     ICE_CLOCK(SCATTER);
     ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->random,
-                   &active->fate);
+                   &active->fate, &active->site);
     return 0;
 }
 

@@ -30,11 +30,11 @@ ICE_FN ice_tables ice_without_columns(const ice_tables *tables)
  * *bounce has no meaning. The function does not change the photon. */
 ICE_FN ice_work ice_start_bounce_in_ice(ice_variant propagate, const ice_tables *tables,
                                         ice_random random, ice_optics optics,
-                                        const ice_photon *photon, ice_bounce *bounce)
+                                        const ice_photon *photon, ice_site site, ice_bounce *bounce)
 {
-    const float clearance = ice_clearance(tables, photon->x, photon->y);
+    const float clearance = ice_clearance_at(tables, site.near, photon->x, photon->y);
     const float distance = ice_least_distance(tables, clearance, photon->z);
-    const float height = ice_height(tables, photon->x, photon->y, photon->z);
+    const float height = site.height;
     const int32_t dropped = ice_is_dropped(tables, photon, distance, height, optics);
     const ice_tables open = ice_without_columns(tables);
     bounce->height = height;
@@ -57,7 +57,7 @@ ICE_FN ice_work ice_start_bounce_in_ice(ice_variant propagate, const ice_tables 
     bounce->absorption = segment.absorption;
     ice_limit_segment(tables, photon, distance, bounce);
     if (bounce->may_collide) {
-        bounce->may_collide = ice_is_candidate(tables, photon, bounce->length);
+        bounce->may_collide = ice_is_candidate(tables, site.near, photon, bounce->length);
     }
     bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
     return bounce->may_collide ? ICE_WORK_MODULE : ICE_WORK_ICE;
@@ -67,13 +67,13 @@ ICE_FN ice_work ice_start_bounce_in_ice(ice_variant propagate, const ice_tables 
  * shifts the end of the segment, so that only birefringent ice looks for a column there. */
 ICE_FN void ice_end_bounce_in_ice(ice_variant scatter, const ice_tables *tables,
                                   const ice_bounce *bounce, ice_photon *photon, ice_random *random,
-                                  uint32_t *fate)
+                                  uint32_t *fate, ice_site *site)
 {
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        ice_end_bounce(scatter, tables, bounce, photon, random, fate);
+        ice_end_bounce(scatter, tables, bounce, photon, random, fate, site);
     } else {
         const ice_tables open = ice_without_columns(tables);
-        ice_end_bounce(scatter, &open, bounce, photon, random, fate);
+        ice_end_bounce(scatter, &open, bounce, photon, random, fate, site);
     }
 }
 

@@ -123,8 +123,9 @@ ICE_FN int32_t ice_touches_column_module(const ice_tables *tables, const ice_col
 }
 
 /* Computes one bounce of a photon, if it is one inside the column of *stay, which
- * ice_column_stay_of() has found for this photon since it came into the column. Otherwise returns 0
- * and changes nothing. `sink` is only for what counts segments. */
+ * ice_column_stay_of() has found for this photon since it came into the column. Otherwise returns
+ * 0, and only finds the site of the position, which no bounce in the column needs. `sink` is only
+ * for what counts segments. */
 ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *tables,
                                     const ice_column_stay *stay, ice_active_photon *active,
                                     void *sink)
@@ -140,6 +141,7 @@ ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *table
                           (end.z < stay->high ? 1 : 0) & (left >= stay->least ? 1 : 0);
     if (!stays || ice_is_last_bounce(tables, photon->scatters) ||
         ice_touches_column_module(tables, stay, photon, length)) {
+        active->site = ice_site_of(tables, photon->x, photon->y, photon->z);
         return 0;
     }
     if (tables->features & ICE_HAS_BIREFRINGENCE) {

@@ -58,15 +58,21 @@ ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float
 }
 
 /* As ice_rotate, with the polar angle as 1 - cos, which keeps the digits of small angles
- * (physics.md 7.4), and the azimuth as a fraction of a turn, in [0, 1]. If `keeps_length` is 0, it
+ * (physics.md 7.4), and an azimuth from 0 to ICE_TURN. If `keeps_length` is 0, it
  * is as ice_turn. */
 ICE_FN ice_direction ice_deflect_or_turn(ice_direction n, float one_minus_cosine, float azimuth,
                                          int32_t keeps_length)
 {
-    const float x = ice_min(ice_max(one_minus_cosine, 0.0f), 2.0f);
     float sin_azimuth, cos_azimuth;
-    ice_sincos2pi(azimuth, &sin_azimuth, &cos_azimuth);
+    ice_sincos_of(azimuth, &sin_azimuth, &cos_azimuth);
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    /* Rounding may carry x a little out of [0, 2], which changes the cosine as little. */
+    const float x = one_minus_cosine;
+    const float sine = ice_root(ice_max(x * (2.0f - x), 0.0f));
+#else
+    const float x = ice_min(ice_max(one_minus_cosine, 0.0f), 2.0f);
     const float sine = ice_root(x * (2.0f - x));
+#endif
     return keeps_length ? ice_rotate(n, 1.0f - x, sine, cos_azimuth, sin_azimuth)
                         : ice_turn(n, 1.0f - x, sine, cos_azimuth, sin_azimuth);
 }

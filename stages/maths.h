@@ -89,6 +89,18 @@ ICE_FN float ice_fma_saturated(float a, float b, float c)
 #endif
 }
 
+/* Returns x * factor + rest for a finite x, where `factor` may be a constant of compiled kernels.
+ * Of a product with 0 a compiler would keep the instructions. */
+ICE_FN float ice_fma_constant(float x, float factor, float rest)
+{
+#if defined(GPU_SPECIAL_FEATURES)
+    if (factor == 0.0f) {
+        return rest;
+    }
+#endif
+    return fmaf(x, factor, rest);
+}
+
 /* Returns a if the condition is 1, and b if it is 0. Both values are computed before the choice. If
  * a compiler moved one computation behind a branch, the loop around it would not vectorise. */
 ICE_FN float ice_select(int32_t condition, float a, float b)
@@ -113,105 +125,7 @@ ICE_FN float ice_with_sign_of(float y, float x)
 }
 
 #if defined(__CUDACC__) && defined(ICE_MATH_FAST)
-
-/* The approximations of the GPU's special function unit. PTX ISA, "Floating Point Instructions",
- * gives relative errors of at most 2^-22, and for ice_log near 1 an absolute error of 2^-21.4. */
-ICE_FN float ice_div(float a, float b)
-{
-    return __fdividef(a, b);
-}
-
-ICE_FN float ice_sqrt(float x)
-{
-    float root;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
-    return root;
-}
-
-ICE_FN float ice_inverse_sqrt(float x)
-{
-    float inverse;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
-    return inverse;
-}
-
-/* The same and 1 / b for numbers of ordinary size; what this means is said at the portable forms.
- */
-ICE_FN float ice_inverse(float b)
-{
-    return __fdividef(1.0f, b);
-}
-
-ICE_FN float ice_ratio(float a, float b)
-{
-    return ice_div(a, b);
-}
-
-ICE_FN float ice_root(float x)
-{
-    return ice_sqrt(x);
-}
-
-ICE_FN float ice_inverse_root(float x)
-{
-    return ice_inverse_sqrt(x);
-}
-
-ICE_FN float ice_log(float x)
-{
-    return __logf(x);
-}
-
-ICE_FN float ice_exp(float x)
-{
-    return __expf(x);
-}
-
-/* sqrt(-scale ln u) for u in (0, 1) and a constant scale > 0. */
-ICE_FN float ice_root_of_log(float u, float scale)
-{
-    return ice_sqrt(-0.69314718f * scale * __log2f(u));
-}
-
-/* Sine and cosine of (b + 1/2) / 4096 - 1/2 turns for b in [0, 4096). This is half a turn away from
- * the angle of the portable form, which changes nothing for a random b. */
-ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
-{
-    /* 2^23 + b, without a conversion. */
-    const float angle =
-        fmaf(ice_from_bits((int32_t)(b | 0x4b000000u)), 1.5339808e-3f, -12867.964f - 3.1408256f);
-    *sine = __sinf(angle);
-    *cosine = __cosf(angle);
-}
-
-/* exp(x) - 1 for x in [-87, 88]. For |x| < 1/4 the difference would lose digits, so a polynomial
- * x + x^2 / 2 + x^3 p(x) replaces it there, with a relative error of 1.8e-7. */
-ICE_FN float ice_expm1(float x)
-{
-    float p = 0.008323938f;
-    p = fmaf(p, x, 0.04174214f);
-    p = fmaf(p, x, 0.16666767f);
-    p = fmaf(p, x, 0.5f);
-    p = fmaf(p * x, x, x);
-    return fabsf(x) < 0.25f ? p : __expf(x) - 1.0f;
-}
-
-/* 2 (1 - u^e) for u in (0, 1] and e in (0, 1]; absolute error 5e-7. */
-ICE_FN float ice_twice_one_minus_power(float u, float e)
-{
-    float power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(e * __log2f(u)));
-    return fmaf(-2.0f, power, 2.0f);
-}
-
-/* Sine and cosine of 2 pi u for u in [0, 1]; absolute error 2^-20. */
-ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
-{
-    const float angle = u * 6.2831853f;
-    *sine = __sinf(angle);
-    *cosine = __cosf(angle);
-}
-
+#include "stages/maths_fast.h"
 #else
 
 ICE_FN float ice_div(float a, float b)
@@ -394,6 +308,13 @@ ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
     const float shifted = fmaf(u, 4.0f, shift);
     ice_sincos_of_quarters((uint32_t)ice_bits(shifted), fmaf(shifted - shift, -0.25f, u), sine,
                            cosine);
+}
+
+/* As above, of an angle whose unit is a turn. */
+#define ICE_TURN 1.0f
+ICE_FN void ice_sincos_of(float angle, float *sine, float *cosine)
+{
+    ice_sincos2pi(angle, sine, cosine);
 }
 
 /* Sine and cosine of (b + 1/2) / 4096 turns for b in [0, 4096). */

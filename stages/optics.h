@@ -50,6 +50,7 @@ typedef struct ice_optics {
     float scattering; /* (wl/400)^-alpha */
     float dust;       /* (wl/400)^-kappa */
     float ice;        /* A exp(-B/wl), 1/m */
+    float clearest;   /* ice_clearest_cost(), 1/m; only for the reach bound */
 } ice_optics;
 
 /* Returns the optics at a wavelength (nm) of a medium that is given by tables (physics.md 4.6), by
@@ -92,11 +93,12 @@ ICE_FN float ice_slowness(const ice_tables *tables, float wavelength)
            ICE_INVERSE_C;
 }
 
-ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
+/* Returns the optics with a `clearest` of 0. */
+ICE_FN ice_optics ice_layer_optics_at(const ice_tables *tables, float wavelength)
 {
     if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
         const ice_spectral_row row = ice_spectral_at(tables, wavelength);
-        const ice_optics water = {row.scattering, row.absorption, 0.0f};
+        const ice_optics water = {row.scattering, row.absorption, 0.0f, 0.0f};
         return water;
     }
     const float log_ratio = ice_log(wavelength * 0.0025f);
@@ -104,6 +106,7 @@ ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
     optics.scattering = ice_exp(-tables->alpha * log_ratio);
     optics.dust = ice_exp(-tables->kappa * log_ratio);
     optics.ice = tables->absorption_a * ice_exp(-ice_div(tables->absorption_b, wavelength));
+    optics.clearest = 0.0f;
     return optics;
 }
 
@@ -118,6 +121,24 @@ ICE_FN float ice_scattering(ice_optics optics, float scattering, float bubbles)
 ICE_FN float ice_absorption(ice_optics optics, float dust, float ice)
 {
     return fmaf(optics.dust, dust, optics.ice * ice);
+}
+
+/* Returns a lower bound (1/m) of the absorption coefficient everywhere, and in all directions, for
+ * the reach bound (stages/reach.h). */
+ICE_FN float ice_clearest_cost(const ice_tables *tables, ice_optics optics)
+{
+    const float cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
+    return tables->features & ICE_HAS_HOLES
+               ? ice_min(cost, ICE_REACH_SAFETY * tables->hole.absorption)
+               : cost;
+}
+
+/* Returns the optics at a wavelength (nm). */
+ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
+{
+    ice_optics optics = ice_layer_optics_at(tables, wavelength);
+    optics.clearest = ice_clearest_cost(tables, optics);
+    return optics;
 }
 
 /* Returns the layer that contains the height z (m); the outermost layers continue without limit. */

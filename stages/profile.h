@@ -212,7 +212,7 @@ ICE_FN ice_direction ice_profile_beam(ice_profile profile, const ice_emission *s
     default:
         angle = ice_profile_lab_angle(profile, draw);
     }
-    return ice_deflect(axis, angle, azimuth);
+    return ice_deflect(axis, angle, azimuth * ICE_TURN);
 }
 
 /* ---- positions ------------------------------------------------------------------------------- */
@@ -320,7 +320,7 @@ ICE_RARE_FN void ice_profile_draw_step(ice_profile_setting setting, const ice_em
         const float depth = profile == ICE_PROFILE_CLOUD || step->length <= 0.0f
                                 ? ice_uniform(draw.a)
                                 : ice_profile_gamma(setting, identity, step->beta);
-        n = ice_deflect(axis, ice_profile_emitter_angle(draw.b), ice_uniform(draw.c));
+        n = ice_deflect(axis, ice_profile_emitter_angle(draw.b), ice_uniform(draw.c) * ICE_TURN);
         own->ahead = depth * step->length;
         own->emission.length = (float)ICE_EMITTER_LENGTH;
         ice_profile_move(&own->emission, axis, own->ahead);

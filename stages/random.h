@@ -174,7 +174,22 @@ ICE_FN float ice_uniform(uint32_t word)
 /* Returns a uniform number in (0, 1], for logarithms. */
 ICE_FN float ice_uniform_positive(uint32_t word)
 {
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    /* All 32 bits, rounded: one instruction less. */
+    return (float)(word | 1u) * 2.3283064365386963e-10f;
+#else
     return (float)(int32_t)((word >> 8) + 1u) * 5.9604644775390625e-8f;
+#endif
+}
+
+/* Returns a uniform angle from 0 to ICE_TURN. */
+ICE_FN float ice_uniform_turn(uint32_t word)
+{
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    return (float)word * (ICE_TURN * 2.3283064365386963e-10f);
+#else
+    return ice_uniform(word);
+#endif
 }
 
 /* Returns an exponential number of mean 1: an optical depth, >= 0. The maximum is needed because
@@ -196,7 +211,7 @@ ICE_FN float ice_depth_of(ice_random random)
 /* The random numbers of a scatter. */
 typedef struct ice_scatter_draw {
     float angle;   /* gives the scattering angle; uniform in (0, 1] */
-    float azimuth; /* azimuth of the scatter as a fraction of a turn; uniform in [0, 1) */
+    float azimuth; /* azimuth of the scatter; uniform from 0 to ICE_TURN */
 } ice_scatter_draw;
 
 /* Draws them, after the deflection. *random becomes the state of the next bounce. */
@@ -205,7 +220,7 @@ ICE_FN ice_scatter_draw ice_draw_scatter(ice_random *random)
     const ice_random first = ice_random_next(*random);
     const ice_random second = ice_random_next(first);
     const ice_scatter_draw draw = {ice_uniform_positive(ice_random_word(first)),
-                                   ice_uniform(ice_random_word(second))};
+                                   ice_uniform_turn(ice_random_word(second))};
     *random = ice_random_next(second);
     return draw;
 }

@@ -37,35 +37,75 @@ typedef struct ice_surroundings {
     float others; /* no module of another axis is within this distance; negative: unknown */
 } ice_surroundings;
 
-ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, float x, float y)
+/* Returns the number of the cell of the clearance map at (x, y). */
+ICE_FN uint32_t ice_near_word(const ice_tables *tables, float x, float y)
 {
+#if defined(ICE_HAS_TEXTURES)
+    const float inverse = tables->clearance_inverse_cell;
+    return ice_texel(tables->near_texture, fmaf(x, inverse, tables->clearance_of_zero_x),
+                     fmaf(y, inverse, tables->clearance_of_zero_y));
+#else
     const int32_t cell = ice_clearance_cell(tables, x, y);
     const uint32_t narrow = ice_has_wide_cells(tables) ? 0 : 1;
 #if defined(__CUDACC__)
-    const uint32_t word =
-        narrow ? ((const uint16_t *)tables->near_axes)[cell] : tables->near_axes[cell];
+    return narrow ? ((const uint16_t *)tables->near_axes)[cell] : tables->near_axes[cell];
 #else
     /* A processor gathers words of 32 bits only. */
     const uint32_t used = narrow ? 0xffffu : 0xffffffffu;
     const uint32_t shift = ((uint32_t)cell & narrow) * 16;
-    const uint32_t word = (tables->near_axes[cell >> narrow] >> shift) & used;
+    return (tables->near_axes[cell >> narrow] >> shift) & used;
 #endif
+#endif
+}
+
+/* Returns what is subtracted from the number of a cell, m (ice_tables.others_less). */
+ICE_FN float ice_others_less(const ice_tables *tables)
+{
+#if defined(ICE_HAS_TEXTURES)
+    /* The cell may be the neighbour of the one that contains the position. */
+    return tables->others_less + 2.0f * ICE_TEXEL_DOUBT / tables->clearance_inverse_cell;
+#else
+    return tables->others_less;
+#endif
+}
+
+/* What is read from memory for a position (x, y, z), before the bounce that starts there. A loop
+ * reads it as soon as it knows the position, and has it when the bounce begins. */
+typedef struct ice_site {
+    float height;  /* among the layers, m */
+    uint32_t near; /* ice_near_word() */
+} ice_site;
+
+ICE_FN ice_site ice_site_of(const ice_tables *tables, float x, float y, float z)
+{
+    const ice_site site = {ice_height(tables, x, y, z), ice_near_word(tables, x, y)};
+    return site;
+}
+
+ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, uint32_t word, float x,
+                                            float y)
+{
     const ice_string_axis axis = tables->axes[word & tables->axis_mask];
     const ice_surroundings near = {
         x - axis.x, y - axis.y,
-        fmaf((float)(int32_t)word, tables->others_step, -tables->others_less)};
+        fmaf((float)(int32_t)word, tables->others_step, -ice_others_less(tables))};
     return near;
 }
 
 /* Returns the clearance of (x, y): a lower bound (m), >= 0, of the horizontal distance to the edge
  * of any module. */
-ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
+ICE_FN float ice_clearance_at(const ice_tables *tables, uint32_t word, float x, float y)
 {
-    const ice_surroundings near = ice_surroundings_of(tables, x, y);
+    const ice_surroundings near = ice_surroundings_of(tables, word, x, y);
     const float distance = ice_root(fmaf(near.x, near.x, near.y * near.y));
     /* The factor covers the rounding of positions far away. */
     const float own = fmaf(distance, 0.99999f, -tables->axis_radius);
     return ice_max(ice_min(own, near.others), 0.0f);
+}
+
+ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
+{
+    return ice_clearance_at(tables, ice_near_word(tables, x, y), x, y);
 }
 
 /* Returns a lower bound (m) of the distance from the height z (m) at a position with this clearance
@@ -78,10 +118,10 @@ ICE_FN float ice_least_distance(const ice_tables *tables, float clearance, float
 /* Whether a segment may touch a module: whether it passes the heights of the modules and, seen from
  * above, the nearest axis or is long enough for other modules. n is its direction. A segment that
  * is shorter than ice_least_distance() never may. */
-ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float z, ice_direction n,
-                               float length)
+ICE_FN int32_t ice_may_collide_at(const ice_tables *tables, uint32_t word, float x, float y,
+                                  float z, ice_direction n, float length)
 {
-    const ice_surroundings near = ice_surroundings_of(tables, x, y);
+    const ice_surroundings near = ice_surroundings_of(tables, word, x, y);
     const float square = fmaf(n.x, n.x, n.y * n.y);
     const float others = ice_max(near.others, 0.0f);
     /* For a vertical segment the quotient is 0/0, and its nearest point counts as its start. */
@@ -98,6 +138,12 @@ ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float
     return (passes | reaches) & not_below & not_above;
 }
 
+ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float z, ice_direction n,
+                               float length)
+{
+    return ice_may_collide_at(tables, ice_near_word(tables, x, y), x, y, z, n, length);
+}
+
 /* Whether the clearest ice of the layer rows (clear_dust, clear_ice) is valid for a photon at
  * (x, y, z). It is not valid far outside the table of a tilt, because the shift continues linearly
  * there and layers may become very steep. */
@@ -108,10 +154,17 @@ ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float
     const int32_t level = tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP) ? 0 : 1;
     const int32_t endless = tables->features & ICE_HAS_TILT_LINE ? 0 : 1;
     const float position = ice_tilt_coordinate(tilt, x, y);
-    const int32_t in_depth = (z >= tilt->known_low ? 1 : 0) & (z <= tilt->known_high ? 1 : 0);
-    const int32_t across =
-        (position >= tilt->known_from ? 1 : 0) & (position <= tilt->known_to ? 1 : 0);
+    const int32_t in_depth = fabsf(z - tilt->known_z) <= tilt->known_half_z ? 1 : 0;
+    const int32_t across = fabsf(position - tilt->known_along) <= tilt->known_half_along ? 1 : 0;
     return level | (in_depth & (across | endless));
+}
+
+/* Returns ice_clearest_cost(). Kernels that need many registers compute it for every bounce instead
+ * of keeping it. */
+ICE_FN float ice_far_cost(const ice_tables *tables, ice_optics optics)
+{
+    return tables->features & ICE_HAS_MANY_REGISTERS ? ice_clearest_cost(tables, optics)
+                                                     : optics.clearest;
 }
 
 /* Whether the absorption depth left is too small to carry the photon to any module, even on a
@@ -125,14 +178,13 @@ ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *p
 {
     const ice_layer_row *near = &tables->layers[ice_layer_at(tables, height)];
     float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
-    float far_cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
     if (tables->features & ICE_HAS_HOLES) {
         near_cost = ice_min(near_cost, ICE_REACH_SAFETY * tables->hole.absorption);
-        far_cost = ice_min(far_cost, ICE_REACH_SAFETY * tables->hole.absorption);
     }
     const float clear_range =
         ice_is_clear_range_known(tables, photon->x, photon->y, photon->z) ? ICE_CLEAR_RANGE : 0.0f;
     const float near_distance = ice_min(distance, clear_range);
+    const float far_cost = ice_far_cost(tables, optics);
     const float far_part = fmaf(far_cost, distance - near_distance, -1e-3f);
     return photon->absorption < fmaf(near_cost, near_distance, far_part) ? 1 : 0;
 }

@@ -90,4 +90,23 @@ ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_segment_st
                             start.absorption);
 }
 
+/* Cuts a segment at the boundaries of the world (physics.md 5.4). Returns 1 if it was cut. */
+ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
+{
+    if (!tables->bounded) {
+        return 0;
+    }
+    const float end = fmaf(*length, dz, z);
+    const int32_t up = dz > 0.0f ? 1 : 0;
+    const float boundary = up ? tables->absorb_above : tables->absorb_below;
+    const float excess = up ? end - boundary : boundary - end;
+    const int32_t beyond = excess > 0.0f ? 1 : 0;
+    /* A photon outside the world has no room left. Its direction may be horizontal, so nothing is
+     * divided by dz then. */
+    const float room = up ? boundary - z : z - boundary;
+    const float cut = room > 0.0f ? ice_div(room, fabsf(dz)) : 0.0f;
+    *length = beyond ? cut : *length;
+    return beyond;
+}
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "stages/platform.h"
 #include "stages/shape.h"
+#include "stages/tilt_table.h"
 
 /* The smallest coefficient of scattering and of dust in a layer, and of a medium that is given by
  * tables, 1/m. It keeps the divisors of the stages away from 0 (ice_ratio). */
@@ -151,56 +152,6 @@ typedef struct ice_spectral_row {
     float absorption; /* absorption coefficient, 1/m */
     float phase_index, group_index;
 } ice_spectral_row;
-
-/* A cell of a tilt table along a line (16 bytes). The shift is shift + across t + (down + both t) f
- * at the fraction t of the way to the next station and the fraction f of the way to the next depth.
- */
-typedef struct ice_tilt_cell {
-    ICE_ALIGNED(16)
-    float shift; /* m, like the next three */
-    float across, down, both;
-} ice_tilt_cell;
-
-/* The stretch between two stations: fraction of the way = position * inverse_width + offset. */
-typedef struct ice_tilt_stretch {
-    ICE_ALIGNED(8)
-    float inverse_width; /* 1/m */
-    float offset;
-} ice_tilt_stretch;
-
-/* A tilt table with at most this number of stretches has them among the parameters of the kernels;
- * one with more has all of them in memory. Published tables of the South Pole have 5. The
- * parameters of a kernel must stay short (graphs/cuda/loop.c). */
-enum { ICE_TILT_STRETCHES = 12 };
-
-/* A triangle of a tilt map between two rows of depth (32 bytes). The shift is shift + along_u p +
- * along_v r + (down + down_u p + down_v r) f at the fractions p and r of the way through the cell
- * along the two axes, and at the fraction f of the way to the next row. */
-typedef struct ice_tilt_triangle {
-    ICE_ALIGNED(16)
-    float shift; /* m, like the next five */
-    float along_u, along_v, down, down_u, down_v;
-    float unused[2];
-} ice_tilt_triangle;
-
-typedef struct ice_tilt_table {
-    /* map: [depth_rows - 1][nodes_v - 1][nodes_u - 1][2]; in a cell first the triangle along v,
-     * which has r >= p, then the one along u */
-    const ice_tilt_triangle *triangles;
-    const ice_tilt_cell *cells;               /* line: [depth_rows - 1][nodes_u - 1] */
-    const ice_tilt_stretch *stretches;        /* line: [nodes_u - 1] */
-    ice_tilt_stretch few[ICE_TILT_STRETCHES]; /* the stretches again, if there are not more */
-    int32_t depth_rows, nodes_u, nodes_v;     /* line: nodes_u stations, and nodes_v is 1 */
-    int32_t clamp;                            /* 1: outside the table the shift of its edge holds */
-    float inverse_depth_step, depth_of_zero;  /* 1/m; index of z = 0 among the rows of depth */
-    /* the position along a line (m) or on a map (in nodes): u = ux x + uy y + u_of_zero and
-     * v = vx x + vy y + v_of_zero */
-    float ux, uy, u_of_zero, vx, vy, v_of_zero;
-    float cut_u, cut_v; /* map: last node that exists in line 0 of each axis */
-    /* the region in which the steepness of the shift is known, for the reach bound
-     * (stages/reach.h): from .. to along a line, m, and low .. high in z, m; +-infinity: no end */
-    float known_from, known_to, known_low, known_high;
-} ice_tilt_table;
 
 /* A symmetric matrix whose axes are the vertical and two horizontal ones, divided by its vertical
  * element. What it makes of a direction gets length 1 afterwards, so the divisor does not matter.
@@ -412,7 +363,10 @@ typedef struct ice_tables {
      * others_step minus others_less is a lower bound (m) of the horizontal distance from the cell
      * to the edge of any module that does not hang on this axis.
      */
-    const uint32_t *near_axes;
+    union {
+        const uint32_t *near_axes;
+        uint64_t near_texture; /* on a GPU with fast maths: the cells as a texture */
+    };
     const ice_string_axis *axes; /* if no string has an axis: one that is far away */
     uint32_t axis_mask;
     float others_step, others_less; /* m */

@@ -2,7 +2,7 @@
  *
  * The shift is linear between the nodes (on a line: stations) of the table, horizontally and in
  * depth. It is evaluated where a segment starts and used for the whole segment, as in ppc and
- * clsim.
+ * clsim. A GPU with fast maths reads the shift of a line from an image (ice_tilt_image).
  */
 #ifndef ICS_STAGES_TILT_H
 #define ICS_STAGES_TILT_H
@@ -73,6 +73,14 @@ ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float coordinate)
     return position;
 }
 
+/* Returns the shift (m) at the fraction `across` of the way from the left to the right station of a
+ * cell, and at the fraction `down` of the way from its upper to its lower row. */
+ICE_FN float ice_shift_of_cell(const ice_tilt_cell *cell, float across, float down)
+{
+    return fmaf(down, fmaf(across, cell->both, cell->down),
+                fmaf(across, cell->across, cell->shift));
+}
+
 /* Returns the shift (m) at a position in stations and a height z (m). */
 ICE_FN float ice_shift_in_cell(const ice_tilt_table *tilt, float position, float z)
 {
@@ -80,14 +88,38 @@ ICE_FN float ice_shift_in_cell(const ice_tilt_table *tilt, float position, float
     const int32_t station = ice_cell(position, stretches - 1);
     const float t = position - (float)station;
     const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);
-    const ice_tilt_cell *cell = &tilt->cells[depth.row * stretches + station];
-    return fmaf(depth.fraction, fmaf(t, cell->both, cell->down),
-                fmaf(t, cell->across, cell->shift));
+    return ice_shift_of_cell(&tilt->cells[depth.row * stretches + station], t, depth.fraction);
+}
+
+/* Returns the number of rows that an image has above the first row of the table, and below the last
+ * one. */
+ICE_FN int32_t ice_tilt_margin_rows(const ice_tilt_table *tilt)
+{
+    return tilt->clamp ? 0 : (int32_t)(ICE_TILT_IMAGE_MARGIN * tilt->inverse_depth_step) + 1;
+}
+
+/* Returns where (x, y), or a height z (m), lies in the image of the tilt. */
+ICE_FN float ice_tilt_column(const ice_tilt_table *tilt, float x, float y)
+{
+    const float scale = tilt->image.inverse_width;
+    const float of_zero = tilt->u_of_zero * scale + tilt->image.column_of_zero;
+    return fmaf(x, tilt->ux * scale, fmaf(y, tilt->uy * scale, of_zero));
+}
+
+ICE_FN float ice_tilt_row(const ice_tilt_table *tilt, float z)
+{
+    const float row_of_zero = tilt->depth_of_zero + (float)ice_tilt_margin_rows(tilt) + 0.5f;
+    return fmaf(-z, tilt->inverse_depth_step, row_of_zero);
 }
 
 /* Returns the shift (m) of a tilt along a line. */
 ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, float z)
 {
+#if defined(ICE_HAS_TEXTURES)
+    if (tilt->image.inverse_width > 0.0f) {
+        return ice_texture(tilt->texture, ice_tilt_column(tilt, x, y), ice_tilt_row(tilt, z));
+    }
+#endif
     return ice_shift_in_cell(tilt, ice_tilt_position(tilt, ice_tilt_coordinate(tilt, x, y)), z);
 }
 

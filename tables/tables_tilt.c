@@ -1,5 +1,6 @@
 /* The table of tilted layers, and how fast a photon's height among them can change. */
 #include "tables/tables_internal.h"
+#include "tables/tables_tilt_image.h"
 
 #include <math.h>
 
@@ -218,15 +219,17 @@ static void set_map_axes(ice_tilt_table *table, const ice_tilt *tilt)
 static void set_known_region(ice_tilt_table *table, const ice_tilt *tilt)
 {
     const double range = (double)ICE_CLEAR_RANGE;
-    const double top = ICE_DETECTOR_DEPTH - tilt->first_depth;
-    const double bottom = top - tilt->depth_step * (double)(tilt->depth_count - 1);
-    const bool is_line = tilt->kind == ICE_TILT_LINE;
-    table->known_low = tilt->clamp ? -INFINITY : (float)(bottom - range);
-    table->known_high = tilt->clamp ? INFINITY : (float)(top + range);
-    table->known_from = tilt->clamp || !is_line ? -INFINITY : (float)(tilt->stations[0] - range);
-    table->known_to = tilt->clamp || !is_line
-                          ? INFINITY
-                          : (float)(tilt->stations[tilt->station_count - 1] + range);
+    const double height = tilt->depth_step * (double)(tilt->depth_count - 1);
+    table->known_half_along = table->known_half_z = INFINITY;
+    if (!tilt->clamp) {
+        table->known_z = (float)(ICE_DETECTOR_DEPTH - tilt->first_depth - 0.5 * height);
+        table->known_half_z = (float)(0.5 * height + range);
+    }
+    if (!tilt->clamp && tilt->kind == ICE_TILT_LINE) {
+        const double first = tilt->stations[0], last = tilt->stations[tilt->station_count - 1];
+        table->known_along = (float)(0.5 * (first + last));
+        table->known_half_along = (float)(0.5 * (last - first) + range);
+    }
 }
 
 /* Builds the cells and stretches of a tilt along a line. */
@@ -260,7 +263,7 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
         }
     }
     set_line_axis(table, tilt);
-    return ICESTREAM_OK;
+    return ics_tables_image_plan(builder->tables, tilt);
 }
 
 /* A linear function of the fractions p and r of the way through a cell of a map. */

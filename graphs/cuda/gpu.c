@@ -6,6 +6,7 @@
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
+#include "graphs/cuda/upload.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct ics_gpu {
     char *custom[ICS_STAGES]; /* copies of the paths */
     ics_program *program;
     cudaLibrary_t library;
-    void *tables; /* on the device */
+    ics_upload tables;
     void *bias;   /* on the device, with options.sums: wavelengths, then probabilities */
     void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
@@ -58,17 +59,6 @@ static void CUDART_CB wake_up(void *user)
     if (event != NULL) {
         event(event_user);
     }
-}
-
-static int upload_tables(ics_gpu *gpu, const ics_tables *tables, ice_tables *out,
-                         icestream_error *error)
-{
-    const int ordinal = gpu->options.ordinal;
-    CUDA_TRY(ordinal, error, cudaMalloc(&gpu->tables, tables->bytes));
-    CUDA_TRY(ordinal, error,
-             cudaMemcpy(gpu->tables, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
-    *out = ics_tables_at(tables, gpu->tables);
-    return ICESTREAM_OK;
 }
 
 static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_limits *limits,
@@ -194,8 +184,9 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
                                    .features = tables->device.features};
     ICS_TRY(resolve_options(&gpu->options, &limits, error));
     ice_tables moved;
-    ICS_TRY(upload_tables(gpu, tables, &moved, error));
-    gpu->device_bytes = tables->bytes;
+    ICS_TRY(ics_upload_tables(ordinal, tables, gpu->options.math != ICS_MATH_PORTABLE, &gpu->tables,
+                              &moved, error));
+    gpu->device_bytes = gpu->tables.bytes;
     ics_hit_sum_rule rule;
     ICS_TRY(ics_lane_rule_upload(&gpu->options, &rule, &gpu->bias, &gpu->device_bytes, error));
     ICS_TRY(load_program(gpu, tables, &limits, error));
@@ -287,7 +278,7 @@ void ics_gpu_destroy(ics_gpu *gpu)
             }
         }
         (void)cudaFree(gpu->memory);
-        (void)cudaFree(gpu->tables);
+        ics_upload_free(&gpu->tables);
         (void)cudaFree(gpu->bias);
         if (gpu->library != NULL) {
             (void)cudaLibraryUnload(gpu->library);

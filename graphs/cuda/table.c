@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/settings.h"
+#include "graphs/cuda/upload.h"
 #include "graphs/gpu_table.h"
 #include "kernels/cuda/device/table_work.h"
 
@@ -31,7 +32,7 @@ struct ics_gpu_table {
     cudaLibrary_t library;
     cudaKernel_t kernel;
     uint32_t blocks; /* of a launch */
-    void *table_memory;
+    ics_upload upload;
     ice_emission *emissions;      /* device, [capacity] */
     ice_tabulate_origin *origins; /* device, [capacity] */
     uint32_t *offsets;            /* device, [capacity] */
@@ -151,11 +152,8 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squ
                              ordinal, (unsigned long long)table->cells, (unsigned long long)all,
                              (unsigned long long)table->options.memory_limit);
     }
-    CUDA_TRY(ordinal, error, cudaMalloc(&table->table_memory, tables->bytes));
-    CUDA_TRY(
-        ordinal, error,
-        cudaMemcpy(table->table_memory, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
-    table->tables = ics_tables_at(tables, table->table_memory);
+    ICS_TRY(ics_upload_tables(ordinal, tables, table->options.math != ICS_MATH_PORTABLE,
+                              &table->upload, &table->tables, error));
     CUDA_TRY(ordinal, error, cudaMalloc((void **)&table->counts, sizeof *table->counts));
     ICS_TRY(allocate_column(table, &table->stage.sums, error));
     if (has_squares) {
@@ -256,7 +254,7 @@ void ics_gpu_table_destroy(ics_gpu_table *table)
     }
     if (!table->lost && cudaSetDevice(table->options.ordinal) == cudaSuccess) {
         free_buffers(table);
-        (void)cudaFree(table->table_memory);
+        ics_upload_free(&table->upload);
         (void)cudaFree(table->counts);
         (void)cudaFree(table->stage.sums);
         (void)cudaFree(table->stage.squares);

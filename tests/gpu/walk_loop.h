@@ -13,16 +13,17 @@ __device__ void walk(const walk_job &job, uint32_t photon_id, typename View::out
     View::start(job, photon, out);
     const ice_optics optics = ice_optics_at(&job.tables, photon.wavelength);
     ice_random random = ice_random_of(&job.tables, ice_identity_of(&job.emission, photon_id));
+    ice_site site = ice_site_of(&job.tables, photon.x, photon.y, photon.z);
     uint32_t fate = ICE_ALIVE;
     while (fate == ICE_ALIVE && photon.path < job.path_limit &&
            photon.scatters < job.scatter_limit) {
         ice_bounce bounce;
-        if (!ice_start_bounce(job.variants.propagate, &job.tables, random, optics, &photon,
+        if (!ice_start_bounce(job.variants.propagate, &job.tables, random, optics, &photon, site,
                               &bounce)) {
             break;
         }
         View::segment(job, photon, bounce, out);
-        ice_end_bounce(job.variants.scatter, &job.tables, &bounce, &photon, &random, &fate);
+        ice_end_bounce(job.variants.scatter, &job.tables, &bounce, &photon, &random, &fate, &site);
     }
 }
 

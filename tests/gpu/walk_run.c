@@ -1,5 +1,7 @@
 #include "tests/gpu/walk_run.h"
 
+#include "graphs/cuda/upload.h"
+
 #include <check.h>
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
@@ -40,10 +42,11 @@ static void *fetched(const void *memory, size_t bytes)
 walk_seen walk_run_on_gpu(const stage_world *world, ics_math math, walk_view view, walk_job job)
 {
     ck_assert_int_eq(world->tables->device.reach_cull, 0);
-    void *tables = NULL;
-    CHECK(cudaMalloc(&tables, world->tables->bytes));
-    CHECK(cudaMemcpy(tables, world->tables->memory, world->tables->bytes, cudaMemcpyHostToDevice));
-    job.tables = ics_tables_at(world->tables, tables);
+    ics_upload upload = {0};
+    icestream_error error = {0};
+    ck_assert_msg(ics_upload_tables(0, world->tables, math == ICS_MATH_FAST, &upload, &job.tables,
+                                    &error) == ICESTREAM_OK,
+                  "%s", error.text);
     const size_t sums_bytes = sizes[view].sums * sizeof(walk_sum);
     const size_t bins_bytes = sizes[view].bins * sizeof(double);
     walk_sum *sums = zeros(sums_bytes);
@@ -53,7 +56,7 @@ walk_seen walk_run_on_gpu(const stage_world *world, ics_math math, walk_view vie
     const walk_seen seen = {fetched(sums, sums_bytes), fetched(bins, bins_bytes)};
     CHECK(cudaFree(sums));
     CHECK(cudaFree(bins));
-    CHECK(cudaFree(tables));
+    ics_upload_free(&upload);
     return seen;
 }
 

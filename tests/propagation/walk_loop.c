@@ -47,7 +47,7 @@ static void propagate(const walk_job *job, walk_block *b)
             b->dz[i],
             depth[i],
             b->absorption[i],
-            {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
+            {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i], 0.0f}};
         int32_t leaves;
         const ice_segment segment = ice_segment_in_layer(&t, start, &leaves);
         b->length[i] = segment.length;
@@ -63,7 +63,7 @@ static void propagate(const walk_job *job, walk_block *b)
             b->dz[i],
             depth[i],
             b->absorption[i],
-            {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
+            {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i], 0.0f}};
         const ice_segment segment = ice_propagate_beyond(job->variants.propagate, &t, start);
         b->length[i] = segment.length;
         b->absorption[i] = segment.absorption;

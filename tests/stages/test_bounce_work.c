@@ -45,8 +45,9 @@ static ice_work sorted_bounce(const ice_tables *tables, ice_active_photon *activ
     ice_bounce bounce;
     uint32_t hits = 0, recorded = 0;
     const ice_variants variants = world_variants();
-    const ice_work work = ice_start_bounce_in_ice(variants.propagate, tables, active->random,
-                                                  active->optics, &active->photon, &bounce);
+    const ice_work work =
+        ice_start_bounce_in_ice(variants.propagate, tables, active->random, active->optics,
+                                &active->photon, active->site, &bounce);
     if (work == ICE_WORK_NONE) {
         active->fate = ICE_LEFT;
     } else if (work == ICE_WORK_COLUMN) {
@@ -57,7 +58,7 @@ static ice_work sorted_bounce(const ice_tables *tables, ice_active_photon *activ
                                   &active->fate, &recorded);
         }
         ice_end_bounce_in_ice(variants.scatter, tables, &bounce, &active->photon, &active->random,
-                              &active->fate);
+                              &active->fate, &active->site);
     }
     return work;
 }

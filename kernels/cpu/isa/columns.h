@@ -100,7 +100,7 @@ ICE_FN void ics_store_direction(const ics_wave *wave, uint32_t i, ice_direction 
 ICE_FN ice_optics ics_load_optics(const ics_wave *wave, uint32_t i)
 {
     const ice_optics optics = {wave->optics_scattering[i], wave->optics_dust[i],
-                               wave->optics_ice[i]};
+                               wave->optics_ice[i], 0.0f};
     return optics;
 }
 

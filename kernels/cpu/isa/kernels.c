@@ -109,7 +109,10 @@ static uint32_t queue_candidates(const ice_tables *tables, const ics_wave *wave)
     for (uint32_t k = 0; k < queued; ++k) {
         const int32_t i = (int32_t)w.queue[k]; /* gathers take indices with a sign */
         const ice_photon photon = ics_load_photon_at(&w, i);
-        w.normal_a[k] = ice_is_candidate(&t, &photon, w.length[i]) ? 1.0f : 0.0f;
+        w.normal_a[k] =
+            ice_is_candidate(&t, ice_near_word(&t, photon.x, photon.y), &photon, w.length[i])
+                ? 1.0f
+                : 0.0f;
     }
     uint32_t candidates = 0;
     for (uint32_t k = 0; k < queued; ++k) {
@@ -273,7 +276,7 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
     while (active.fate == ICE_ALIVE) {
         ice_bounce bounce;
         if (!ice_start_bounce(variants->propagate, tables, active.random, active.optics,
-                              &active.photon, &bounce)) {
+                              &active.photon, active.site, &bounce)) {
             active.fate = ICE_LEFT;
             break;
         }
@@ -286,7 +289,7 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
             ice_tabulate_begin(job->table, tables, &job->origins[emission], segment));
         ics_tabulate_add_ways(job, tables, &active.fate, 1, &block);
         ice_end_bounce(variants->scatter, tables, &bounce, &active.photon, &active.random,
-                       &active.fate);
+                       &active.fate, &active.site);
     }
     account->bounces += active.photon.scatters;
     ice_count_fate(account, active.fate, 1);

@@ -59,7 +59,8 @@ ICE_FN void ics_drop_with(const ice_tables *tables, const ics_wave *wave, const 
     for (uint32_t i = 0; i < w.count; ++i) {
         const float height = heights[i];
         const ice_photon photon = ics_load_photon(&w, i);
-        const ice_optics optics = ics_load_optics(&w, i);
+        ice_optics optics = ics_load_optics(&w, i);
+        optics.clearest = ice_clearest_cost(&t, optics);
         const float distance =
             ice_least_distance(&t, ice_clearance(&t, photon.x, photon.y), photon.z);
         w.distance[i] = distance;
@@ -157,7 +158,7 @@ static uint32_t ics_find_segments_in_next_layer(const ice_tables *tables, const 
     ICS_VECTOR_LOOP
     for (uint32_t k = 0; k < count; ++k) {
         const int32_t i = (int32_t)w.queue[k]; /* gathers take indices with a sign */
-        const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i]};
+        const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i], 0.0f};
         const ice_segment_start start = {heights[i], w.dz[i], w.depth[i], w.absorption[i], optics};
         ice_passage passage = ice_pass_first_layer(&t, start);
         const int32_t ends = ice_pass_layer(&t, optics, &passage);

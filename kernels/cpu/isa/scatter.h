@@ -193,7 +193,8 @@ static void ics_scatter_in_holes(ice_variant variant, const ice_tables *tables,
         ice_bounce bounce = ics_load_bounce(tables, &w, i);
         bounce.height = heights[i];
         ice_random random = {w.random[i]};
-        ice_end_bounce(variant, tables, &bounce, &photon, &random, &w.fate[i]);
+        ice_site site;
+        ice_end_bounce(variant, tables, &bounce, &photon, &random, &w.fate[i], &site);
         w.random[i] = random.state;
         ics_store_photon(&w, i, &photon);
     }

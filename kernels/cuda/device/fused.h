@@ -76,7 +76,7 @@ ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
             if (full || queued == 0) {
                 enough = -1;
             } else {
-                queued = gpu_queue_assign(queue, queued, &active);
+                queued = gpu_queue_assign(queue, &tables, queued, &active);
             }
             continue;
         }

@@ -105,7 +105,7 @@ ICS_KERNEL GPU_BOUNDS_JOB_QUEUE gpu_job_queue(const __grid_constant__ ice_tables
                 open = queued > 0;
             }
             if (queued) {
-                queued = gpu_queue_assign(queue, queued, &active);
+                queued = gpu_queue_assign(queue, &tables, queued, &active);
             }
         }
         if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {

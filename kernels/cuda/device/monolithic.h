@@ -32,7 +32,7 @@ ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tabl
             queued = gpu_queue_refill(queue, &lane, &tables, counts);
         }
         if (!full && queued > 0) {
-            queued = gpu_queue_assign(queue, queued, &active);
+            queued = gpu_queue_assign(queue, &tables, queued, &active);
             continue;
         }
         open = false;

@@ -84,6 +84,18 @@ ICE_FN ice_variants gpu_special_variants(void)
     return variants;
 }
 
+/* Returns a bit for each thread of the warp in front of this one. */
+ICE_FN uint32_t gpu_threads_before(void)
+{
+#if defined(__CUDACC__)
+    uint32_t threads;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(threads));
+    return threads;
+#else
+    return (1u << threadIdx.x % 32) - 1;
+#endif
+}
+
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 /* The counts of one block, for every batch: one for each ice_fate that ends a photon, the hits in

@@ -52,10 +52,12 @@
     ROW(tilt.v_of_zero)                                                                            \
     ROW(tilt.cut_u)                                                                                \
     ROW(tilt.cut_v)                                                                                \
-    ROW(tilt.known_from)                                                                           \
-    ROW(tilt.known_to)                                                                             \
-    ROW(tilt.known_low)                                                                            \
-    ROW(tilt.known_high)                                                                           \
+    ROW(tilt.image.inverse_width)                                                                  \
+    ROW(tilt.image.column_of_zero)                                                                 \
+    ROW(tilt.known_along)                                                                          \
+    ROW(tilt.known_z)                                                                              \
+    ROW(tilt.known_half_along)                                                                     \
+    ROW(tilt.known_half_z)                                                                         \
     GPU_STRETCHING_NUMBERS(ROW, even_anisotropy.to)                                                \
     GPU_STRETCHING_NUMBERS(ROW, even_anisotropy.back)                                              \
     GPU_FORM_NUMBERS(ROW, even_absorption.narrow)                                                  \

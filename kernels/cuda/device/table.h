@@ -1,5 +1,5 @@
-/* The kernel that fills a table (stages/tabulate/tabulate.h). All schedules of a GPU fill tables by it,
- * because nearly all of its time goes into samples: a bounce has 20 or more of them.
+/* The kernel that fills a table (stages/tabulate/tabulate.h). All schedules of a GPU fill tables by
+ * it, because nearly all of its time goes into samples: a bounce has 20 or more of them.
  *
  * A thread carries photon after photon. The threads of a warp add one sample each, again and again.
  * When GPU_SPECIAL_REFILL of them have no sample left, these go on to their next segments, or to
@@ -181,7 +181,7 @@ ICE_FN void gpu_table_start_segment(const ice_tabulation *table, const ice_table
 {
     const ice_photon *photon = &own->active.photon;
     if (!ice_start_bounce(GPU_SPECIAL_PROPAGATE, tables, own->active.random, own->active.optics,
-                          photon, &own->bounce)) {
+                          photon, own->active.site, &own->bounce)) {
         own->active.fate = ICE_LEFT;
         return;
     }
@@ -204,7 +204,7 @@ ICE_FN void gpu_table_go_on(const ice_tabulation *table, const ice_tables *table
 {
     if (own->flies) {
         ice_end_bounce(GPU_SPECIAL_SCATTER, tables, &own->bounce, &own->active.photon,
-                       &own->active.random, &own->active.fate);
+                       &own->active.random, &own->active.fate, &own->active.site);
     } else {
         gpu_table_next_photon(table, tables, work, own);
     }

@@ -187,7 +187,7 @@ ICE_FN uint32_t gpu_give_slots(gpu_warp_slots *slots, uint32_t list, uint32_t id
 {
     const uint32_t thread = threadIdx.x % 32;
     const uint32_t count = slots->counts[list];
-    const uint32_t rank = (uint32_t)__popc(idle & ((1u << thread) - 1));
+    const uint32_t rank = (uint32_t)__popc(idle & gpu_threads_before());
     const uint32_t given = min((uint32_t)__popc(idle), count);
     const bool gets = (idle >> thread & 1) && rank < given;
     const uint32_t slot = gets ? slots->lists[list][count - 1 - rank] : ICS_NOBODY;
@@ -214,7 +214,7 @@ ICE_FN void gpu_put_slots(gpu_warp_slots *slots, uint32_t slot, uint32_t to, uin
         }
         const uint32_t count = slots->counts[list];
         if (to == list) {
-            slots->lists[list][count + (uint32_t)__popc(members & ((1u << thread) - 1))] =
+            slots->lists[list][count + (uint32_t)__popc(members & gpu_threads_before())] =
                 (uint8_t)slot;
         }
         __syncwarp(); /* all have read the count */

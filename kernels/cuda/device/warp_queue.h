@@ -27,6 +27,8 @@ typedef struct gpu_warp_queue {
     float dx[32], dy[32], dz[32];
     float absorption[32], wavelength[32];
     float scattering[32], dust[32], ice[32]; /* the optics of the wavelength */
+    float height[32];                        /* the site of the position */
+    uint32_t near[32];
     uint32_t random_low[32], random_high[32];
     uint32_t emissions[32];  /* without a photon: of the one that ended */
     uint32_t photon_ids[32]; /* without a photon: the scatters of the one that ended */
@@ -48,6 +50,7 @@ ICE_FN void gpu_queue_pack(gpu_warp_queue *queue, uint32_t entry, const ice_tabl
                            ice_random random, const ice_photon *photon)
 {
     const ice_optics optics = ice_optics_at(tables, photon->wavelength);
+    const ice_site site = ice_site_of(tables, photon->x, photon->y, photon->z);
     queue->x[entry] = photon->x;
     queue->y[entry] = photon->y;
     queue->z[entry] = photon->z;
@@ -59,13 +62,16 @@ ICE_FN void gpu_queue_pack(gpu_warp_queue *queue, uint32_t entry, const ice_tabl
     queue->scattering[entry] = optics.scattering;
     queue->dust[entry] = optics.dust;
     queue->ice[entry] = optics.ice;
+    queue->height[entry] = site.height;
+    queue->near[entry] = site.near;
     queue->random_low[entry] = (uint32_t)random.state;
     queue->random_high[entry] = (uint32_t)(random.state >> 32);
     queue->emissions[entry] = photon->emission;
     queue->photon_ids[entry] = photon->photon_id;
 }
 
-ICE_FN ice_active_photon gpu_queue_unpack(const gpu_warp_queue *queue, uint32_t entry)
+ICE_FN ice_active_photon gpu_queue_unpack(const gpu_warp_queue *queue, const ice_tables *tables,
+                                          uint32_t entry)
 {
     ice_active_photon active;
     active.photon.x = queue->x[entry];
@@ -83,20 +89,24 @@ ICE_FN ice_active_photon gpu_queue_unpack(const gpu_warp_queue *queue, uint32_t 
     active.optics.scattering = queue->scattering[entry];
     active.optics.dust = queue->dust[entry];
     active.optics.ice = queue->ice[entry];
+    active.optics.clearest = ice_clearest_cost(tables, active.optics);
     active.random.state = (uint64_t)queue->random_high[entry] << 32 | queue->random_low[entry];
     active.fate = ICE_ALIVE;
+    active.site.height = queue->height[entry];
+    active.site.near = queue->near[entry];
     return active;
 }
 
 /* Takes the photon of an entry, in place of the thread's photon, which has ended or never was. */
-ICE_FN void gpu_queue_swap(gpu_warp_queue *queue, uint32_t entry, ice_active_photon *active)
+ICE_FN void gpu_queue_swap(gpu_warp_queue *queue, const ice_tables *tables, uint32_t entry,
+                           ice_active_photon *active)
 {
     const uint32_t emission = queue->emissions[entry], photon_id = queue->photon_ids[entry];
     queue->emissions[entry] = active->photon.emission;
     queue->photon_ids[entry] = active->photon.scatters;
     queue->ended[entry] = active->fate;
     const ice_photon_end end = gpu_end_of(&active->photon);
-    *active = gpu_queue_unpack(queue, entry);
+    *active = gpu_queue_unpack(queue, tables, entry);
     active->photon.emission = emission;
     active->photon.photon_id = photon_id;
     if (GPU_COUNTS_WAYS) {
@@ -199,13 +209,14 @@ ICE_FN uint32_t gpu_queue_refill(gpu_warp_queue *queue, const ics_lane_memory *l
 
 /* Gives the `count` photons of the queue to threads that have none, as long as there are both.
  * Returns the number of photons that stay in the queue. All threads of the warp. */
-ICE_FN uint32_t gpu_queue_assign(gpu_warp_queue *queue, uint32_t count, ice_active_photon *active)
+ICE_FN uint32_t gpu_queue_assign(gpu_warp_queue *queue, const ice_tables *tables, uint32_t count,
+                                 ice_active_photon *active)
 {
-    const uint32_t thread = threadIdx.x % 32;
-    const uint32_t idle = __ballot_sync(0xffffffffu, !gpu_has_photon(active));
-    const uint32_t rank = (uint32_t)__popc(idle & ((1u << thread) - 1));
-    if ((idle >> thread & 1) && rank < count) {
-        gpu_queue_swap(queue, count - 1 - rank, active);
+    const bool is_idle = !gpu_has_photon(active);
+    const uint32_t idle = __ballot_sync(0xffffffffu, is_idle);
+    const uint32_t rank = (uint32_t)__popc(idle & gpu_threads_before());
+    if (is_idle && rank < count) {
+        gpu_queue_swap(queue, tables, count - 1 - rank, active);
     }
     return count - min((uint32_t)__popc(idle), count);
 }
@@ -219,7 +230,7 @@ ICE_FN void gpu_queue_store(gpu_warp_queue *queue, uint32_t count, const ics_lan
     const bool occupied = entry < count;
     __syncwarp(); /* all threads have taken their photons */
     if (occupied) {
-        const ice_active_photon active = gpu_queue_unpack(queue, entry);
+        const ice_active_photon active = gpu_queue_unpack(queue, tables, entry);
         gpu_store_words(lane, slot, gpu_photon_pack(&active.photon, false));
         lane->random[slot] = active.random;
     } else {

@@ -40,13 +40,14 @@ ICE_FN uint32_t gpu_fly_once(const gpu_warp *warp, ice_active_photon *active)
     const ice_tables *tables = warp->tables;
     ice_bounce bounce = {0};
     ICE_CLOCK(PROPAGATE);
-    const ice_work work = ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active->random,
-                                                  active->optics, &active->photon, &bounce);
+    const ice_work work =
+        ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active->random, active->optics,
+                                &active->photon, active->site, &bounce);
     if (work == ICE_WORK_ICE) {
         ICE_COUNT_SEGMENT(warp->sink, tables, &active->photon, bounce.height, bounce.length);
         ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, tables, &bounce, &active->photon,
-                              &active->random, &active->fate);
+                              &active->random, &active->fate, &active->site);
     } else if (work == ICE_WORK_NONE) {
         active->fate = ICE_LEFT;
     }
@@ -134,7 +135,7 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
     ice_bounce bounce = {0};
     ICE_CLOCK(PROPAGATE);
     (void)ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, warp->tables, active.random, active.optics,
-                                  &active.photon, &bounce);
+                                  &active.photon, active.site, &bounce);
     ICE_CLOCK(COLLIDE);
     if (ice_record_hits_of(GPU_SPECIAL_COLLIDE, warp->tables, &active, &bounce, warp->sink,
                            &warp->lane->recorded[gpu_first_slot() + slot]) < 0) {
@@ -143,7 +144,7 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
         ICE_COUNT_SEGMENT(warp->sink, warp->tables, &active.photon, bounce.height, bounce.length);
         ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, warp->tables, &bounce, &active.photon,
-                              &active.random, &active.fate);
+                              &active.random, &active.fate, &active.site);
     }
     return gpu_leave(warp, slot, &active, GPU_LIST_FLY);
 }

@@ -60,7 +60,7 @@ typedef uint32_t gpu_flown;
         const uint32_t cell = first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, flown);      \
         const uint32_t peers =                                                                     \
             __match_any_sync(0xffffffffu, counts ? batch * GPU_PHOTON_CELLS + cell : ICS_NOBODY);  \
-        if (counts && (peers & ((1u << threadIdx.x % 32) - 1)) == 0) {                             \
+        if (counts && (peers & gpu_threads_before()) == 0) {                                       \
             atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], (unsigned long long)__popc(peers)); \
         }                                                                                          \
     }
@@ -91,7 +91,8 @@ ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *
     const ice_tables tables = gpu_special_tables(given);
     const ice_optics optics = ice_optics_at(&tables, photon->wavelength);
     ice_bounce bounce;
-    if (!ice_start_bounce(GPU_SPECIAL_PROPAGATE, &tables, random, optics, photon, &bounce)) {
+    if (!ice_start_bounce(GPU_SPECIAL_PROPAGATE, &tables, random, optics, photon,
+                          ice_site_of(&tables, photon->x, photon->y, photon->z), &bounce)) {
         lane->segment[slot] = gpu_segment_end(GPU_DROPPED);
         return false;
     }
@@ -292,7 +293,8 @@ ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
     const ice_tables tables = gpu_special_tables(given);
     const ice_bounce bounce = gpu_segment_unpack(input->segment, photon->absorption, input->height);
     uint32_t fate = ICE_ALIVE; /* it stays so: propagate knew of every other end */
-    ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, photon, random, &fate);
+    ice_site site;
+    ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, photon, random, &fate, &site);
     const gpu_wave_words words = gpu_wave_pack(photon, *random);
     lane->position[slot] = words.position;
     lane->direction[slot] = words.direction;

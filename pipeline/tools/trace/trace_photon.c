@@ -25,6 +25,7 @@ typedef struct walk {
     const ice_tables *tables;
     const ics_trace_sink *sink;
     ice_random random;
+    ice_site site;
     ice_optics optics;
     ice_photon photon;
     float depth; /* the absorption depth that the photon drew at its creation */
@@ -121,7 +122,8 @@ static int put_hits(walk *w, const ice_bounce *bounce)
 static int put_end(walk *w, const ice_bounce *bounce)
 {
     const ice_direction n = {w->photon.dx, w->photon.dy, w->photon.dz};
-    ice_end_bounce(w->variants->scatter, w->tables, bounce, &w->photon, &w->random, &w->fate);
+    ice_end_bounce(w->variants->scatter, w->tables, bounce, &w->photon, &w->random, &w->fate,
+                   &w->site);
     const ics_trace_kind kind = w->fate == ICE_ALIVE      ? ICS_TRACE_SCATTER
                                 : w->fate == ICE_ABSORBED ? ICS_TRACE_ABSORBED
                                 : w->fate == ICE_LEFT     ? ICS_TRACE_LEFT
@@ -140,7 +142,7 @@ static int follow_segment(walk *w)
 {
     ice_bounce bounce;
     if (!ice_start_bounce(w->variants->propagate, w->tables, w->random, w->optics, &w->photon,
-                          &bounce)) {
+                          ice_site_of(w->tables, w->photon.x, w->photon.y, w->photon.z), &bounce)) {
         w->fate = ICE_LEFT;
         return put_point(w, ICS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
     }
