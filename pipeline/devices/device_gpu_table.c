@@ -2,7 +2,8 @@
  * makes the origins of a batch, and waits until the GPU has computed the batch.
  *
  * The samples of a batch are in the table of the GPU as soon as it computes, so a GPU that fails
- * takes its part of the table with it: ics_device_finish_table() reports that. */
+ * takes with it what it filled since ics_device_finish_table() last collected its sums. The next
+ * call of that function reports it. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/gpu_table.h"
