@@ -23,6 +23,7 @@ typedef struct table_device {
     ics_gpu_table *gpu;
     ics_workers *thread;
     ics_device_table_memory memory; /* of the thread */
+    uint32_t received;              /* of the thread: batches, counted if a loss is simulated */
     bool failed;                    /* of the thread: no batch is computed any more */
     ics_error_kept failure;
     char name[256];
@@ -44,6 +45,8 @@ static int fill(table_device *device, const ics_batch *batch, ice_account *accou
                                       .count = batch->count,
                                       .cancel = device->options.cancel};
     ics_gpu_table_result result;
+    ICS_TRY(ics_device_loss_check(&device->options.simulated, device->options.graph.ordinal,
+                                  &device->received, error));
     ICS_TRY(ics_gpu_table_fill(device->gpu, &work, &result, error));
     atomic_fetch_add_explicit(&device->table->samples, result.samples, memory_order_relaxed);
     *account = result.account;

@@ -27,7 +27,7 @@ static int add_values(const ics_table_making *m, json_t *values)
 {
     const ics_device_options *options = &m->options;
     const bool is_fast =
-        options->backend != ICS_BACKEND_CPU && options->graph.math == ICS_MATH_FAST;
+        options->backend == ICS_BACKEND_CUDA && options->graph.math == ICS_MATH_FAST;
     /* The content of a header is a value already. */
     const char *geometry = ics_config_tabulate(m->config) == ICS_TABULATE_CUSTOM
                                ? "a header"
