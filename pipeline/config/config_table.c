@@ -132,6 +132,19 @@ int ics_config_table_coordinate(ics_tabulate geometry, const char *name)
     return -1;
 }
 
+const char *ics_config_table_key(size_t k)
+{
+    static const char section[] = "table.", other[] = "table.checkpoint";
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        const char *path = ics_config_keys[i].path;
+        if (strncmp(path, section, sizeof section - 1) == 0 && strcmp(path, other) != 0 &&
+            k-- == 0) {
+            return path;
+        }
+    }
+    return NULL;
+}
+
 /* Adds an error about a key, with the place where it was given, unless its value was refused. */
 static int fault_at(const icestream_config *config, const char *key, const char *text,
                     icestream_error *error)
@@ -317,7 +330,7 @@ static int check_effect(const icestream_config *config, icestream_error *error)
     static const char *const of_table[] = {
         "table.axes",     "table.azimuth",    "table.step",    "table.absorption_lengths",
         "table.outside",  "table.acceptance", "table.squares", "table.source",
-        "table.position", "table.direction",  "table.time"};
+        "table.position", "table.direction",  "table.time",    "table.checkpoint"};
     static const char *const of_fixed[] = {"table.position", "table.direction", "table.time"};
     static const char *const of_azimuth[] = {"table.azimuth"}, *const of_end[] = {"table.outside"};
     if (ics_config_tabulate(config) == ICS_TABULATE_NONE) {

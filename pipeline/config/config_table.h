@@ -24,6 +24,10 @@ bool ics_config_table_has_axis(const icestream_config *config, const char *name)
  * stages.tabulate other than NONE. */
 bool ics_config_table_ends(const icestream_config *config);
 
+/* Returns the path of the k-th key on which a table depends only through its keys `table`, such as
+ * "table.step"; NULL: there are no more. */
+const char *ics_config_table_key(size_t k);
+
 /* Checks that the axes fit to stages.tabulate, and that no key of a table is without effect. Adds
  * errors. ICESTREAM_E_CONFIG. */
 int ics_config_table_check(const icestream_config *config, icestream_error *error);

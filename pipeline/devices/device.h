@@ -61,20 +61,25 @@ typedef struct ics_device_hits {
  * photons per batch, 0: the device's choice. */
 int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t count,
                          uint64_t photon_limit, ics_device_hits *out, icestream_error *error);
-/* Is called with the account of all batches that came back so far, after each of them, on the
- * caller's thread. */
+/* Functions that are called on the caller's thread. */
 typedef struct ics_device_watch {
+    /* After each batch that came back, with the account of all of them so far. */
     void (*done)(void *user, const icestream_account *account);
+    /* After each batch that was made. True: no more batches are made, and those that were made are
+     * computed. NULL: all photons are computed. */
+    bool (*stops)(void *user);
     void *user;
 } ics_device_watch;
-/* The same for the steps of a cursor; `watch` may be NULL. */
+/* The same for the steps of a cursor; `watch` may be NULL. After a stop out->account counts the
+ * photons that were computed, which are the first ones from the cursor on. */
 int ics_device_run_steps_watched(ics_device *device, ics_step_cursor steps, uint64_t photon_limit,
                                  const ics_device_watch *watch, ics_device_hits *out,
                                  icestream_error *error);
 
-/* After all batches have come back: adds the parts of the table that the members have to
- * options->table. Call it once, and before the table is read. ICESTREAM_E_FAILED: a GPU was lost
- * with its part, or a sum is too large; ICESTREAM_E_MEMORY. */
+/* While the device holds no batch: adds the parts of the table that the members have to
+ * options->table, and empties these parts. Call it before the table is read; more batches may
+ * follow. After an error the table must not be used. ICESTREAM_E_FAILED: a GPU was lost with its
+ * part, or a sum is too large; ICESTREAM_E_MEMORY. */
 int ics_device_finish_table(ics_device *device, icestream_error *error);
 
 /* ---- facts ----------------------------------------------------------------------------------- */

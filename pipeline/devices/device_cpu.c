@@ -16,7 +16,10 @@ enum {
     LEAST_BATCH_PHOTONS = 1 << 14,
     /* A file is divided into this number of batches per thread, or a batch into this number of
      * pieces, so that all threads finish at about the same time. */
-    BATCHES_PER_THREAD = 8
+    BATCHES_PER_THREAD = 8,
+    /* Photons of a batch for a table if graph.batch is auto. Samples make a photon much more work
+     * than hits do, and a checkpoint and the end of the table wait for the last batch. */
+    TABLE_BATCH_PHOTONS = 1 << 13
 };
 
 typedef struct cpu_device cpu_device;
@@ -346,6 +349,9 @@ static void facts_of(void *self, ics_device_facts *out)
                               .threads = cpu->threads,
                               .pool = ics_graph_pool(graph),
                               .limits = ics_batch_limits_default()};
+    if (cpu->table != NULL) {
+        out->limits.photons = TABLE_BATCH_PHOTONS;
+    }
     out->limits.least_photons = LEAST_BATCH_PHOTONS;
     out->limits.shares = cpu->threads * BATCHES_PER_THREAD;
     snprintf(out->instruction_set, sizeof out->instruction_set, "%s",

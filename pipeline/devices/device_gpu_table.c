@@ -2,7 +2,8 @@
  * makes the origins of a batch, and waits until the GPU has computed the batch.
  *
  * The samples of a batch are in the table of the GPU as soon as it computes, so a GPU that fails
- * takes its part of the table with it: ics_device_finish_table() reports that. */
+ * takes with it what it filled since ics_device_finish_table() last collected its sums. The next
+ * call of that function reports it. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/gpu_table.h"
@@ -22,6 +23,7 @@ typedef struct table_device {
     ics_gpu_table *gpu;
     ics_workers *thread;
     ics_device_table_memory memory; /* of the thread */
+    uint32_t received;              /* of the thread: batches, counted if a loss is simulated */
     bool failed;                    /* of the thread: no batch is computed any more */
     ics_error_kept failure;
     char name[256];
@@ -43,6 +45,8 @@ static int fill(table_device *device, const ics_batch *batch, ice_account *accou
                                       .count = batch->count,
                                       .cancel = device->options.cancel};
     ics_gpu_table_result result;
+    ICS_TRY(ics_device_loss_check(&device->options.simulated, device->options.graph.ordinal,
+                                  &device->received, error));
     ICS_TRY(ics_gpu_table_fill(device->gpu, &work, &result, error));
     atomic_fetch_add_explicit(&device->table->samples, result.samples, memory_order_relaxed);
     *account = result.account;

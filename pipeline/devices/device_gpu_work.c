@@ -220,21 +220,6 @@ static int check_size(const ics_device_gpu_work *work, const ics_batch *batch,
     return error->status = ICESTREAM_E_CONFIG;
 }
 
-/* Fails if the loss of this GPU is simulated and its number of batches is reached. */
-static int check_simulation(ics_device_gpu_work *work, icestream_error *error)
-{
-    const ics_device_loss *loss = &work->parts->options->simulated;
-    if (loss->batches == 0 || loss->ordinal != work->settings.ordinal ||
-        ++work->submitted <= loss->batches) {
-        return ICESTREAM_OK;
-    }
-    snprintf(error->text, sizeof error->text,
-             "GPU %d: treated as lost after %u batches, as the environment variable "
-             "ICESTREAM_GPU_FAIL asks for",
-             loss->ordinal, loss->batches);
-    return error->status = ICESTREAM_E_FAILED;
-}
-
 /* Sets *steps to what the GPU needs for sums of the hits of a batch; NULL: the batch gets hits. */
 static int find_steps(ics_device_gpu_work *work, const ics_batch *batch,
                       const ics_hit_sum_step **steps, icestream_error *error)
@@ -299,7 +284,8 @@ int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, ices
         result = end_pause(work, batch, error);
     }
     if (result == ICESTREAM_OK) {
-        result = check_simulation(work, error);
+        result = ics_device_loss_check(&work->parts->options->simulated, work->settings.ordinal,
+                                       &work->submitted, error);
     }
     if (result == ICESTREAM_OK) {
         result = check_size(work, batch, error);

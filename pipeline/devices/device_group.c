@@ -253,8 +253,8 @@ int ics_device_group_finish_table(ics_device_group *group, icestream_error *erro
         }
         if (member->lost) {
             return ics_error_set(error, ICESTREAM_E_FAILED,
-                                 "%s was lost, and its part of the table with it; no table is "
-                                 "written: start the command again",
+                                 "%s was lost, and with it the part of the table that it filled "
+                                 "since its sums were last collected",
                                  member->name);
         }
         ICS_TRY(member->backend.functions->finish_table(member->backend.self, error));

@@ -216,6 +216,18 @@ static int read_simulation(ics_device_loss *out, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+int ics_device_loss_check(const ics_device_loss *loss, int ordinal, uint32_t *received,
+                          icestream_error *error)
+{
+    if (loss->batches == 0 || loss->ordinal != ordinal || ++*received <= loss->batches) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_FAILED,
+                         "GPU %d: treated as lost after %u batches, as the environment variable "
+                         "ICESTREAM_GPU_FAIL asks for",
+                         loss->ordinal, loss->batches);
+}
+
 /* Appends a key and its place to the list of keys that the CPU does not use. */
 static void append_unused(const icestream_config *config, const char *key, ics_device_options *out)
 {

@@ -14,6 +14,11 @@ typedef struct ics_device_loss {
     uint32_t batches; /* that the GPU receives before; 0: no loss is simulated */
 } ics_device_loss;
 
+/* Call it before a batch goes to the GPU. *received counts the batches of this GPU, from 0 on, if a
+ * loss is simulated. ICESTREAM_E_FAILED: the GPU is to be treated as lost. */
+int ics_device_loss_check(const ics_device_loss *loss, int ordinal, uint32_t *received,
+                          icestream_error *error);
+
 typedef struct ics_device_options {
     ics_backend backend;       /* CPU or CUDA; AUTO means CPU here */
     int gpus[ICS_CONFIG_GPUS]; /* CUDA: [gpu_count], the ordinals of the GPUs */

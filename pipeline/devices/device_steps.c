@@ -55,14 +55,20 @@ static void report(const ics_device_watch *watch, const icestream_account *accou
     }
 }
 
-/* Gives the device all batches, and gathers finished ones where it has no room. */
+static bool has_to_stop(const ics_device_watch *watch)
+{
+    return watch != NULL && watch->stops != NULL && watch->stops(watch->user);
+}
+
+/* Gives the device all batches, unless the watch stops this, and gathers finished ones where it has
+ * no room. */
 static int submit_steps(ics_device *device, ics_step_cursor cursor, uint64_t photon_limit,
                         const ics_device_watch *watch, hit_array *hits, icestream_account *account,
                         icestream_error *error)
 {
-    bool full = true;
+    bool full = true, stopped = false;
     int status = ICESTREAM_OK;
-    while (full && status == ICESTREAM_OK) {
+    while (full && !stopped && status == ICESTREAM_OK) {
         const ics_batch_limits limits = ics_device_batch_limits(device);
         ics_batch *batch = NULL;
         status = ics_batch_create(&limits, photon_limit, &batch, error);
@@ -80,6 +86,7 @@ static int submit_steps(ics_device *device, ics_step_cursor cursor, uint64_t pho
         if (status != ICESTREAM_OK) {
             ics_batch_destroy(batch);
         }
+        stopped = has_to_stop(watch);
     }
     return status;
 }

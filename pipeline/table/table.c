@@ -253,5 +253,6 @@ void ics_table_destroy(ics_table *table)
     ics_memory_unmap(table->sums, table->cells * sizeof *table->sums);
     ics_table_drop_squares(table);
     free(table->parts);
+    json_decref(table->checkpoint);
     free(table);
 }

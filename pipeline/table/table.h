@@ -8,12 +8,17 @@
  *
  * A table knows the parts of a production that it holds. ics_table_add() refuses a part that the
  * table holds already.
+ *
+ * A checkpoint is a table that lacks photons, of a command that has not finished (tabulate.md 4).
+ * It has no part, so that it adds up with nothing.
  */
 #ifndef ICS_TABLE_TABLE_H
 #define ICS_TABLE_TABLE_H
 
 #include "pipeline/files/format/digest.h"
 #include "pipeline/icestream.h"
+
+#include <jansson.h>
 
 enum {
     ICS_TABLE_AXES_MAX = 8,
@@ -91,6 +96,8 @@ typedef struct ics_table {
     ics_table_weight weight;              /* the sum of the weights that they started with */
     ics_table_part *parts;                /* [part_count], ascending, all different */
     size_t part_count;
+    json_t *checkpoint; /* an object; its "photons": of the complete table, as text. NULL: this is
+                           no checkpoint */
 } ics_table;
 
 /* Checks axes: names (no two alike), units, numbers, product of cells. `where` begins the text of
@@ -124,9 +131,15 @@ int ics_table_add_sums(ics_table *table, uint64_t first, const int64_t *sums,
 
 /* Adds a whole table: sums, photons, weights and parts. The order of several additions does not
  * matter. `name` and `from_name` name the tables in errors. ICESTREAM_E_INPUT: axes or facts
- * differ, only one of them has squares, or both hold a part (`into` is unchanged);
+ * differ, only one of them has squares, one is a checkpoint, or both hold a part (`into` is
+ * unchanged);
  * ICESTREAM_E_FAILED: a sum overflows (`into` must not be used); ICESTREAM_E_MEMORY. */
 int ics_table_add(ics_table *into, const char *name, const ics_table *from, const char *from_name,
                   icestream_error *error);
+
+/* Exchanges sums and squares of two tables with the same axes and facts. ICESTREAM_E_INPUT: axes,
+ * squares or facts differ, and nothing is changed. The names are as in ics_table_add(). */
+int ics_table_exchange_sums(ics_table *table, const char *name, ics_table *from,
+                            const char *from_name, icestream_error *error);
 
 #endif

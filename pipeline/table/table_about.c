@@ -80,6 +80,10 @@ void ics_table_about_print(const ics_table *table, const char *name, FILE *out)
     print_axes(table, out);
     fprintf(out, "  photons         %" PRIu64 ", weight %.9g\n", table->photons,
             (double)table->weight.whole + table->weight.fraction * ICS_TABLE_UNIT);
+    if (table->checkpoint != NULL) {
+        fprintf(out, "  checkpoint      of a table of %s photons\n",
+                json_string_value(json_object_get(table->checkpoint, "photons")));
+    }
     fprintf(out,
             "  sums            %.9g in the bins, %.9g outside of them, %" PRIu64
             " bins with light\n",

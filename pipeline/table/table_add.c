@@ -187,6 +187,12 @@ static int check_facts(const char *name, const ics_table_facts *into, const char
 static int check_parts(const char *name, const ics_table *into, const char *from_name,
                        const ics_table *from, icestream_error *error)
 {
+    if (into->checkpoint != NULL || from->checkpoint != NULL) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found a checkpoint of a table that lacks photons, expected a "
+                             "complete table",
+                             into->checkpoint != NULL ? name : from_name);
+    }
     if (into->part_count == 0 || from->part_count == 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found a table without parts, expected the digests of its parts, "
@@ -214,4 +220,21 @@ int ics_table_add(ics_table *into, const char *name, const ics_table *from, cons
     into->facts.seed = from->facts.seed < into->facts.seed ? from->facts.seed : into->facts.seed;
     ICS_TRY(ics_table_add_photons(into, from->photons, from->weight, error));
     return ics_table_add_sums(into, 0, from->sums, from->squares, from->cells, error);
+}
+
+static void exchange(int64_t **a, int64_t **b)
+{
+    int64_t *before = *a;
+    *a = *b;
+    *b = before;
+}
+
+int ics_table_exchange_sums(ics_table *table, const char *name, ics_table *from,
+                            const char *from_name, icestream_error *error)
+{
+    ICS_TRY(check_axes(name, table, from_name, from, error));
+    ICS_TRY(check_facts(name, &table->facts, from_name, &from->facts, error));
+    exchange(&table->sums, &from->sums);
+    exchange(&table->squares, &from->squares);
+    return ICESTREAM_OK;
 }

@@ -87,7 +87,7 @@ static int write_trailer(const ics_table *table, ics_output *output, ics_trailer
     return status;
 }
 
-static int write_all(const ics_table *table, ics_output *output, icestream_error *error)
+int ics_table_write_into(const ics_table *table, ics_output *output, icestream_error *error)
 {
     unsigned char header[ICS_NPY_OWN_HEADER];
     ics_trailer_checksums sums = {.count = 0};
@@ -110,7 +110,7 @@ int ics_table_write(const ics_table *table, const char *path, bool force, icestr
 {
     ics_output *output = NULL;
     ICS_TRY(ics_output_create(path, force, &output, error));
-    const int status = write_all(table, output, error);
+    const int status = ics_table_write_into(table, output, error);
     ics_output_destroy(output);
     return status;
 }

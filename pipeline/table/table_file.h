@@ -3,12 +3,15 @@
 #ifndef ICS_TABLE_TABLE_FILE_H
 #define ICS_TABLE_TABLE_FILE_H
 
+#include "pipeline/files/output.h"
 #include "pipeline/table/table.h"
 
 /* Writes a whole file under a temporary name and gives it its name at the end. Equal tables give
  * equal bytes. `path` "-" is standard output. ICESTREAM_E_OUTPUT: the file exists and `force` is
  * false, the disk is full, ...; ICESTREAM_E_MEMORY. */
 int ics_table_write(const ics_table *table, const char *path, bool force, icestream_error *error);
+/* The same into an output without bytes, which gets its name. The caller destroys it. */
+int ics_table_write_into(const ics_table *table, ics_output *output, icestream_error *error);
 
 /* Whether a regular file begins like a photon table: a .npy file of plain 64-bit integers, where
  * files of steps, hits, paths and waveforms have records. Damaged tables count, too. False if the

@@ -85,6 +85,9 @@ int ics_table_metadata_create(const ics_table *table, json_t **out, icestream_er
     failed |= json_object_set_new(metadata, "weight",
                                   json_pack("{s:o, s:I}", "whole", decimal(table->weight.whole),
                                             "fraction", (json_int_t)table->weight.fraction));
+    if (table->checkpoint != NULL) {
+        failed |= json_object_set_new(metadata, "checkpoint", json_deep_copy(table->checkpoint));
+    }
     if (failed) {
         json_decref(metadata);
         return ics_error_set(error, ICESTREAM_E_MEMORY,
@@ -288,6 +291,25 @@ static int read_parts(const char *name, const json_t *metadata, ics_table *table
     return ICESTREAM_OK;
 }
 
+static int read_checkpoint(const char *name, const json_t *metadata, ics_table *table,
+                           icestream_error *error)
+{
+    json_t *found = json_object_get(metadata, "checkpoint");
+    uint64_t photons = 0;
+    if (found == NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(read_decimal(name, found, "photons", &photons, error));
+    if (photons < table->photons || table->part_count > 0) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: checkpoint: found %" PRIu64 " of %" PRIu64
+                             " photons and %zu parts, expected at most all photons, and no part",
+                             name, table->photons, photons, table->part_count);
+    }
+    table->checkpoint = json_incref(found);
+    return ICESTREAM_OK;
+}
+
 static int read_counts(const char *name, const json_t *metadata, ics_table *table,
                        icestream_error *error)
 {
@@ -298,7 +320,8 @@ static int read_counts(const char *name, const json_t *metadata, ics_table *tabl
     ICS_TRY(read_decimal(name, weight, "whole", &table->weight.whole, error));
     ICS_TRY(read_whole(name, weight, "fraction", fractions, &fraction, error));
     table->weight.fraction = (uint32_t)fraction;
-    return read_parts(name, metadata, table, error);
+    ICS_TRY(read_parts(name, metadata, table, error));
+    return read_checkpoint(name, metadata, table, error);
 }
 
 static int check_rows(const char *name, const ics_table_axis *axes, size_t count, bool has_squares,

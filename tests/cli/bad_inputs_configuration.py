@@ -100,6 +100,11 @@ def configuration_cases():
         "a radius of zero", "detector: {radius: 0}", ["detector.radius: found '0', expected"]
     )
     configuration(
+        "checkpoints of a table all the time",
+        "stages: {tabulate: spherical}\ntable: {checkpoint: 0}",
+        ["run.yaml:2:21: error: table.checkpoint: found '0', expected a number from 0.001 to 86400, or off"],
+    )
+    configuration(
         "a scalar for a section", "graph: fast", ["run.yaml:1:8: error:", "graph: found 'fast'"]
     )
     configuration("a mapping for a scalar", "run: {seed: {a: 1}}", ["run.seed: found a mapping"])

@@ -1,6 +1,7 @@
 /* Promise: a key of a table that would have no effect is an error with its place, unless --set
  * switches off what the key of the run file belongs to. To join: a new key of `table` is a row of
  * `useless`, and of `useful` with what it needs. */
+#include "pipeline/config/config_table.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 
@@ -42,6 +43,9 @@ static const struct {
      "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}",
      "r.yaml:2:18: error: table.outside: found count, and table.axes has no axis at which a photon "
      "could end: neither a distance nor the delay"},
+    {"table: {checkpoint: off}",
+     "r.yaml:1:21: error: table.checkpoint: is for stages.tabulate: spherical or cylindrical, and "
+     "it is none"},
     {"table: {acceptance: detector}",
      "r.yaml:1:21: error: table.acceptance: is for stages.tabulate: spherical or cylindrical, and "
      "it is none"},
@@ -113,6 +117,7 @@ static const struct {
 } useful[] = {
     {FIXED, NULL},
     {"stages: {tabulate: spherical}\ntable: {acceptance: detector}", NULL},
+    {"stages: {tabulate: spherical}\ntable: {checkpoint: off}", NULL},
     {FULL, NULL},
     /* Defaults that are written out are no request. */
     {"table: {source: step, position: [0, 0, 0], direction: [0, 0, 1], time: 0, axes: []}", NULL},
@@ -160,9 +165,26 @@ START_TEST(overrides_without_effect_are_errors)
 }
 END_TEST
 
+START_TEST(keys_of_a_table_are_listed)
+{
+    const char *key;
+    size_t count = 0;
+    bool has_first = false, has_last = false;
+    for (; (key = ics_config_table_key(count)) != NULL; ++count) {
+        ck_assert_ptr_eq(strstr(key, "table."), key);
+        ck_assert_str_ne(key, "table.checkpoint");
+        has_first |= strcmp(key, "table.axes") == 0;
+        has_last |= strcmp(key, "table.time") == 0;
+    }
+    ck_assert_uint_ge(count, 11);
+    ck_assert(has_first && has_last);
+}
+END_TEST
+
 ICS_TEST_MAIN("config_table")
 {
     TCase *all = tcase_create("all");
+    tcase_add_test(all, keys_of_a_table_are_listed);
     tcase_add_loop_test(all, keys_without_effect_are_errors, 0, COUNT(useless));
     tcase_add_loop_test(all, keys_with_an_effect_are_accepted, 0, COUNT(useful));
     tcase_add_test(all, overrides_without_effect_are_errors);

@@ -1,7 +1,7 @@
 /* Tables that a GPU fills have the bytes of those that the CPU fills, in portable maths: in every
  * kind of ice, for spherical and cylindrical coordinates, with and without squares, however the
- * light is divided into batches, and whatever the settings are. So do tables of a header of the
- * user.
+ * light is divided into batches, however often sums are collected, and whatever the settings are.
+ * So do tables of a header of the user.
  *
  * How to join: a new feature of the ice joins with a gpu_place. A new kind of axis joins in
  * `shapes`. */
@@ -107,14 +107,22 @@ static filled fill_on_cpu(const stage_world *world, const shape *of, const light
     return out;
 }
 
-/* `batch`: emissions of a batch. */
+static void collect(ics_gpu_table *gpu, ice_tabulation *to)
+{
+    icestream_error error;
+    bool overflows = false;
+    ck_assert_msg(ics_gpu_table_collect(gpu, to->sums, to->squares, &overflows, &error) == 0, "%s",
+                  error.text);
+    ck_assert(!overflows);
+}
+
+/* `batch`: emissions of a batch. Sums are collected after every second batch and at the end. */
 static filled fill_on_gpu(const stage_world *world, const shape *of, const light *from,
                           const ics_gpu_options *options, size_t batch)
 {
     filled out = {.table = empty_table(of)};
     icestream_error error;
     ics_gpu_table *gpu = NULL;
-    bool overflows = false;
     if (options->custom[ICS_STAGE_TABULATE] != NULL) {
         out.table.geometry = ICE_TABULATE_CUSTOM;
     }
@@ -135,11 +143,11 @@ static filled fill_on_gpu(const stage_world *world, const shape *of, const light
         out.counts.account.left += result.account.left;
         out.counts.account.stopped += result.account.stopped;
         out.counts.account.bounces += result.account.bounces;
+        if (i / batch % 2 == 1) { /* as for a checkpoint */
+            collect(gpu, &out.table);
+        }
     }
-    ck_assert_msg(
-        ics_gpu_table_collect(gpu, out.table.sums, out.table.squares, &overflows, &error) == 0,
-        "%s", error.text);
-    ck_assert(!overflows);
+    collect(gpu, &out.table);
     ics_gpu_table_destroy(gpu);
     return out;
 }

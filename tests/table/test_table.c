@@ -309,6 +309,33 @@ START_TEST(half_of_a_full_azimuth_has_no_volume)
 }
 END_TEST
 
+START_TEST(sums_are_exchanged)
+{
+    icestream_error error = {.text = ""};
+    const bool has_squares = _i == 1;
+    ics_table *a = sample_table(1, SAMPLE_PART_A, has_squares);
+    ics_table *b = sample_table(2, SAMPLE_PART_B, has_squares);
+    ics_table *as_b = sample_table(2, SAMPLE_PART_A, has_squares);
+    as_b->photons = a->photons;
+    as_b->weight = a->weight;
+    ck_assert_int_eq(ics_table_exchange_sums(a, "a.npy", b, "b.npy", &error), 0);
+    ck_assert(sample_equals(a, as_b));
+    ck_assert(!sample_equals(b, as_b));
+    /* Not with another table. */
+    b->facts.step_length = 2.0;
+    ck_assert_int_eq(ics_table_exchange_sums(a, "a.npy", b, "b.npy", &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "b.npy: the step length differs"));
+    b->facts.step_length = 1.0;
+    b->axes[0].to = 9;
+    ck_assert_int_eq(ics_table_exchange_sums(a, "a.npy", b, "b.npy", &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "b.npy: axis 1: found r"));
+    ck_assert(sample_equals(a, as_b));
+    ics_table_destroy(a);
+    ics_table_destroy(b);
+    ics_table_destroy(as_b);
+}
+END_TEST
+
 ICS_TEST_MAIN("table")
 {
     TCase *cases = tcase_create("table");
@@ -316,6 +343,7 @@ ICS_TEST_MAIN("table")
     tcase_add_loop_test(cases, wrong_axes_are_explained, 0, COUNT(wrong_axes));
     tcase_add_test(cases, too_many_cells_are_an_error);
     tcase_add_test(cases, parts_add_up_in_any_order);
+    tcase_add_loop_test(cases, sums_are_exchanged, 0, 2);
     tcase_add_test(cases, tables_that_do_not_belong_together_are_refused);
     tcase_add_test(cases, sums_that_overflow_are_errors);
     tcase_add_test(cases, a_projection_keeps_all_light);

@@ -77,6 +77,29 @@ START_TEST(a_table_comes_back)
 }
 END_TEST
 
+START_TEST(a_checkpoint_comes_back)
+{
+    icestream_error error = {.text = ""};
+    ics_table *a = sample_table(5, SAMPLE_PART_A, true), *b = NULL, *sum;
+    a->part_count = 0;
+    a->checkpoint = json_pack("{s:s, s:{s:i}}", "photons", "4000000000000000000", "other", "x", 1);
+    ck_assert_msg(ics_table_write(a, path, false, &error) == 0, "%s", error.text);
+    ck_assert_msg(ics_table_read(path, &b, &error) == 0, "%s", error.text);
+    ck_assert(sample_equals(a, b));
+    ck_assert(json_equal(a->checkpoint, b->checkpoint));
+    /* It adds up with nothing, in either order. */
+    sum = sample_table(6, SAMPLE_PART_B, true);
+    ck_assert_int_eq(ics_table_add(sum, "sum", b, path, &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_eq(strstr(error.text, path), error.text);
+    ck_assert_ptr_nonnull(strstr(error.text, "found a checkpoint of a table that lacks photons"));
+    ck_assert_int_eq(ics_table_add(b, path, sum, "sum", &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_eq(strstr(error.text, path), error.text);
+    ics_table_destroy(a);
+    ics_table_destroy(b);
+    ics_table_destroy(sum);
+}
+END_TEST
+
 /* Every 7th byte is flipped: header, sums, metadata, tail. */
 START_TEST(each_wrong_byte_is_found)
 {
@@ -208,6 +231,12 @@ static const struct {
     {"{\"parts\": 1}", "parts: found 1"},
     {"{\"parts\": [\"xyz\"]}", "parts: photon table: found the part 'xyz'"},
     {"{\"parts\": [\"" SAMPLE_PART_A "\", \"" SAMPLE_PART_A "\"]}", "a second time"},
+    {"{\"checkpoint\": 1}", "photons: found nothing"},
+    {"{\"checkpoint\": {\"photons\": 9}}", "photons: found 9"},
+    {"{\"checkpoint\": {\"photons\": \"104\"}, \"parts\": []}",
+     "checkpoint: found 105 of 104 photons and 0 parts"},
+    {"{\"checkpoint\": {\"photons\": \"106\"}}",
+     "checkpoint: found 105 of 106 photons and 1 parts"},
 };
 
 START_TEST(wrong_metadata_are_explained)
@@ -255,6 +284,7 @@ ICS_TEST_MAIN("table_file")
     TCase *cases = tcase_create("table_file");
     tcase_add_checked_fixture(cases, begin, end);
     tcase_add_loop_test(cases, a_table_comes_back, 0, 2);
+    tcase_add_test(cases, a_checkpoint_comes_back);
     tcase_add_test(cases, each_wrong_byte_is_found);
     tcase_add_test(cases, a_cut_file_is_an_error);
     tcase_add_loop_test(cases, tables_are_recognised, 0, 2);

@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "pipeline/checkpoint/checkpoint_about.h"
 #include "pipeline/spool/process.h"
+#include "pipeline/table/table_file.h"
 #include "pipeline/telemetry/journal_summary.h"
 #include "pipeline/telemetry/sink_folder.h"
 #include "pipeline/tools/measure/report.h"
@@ -131,7 +132,8 @@ static json_t *in_work_json(const ics_journal_summary *summary, const json_t *wo
     return list;
 }
 
-/* Describes the checkpoints in the folder. A file that is no checkpoint gets a note. */
+/* Describes the checkpoints in the folder. A file that is no checkpoint gets a note. Those of
+ * tables belong to no run. */
 static json_t *checkpoints_json(const ics_sink_folder *here, json_t *notes)
 {
     json_t *list = json_array(), *path, *about;
@@ -139,6 +141,9 @@ static json_t *checkpoints_json(const ics_sink_folder *here, json_t *notes)
     json_array_foreach(here->checkpoints, i, path)
     {
         icestream_error error = {.status = ICESTREAM_OK};
+        if (ics_table_file_is(json_string_value(path))) {
+            continue;
+        }
         if (ics_checkpoint_about(json_string_value(path), &about, &error) == ICESTREAM_OK) {
             json_object_del(about, "origin");
             json_array_append_new(list, about);

@@ -44,7 +44,8 @@ const ics_command ics_command_tabulate = {
         "Follows the photons of source.files, of the particles or of the workload, and writes the\n"
         "table that stages.tabulate and the keys of table describe (docs/tabulate.md). The same\n"
         "photons give the same file, in every schedule and on any number of threads. A command\n"
-        "that was killed has written nothing; start it again.",
+        "that was ended has left FILE.checkpoint (table.checkpoint): the same command continues\n"
+        "from there.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

@@ -2,236 +2,212 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/session/world.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/table/table_file.h"
-#include "pipeline/telemetry/task_progress.h"
-#include "pipeline/tools/measure/step_list.h"
-#include "pipeline/tools/tabulate/table_setting.h"
-#include "pipeline/units/origin.h"
+#include "pipeline/tools/tabulate/stop_signals.h"
+#include "pipeline/tools/tabulate/table_checkpoint.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 
-/* The bit of ics_table_facts.efficiency for the acceptance of a module. */
-enum { RECEIVER = 1 };
+/* ---- a table --------------------------------------------------------------------------------- */
 
-/* Everything that one table is made of. */
-typedef struct making {
-    const icestream_config *config;
-    ics_world world;
-    ics_origin origin;
-    ics_step_list steps;
-    ics_table *table;
-    ics_device_table work;
-    ics_device_options options;
-    ics_task_progress progress;
-    bool generates; /* steps are made, and not read */
-} making;
+/* One table that is made, with its checkpoints. */
+typedef struct tabulation {
+    ics_table_making *making;
+    const char *path; /* of the table */
+    FILE *report;     /* NULL: nothing */
+    ics_table_checkpoint checkpoint;
+    double saved;  /* when the last checkpoint was written, or the first batch begun (s) */
+    uint32_t gpus; /* of the device when it was made */
+    bool has_reported_signal;
+    ics_device *device;
+    ics_table_filling filled; /* by this process */
+} tabulation;
 
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-static int load_steps(making *m, icestream_error *error)
+/* Whether a GPU was lost. What the others compute after that would be lost, too. */
+static bool has_lost_gpu(const tabulation *t)
 {
-    const icestream_config *config = m->config;
-    const uint32_t spectra = (uint32_t)m->world.models->light->count;
-    if (m->generates) {
-        ICS_TRY(ics_step_list_generate(config, m->world.models, &m->steps, error));
-    } else {
-        ICS_TRY(ics_step_list_from_files(config, m->world.models, &m->steps, error));
+    ics_device_facts facts;
+    ics_device_facts_of(t->device, &facts);
+    return facts.gpus < t->gpus;
+}
+
+static const char *signal_name(void)
+{
+    return ics_stop_signals_first() == SIGTERM ? "SIGTERM" : "SIGINT";
+}
+
+static void report_signal(tabulation *t)
+{
+    if (!t->has_reported_signal && t->checkpoint.is_used && t->report != NULL) {
+        ics_task_progress_end(&t->making->progress);
+        fprintf(t->report,
+                "%s: finishing what is being computed (a second signal ends the command at once)\n",
+                signal_name());
     }
-    if (m->steps.count == 0) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "tabulate: found no steps, expected step files of source.files, "
-                             "particles or a workload");
+    t->has_reported_signal = true;
+}
+
+static bool has_to_stop(void *user)
+{
+    tabulation *t = user;
+    const double interval = t->making->config->table.checkpoint;
+    if (ics_stop_signals_first() != 0) {
+        report_signal(t);
+        return true;
     }
-    for (size_t i = 0; i < m->steps.count; ++i) {
-        if (m->steps.steps[i].spectrum >= spectra) {
-            return ics_error_set(error, ICESTREAM_E_CONFIG,
-                                 "tabulate: step %zu has spectrum %u, but the configuration's "
-                                 "light has only %u spectra",
-                                 i, m->steps.steps[i].spectrum, spectra);
+    return has_lost_gpu(t) || (t->checkpoint.is_used && ics_clock_seconds() - t->saved >= interval);
+}
+
+/* Returns the status of a signal. `is_saved`: the checkpoint has all photons that were computed. */
+static int explain_signal(const tabulation *t, bool is_saved, icestream_error *error)
+{
+    const int status =
+        ics_stop_signals_first() == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
+    const char *what = is_saved ? "all that was computed is kept"
+                       : t->checkpoint.is_used
+                           ? "what was computed after the last checkpoint is lost"
+                           : "nothing is kept, because there are no checkpoints";
+    return ics_error_set(error, status, "%s: ended by %s: %s", t->path, signal_name(), what);
+}
+
+/* Adds from where the same command continues after an error that another try may not have. */
+static void explain_rest(const tabulation *t, int status, icestream_error *error)
+{
+    if (t->checkpoint.photons > 0 && status != ICESTREAM_E_CONFIG && status != ICESTREAM_E_INPUT) {
+        ics_error_add(error, status,
+                      "%s has %" PRIu64 " of %" PRIu64
+                      " photons: the same command continues after these",
+                      t->checkpoint.path, t->checkpoint.photons, t->making->steps.photons);
+    }
+}
+
+/* Between two runs of photons: writes a checkpoint, and ends the command after a signal. A failure
+ * to write is a warning. */
+static int save(tabulation *t, icestream_error *error)
+{
+    icestream_error why = {.status = ICESTREAM_OK};
+    const bool has_signal = ics_stop_signals_first() != 0;
+    const bool is_used = t->checkpoint.is_used;
+    const int status = is_used ? ics_table_checkpoint_save(&t->checkpoint, &why) : ICESTREAM_OK;
+    t->saved = ics_clock_seconds();
+    if (status != ICESTREAM_OK && t->report != NULL) {
+        ics_task_progress_end(&t->making->progress);
+        fprintf(t->report, "warning: %s; %s\n", why.text,
+                has_signal ? "no newer checkpoint is written"
+                           : "the command goes on without a newer checkpoint");
+    }
+    return has_signal ? explain_signal(t, is_used && status == ICESTREAM_OK, error) : ICESTREAM_OK;
+}
+
+static int fill_all(tabulation *t, icestream_error *error)
+{
+    ics_table_making *m = t->making;
+    ics_step_cursor cursor = {.steps = m->steps.steps, .count = m->steps.count};
+    bool has_more = true;
+    ics_batch_pass_over(&cursor, m->done);
+    t->saved = ics_clock_seconds();
+    while (has_more) {
+        ics_table_filling now;
+        ICS_TRY(ics_table_making_fill(m, t->device, cursor, has_to_stop, t, &now, error));
+        m->done += now.account.created;
+        t->filled.samples += now.samples;
+        t->filled.seconds += now.seconds;
+        ics_batch_pass_over(&cursor, m->done);
+        has_more = m->done < m->steps.photons;
+        if (has_more) {
+            ICS_TRY(save(t, error));
         }
     }
     return ICESTREAM_OK;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
-/* Digests what the sums depend on in addition to what hits depend on, so that only tables that were
- * made in the same way add up. */
-static int digest_setting(const making *m, char text[ICS_DIGEST_TEXT], icestream_error *error)
+static void report_end(const tabulation *t)
 {
-    ics_digest *digest = NULL;
-    ICS_TRY(ics_digest_create(&digest, error));
-    ics_digest_add(digest, m->origin.configuration, strlen(m->origin.configuration));
-    ics_table_setting_digest(m->config, m->world.models->detector, digest);
-    ics_digest_text(digest, text);
-    ics_digest_destroy(digest);
-    return ICESTREAM_OK;
-}
-
-static int create_table(making *m, icestream_error *error)
-{
-    ics_table_axis axes[ICE_TABULATE_AXES];
-    const size_t count = ics_table_setting_axes(m->config, axes);
-    const double radius = m->world.models->detector->radius;
-    ics_table_facts facts = {.geometry = ics_table_setting_geometry(m->config),
-                             .step_length = m->config->table.step,
-                             .area = M_PI * radius * radius,
-                             .efficiency = m->config->table.acceptance ? RECEIVER : 0,
-                             .seed = m->config->run.seed};
-    ics_table_setting_indices(&m->world.tables->device, &facts.n_phase, &facts.n_group);
-    ICS_TRY(digest_setting(m, facts.configuration, error));
-    memcpy(facts.ice, m->origin.ice, sizeof facts.ice);
-    memcpy(facts.detector, m->origin.detector, sizeof facts.detector);
-    ICS_TRY(ics_table_create(axes, count, &facts, m->config->table.squares, &m->table, error));
-    ICS_TRY(ics_table_setting_stage(m->config, &m->world.tables->device, m->world.models->detector,
-                                    &m->work, error));
-    /* Sums are added as numbers without a sign, and stay below 2^63. */
-    m->work.stage.sums = (uint64_t *)m->table->sums;
-    m->work.stage.squares = (uint64_t *)m->table->squares;
-    return ICESTREAM_OK;
-}
-
-/* Adds what the photons are made from, and how many there are. */
-static int add_origin(making *m, icestream_error *error)
-{
-    char part[ICS_DIGEST_TEXT];
-    ics_digest *digest = NULL;
-    ICS_TRY(ics_digest_create(&digest, error));
-    /* The same steps with another seed are other photons. */
-    ics_digest_add(digest, &m->config->run.seed, sizeof m->config->run.seed);
-    ics_digest_add(digest, m->steps.steps, m->steps.count * sizeof *m->steps.steps);
-    ics_digest_text(digest, part);
-    ics_digest_destroy(digest);
-    ICS_TRY(ics_table_add_part(m->table, part, error));
-    for (size_t i = 0; i < m->steps.count; ++i) {
-        const icestream_step *step = &m->steps.steps[i];
-        const double weight =
-            (double)step->weight * ics_batch_thinning(m->world.models->light, step);
-        const double sum = weight * step->photons; /* below 2^15 * 2^32 */
-        const ics_table_weight add = {.whole = (uint64_t)sum,
-                                      .fraction = (uint32_t)((sum - floor(sum)) * 0x1p32)};
-        ICS_TRY(ics_table_add_photons(m->table, step->photons, add, error));
+    char text[256];
+    const ics_table_checkpoint *checkpoint = &t->checkpoint;
+    if (t->report == NULL) {
+        return;
     }
-    return ICESTREAM_OK;
+    fprintf(t->report, "device     %s\n", ics_device_text(t->device, text, sizeof text));
+    fprintf(t->report, "samples    %" PRIu64 " of %" PRIu64 " photons in %.3g s: %.3g per second\n",
+            t->filled.samples, t->making->done - t->making->taken_over, t->filled.seconds,
+            (double)t->filled.samples / fmax(t->filled.seconds, 1e-9));
+    if (checkpoint->saves > 0) {
+        fprintf(t->report, "checkpoint %" PRIu32 " written in %.3g s\n", checkpoint->saves,
+                checkpoint->seconds);
+    }
 }
 
-/* ---- photons --------------------------------------------------------------------------------- */
-
-static void show(void *user, const icestream_account *account)
+static int fill_table(tabulation *t, icestream_error *error)
 {
-    making *m = user;
-    const ics_progress_state state = {.photons = account->created,
-                                      .photons_total = (double)m->steps.photons,
-                                      .without_hits = true};
-    ics_task_progress_show(&m->progress, &state);
-}
-
-/* One run of all photons. */
-typedef struct filling {
-    uint64_t samples;
-    icestream_account account;
-    double seconds; /* from the first batch to the last addition of a sum */
-} filling;
-
-static int create_device(making *m, ics_device **out, icestream_error *error)
-{
-    m->options.table = &m->work;
-    return ics_device_create(&m->options, m->world.tables, ics_world_hit_models(&m->world),
-                             (ics_post){0}, out, error);
-}
-
-static int fill_once(making *m, ics_device *device, filling *out, icestream_error *error)
-{
-    ics_device_hits none = {0};
-    const ics_device_watch watch = {.done = show, .user = m};
-    const uint64_t before = atomic_load(&m->work.samples);
-    const double start = ics_clock_seconds();
-    int status = ics_device_run_steps_watched(
-        device, (ics_step_cursor){.steps = m->steps.steps, .count = m->steps.count},
-        m->config->graph.batch, &watch, &none, error);
+    ics_device_facts facts;
+    ICS_TRY(ics_table_making_device(t->making, &t->device, error));
+    ics_device_facts_of(t->device, &facts);
+    t->gpus = facts.gpus;
+    ics_task_progress_next(&t->making->progress, t->path);
+    int status = fill_all(t, error);
+    ics_task_progress_end(&t->making->progress);
     if (status == ICESTREAM_OK) {
-        status = ics_device_finish_table(device, error);
+        report_end(t);
     }
-    *out = (filling){.samples = atomic_load(&m->work.samples) - before,
-                     .account = none.account,
-                     .seconds = ics_clock_seconds() - start};
-    free(none.hits);
+    ics_device_destroy(t->device);
+    if (status == ICESTREAM_E_INTERRUPTED && atomic_load(ics_stop_signals_cancel())) {
+        status = explain_signal(t, false, error);
+    }
     return status;
 }
 
-static int fill_table(making *m, const char *path, FILE *report, icestream_error *error)
+static int write_table(tabulation *t, ics_output *output, icestream_error *error)
 {
-    ics_device *device = NULL;
-    filling filled = {0};
-    ICS_TRY(create_device(m, &device, error));
-    ics_task_progress_next(&m->progress, path);
-    const int status = fill_once(m, device, &filled, error);
-    ics_task_progress_end(&m->progress);
-    if (status == ICESTREAM_OK && report != NULL) {
-        char text[256];
-        fprintf(report, "device     %s\n", ics_device_text(device, text, sizeof text));
-        fprintf(report,
-                "samples    %" PRIu64 " of %" PRIu64 " photons in %.3g s: %.3g per second\n",
-                filled.samples, filled.account.created, filled.seconds,
-                (double)filled.samples / fmax(filled.seconds, 1e-9));
+    ics_table_making *m = t->making;
+    ICS_TRY(ics_table_making_count(m, m->done, m->table, error));
+    ICS_TRY(ics_table_add_part(m->table, m->part, error));
+    return ics_table_write_into(m->table, output, error);
+}
+
+/* The lock of the output keeps a second process from making the same table. */
+static int make_table(tabulation *t, bool force, icestream_error *error)
+{
+    ics_output *output = NULL;
+    ICS_TRY(ics_output_create(t->path, force, &output, error));
+    int status =
+        ics_table_checkpoint_open(t->making, t->path, force, t->report, &t->checkpoint, error);
+    if (status == ICESTREAM_OK) {
+        t->making->options.cancel = ics_stop_signals_cancel();
+        ics_stop_signals_catch(!t->checkpoint.is_used);
+        status = fill_table(t, error);
+        if (status == ICESTREAM_OK) {
+            status = write_table(t, output, error);
+        }
+        ics_stop_signals_release();
+        if (status == ICESTREAM_OK) {
+            ics_table_checkpoint_remove(&t->checkpoint, t->report);
+        } else {
+            explain_rest(t, status, error);
+        }
     }
-    ics_device_destroy(device);
+    ics_table_checkpoint_close(&t->checkpoint);
+    ics_output_destroy(output);
     return status;
-}
-
-/* ---- together -------------------------------------------------------------------------------- */
-
-static int prepare(making *m, icestream_error *error)
-{
-    ICS_TRY(ics_world_create(m->config, &m->world, error));
-    /* The bound of stages/reach.h asks whether a photon can reach a module, and a table has none.
-     * The boundaries of the world hold. */
-    m->world.tables->device.reach_cull = 0;
-    /* Tables of different seeds add up, so the digest of the configuration leaves the seed out. */
-    icestream_config any_seed = *m->config;
-    any_seed.run.seed = 0;
-    ICS_TRY(ics_origin_create(&any_seed, m->world.models, &m->origin, error));
-    ICS_TRY(ics_device_options_from_config(m->config, &m->options, error));
-    ICS_TRY(load_steps(m, error));
-    ICS_TRY(create_table(m, error));
-    return add_origin(m, error);
-}
-
-static void release(making *m)
-{
-    ics_table_destroy(m->table);
-    ics_step_list_free(&m->steps);
-    ics_world_destroy(&m->world);
-    free(m);
 }
 
 int ics_tabulate_make(const icestream_config *config, const char *path, bool force, FILE *report,
                       icestream_error *error)
 {
+    tabulation t = {.path = path, .report = report};
     if (ics_config_tabulate(config) == ICS_TABULATE_NONE) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "stages.tabulate: found none, expected spherical or cylindrical, or "
                              "{source: path}");
     }
-    making *m = calloc(1, sizeof *m);
-    if (m == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
-    }
-    m->config = config;
-    m->generates = ics_config_generates(config);
-    m->progress = ics_task_progress_begin(report);
-    int status = prepare(m, error);
-    if (status == ICESTREAM_OK) {
-        status = fill_table(m, path, report, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_table_write(m->table, path, force, error);
-    }
-    release(m);
+    ICS_TRY(
+        ics_table_making_create(config, ics_config_generates(config), report, &t.making, error));
+    const int status = make_table(&t, force, error);
+    ics_table_making_destroy(t.making);
     return status;
 }
 
@@ -239,19 +215,20 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
 
 /* Fills the same table again and again. The best run counts; on a GPU the first one does not, in
  * which its clocks rise. */
-static int measure(making *m, ics_device *device, uint32_t repeats, ics_tabulate_speed *out,
-                   icestream_error *error)
+static int measure(ics_table_making *m, ics_device *device, uint32_t repeats,
+                   ics_tabulate_speed *out, icestream_error *error)
 {
+    const ics_step_cursor all = {.steps = m->steps.steps, .count = m->steps.count};
     ics_device_facts facts;
     ics_device_facts_of(device, &facts);
     const uint32_t first = facts.is_gpu && repeats > 0 ? 1 : 0;
     const uint32_t runs = first + (repeats > 0 ? repeats : 1);
     for (uint32_t i = 0; i < runs; ++i) {
-        filling filled;
+        ics_table_filling filled;
         char doing[64];
         snprintf(doing, sizeof doing, "table, %" PRIu32 " of %" PRIu32, i + 1, runs);
         ics_task_progress_next(&m->progress, doing);
-        ICS_TRY(fill_once(m, device, &filled, error));
+        ICS_TRY(ics_table_making_fill(m, device, all, NULL, NULL, &filled, error));
         if (i == first || (i > first && filled.seconds < out->seconds)) {
             out->seconds = filled.seconds;
             out->samples = filled.samples;
@@ -268,18 +245,11 @@ int ics_tabulate_measure(const icestream_config *config, bool files, uint32_t re
                          FILE *progress, ics_tabulate_speed *out, icestream_error *error)
 {
     ics_device *device = NULL;
-    making *m = calloc(1, sizeof *m);
-    if (m == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
-    }
+    ics_table_making *m = NULL;
     *out = (ics_tabulate_speed){.seconds = 0};
-    m->config = config;
-    m->generates = !files || ics_config_generates(config);
-    m->progress = ics_task_progress_begin(progress);
-    int status = prepare(m, error);
-    if (status == ICESTREAM_OK) {
-        status = create_device(m, &device, error);
-    }
+    ICS_TRY(ics_table_making_create(config, !files || ics_config_generates(config), progress, &m,
+                                    error));
+    int status = ics_table_making_device(m, &device, error);
     if (status == ICESTREAM_OK) {
         memcpy(out->origin, m->steps.origin, sizeof out->origin);
         out->steps = m->steps.count;
@@ -289,6 +259,6 @@ int ics_tabulate_measure(const icestream_config *config, bool files, uint32_t re
     }
     ics_task_progress_end(&m->progress);
     ics_device_destroy(device);
-    release(m);
+    ics_table_making_destroy(m);
     return status;
 }
