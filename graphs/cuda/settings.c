@@ -261,6 +261,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         .clocks = options->profile && !schedule->loops ? CLOCKS : 0,
         .busy = options->load && schedule->loops,
         .photons = options->photons,
+        .large = options->large,
         .check = options->check,
         .without_random = options->without == ICS_WITHOUT_RANDOM,
         .without_divergence = options->without == ICS_WITHOUT_DIVERGENCE,

@@ -204,9 +204,10 @@ typedef struct ics_lane_memory {
     ics_share *shares; /* [ICS_SHARES] */
     uint32_t capacity;
     uint32_t start_count;
-    /* [ICS_LANE_BATCHES][ICS_SHARES][cells of all histograms of photons] photons that ended. The
-     * host zeroes those of a batch with the other counts of the batch. NULL: the kernels are
-     * compiled without histograms. */
+    /* Photons that ended, for each of ICS_LANE_BATCHES: [ICS_SHARES][cells of all histograms of
+     * photons], and then the cells of those with more than ICE_PHOTON_BINS bins. Behind all counts
+     * are the words of the latter (stages/histograms/large_histogram.h). The host zeroes the counts
+     * of a batch with the other ones. NULL: the kernels are compiled without histograms. */
     unsigned long long *photon_cells;
 } ics_lane_memory;
 

@@ -151,8 +151,11 @@ ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
 /* The cells of a batch that this block adds to. */
 ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint32_t batch)
 {
-    return lane->photon_cells +
-           (batch * ICS_SHARES + blockIdx.x % ICS_SHARES) * GPU_SPECIAL_PHOTON_CELLS;
+    unsigned long long *first = lane->photon_cells;
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+    first += batch * GPU_SPECIAL_LARGE_CELLS;
+#endif
+    return first + (batch * ICS_SHARES + blockIdx.x % ICS_SHARES) * GPU_SPECIAL_PHOTON_CELLS;
 }
 
 /* In a list of all histograms: adds `one` to the cell of `end` of each of them. */
@@ -161,6 +164,8 @@ ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint
                                                   ice_photon_word(tables, quantity, end))],        \
               one);
 #endif
+
+#include "kernels/cuda/device/large_counts.h"
 
 /* The end of a photon. */
 ICE_FN ice_photon_end gpu_end_of(const ice_photon *photon)
@@ -214,6 +219,7 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ics_lane_memory *lane, const i
     (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
+    gpu_count_large(lane, tables, emission, end);
 }
 
 #include "kernels/cuda/device/segment_counts.h"
@@ -264,6 +270,7 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
     (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
+    gpu_count_large(lane, tables, emission, end);
 }
 
 ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)
