@@ -12,6 +12,11 @@ uint64_t ics_photon_counts_bytes(const ice_photon_axes *photons, const ics_large
     return ICS_LANE_BATCHES * ics_photon_counts_of_batch(photons, large) * sizeof(uint64_t);
 }
 
+uint32_t ics_photon_counts_shared(const ice_photon_axes *photons, const ics_large_axes *large)
+{
+    return ICS_PHOTON_BYTES(photons->cells) + (large->count > 0 ? ICS_CACHE_BYTES : 0);
+}
+
 void ics_photon_counts_sum(const ice_photon_axes *photons, const ics_large_axes *large,
                            const unsigned long long *counts, uint64_t bounces,
                            const ics_photon_sums *out)

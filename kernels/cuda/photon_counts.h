@@ -12,6 +12,9 @@ uint64_t ics_photon_counts_of_batch(const ice_photon_axes *photons, const ics_la
 /* Returns the size of the counts of all batches of a lane (bytes). */
 uint64_t ics_photon_counts_bytes(const ice_photon_axes *photons, const ics_large_axes *large);
 
+/* Returns the shared memory of a block for histograms (bytes, at most). */
+uint32_t ics_photon_counts_shared(const ice_photon_axes *photons, const ics_large_axes *large);
+
 /* Where the sums of a batch go. */
 typedef struct ics_photon_sums {
     uint64_t *cells; /* [photons->cells] */

@@ -113,6 +113,13 @@ typedef struct ics_share {
  * (bytes, at most). `cells`: of all histograms together, which is more than their edges. */
 #define ICS_PHOTON_BYTES(cells) ((ICS_LANE_BATCHES + 1) * (cells)*4u)
 
+/* Entries of the cache of a block for histograms with many bins, of 8 bytes each
+ * (kernels/cuda/device/large_counts.h). */
+#ifndef ICS_CACHE_ENTRIES /* tests of the kernels on a CPU have fewer */
+#define ICS_CACHE_ENTRIES 256u
+#endif
+#define ICS_CACHE_BYTES (8u * ICS_CACHE_ENTRIES)
+
 /* Bits of ics_launch_progress.decision. */
 #define ICS_GOES_ON  1u /* another trip follows */
 #define ICS_COMPACTS 2u /* a compaction follows first */

@@ -106,7 +106,13 @@ enum { GPU_PHOTON_CELLS = 0, GPU_PHOTON_EDGES = 0 };
 #endif
 #define GPU_PHOTON_FIRST (ICS_LANE_BATCHES * GPU_COUNTS)
 #define GPU_EDGES_FIRST  (GPU_PHOTON_FIRST + ICS_LANE_BATCHES * GPU_PHOTON_CELLS)
-#define GPU_BLOCK_COUNTS (GPU_EDGES_FIRST + GPU_PHOTON_EDGES)
+/* Then the cache for histograms with many bins (large_counts.h). */
+#define GPU_CACHE_FIRST (GPU_EDGES_FIRST + GPU_PHOTON_EDGES)
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+#define GPU_BLOCK_COUNTS (GPU_CACHE_FIRST + 2 * ICS_CACHE_ENTRIES)
+#else
+#define GPU_BLOCK_COUNTS GPU_CACHE_FIRST
+#endif
 
 /* Whether the path and the wavelength of a photon that ends are counted; 0: they have no meaning in
  * an ice_photon_end. */
@@ -131,6 +137,11 @@ ICE_FN void gpu_counts_clear(uint32_t *counts)
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
     for (uint32_t i = threadIdx.x; i < GPU_PHOTON_EDGES; i += blockDim.x) {
         counts[GPU_EDGES_FIRST + i] = gpu_photon_edges[i];
+    }
+#endif
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+    for (uint32_t i = GPU_CACHE_FIRST + threadIdx.x; i < GPU_BLOCK_COUNTS; i += blockDim.x) {
+        counts[i] = 0;
     }
 #endif
     __syncthreads();
@@ -219,7 +230,7 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ics_lane_memory *lane, const i
     (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
-    gpu_count_large(lane, tables, emission, end);
+    gpu_count_large(counts, lane, tables, emission, end);
 }
 
 #include "kernels/cuda/device/segment_counts.h"
@@ -252,6 +263,7 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
         }
     }
 #endif
+    gpu_empty_cache(counts, lane);
 }
 
 /* Counts a photon that has ended, or a hit, without the counts of a block. Short kernels use these
@@ -270,7 +282,7 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
     (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
-    gpu_count_large(lane, tables, emission, end);
+    gpu_count_large(NULL, lane, tables, emission, end);
 }
 
 ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)

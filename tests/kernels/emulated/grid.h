@@ -10,6 +10,9 @@
  */
 #define ICS_WAVES_PER_TRIP 8u
 
+/* Few entries, so that most photons of a test find that of another count. */
+#define ICS_CACHE_ENTRIES 8u
+
 #include "graphs/schedule.h"
 #include "kernels/cuda/state.h"
 #include "stages/tables.h"
@@ -130,8 +133,15 @@ static inline uint32_t grid_exchange(uint32_t *to, uint32_t value)
     return before;
 }
 #define atomicExch(to, value) grid_exchange(to, value)
-#define atomicMax(to, value)  ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
-#define atomicAnd(to, value)  ((void)(*(to) &= (value)))
+static inline uint32_t grid_compare(uint32_t *to, uint32_t expected, uint32_t value)
+{
+    const uint32_t before = *to;
+    *to = before == expected ? value : before;
+    return before;
+}
+#define atomicCAS(to, expected, value) grid_compare(to, expected, value)
+#define atomicMax(to, value)           ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
+#define atomicAnd(to, value)           ((void)(*(to) &= (value)))
 
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
