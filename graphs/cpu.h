@@ -4,6 +4,7 @@
 
 #include "graphs/graph.h"
 #include "kernels/cpu/custom.h"
+#include "kernels/cpu/large_counts.h"
 #include "kernels/cpu/segments.h"
 #include "stages/histograms/photon_end.h"
 
@@ -16,6 +17,7 @@ struct ics_graph {
     void *wave_memory;          /* memory of the columns of `wave` */
     ics_tabulate_job table;     /* table.table NULL: hits are recorded */
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* of photons that ended in this run of the graph */
+    ics_large_counts large;                  /* the same in histograms with many bins */
     ics_segment_counter segments; /* segments.axes NULL: no histogram is one of segments */
 };
 
@@ -35,10 +37,17 @@ static inline ics_tabulate_job *ics_cpu_table(ics_graph *graph)
     return graph->table.table != NULL ? &graph->table : NULL;
 }
 
+/* Whether there are histograms of photons. */
+static inline bool ics_cpu_counts_photons(const ics_graph *graph)
+{
+    return graph->options.photons.count + graph->options.large.count > 0;
+}
+
 /* Counts a photon that has ended in the histograms of photons. */
 static inline void ics_cpu_count_end(ics_graph *graph, ice_photon_end end)
 {
     ice_count_end(graph->tables, &graph->options.photons, end, graph->photon_cells);
+    ics_large_counts_add(&graph->large, graph->tables, end);
 }
 
 /* Whether the run shall stop. */

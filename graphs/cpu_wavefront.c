@@ -104,7 +104,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
             kernels->remember(job, wave);
         }
         kernels->propagate(variants->propagate, tables, wave);
-        if (graph->options.photons.count > 0) {
+        if (ics_cpu_counts_photons(graph)) {
             uncount_dropped(wave);
         }
         if (job != NULL) {
@@ -114,7 +114,7 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
         }
         count_segments(graph);
         kernels->scatter(variants->scatter, tables, wave);
-        if (graph->options.photons.count > 0) {
+        if (ics_cpu_counts_photons(graph)) {
             count_ends(graph);
         }
         kernels->compact(variants->compact, wave, account);

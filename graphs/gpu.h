@@ -67,7 +67,8 @@ typedef struct ics_gpu_options {
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
     ics_tune tune;           /* of single kernels; a remembered choice depends on it, too */
-    ice_photon_axes photons; /* the histograms of photons */
+    ice_photon_axes photons; /* the histograms of photons, */
+    ics_large_axes large;    /* and those with more bins than ICE_PHOTON_BINS */
     /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
      * pointers, and copied when the GPU is made. */
     const ics_hit_sum_rule *sums;
@@ -133,9 +134,9 @@ typedef struct ics_hit_sums {
     size_t count, capacity;
 } ics_hit_sums;
 
-/* A finished batch. The caller of ics_gpu_take() frees the items of arrivals and of sums; their
- * indices of emissions count from the first emission of the batch. Every hit is in one of the two.
- */
+/* A finished batch. The caller of ics_gpu_take() frees large_cells, and the items of arrivals and
+ * of sums, whose indices of emissions count from the first emission of the batch. Every hit is in
+ * one of the two. */
 typedef struct ics_gpu_result {
     void *tag;
     /* Also a batch with steps may have arrivals: those of a launch that worked at the same time on
@@ -145,6 +146,7 @@ typedef struct ics_gpu_result {
     ice_account account; /* with the created photons */
     /* The histograms of photons: options.photons.cells counts, then zeros. */
     uint64_t photon_cells[ICE_PHOTON_CELLS];
+    uint64_t *large_cells; /* [options.large.cells]; NULL: there are none */
 } ics_gpu_result;
 
 /* Does everything that is possible without waiting: launches, downloads, completed batches.

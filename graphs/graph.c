@@ -191,6 +191,9 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
     if (status == ICESTREAM_OK && options->table != NULL) {
         status = begin_table(graph, error);
     }
+    if (status == ICESTREAM_OK) {
+        status = ics_large_counts_create(&graph->large, &options->large, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_graph_destroy(graph);
         return status;
@@ -207,6 +210,7 @@ void ics_graph_destroy(ics_graph *graph)
     ics_custom_kernels_destroy(graph->custom);
     free(graph->wave_memory);
     free(graph->table.absorption);
+    ics_large_counts_destroy(&graph->large);
     free(graph);
 }
 
@@ -219,6 +223,7 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
         sink.counter = &graph->segments;
     }
     memset(graph->photon_cells, 0, sizeof graph->photon_cells);
+    ics_large_counts_clear(&graph->large);
     for (uint32_t i = 0; i < count; ++i) {
         account->created += emissions[i].photons;
     }
@@ -233,6 +238,11 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
 const uint64_t *ics_graph_photon_cells(const ics_graph *graph)
 {
     return graph->photon_cells;
+}
+
+const uint64_t *ics_graph_large_cells(const ics_graph *graph)
+{
+    return graph->large.cells;
 }
 
 int ics_graph_tabulate(ics_graph *graph, const ice_emission *emissions,

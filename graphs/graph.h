@@ -24,6 +24,7 @@
 #include "stages/photon.h"
 #include "stages/tabulate/tabulate.h"
 #include "stages/variants.h"
+#include "tables/large_axes.h"
 #include "tables/tables.h"
 
 #include <stdatomic.h>
@@ -41,7 +42,8 @@ typedef struct ics_graph_options {
     const char *instruction_set;    /* "auto", "baseline", "avx2" or "avx512" */
     const ice_tabulation *table;    /* filled by all graphs that have it; NULL: hits are recorded */
     bool fills_table_alone;         /* no other thread adds to the table while this graph runs */
-    ice_photon_axes photons;        /* the histograms of photons */
+    ice_photon_axes photons;        /* the histograms of photons, */
+    ics_large_axes large;           /* and those with more bins than ICE_PHOTON_BINS */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
 } ics_graph_options;
 
@@ -82,6 +84,8 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
 /* Returns the histograms of the photons of the last ics_graph_run(): [ICE_PHOTON_CELLS], of which
  * the first options.photons.cells are counts, and the others 0. Only after ICESTREAM_OK. */
 const uint64_t *ics_graph_photon_cells(const ics_graph *graph);
+/* The same of options.large: [options.large.cells]; NULL: there are none. */
+const uint64_t *ics_graph_large_cells(const ics_graph *graph);
 
 /* As ics_graph_run(), for a graph with a table: adds samples to the table, and no arrivals to
  * anything. `origins`: [count], of the emissions, all without a pulse. *samples: how many samples

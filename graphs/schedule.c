@@ -222,12 +222,12 @@ uint32_t ics_schedule_block_of(ics_tuned_kernel kernel)
     return block;
 }
 
-uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, uint32_t photon_cells)
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, uint32_t photon_bytes)
 {
     enum { THREADS_MAX = 1024 }; /* of a block, on any GPU */
     if (schedule->warp_bytes == 0) {
         return THREADS_MAX;
     }
-    const uint32_t block_bytes = ICS_BLOCK_BYTES + ICS_PHOTON_BYTES(photon_cells);
+    const uint32_t block_bytes = ICS_BLOCK_BYTES + photon_bytes;
     return (ICS_SHARED_BYTES - block_bytes) / schedule->warp_bytes * 32;
 }

@@ -109,7 +109,7 @@ bool ics_schedule_has(const ics_gpu_schedule *schedule, ics_tuned_kernel kernel)
 uint32_t ics_schedule_block_of(ics_tuned_kernel kernel);
 
 /* The largest block that the kernels can have: what its warps have in shared memory has to fit,
- * with the histograms of photons, which have `photon_cells` cells in all. */
-uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, uint32_t photon_cells);
+ * with the `photon_bytes` that histograms of photons take there (ics_photon_counts_shared). */
+uint32_t ics_schedule_block_max(const ics_gpu_schedule *schedule, uint32_t photon_bytes);
 
 #endif

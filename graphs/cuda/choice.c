@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "kernels/cache/cache.h"
+#include "kernels/cuda/photon_counts.h"
 #include "stages/hole.h"
 
 #include <stdio.h>
@@ -40,6 +41,14 @@ bool ics_choice_suits(const ics_gpu_options *options, const ice_emission *emissi
     return largest * workers <= MOST * photons;
 }
 
+/* Whether the shared memory of a processor has room for the blocks of a candidate. */
+static bool block_fits(const ics_gpu_options *one)
+{
+    return one->block <=
+           ics_schedule_block_max(ics_schedule_row(one->schedule),
+                                  ics_photon_counts_shared(&one->photons, &one->large));
+}
+
 /* Whether a choice begins with this schedule. */
 static bool is_preferred(const ics_choice_request *request, const ics_gpu_schedule *schedule)
 {
@@ -59,8 +68,7 @@ int ics_choice_best(const ics_choice_request *request, const ics_choice_results 
     for (size_t i = 0; ics_choice_candidate(request, i, &one); ++i) {
         const double time = results->nanoseconds[i];
         const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
-        if (time == ICS_CHOICE_IMPOSSIBLE ||
-            one.block > ics_schedule_block_max(schedule, one.photons.cells) ||
+        if (time == ICS_CHOICE_IMPOSSIBLE || !block_fits(&one) ||
             !ics_choice_suits(&one, emissions, count)) {
             continue;
         }
@@ -82,8 +90,7 @@ int ics_choice_next(const ics_choice_request *request, const ics_choice_results 
     int next = -1;
     for (size_t i = 0; ics_choice_candidate(request, i, &one); ++i) {
         const ics_gpu_schedule *schedule = ics_schedule_row(one.schedule);
-        if (results->nanoseconds[i] == 0 &&
-            one.block <= ics_schedule_block_max(schedule, one.photons.cells) &&
+        if (results->nanoseconds[i] == 0 && block_fits(&one) &&
             ics_choice_suits(&one, emissions, count) &&
             (next < 0 || is_preferred(request, schedule))) {
             next = (int)i;

@@ -6,6 +6,7 @@
 #include "graphs/cuda/check.h"
 
 #include <nvtx3/nvToolsExt.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -182,6 +183,9 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit
     }
     ics_lane_batch *batch = &lane->batches[index];
     ICS_TRY(ics_lane_batch_stage(lane, batch, error));
+    free(batch->result.large_cells); /* of a batch whose upload failed */
+    batch->result = (ics_gpu_result){.tag = tag};
+    ICS_TRY(ics_large_axes_create_cells(&lane->options->large, &batch->result.large_cells, error));
     nvtxRangePushA("submit batch");
     memcpy(batch->emissions, emissions, count * sizeof *emissions);
     batch->has_steps = steps != NULL && batch->steps != NULL;
@@ -195,7 +199,7 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit
                           .size = lane->schedule->takes_steps ? count : (uint32_t)batch->photons,
                           .emissions = count};
     batch->serial = lane->queue_end + 1;
-    batch->result = (ics_gpu_result){.tag = tag, .account = {.created = batch->photons}};
+    batch->result.account.created = batch->photons;
     const int status = upload(lane, index, starts, error);
     nvtxRangePop();
     if (status != ICESTREAM_OK) {

@@ -9,7 +9,7 @@
 #define ICS_GRAPHS_CUDA_LANE_H
 
 #include "graphs/cuda/settings.h"
-#include "kernels/cuda/state.h"
+#include "kernels/cuda/photon_counts.h"
 
 #include <cuda_runtime_api.h>
 
@@ -57,7 +57,7 @@ typedef struct ics_lane_launch {
     ics_hit_sum_total *totals; /* device, [hits] */
     bool makes_sums;           /* all its batches have steps */
     bool has_sums;             /* sums are downloaded, and not hits */
-    /* Pinned, a copy of ics_lane_memory.photon_cells; NULL: there are no histograms. */
+    /* Pinned, a copy of the counts of ics_lane_memory.photon_cells; NULL: no histograms. */
     unsigned long long *photon_cells;
     uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it works on, 0: none */
     uint32_t count;                   /* hits or sums that are downloaded */
@@ -118,10 +118,10 @@ typedef struct ics_lane {
 uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables,
                         ics_gpu_plan *plan);
 
-/* Returns the size of the histograms of photons of all batches of a lane, in all shares (bytes). */
+/* Returns the size of the counts of photons of a lane (bytes); 0: there are no histograms. */
 static inline uint64_t ics_lane_photon_bytes(const ics_gpu_options *options)
 {
-    return (uint64_t)ICS_LANE_BATCHES * ICS_SHARES * options->photons.cells * sizeof(uint64_t);
+    return ics_photon_counts_bytes(&options->photons, &options->large);
 }
 
 /* What a lane is made from. */

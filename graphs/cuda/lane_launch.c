@@ -43,7 +43,8 @@ static int write_order(ics_lane *lane, ics_lane_launch *launch, bool drain, ices
                      cudaMemset2DAsync(&lane->memory.shares->batches[i], sizeof(ics_share), 0,
                                        sizeof(ics_batch_count), ICS_SHARES, lane->compute));
             if (lane->memory.photon_cells != NULL) {
-                const uint64_t counts = (uint64_t)ICS_SHARES * lane->options->photons.cells;
+                const uint64_t counts =
+                    ics_photon_counts_of_batch(&lane->options->photons, &lane->options->large);
                 CUDA_TRY(ordinal, error,
                          cudaMemsetAsync(lane->memory.photon_cells + i * counts, 0,
                                          counts * sizeof(uint64_t), lane->compute));
@@ -196,17 +197,13 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
  * sums over all launches since it was submitted. Its account is replaced before. */
 static void update_photon_cells(ics_lane *lane, const ics_lane_launch *launch, uint32_t index)
 {
-    uint64_t *sums = lane->batches[index].result.photon_cells;
-    const uint32_t cells = lane->options->photons.cells;
-    const unsigned long long *counts = launch->photon_cells + (uint64_t)index * ICS_SHARES * cells;
-    for (uint32_t cell = 0; cell < cells; ++cell) {
-        sums[cell] = 0;
-        for (uint32_t share = 0; share < ICS_SHARES; ++share) {
-            sums[cell] += counts[share * cells + cell];
-        }
-    }
-    ice_complete_segments(&lane->options->photons, lane->batches[index].result.account.bounces,
-                          sums);
+    ics_gpu_result *result = &lane->batches[index].result;
+    const ice_photon_axes *photons = &lane->options->photons;
+    const ics_large_axes *large = &lane->options->large;
+    const ics_photon_sums sums = {result->photon_cells, result->large_cells};
+    ics_photon_counts_sum(photons, large,
+                          launch->photon_cells + index * ics_photon_counts_of_batch(photons, large),
+                          result->account.bounces, &sums);
 }
 
 /* Replaces the accounts of the batches by what the launch reports: the counts of a batch are sums

@@ -146,8 +146,10 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->progress = reserve(from, sizeof(ics_launch_progress));
     memory->shares = reserve(from, ICS_SHARES * sizeof(ics_share));
     memory->launch = reserve(from, sizeof(ics_launch));
-    if (options->photons.count > 0) {
-        memory->photon_cells = reserve(from, ics_lane_photon_bytes(options));
+    if (ics_lane_photon_bytes(options) > 0) {
+        memory->photon_cells =
+            reserve(from, ics_lane_photon_bytes(options) +
+                              ics_large_axes_words(&options->large) * sizeof(uint32_t));
     }
     const uint64_t after_pool = from->used;
 
@@ -186,7 +188,8 @@ uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables
                                         (sizeof(ice_emission) + sizeof(uint32_t) +
                                          (options->sums != NULL ? sizeof(ics_hit_sum_step) : 0)) +
                                     start_count(options) * sizeof(uint32_t)) +
-                               (uint64_t)ICS_LANE_LAUNCHES * options->hits * sizeof(ice_arrival);
+                               (uint64_t)ICS_LANE_LAUNCHES * (options->hits * sizeof(ice_arrival) +
+                                                              ics_lane_photon_bytes(options));
     }
     return counter.used;
 }
@@ -210,6 +213,21 @@ static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, icestream_
     return ICESTREAM_OK;
 }
 
+/* Copies the edges of histograms with many bins behind the counts of all histograms. */
+static int upload_words(ics_lane *lane, icestream_error *error)
+{
+    const ics_large_axes *axes = &lane->options->large;
+    uint32_t *words = NULL;
+    ICS_TRY(ics_large_axes_create_words(axes, &words, error));
+    char *to = (char *)lane->memory.photon_cells + ics_lane_photon_bytes(lane->options);
+    cudaError_t result = cudaMemcpyAsync(to, words, ics_large_axes_words(axes) * sizeof *words,
+                                         cudaMemcpyHostToDevice, lane->compute);
+    result = result == cudaSuccess ? cudaStreamSynchronize(lane->compute) : result;
+    free(words);
+    CUDA_TRY(lane->ordinal, error, result);
+    return ICESTREAM_OK;
+}
+
 int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error)
 {
     arena from = {.block = memory};
@@ -217,7 +235,8 @@ int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "GPU %d: cannot size a compaction or sums of hits", lane->ordinal);
     }
-    return clear_memory(lane, memory, from.used, error);
+    ICS_TRY(clear_memory(lane, memory, from.used, error));
+    return lane->options->large.count > 0 ? upload_words(lane, error) : ICESTREAM_OK;
 }
 
 /* ---- staging --------------------------------------------------------------------------------- */
@@ -255,7 +274,7 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
         ics_lane_launch *launch = &lane->launches[i];
         CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->order, sizeof *launch->order));
         CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->report, sizeof *launch->report));
-        if (options->photons.count > 0) {
+        if (ics_lane_photon_bytes(options) > 0) {
             CUDA_TRY(
                 ordinal, error,
                 cudaMallocHost((void **)&launch->photon_cells, ics_lane_photon_bytes(options)));
@@ -283,6 +302,7 @@ void ics_lane_staging_destroy(ics_lane *lane)
         ics_lane_batch *batch = &lane->batches[i];
         ics_graph_arrivals_free(&batch->result.arrivals);
         free(batch->result.sums.items);
+        free(batch->result.large_cells);
         (void)cudaFreeHost(batch->steps);
         (void)cudaFreeHost(batch->emissions);
         (void)cudaFreeHost(batch->offsets);

@@ -1,6 +1,7 @@
 #include "graphs/cuda/settings.h"
 
 #include "base/error.h"
+#include "kernels/cuda/photon_counts.h"
 #include "kernels/cuda/specialise.h"
 #include "kernels/cuda/state.h"
 
@@ -240,7 +241,8 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s has no kernels",
                              ics_graph_schedule_name(options->schedule));
     }
-    const uint32_t block_max = ics_schedule_block_max(schedule, options->photons.cells);
+    const uint32_t block_max = ics_schedule_block_max(
+        schedule, ics_photon_counts_shared(&options->photons, &options->large));
     if (options->block > block_max) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "graph.block: found %u, expected at most %u for schedule %s, whose "
@@ -261,6 +263,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         .clocks = options->profile && !schedule->loops ? CLOCKS : 0,
         .busy = options->load && schedule->loops,
         .photons = options->photons,
+        .large = options->large,
         .check = options->check,
         .without_random = options->without == ICS_WITHOUT_RANDOM,
         .without_divergence = options->without == ICS_WITHOUT_DIVERGENCE,

@@ -93,6 +93,7 @@ static int compute(ics_gpu *gpu, const trial_photons *batch, uint32_t times, dou
         bool any = false;
         while (ics_gpu_take(gpu, &result)) {
             ics_graph_arrivals_free(&result.arrivals);
+            free(result.large_cells);
             ++done;
             any = true;
         }

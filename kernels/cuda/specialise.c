@@ -99,14 +99,10 @@ static void define_rows(writer *to, const ice_photon_axes *axes, bool of_segment
 static void define_photons(writer *to, const ice_photon_axes *axes)
 {
     const ice_photon_axis *first = axes->items, *end = first + axes->count;
-    bool has_ways = false;
     append(to, "#define GPU_SPECIAL_PHOTON_CELLS ", axes->cells,
            "u\n#define GPU_SPECIAL_PHOTONS(ROW)");
     define_rows(to, axes, false);
     define_rows(to, axes, true);
-    for (const ice_photon_axis *axis = first; axis < end; ++axis) {
-        has_ways = has_ways || axis->quantity != ICE_PHOTON_BOUNCES;
-    }
     if (ics_specialise_candidates(axes)) {
         append(to, "\n#define GPU_SPECIAL_CANDIDATES ", 1, "");
     }
@@ -116,7 +112,40 @@ static void define_photons(writer *to, const ice_photon_axes *axes)
                    axis->edges[i], "u");
         }
     }
-    append(to, "\n#define GPU_SPECIAL_PHOTON_WAYS ", has_ways, "\n");
+    write_text(to, "\n");
+}
+
+/* The definitions of the histograms with many bins, of which there is at least one. */
+static void define_large(writer *to, const ics_large_axes *axes)
+{
+    uint32_t cell = 0, word = 0;
+    append(to, "#define GPU_SPECIAL_LARGE_CELLS ", axes->cells,
+           "u\n#define GPU_SPECIAL_LARGE(ROW)");
+    for (const ics_large_axis *axis = axes->items; axis < axes->items + axes->count; ++axis) {
+        const ice_large_search search = axis->search;
+        const uint32_t numbers[] = {axis->quantity, search.bins,  cell,       word,
+                                    search.shift,   search.first, search.last};
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+            append(to, i == 0 ? " ROW(" : ", ", numbers[i], "u");
+        }
+        write_text(to, ")");
+        cell += search.bins + 2;
+        word += ice_large_words(search);
+    }
+    write_text(to, "\n");
+}
+
+/* Whether a histogram needs more of a photon than its bounces. */
+static bool has_ways(const ics_special_options *options)
+{
+    bool ways = false;
+    for (uint32_t i = 0; i < options->photons.count; ++i) {
+        ways = ways || options->photons.items[i].quantity != ICE_PHOTON_BOUNCES;
+    }
+    for (uint32_t i = 0; i < options->large.count; ++i) {
+        ways = ways || options->large.items[i].quantity != ICE_PHOTON_BOUNCES;
+    }
+    return ways;
 }
 
 /* The numbers that are read at every bounce, as their bits, so that no digit is lost. */
@@ -152,6 +181,12 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
 #undef OPTION
     if (options->photons.count > 0) {
         define_photons(&to, &options->photons);
+    }
+    if (options->large.count > 0) {
+        define_large(&to, &options->large);
+    }
+    if (options->photons.count > 0 || options->large.count > 0) {
+        append(&to, "#define GPU_SPECIAL_PHOTON_WAYS ", has_ways(options), "\n");
     }
     if (options->check) {
         write_text(&to, "#define ICE_CHECK\n");

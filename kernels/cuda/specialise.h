@@ -5,6 +5,7 @@
 
 #include "stages/histograms/photon_histogram.h"
 #include "stages/variants.h"
+#include "tables/large_axes.h"
 #include "tables/tables.h"
 
 #include <stddef.h>
@@ -24,7 +25,8 @@ typedef struct ics_special_options {
     bool without_random;     /* the plainest generator (stages/random.h) */
     bool without_divergence; /* the threads of a warp have copies of one photon (device/run.h) */
     bool check;              /* define ICE_CHECK, too (stages/check.h) */
-    ice_photon_axes photons; /* the histograms of photons */
+    ice_photon_axes photons; /* the histograms of photons, */
+    ics_large_axes large;    /* and those with more bins than ICE_PHOTON_BINS */
     uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */
 } ics_special_options;
 

@@ -113,6 +113,13 @@ typedef struct ics_share {
  * (bytes, at most). `cells`: of all histograms together, which is more than their edges. */
 #define ICS_PHOTON_BYTES(cells) ((ICS_LANE_BATCHES + 1) * (cells)*4u)
 
+/* Entries of the cache of a block for histograms with many bins, of 8 bytes each
+ * (kernels/cuda/device/large_counts.h). */
+#ifndef ICS_CACHE_ENTRIES /* tests of the kernels on a CPU have fewer */
+#define ICS_CACHE_ENTRIES 256u
+#endif
+#define ICS_CACHE_BYTES (8u * ICS_CACHE_ENTRIES)
+
 /* Bits of ics_launch_progress.decision. */
 #define ICS_GOES_ON  1u /* another trip follows */
 #define ICS_COMPACTS 2u /* a compaction follows first */
@@ -204,9 +211,10 @@ typedef struct ics_lane_memory {
     ics_share *shares; /* [ICS_SHARES] */
     uint32_t capacity;
     uint32_t start_count;
-    /* [ICS_LANE_BATCHES][ICS_SHARES][cells of all histograms of photons] photons that ended. The
-     * host zeroes those of a batch with the other counts of the batch. NULL: the kernels are
-     * compiled without histograms. */
+    /* Photons that ended, for each of ICS_LANE_BATCHES: [ICS_SHARES][cells of all histograms of
+     * photons], and then the cells of those with more than ICE_PHOTON_BINS bins. Behind all counts
+     * are the words of the latter (stages/histograms/large_histogram.h). The host zeroes the counts
+     * of a batch with the other ones. NULL: the kernels are compiled without histograms. */
     unsigned long long *photon_cells;
 } ics_lane_memory;
 

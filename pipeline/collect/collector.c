@@ -63,13 +63,13 @@ int ics_collector_make_histograms(ics_collector *collector, const ics_histogram_
 }
 
 void ics_collector_add_photons(ics_collector *collector, const uint64_t *cells,
-                               const icestream_step *steps, const ice_emission *emissions,
-                               size_t count)
+                               const uint64_t *large, const icestream_step *steps,
+                               const ice_emission *emissions, size_t count)
 {
     if (collector->histograms == NULL) {
         return;
     }
-    ics_hit_histograms_add_photons(collector->histograms, cells);
+    ics_hit_histograms_add_photons(collector->histograms, cells, large);
     for (size_t i = 0; i < count; ++i) {
         if (emissions[i].first_photon == 0) {
             ics_hit_histograms_add_step(collector->histograms, steps[i].photons);

@@ -35,8 +35,8 @@ int ics_collector_make_histograms(ics_collector *collector, const ics_histogram_
  * and the steps whose first photon is in the batch to those of steps. `steps`: [count], the step of
  * every emission. A collector without histograms ignores them. */
 void ics_collector_add_photons(ics_collector *collector, const uint64_t *cells,
-                               const icestream_step *steps, const ice_emission *emissions,
-                               size_t count);
+                               const uint64_t *large, const icestream_step *steps,
+                               const ice_emission *emissions, size_t count);
 /* Stores the histograms of all hits as `histograms` of the metadata of a hit file
  * (ics_hit_histograms_json). A collector that makes none stores nothing. ICESTREAM_E_MEMORY. */
 int ics_collector_put_histograms(const ics_collector *collector, json_t *metadata,

@@ -165,16 +165,19 @@ static ics_counted counted_by(const histogram *item)
     return ics_config_counted(item->axes[0].config.quantity);
 }
 
-void ics_hit_histograms_add_photons(ics_hit_histograms *histograms, const uint64_t *cells)
+void ics_hit_histograms_add_photons(ics_hit_histograms *histograms, const uint64_t *cells,
+                                    const uint64_t *large)
 {
     for (size_t i = 0; i < histograms->count; ++i) {
         const histogram *item = &histograms->items[i];
         if (counted_by(item) != ICS_COUNTED_PHOTONS) {
             continue;
         }
+        const uint64_t **next = ics_config_is_large(&item->axes[0].config) ? &large : &cells;
         for (size_t k = 0; k < item->cells; ++k) {
-            item->counts[k] += *cells++;
+            item->counts[k] += (*next)[k];
         }
+        *next += item->cells;
     }
 }
 

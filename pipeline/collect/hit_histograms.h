@@ -24,8 +24,9 @@ void ics_hit_histograms_destroy(ics_hit_histograms *histograms);
 void ics_hit_histograms_add(ics_hit_histograms *histograms, const icestream_hit *hits,
                             size_t count);
 /* Adds the counts of photons that have ended, in the cells of ics_config_photon_axes(), to the
- * histograms of photons. */
-void ics_hit_histograms_add_photons(ics_hit_histograms *histograms, const uint64_t *cells);
+ * histograms of photons. `large`: of those with more bins; NULL: there are none. */
+void ics_hit_histograms_add_photons(ics_hit_histograms *histograms, const uint64_t *cells,
+                                    const uint64_t *large);
 /* Counts a step with this number of photons in the histograms of steps. */
 void ics_hit_histograms_add_step(ics_hit_histograms *histograms, uint32_t photons);
 /* Moves the counts of histograms with the same configurations here; those of `from` are 0

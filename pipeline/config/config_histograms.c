@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "pipeline/config/config_fields.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,13 +61,15 @@ double ics_config_histogram_cells(const icestream_config *config)
     return all;
 }
 
+static ics_bin_edges edges_of(const ics_histogram_axis *axis)
+{
+    return (ics_bin_edges){axis->from, axis->to, axis->bins, axis->is_log};
+}
+
 double ics_config_histogram_edge(const ics_histogram_axis *axis, uint32_t bin)
 {
-    if (bin == 0 || bin == axis->bins) {
-        return bin == 0 ? axis->from : axis->to;
-    }
-    return axis->is_log ? (float)(axis->from * pow(axis->to / axis->from, bin / (double)axis->bins))
-                        : axis->from + (axis->to - axis->from) * bin / axis->bins;
+    const ics_bin_edges edges = edges_of(axis);
+    return ics_bin_edge(&edges, bin);
 }
 
 /* Returns how many histograms count this. */
@@ -93,44 +94,40 @@ static bool has_candidates(const icestream_config *config)
 
 /* ---- photons --------------------------------------------------------------------------------- */
 
-/* Returns the least word of a whole number that is not below an edge. */
-static uint32_t whole_edge(double edge)
+bool ics_config_is_large(const ics_histogram_axis *axis)
 {
-    const double least = ceil(edge);
-    return least <= 0.0 ? 0 : least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
+    return counted_of[axis->quantity] == ICS_COUNTED_PHOTONS && axis->bins > ICE_PHOTON_BINS;
 }
 
-/* The same for a float from 0 up, whose word has its bits. */
-static uint32_t float_edge(double edge)
+static void add_axis(const ics_histogram_axis *from, ice_photon_quantity quantity,
+                     ice_photon_axes *out)
 {
-    float least = edge > 0.0 ? (float)edge : 0.0f;
-    uint32_t word;
-    if (least < edge) {
-        least = nextafterf(least, INFINITY);
+    ice_photon_axis *axis = &out->items[out->count++];
+    axis->quantity = quantity;
+    axis->bins = from->bins;
+    out->cells += axis->bins + 2;
+    for (uint32_t k = 0; k <= axis->bins; ++k) {
+        axis->edges[k] = ics_bin_edge_word(quantity, ics_config_histogram_edge(from, k));
     }
-    memcpy(&word, &least, sizeof word);
-    return word;
 }
 
-#define PHOTON_WHOLE(constant, name, unit, whole) whole,
-static const bool is_whole[] = {ICE_PHOTON_QUANTITIES(PHOTON_WHOLE)};
-
-void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out)
+void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out,
+                            ics_large_axes *large)
 {
     *out = (ice_photon_axes){.count = 0};
+    *large = (ics_large_axes){.count = 0};
     for (size_t i = 0; i < config->sink.histogram_count; ++i) {
         const ics_histogram_axis *from = &config->sink.histograms[i].axes[0];
         if (counted_of[from->quantity] != ICS_COUNTED_PHOTONS ||
-            out->count == ICE_PHOTON_HISTOGRAMS) {
+            out->count + large->count == ICE_PHOTON_HISTOGRAMS) {
             continue;
         }
-        ice_photon_axis *axis = &out->items[out->count++];
-        axis->quantity = (uint32_t)(from->quantity - ICS_PHOTON_BOUNCES);
-        axis->bins = from->bins;
-        out->cells += axis->bins + 2;
-        for (uint32_t k = 0; k <= axis->bins; ++k) {
-            const double edge = ics_config_histogram_edge(from, k);
-            axis->edges[k] = is_whole[axis->quantity] ? whole_edge(edge) : float_edge(edge);
+        const ice_photon_quantity quantity =
+            (ice_photon_quantity)(from->quantity - ICS_PHOTON_BOUNCES);
+        if (ics_config_is_large(from)) {
+            ics_large_axes_add(large, quantity, edges_of(from));
+        } else {
+            add_axis(from, quantity, out);
         }
     }
 }
@@ -261,10 +258,13 @@ static int check_counted(const ics_yaml_node *node, const ics_histogram_config *
                                   : counted == ICS_COUNTED_STEPS      ? "steps"
                                                                       : "photons");
         }
-        if (counted == ICS_COUNTED_PHOTONS && axis->bins > ICE_PHOTON_BINS) {
+        const bool of_segments = axis->quantity >= ICS_PHOTON_LAYERS;
+        const uint32_t most = of_segments ? ICE_PHOTON_BINS : ICE_LARGE_BINS;
+        if (counted == ICS_COUNTED_PHOTONS && axis->bins > most) {
             return ics_yaml_error(error, node,
-                                  "sink.histograms: axis %s: found %u bins, expected at most %u",
-                                  names[axis->quantity], axis->bins, ICE_PHOTON_BINS);
+                                  "sink.histograms: axis %s: found %u bins, expected at most %u%s",
+                                  names[axis->quantity], axis->bins, most,
+                                  of_segments ? ", because it counts segments of photons" : "");
         }
     }
     return ICESTREAM_OK;

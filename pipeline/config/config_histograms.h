@@ -3,6 +3,7 @@
 #define ICS_CONFIG_CONFIG_HISTOGRAMS_H
 
 #include "pipeline/config/config.h"
+#include "tables/large_axes.h"
 
 /* Bins of all histograms of a configuration, with their under- and overflow. A hit file in work
  * needs 8 bytes for each of them. */
@@ -16,14 +17,17 @@ const char *ics_config_quantity_unit(ics_quantity quantity);
 typedef enum ics_counted { ICS_COUNTED_HITS, ICS_COUNTED_STEPS, ICS_COUNTED_PHOTONS } ics_counted;
 ics_counted ics_config_counted(ics_quantity quantity);
 
-/* Returns the lower edge of a bin, numbered from 0; of `bins` the upper edge of the last one. Edges
- * of a logarithmic axis are rounded to 24 bits, so that every library of mathematics gives the same
- * ones. */
+/* Returns the edge of a bin, as ics_bin_edge(). */
 double ics_config_histogram_edge(const ics_histogram_axis *axis, uint32_t bin);
 
-/* Sets *out to the bins of all histograms of photons, in the order of the configuration. An edge
- * becomes the first word that is not below it (stages/histograms/photon_histogram.h). */
-void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out);
+/* Whether a histogram of this axis is one of photons with more bins than ICE_PHOTON_BINS. */
+bool ics_config_is_large(const ics_histogram_axis *axis);
+
+/* Sets *out to the bins of all histograms of photons but those in *large, which have more bins than
+ * ICE_PHOTON_BINS. Both are in the order of the configuration. An edge becomes the first word that
+ * is not below it (stages/histograms/photon_histogram.h). */
+void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out,
+                            ics_large_axes *large);
 
 /* Looks for faults of all histograms together. Writes what is wrong into `text`, and returns the
  * other key that it is about; NULL: nothing is wrong. */

@@ -85,8 +85,26 @@ void ics_batch_clear_results(ics_batch *batch)
     batch->account = (icestream_account){0};
     batch->ended = (ice_account){0};
     memset(batch->photon_cells, 0, sizeof batch->photon_cells);
+    free(batch->large_cells);
+    batch->large_cells = NULL;
     batch->maths = ICS_MATHS_NONE;
     batch->seconds = 0.0;
+}
+
+int ics_batch_add_photons(ics_batch *batch, const ics_graph *graph, const ics_large_axes *large)
+{
+    const uint64_t *cells = ics_graph_photon_cells(graph);
+    const uint64_t *large_cells = ics_graph_large_cells(graph);
+    for (uint32_t i = 0; i < ICE_PHOTON_CELLS; ++i) {
+        batch->photon_cells[i] += cells[i];
+    }
+    if (batch->large_cells == NULL) {
+        ICS_TRY(ics_large_axes_create_cells(large, &batch->large_cells, NULL));
+    }
+    for (uint32_t i = 0; i < large->cells; ++i) {
+        batch->large_cells[i] += large_cells[i];
+    }
+    return ICESTREAM_OK;
 }
 
 void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure)

@@ -65,6 +65,7 @@ typedef struct ics_batch {
     size_t hit_count;
     icestream_account account;
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* histograms of its photons, if there are any */
+    uint64_t *large_cells;                   /* those with more bins; NULL: there are none */
     ics_light_levels light;                  /* where its photons were made */
     ics_maths_used maths;
     double seconds;       /* time that one thread of the host computed (s) */
@@ -89,6 +90,9 @@ uint64_t ics_batch_choose_photons(const ics_batch_limits *limits, uint64_t confi
 void ics_batch_reset(ics_batch *batch, const ics_batch_limits *limits, uint64_t photons);
 /* Removes all results of a device, so that the batch can be computed again. */
 void ics_batch_clear_results(ics_batch *batch);
+/* Adds the histograms of the photons of the last run of a graph, which has these histograms with
+ * many bins. ICESTREAM_E_MEMORY. */
+int ics_batch_add_photons(ics_batch *batch, const ics_graph *graph, const ics_large_axes *large);
 /* Sets the error of a batch that was not computed to a copy of `failure`, which no other thread
  * changes during this call. */
 void ics_batch_fail(ics_batch *batch, const ics_error_kept *failure);

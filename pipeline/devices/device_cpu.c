@@ -65,6 +65,7 @@ struct cpu_device {
     ics_post finished;
     ics_workers *workers;
     uint32_t threads;
+    ics_large_axes large;           /* histograms of photons with many bins */
     const char *custom[ICS_STAGES]; /* the user's stage headers; NULL: none */
     compute_thread *compute;        /* [threads] */
     void **states;                  /* [threads], pointers to them */
@@ -111,6 +112,17 @@ static int compute(compute_thread *thread, const icestream_step *steps,
     return result;
 }
 
+/* Adds the histograms of the photons that a thread has computed to those of their batch. `why` is
+ * filled after an error. */
+static int add_photons(const compute_thread *thread, ics_batch *batch, icestream_error *why)
+{
+    const int result = ics_batch_add_photons(batch, thread->graph, &thread->cpu->large);
+    if (result != ICESTREAM_OK) {
+        explain(thread, result, batch->count, why);
+    }
+    return result;
+}
+
 /* Posts a finished batch. A job does this itself, and the workers post nothing, because a job is
  * not always a batch, and a cut_job may be used again before the workers would post it. */
 static void post_batch(const cpu_device *cpu, ics_batch *batch)
@@ -132,10 +144,9 @@ static void compute_batch(ics_job *job, void *thread_state)
     ice_account account = {0};
     icestream_error why;
     if (compute(thread, batch->steps, batch->emissions, batch->count, &account, &why) ==
-        ICESTREAM_OK) {
+            ICESTREAM_OK &&
+        add_photons(thread, batch, &why) == ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
-        memcpy(batch->photon_cells, ics_graph_photon_cells(thread->graph),
-               sizeof batch->photon_cells);
         ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
         ics_error_keep(&batch->error, &why);
@@ -209,6 +220,9 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
             explain(thread, result, cut->batch->count, why);
         }
     }
+    if (result == ICESTREAM_OK) { /* the owner of the batch waits */
+        (void)add_photons(thread, cut->batch, why);
+    }
     if (cut->why.status == ICESTREAM_OK) {
         cut->why = *why;
     }
@@ -220,9 +234,6 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
     sum->stopped += account->stopped;
     sum->hits += account->hits;
     sum->bounces += account->bounces;
-    for (uint32_t i = 0; i < ICE_PHOTON_CELLS; ++i) { /* the owner of the batch waits */
-        cut->batch->photon_cells[i] += ics_graph_photon_cells(thread->graph)[i];
-    }
     pthread_mutex_unlock(&cut->lock);
 }
 
@@ -369,8 +380,10 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .table = options->table != NULL ? &options->table->stage : NULL,
                                .fills_table_alone = cpu->threads == 1,
                                .photons = options->graph.photons,
+                               .large = options->graph.large,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
+    cpu->large = options->graph.large;
     memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);
     for (uint32_t i = 0; i < cpu->threads; ++i) {
         ICS_TRY(ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, error));

@@ -92,7 +92,7 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
         options.custom[i] = config->stages.custom[i];
     }
     find_variants(config, &options.variants, found);
-    ics_config_photon_axes(config, &options.photons);
+    ics_config_photon_axes(config, &options.photons, &options.large);
     return options;
 }
 

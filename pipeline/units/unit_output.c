@@ -38,8 +38,8 @@ void ics_unit_store(ics_job *job, void *thread_state)
         ics_unit_save_batch(unit, batch);
         const ics_photon_interval photons = {batch->first_photon,
                                              batch->first_photon + batch->photons};
-        ics_collector_add_photons(unit->work->collector, batch->photon_cells, batch->steps,
-                                  batch->emissions, batch->count);
+        ics_collector_add_photons(unit->work->collector, batch->photon_cells, batch->large_cells,
+                                  batch->steps, batch->emissions, batch->count);
         ics_collector_add_batch(unit->work->collector, batch->hits, batch->hit_count, photons,
                                 &error);
         batch->hits = NULL;

@@ -321,21 +321,26 @@ def histogram_cases():
     )
     bounces = "{name: bounces, from: 0, to: 64, bins: 64}"
     histogram("bounces together with hits", "[[%s, %s]]" % (bounces, axis), ["found axis bounces among 2 axes, expected it alone, because it counts photons"])
-    histogram("many bins of bounces", "[{name: bounces, from: 0, to: 65, bins: 65}]", ["axis bounces: found 65 bins, expected at most 64"])
+    histogram("many bins of bounces", "[{name: bounces, from: 0, to: 65537, bins: 65537}]", ["axis bounces: found 65537 bins, expected at most 65536"])
     path = "{name: path, from: 0, to: 64, bins: 64}"
-    delay = "{name: delay, from: 1, to: 64, bins: 70, scale: log}"
+    delay = "{name: delay, from: 1, to: 64, bins: 70000, scale: log}"
     steps = "{name: photons, from: 0, to: 64, bins: 64}"
     histogram("path by delay", "[[%s, %s]]" % (path, delay), ["found axis path among 2 axes, expected it alone, because it counts photons"])
     layers = "{name: layers, from: 1, to: 9, bins: 8}"
     histogram("layers by bounces", "[[%s, %s]]" % (layers, bounces), ["found axis layers among 2 axes, expected it alone, because it counts segments of photons"])
-    histogram("many bins of layers", "[{name: layers, from: 1, to: 66, bins: 65}]", ["axis layers: found 65 bins, expected at most 64"])
+    histogram("many bins of layers", "[{name: layers, from: 1, to: 66, bins: 65}]", ["axis layers: found 65 bins, expected at most 64, because it counts segments of photons"])
     histogram("candidates by layers", "[[{name: candidates, from: 0, to: 9, bins: 9}, %s]]" % layers, ["found axis candidates among 2 axes, expected it alone, because it counts segments of photons"])
     histogram("layers with checkpoints", "[%s]" % layers, ["which checkpoints do not hold; expected sink.checkpoint: off"])
     histogram("steps together with hits", "[[%s, %s]]" % (axis, steps), ["found axis photons among 2 axes, expected it alone, because it counts steps"])
-    histogram("many bins of delay", "[%s]" % delay, ["axis delay: found 70 bins, expected at most 64"])
+    histogram("many bins of delay", "[%s]" % delay, ["axis delay: found 70000 bins, expected at most 65536"])
     histogram(
         "five histograms of photons",
         "[%s]" % ", ".join([bounces, path] * 2 + [bounces]),
+        ["found 5 histograms of photons, expected at most 4"],
+    )
+    histogram(
+        "five histograms of photons with few and many bins",
+        "[%s]" % ", ".join([bounces, path.replace("bins: 64", "bins: 640")] * 2 + [layers]),
         ["found 5 histograms of photons, expected at most 4"],
     )
     histogram("bounces with checkpoints", "[%s]" % bounces, ["which checkpoints do not hold; expected sink.checkpoint: off"])

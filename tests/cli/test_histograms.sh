@@ -84,16 +84,39 @@ sink:
     - {name: photons, from: 10000, to: 10001, bins: 1}
     - {name: time, from: 0, to: 5000, bins: 10}
 END
+cat >many-bins.yaml <<'END'
+workload: {steps: 31, photons_per_step: 10000}
+sink:
+  checkpoint: off
+  histograms:
+    - {name: path, from: 0, to: 500, bins: 65536}
+    - {name: path, from: 0, to: 500, bins: 64}
+    - {name: bounces, from: 0, to: 1000, bins: 1000}
+    - {name: delay, from: 1, to: 2000, bins: 5000, scale: log}
+END
 for schedule in wavefront monolithic; do
     for threads in 1 2; do
-        expect 0 "$ICESTREAM" run -q photons.yaml --threads $threads --set graph.schedule=$schedule \
-            --set graph.batch=$((7000 * threads)) --set sink.directory=$schedule$threads
-        same wavefront1/photons.hits.npy $schedule$threads/photons.hits.npy
+        for name in photons many-bins; do
+            expect 0 "$ICESTREAM" run -q $name.yaml --threads $threads --set graph.schedule=$schedule \
+                --set graph.batch=$((7000 * threads)) --set sink.directory=$schedule$threads
+            same wavefront1/$name.hits.npy $schedule$threads/$name.hits.npy
+        done
     done
 done
+# Of a batch that is divided among threads, too. 1024 of the many bins of paths are one of the few bins.
+expect 0 "$ICESTREAM" run -q many-bins.yaml --threads 2 --set sink.directory=divided
+same wavefront1/many-bins.hits.npy divided/many-bins.hits.npy
+python3 - wavefront1/many-bins.hits.npy <<'END' || fail "the sums of many bins are not the few bins"
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+offset, length = struct.unpack("<QQ", data[-32:-16])
+many, few = [h["storage"]["values"] for h in json.loads(data[offset : offset + length])["histograms"]][:2]
+sums = [sum(many[1 + 1024 * i : 1025 + 1024 * i]) for i in range(64)]
+sys.exit([many[0], *sums, many[-1]] != few or sum(many) != 310000 or len(set(few)) < 30)
+END
 expect 0 "$ICESTREAM" run -q photons.yaml --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 \
     --set sink.directory=volume-photons
-counts wavefront1/photons.hits.npy volume-photons/run-*.hits.npy
+counts wavefront1/photons.hits.npy wavefront1/many-bins.hits.npy volume-photons/run-*.hits.npy
 expect 0 "$ICESTREAM" info --json wavefront1/photons.hits.npy
 tr -d ' \n' <out | grep -q '"values":\[0,31,0\]' || fail "the histogram of steps has not all 31 steps in its bin"
 

@@ -183,11 +183,17 @@ START_TEST(test_edges_of_photons)
     ics_histogram_config histograms[] = {one_axis(ICS_PHOTON_BOUNCES, 0.5, 10.0, 3, true),
                                          one_axis(ICS_HIT_TIME, 0.0, 1.0, 100, false),
                                          one_axis(ICS_PHOTON_PATH, -0.1, 0.5, 6, false),
-                                         one_axis(ICS_PHOTON_DELAY, 1e-3, 1e18, 64, true)};
-    icestream_config config = {.sink = {.histograms = histograms, .histogram_count = 4}};
+                                         one_axis(ICS_PHOTON_DELAY, 1e-3, 1e18, 64, true),
+                                         one_axis(ICS_PHOTON_DELAY, 0.0, 1e3, 65, false)};
+    icestream_config config = {.sink = {.histograms = histograms, .histogram_count = 5}};
     ice_photon_axes axes;
-    ics_config_photon_axes(&config, &axes);
+    ics_large_axes large;
+    ics_config_photon_axes(&config, &axes, &large);
     ck_assert_uint_eq(axes.count, 3);
+    ck_assert_uint_eq(large.count, 1);
+    ck_assert_uint_eq(large.cells, 67);
+    ck_assert_uint_eq(large.items[0].quantity, ICE_PHOTON_DELAY);
+    ck_assert_uint_eq(large.items[0].search.last, 0x447a0000); /* 1000.0f */
     ck_assert_uint_eq(axes.cells, 5 + 8 + 66);
     const uint32_t bounces[] = {1, 2, 4, 10}; /* 0.5, 1.36, 3.68, 10 */
     ck_assert_mem_eq(axes.items[0].edges, bounces, sizeof bounces);
@@ -205,6 +211,38 @@ START_TEST(test_edges_of_photons)
 }
 END_TEST
 
+/* Counts of histograms with many bins come in an array for them. */
+START_TEST(test_many_bins_of_photons)
+{
+    enum { MANY = ICE_PHOTON_BINS + 1 };
+    const ics_histogram_config configs[] = {one_axis(ICS_PHOTON_PATH, 0.0, 1.0, MANY, false),
+                                            one_axis(ICS_PHOTON_DELAY, 0.0, 1.0, 1, false),
+                                            one_axis(ICS_PHOTON_BOUNCES, 0.0, 65.0, MANY, false)};
+    static const uint64_t cells[] = {1, 20, 300};
+    uint64_t large[2 * (MANY + 2)];
+    for (uint32_t i = 0; i < COUNT(large); ++i) {
+        large[i] = 1000 + i;
+    }
+    ics_hit_histograms *histograms = NULL;
+    ck_assert_int_eq(ics_hit_histograms_create(configs, 3, &histograms, NULL), ICESTREAM_OK);
+    ics_hit_histograms_add_photons(histograms, cells, large);
+    ics_hit_histograms_add_photons(histograms, cells, large);
+    json_t *all = ics_hit_histograms_json(histograms);
+    for (size_t i = 0; i < COUNT(configs); ++i) {
+        const json_t *storage = json_object_get(json_array_get(all, i), "storage");
+        const json_t *values = json_object_get(storage, "values");
+        ck_assert_uint_eq(json_array_size(values), configs[i].axes[0].bins + 2);
+        for (size_t k = 0; k < json_array_size(values); ++k) {
+            const uint64_t expected = i == 1 ? cells[k] : large[i / 2 * (MANY + 2) + k];
+            ck_assert_int_eq(json_integer_value(json_array_get(values, k)),
+                             (json_int_t)(2 * expected));
+        }
+    }
+    json_decref(all);
+    ics_hit_histograms_destroy(histograms);
+}
+END_TEST
+
 /* Each histogram counts its own: hits, photons or steps. */
 START_TEST(test_photons_and_steps)
 {
@@ -217,8 +255,8 @@ START_TEST(test_photons_and_steps)
     const icestream_hit hit = {.t = 0.5};
     ics_hit_histograms *histograms = NULL;
     ck_assert_int_eq(ics_hit_histograms_create(configs, 4, &histograms, NULL), ICESTREAM_OK);
-    ics_hit_histograms_add_photons(histograms, cells);
-    ics_hit_histograms_add_photons(histograms, cells);
+    ics_hit_histograms_add_photons(histograms, cells, NULL);
+    ics_hit_histograms_add_photons(histograms, cells, NULL);
     ics_hit_histograms_add(histograms, &hit, 1);
     static const uint32_t steps[] = {9, 10, 19, 20, 30};
     for (size_t i = 0; i < COUNT(steps); ++i) {
@@ -247,6 +285,7 @@ ICS_TEST_MAIN("hit_histograms")
     tcase_add_test(tests, test_two_axes_and_a_sum);
     tcase_add_test(tests, test_order_does_not_matter);
     tcase_add_test(tests, test_edges_of_photons);
+    tcase_add_test(tests, test_many_bins_of_photons);
     tcase_add_test(tests, test_photons_and_steps);
     suite_add_tcase(suite, tests);
 }

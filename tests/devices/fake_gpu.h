@@ -219,6 +219,7 @@ static void free_batches(fake_batch *batch)
         fake_batch *next = batch->next;
         ics_graph_arrivals_free(&batch->result.arrivals);
         free(batch->result.sums.items);
+        free(batch->result.large_cells);
         free(batch->emissions);
         free(batch->steps);
         free(batch);

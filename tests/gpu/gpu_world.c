@@ -166,6 +166,10 @@ static void finish(ics_gpu_result *result, const gpu_load *load, ice_account *ac
     for (uint32_t i = 0; load->photon_cells != NULL && i < ICE_PHOTON_CELLS; ++i) {
         load->photon_cells[i] += result->photon_cells[i];
     }
+    for (uint32_t i = 0; load->large_cells != NULL && i < load->large_count; ++i) {
+        load->large_cells[i] += result->large_cells[i];
+    }
+    free(result->large_cells);
     take(user, &result->arrivals);
     ics_graph_arrivals_free(&result->arrivals);
     free(done);

@@ -44,6 +44,8 @@ typedef struct gpu_load {
         in_flight; /* most batches on the GPU at the same time; 0: as many as the GPU accepts */
     uint64_t *photon_cells; /* [ICE_PHOTON_CELLS], to which the histograms of photons are added;
                                NULL: to nothing */
+    uint64_t *large_cells;  /* [large_count], the same of those with more bins */
+    uint32_t large_count;
 } gpu_load;
 
 /* Computes all photons of the light. `take` gets the arrivals of every batch, in no order; the

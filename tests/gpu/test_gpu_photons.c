@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PHOTONS = 30000, LEAST = 2000, WAYS = 2 };
+enum { PHOTONS = 30000, LEAST = 2000 };
+
+/* Which histograms the kernels have: bounces alone; all of `axes`, with little room for hits, in
+ * many batches; many bins alone; few and many bins, in many batches. */
+typedef enum way { ONE, ALL, MANY_BINS, BOTH_KINDS, WAYS } way;
 
 /* Bins of equal width from 0 on. */
 static const struct {
@@ -45,13 +49,33 @@ static ice_photon_axes make_axes(uint32_t count)
     return made;
 }
 
+/* Those with many bins: bounces, one a bin; paths; delays in a logarithm. */
+enum { BOUNCES = 500, LENGTHS = ICE_LARGE_BINS, DELAYS = 5000 };
+enum { LARGE_CELLS = BOUNCES + LENGTHS + DELAYS + 6 };
+
+static ics_large_axes make_large(void)
+{
+    ics_large_axes made = {.count = 0};
+    ics_large_axes_add(&made, ICE_PHOTON_BOUNCES, (ics_bin_edges){0.0, BOUNCES, BOUNCES, false});
+    ics_large_axes_add(&made, ICE_PHOTON_PATH, (ics_bin_edges){0.0, 640.0, LENGTHS, false});
+    ics_large_axes_add(&made, ICE_PHOTON_DELAY, (ics_bin_edges){0.1, 1e4, DELAYS, true});
+    ck_assert_uint_eq(made.cells, LARGE_CELLS);
+    return made;
+}
+
+/* The counts of all photons. */
+typedef struct counted {
+    uint64_t cells[ICE_PHOTON_CELLS], large[LARGE_CELLS];
+} counted;
+
 /* Counts the light with schedule monolithic of the CPU, on one thread. */
-static void count_on_cpu(const stage_world *world, const gpu_load *load, uint64_t *cells)
+static void count_on_cpu(const stage_world *world, const gpu_load *load, counted *out)
 {
     const ics_graph_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC,
                                        .variants = world_variants(),
                                        .instruction_set = "auto",
-                                       .photons = make_axes(AXES)};
+                                       .photons = make_axes(AXES),
+                                       .large = make_large()};
     ics_graph *graph = NULL;
     ics_arrivals arrivals = {0};
     ice_account account = {0};
@@ -59,7 +83,8 @@ static void count_on_cpu(const stage_world *world, const gpu_load *load, uint64_
     ck_assert_int_eq(
         ics_graph_run(graph, load->emissions, (uint32_t)load->count, &arrivals, &account),
         ICESTREAM_OK);
-    memcpy(cells, ics_graph_photon_cells(graph), ICE_PHOTON_CELLS * sizeof *cells);
+    memcpy(out->cells, ics_graph_photon_cells(graph), sizeof out->cells);
+    memcpy(out->large, ics_graph_large_cells(graph), sizeof out->large);
     ics_graph_arrivals_free(&arrivals);
     ics_graph_destroy(graph);
 }
@@ -80,21 +105,48 @@ static void expect_all_photons(const uint64_t *cells, uint32_t count, const ice_
     }
 }
 
-static void count_on_gpu(const stage_world *world, ics_gpu_options options, gpu_load load,
-                         const world_result *expected, const uint64_t *expected_cells)
+/* The same of those with many bins. */
+static void expect_all_in_large(const uint64_t *cells, const ics_large_axes *large,
+                                const ice_account *account, const char *name)
 {
-    uint64_t cells[ICE_PHOTON_CELLS] = {0};
-    char name[128];
-    snprintf(name, sizeof name, "%s, %s, %u histograms", ics_graph_schedule_name(options.schedule),
-             gpu_math_name(options.math), options.photons.count);
-    load.photon_cells = cells;
-    world_result result = gpu_run(world, &options, &load);
-    expect_all_photons(cells, options.photons.count, &result.account, name);
-    for (uint32_t i = 0; options.math == ICS_MATH_PORTABLE && i < options.photons.cells; ++i) {
-        ck_assert_msg(cells[i] == expected_cells[i], "%s: cell %u: found %llu, expected %llu", name,
-                      i, (unsigned long long)cells[i], (unsigned long long)expected_cells[i]);
+    for (uint32_t i = 0; i < large->count; ++i) {
+        uint64_t found = 0;
+        for (uint32_t k = 0; k < large->items[i].search.bins + 2; ++k) {
+            found += *cells++;
+        }
+        ck_assert_msg(found == account->created,
+                      "%s: many bins, %u: found %llu in all, expected %llu", name, i,
+                      (unsigned long long)found, (unsigned long long)account->created);
     }
+}
+
+static void expect_same_cells(const uint64_t *cells, const uint64_t *expected, uint32_t count,
+                              const char *name)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert_msg(cells[i] == expected[i], "%s: cell %u of %u: found %llu, expected %llu", name,
+                      i, count, (unsigned long long)cells[i], (unsigned long long)expected[i]);
+    }
+}
+
+static void count_on_gpu(const stage_world *world, ics_gpu_options options, gpu_load load,
+                         const world_result *expected, const counted *expected_cells)
+{
+    static counted found;
+    char name[128];
+    snprintf(name, sizeof name, "%s, %s, %u histograms, %u with many bins",
+             ics_graph_schedule_name(options.schedule), gpu_math_name(options.math),
+             options.photons.count, options.large.count);
+    memset(&found, 0, sizeof found);
+    load.photon_cells = found.cells;
+    load.large_cells = options.large.count > 0 ? found.large : NULL;
+    load.large_count = options.large.cells;
+    world_result result = gpu_run(world, &options, &load);
+    expect_all_photons(found.cells, options.photons.count, &result.account, name);
+    expect_all_in_large(found.large, &options.large, &result.account, name);
     if (options.math == ICS_MATH_PORTABLE) {
+        expect_same_cells(found.cells, expected_cells->cells, options.photons.cells, name);
+        expect_same_cells(found.large, expected_cells->large, options.large.cells, name);
         gpu_expect_same(&result, expected, name);
     }
     world_result_free(&result);
@@ -112,22 +164,23 @@ START_TEST(photons_count_where_the_cpu_counts_them)
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
     load.emissions = emissions;
-    uint64_t cells[ICE_PHOTON_CELLS];
-    count_on_cpu(&world, &load, cells);
+    static counted cells;
+    count_on_cpu(&world, &load, &cells);
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
         ics_gpu_options options = gpu_options(gpu_schedules[i], math);
         world_result expected = gpu_cpu_run(&world, &options, emissions, load.count);
-        expect_all_photons(cells, AXES, &expected.account, "cpu");
-        for (int way = 0; way < WAYS; ++way) {
-            options.photons = make_axes(1); /* bounces alone */
-            if (way == 1) {                 /* little room for hits, in many batches */
-                options.photons = make_axes(AXES);
-                options.hits = 64;
-                load.batch_photons = 3000;
-            }
-            count_on_gpu(&world, options, load, &expected, cells);
+        const ics_large_axes large = make_large(), none = {.count = 0};
+        const uint32_t hits = options.hits;
+        expect_all_photons(cells.cells, AXES, &expected.account, "cpu");
+        expect_all_in_large(cells.large, &large, &expected.account, "cpu");
+        for (way which = ONE; which < WAYS; ++which) {
+            const bool in_many_batches = which == ALL || which == BOTH_KINDS;
+            options.photons = make_axes(which == ALL ? AXES : which == MANY_BINS ? 0 : 1);
+            options.large = which >= MANY_BINS ? large : none;
+            options.hits = in_many_batches ? 64 : hits;
+            load.batch_photons = in_many_batches ? 3000 : 0;
+            count_on_gpu(&world, options, load, &expected, &cells);
         }
-        load.batch_photons = 0;
         world_result_free(&expected);
     }
     printf("%s, %s: the counts of all schedules\n", gpu_place_name(place), gpu_math_name(math));

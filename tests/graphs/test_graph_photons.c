@@ -15,8 +15,12 @@
 
 enum { ALL_CELLS = ICE_PHOTON_BINS + 2 };
 
+/* Histograms with many bins: bounces from 0 on, one a bin; paths; and delays in a logarithm. */
+enum { LARGE_BOUNCES = 100, LARGE_PATHS = 5000, LARGE_DELAYS = 20000 };
+enum { LARGE_CELLS = LARGE_BOUNCES + LARGE_PATHS + LARGE_DELAYS + 6 };
+
 typedef struct counted {
-    uint64_t cells[ICE_PHOTON_CELLS];
+    uint64_t cells[ICE_PHOTON_CELLS], large[LARGE_CELLS];
     ice_account account;
 } counted;
 
@@ -47,6 +51,17 @@ static ice_photon_axes axes_of_all(void)
     return axes;
 }
 
+static ics_large_axes large_axes(void)
+{
+    ics_large_axes axes = {.count = 0};
+    ics_large_axes_add(&axes, ICE_PHOTON_BOUNCES,
+                       (ics_bin_edges){0.0, LARGE_BOUNCES, LARGE_BOUNCES, false});
+    ics_large_axes_add(&axes, ICE_PHOTON_PATH, (ics_bin_edges){0.0, 640.0, LARGE_PATHS, false});
+    ics_large_axes_add(&axes, ICE_PHOTON_DELAY, (ics_bin_edges){0.1, 1e4, LARGE_DELAYS, true});
+    ck_assert_uint_eq(axes.cells, LARGE_CELLS);
+    return axes;
+}
+
 /* Runs a graph once for each of `pieces` equal parts of the emissions, and adds its histograms.
  */
 static counted count_photons(const stage_world *world, ics_graph_options options,
@@ -64,6 +79,9 @@ static counted count_photons(const stage_world *world, ics_graph_options options
             ICESTREAM_OK);
         for (uint32_t k = 0; k < ICE_PHOTON_CELLS; ++k) {
             result.cells[k] += ics_graph_photon_cells(graph)[k];
+        }
+        for (uint32_t k = 0; k < options.large.cells; ++k) {
+            result.large[k] += ics_graph_large_cells(graph)[k];
         }
     }
     ics_graph_arrivals_free(&arrivals);
@@ -138,6 +156,26 @@ static void expect_all_photons(const counted *found)
     ck_assert_uint_eq(bounces, found->account.bounces);
 }
 
+/* Those with many bins have all photons, too; the first of them has the counts of the histogram
+ * with few bins, and the others have their photons in many bins. */
+static void expect_all_in_large(const counted *found)
+{
+    static const uint32_t bins[] = {LARGE_BOUNCES, LARGE_PATHS, LARGE_DELAYS};
+    const uint64_t *cells = found->large;
+    for (size_t i = 0; i < COUNT(bins); ++i) {
+        uint64_t photons = 0;
+        uint32_t used = 0;
+        for (uint32_t k = 0; k < bins[i] + 2; ++k) {
+            photons += cells[k];
+            used += cells[k] > 0;
+        }
+        ck_assert_uint_eq(photons, found->account.created);
+        ck_assert_uint_gt(used, i == 0 ? 50 : 500);
+        cells += bins[i] + 2;
+    }
+    ck_assert_mem_eq(found->large, found->cells, 62 * sizeof *found->cells); /* to 60 bounces */
+}
+
 /* Photons end in all ways: absorbed, at a module, outside, dropped because they reach no module,
  * and after 60 bounces. */
 START_TEST(every_way_to_compute_counts_the_same)
@@ -152,8 +190,10 @@ START_TEST(every_way_to_compute_counts_the_same)
     graph_make_steps(emissions);
     ics_graph_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC,
                                  .instruction_set = "baseline",
-                                 .photons = axes_of_all()};
+                                 .photons = axes_of_all(),
+                                 .large = large_axes()};
     const counted expected = count_photons(&world, options, emissions, GRAPH_STEPS, 1);
+    expect_all_in_large(&expected);
     graph_expect_closed(&expected.account, graph_photons(emissions, GRAPH_STEPS));
     expect_all_photons(&expected);
     ck_assert_uint_gt(expected.account.stopped, 0);
@@ -248,6 +288,27 @@ START_TEST(no_histogram_counts_nothing)
         ck_assert_uint_eq(without.cells[k], 0);
     }
     stage_world_destroy(&world);
+}
+END_TEST
+
+/* A graph that has only histograms with many bins counts the same in them. */
+START_TEST(many_bins_need_no_others)
+{
+    const stage_world world = graph_world(false);
+    ice_emission emissions[GRAPH_STEPS];
+    graph_make_steps(emissions);
+    for (int wave = 0; wave < 2; ++wave) {
+        ics_graph_options options = {.schedule =
+                                         wave ? ICS_SCHEDULE_WAVEFRONT : ICS_SCHEDULE_MONOLITHIC,
+                                     .instruction_set = "auto",
+                                     .large = large_axes()};
+        counted alone = count_photons(&world, options, emissions, GRAPH_STEPS, 2);
+        options.photons = axes_of_all();
+        const counted both = count_photons(&world, options, emissions, GRAPH_STEPS, 1);
+        ck_assert_mem_eq(alone.large, both.large, sizeof both.large);
+        ck_assert(!memcmp(&alone.account, &both.account, sizeof both.account));
+    }
+    stage_world_destroy((stage_world *)&world);
 }
 END_TEST
 
@@ -354,6 +415,7 @@ ICS_TEST_MAIN("graph_photons")
     tcase_add_test(tests, a_candidate_is_a_module_that_a_search_tests);
     tcase_add_loop_test(tests, every_way_to_compute_counts_the_same, 0, COUNT(features));
     tcase_add_test(tests, no_histogram_counts_nothing);
+    tcase_add_test(tests, many_bins_need_no_others);
     tcase_add_test(tests, the_path_of_a_detected_photon_is_that_of_its_hit);
     tcase_add_test(tests, photons_in_uniform_ice_have_their_exact_laws);
     suite_add_tcase(suite, tests);

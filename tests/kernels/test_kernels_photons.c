@@ -10,6 +10,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { EMISSIONS = 18, FIRST_SCHEDULE = ICS_SCHEDULE_AUTO + 1 };
 
@@ -32,26 +33,64 @@ static ice_photon_axes compiled_axes(void)
     return axes;
 }
 
+/* Those with many bins. */
+static ics_large_axes compiled_large(void)
+{
+    static const uint32_t rows[][7] = {
+#define ROW_OF(...) {__VA_ARGS__},
+        GPU_SPECIAL_LARGE(ROW_OF)};
+    ics_large_axes axes = {.count = 0};
+    uint32_t cell = 0, word = 0;
+    ics_large_axes_add(&axes, ICE_PHOTON_DELAY, (ics_bin_edges){0.0, 500.0, 100, false});
+    ics_large_axes_add(&axes, ICE_PHOTON_BOUNCES, (ics_bin_edges){0.0, 70.0, 70, false});
+    ck_assert_uint_eq(axes.cells, GRID_LARGE_CELLS);
+    ck_assert_uint_eq(axes.count, COUNT(rows));
+    for (uint32_t i = 0; i < axes.count; ++i) {
+        const ice_large_search search = axes.items[i].search;
+        const uint32_t expected[] = {axes.items[i].quantity, search.bins,  cell,       word,
+                                     search.shift,           search.first, search.last};
+        ck_assert_mem_eq(rows[i], expected, sizeof expected);
+        cell += search.bins + 2;
+        word += ice_large_words(search);
+    }
+    return axes;
+}
+
+/* The counts of all photons. */
+typedef struct counted {
+    uint64_t cells[GRID_PHOTON_CELLS], large[GRID_LARGE_CELLS];
+} counted;
+
 /* Runs the graph of the CPU. */
-static void compute_expected(const ice_emission *emissions, ice_account *account,
-                             uint64_t cells[GRID_PHOTON_CELLS])
+static void compute_expected(const ice_emission *emissions, ice_account *account, counted *out)
 {
     const ics_graph_options options = {.schedule = ICS_SCHEDULE_MONOLITHIC,
                                        .variants = world_variants(),
                                        .instruction_set = "baseline",
-                                       .photons = compiled_axes()};
+                                       .photons = compiled_axes(),
+                                       .large = compiled_large()};
     ics_graph *graph = NULL;
     ics_arrivals arrivals = {0};
     const ics_tables tables = {.device = *grid_tables};
     ck_assert_int_eq(ics_graph_create(&options, &tables, &graph, NULL), ICESTREAM_OK);
     ck_assert_int_eq(ics_graph_run(graph, emissions, EMISSIONS, &arrivals, account), ICESTREAM_OK);
-    memcpy(cells, ics_graph_photon_cells(graph), GRID_PHOTON_CELLS * sizeof *cells);
+    memcpy(out->cells, ics_graph_photon_cells(graph), sizeof out->cells);
+    memcpy(out->large, ics_graph_large_cells(graph), sizeof out->large);
     ics_graph_arrivals_free(&arrivals);
     ics_graph_destroy(graph);
 }
 
+static void compare_cells(const char *name, const uint64_t *found, const uint64_t *expected,
+                          uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert_msg(found[i] == expected[i], "%s: cell %u of %u: found %llu, expected %llu", name,
+                      i, count, (unsigned long long)found[i], (unsigned long long)expected[i]);
+    }
+}
+
 static void compare(const grid_setting *with, const ice_emission *emissions,
-                    const ice_account *account, const uint64_t *cells)
+                    const ice_account *account, const counted *expected)
 {
     static grid_lane self;
     grid_lane_make(&self, with, emissions, EMISSIONS);
@@ -66,10 +105,8 @@ static void compare(const grid_setting *with, const ice_emission *emissions,
              with->hits, with->batch);
     ck_assert_msg(memcmp(&self.account, account, sizeof self.account) == 0,
                   "%s: the account differs", name);
-    for (uint32_t i = 0; i < GRID_PHOTON_CELLS; ++i) {
-        ck_assert_msg(self.cells[i] == cells[i], "%s: cell %u: found %llu, expected %llu", name, i,
-                      (unsigned long long)self.cells[i], (unsigned long long)cells[i]);
-    }
+    compare_cells(name, self.cells, expected->cells, GRID_PHOTON_CELLS);
+    compare_cells(name, self.large_cells, expected->large, GRID_LARGE_CELLS);
     grid_lane_free(&self);
 }
 
@@ -80,6 +117,33 @@ static uint64_t sum_of(const uint64_t *cells, uint32_t begin, uint32_t end)
         sum += cells[i];
     }
     return sum;
+}
+
+/* Every histogram has all photons, or all segments, and they are in many cells. */
+static void expect_all_photons(const counted *all, const ice_account *account)
+{
+    const uint64_t *cells = all->cells, *large = all->large;
+    for (uint32_t i = 8; i < GRID_PHOTON_CELLS; ++i) {
+        const bool is_none = i == 12 || i == 16 || i == 20; /* no layer; 3 candidates */
+        ck_assert_msg((cells[i] > 0) == !is_none, "cell %u has %llu", i,
+                      (unsigned long long)cells[i]);
+    }
+    ck_assert_uint_eq(sum_of(cells, 0, 8), account->created);
+    ck_assert_uint_eq(sum_of(cells, 8, 12), account->created);
+    ck_assert_uint_eq(sum_of(cells, 12, 16), account->bounces);
+    ck_assert_uint_eq(sum_of(cells, 16, 21), account->bounces);
+    ck_assert_uint_gt(cells[1], 0);
+    ck_assert_uint_ge(cells[7], account->stopped); /* 30 bounces */
+    ck_assert_uint_eq(sum_of(large, 0, 102), account->created);
+    ck_assert_uint_eq(sum_of(large, 102, 174), account->created);
+    uint64_t bounces = 0;
+    uint32_t used = 0;
+    for (uint32_t i = 1; i <= 70; ++i) { /* cell i has i - 1 bounces */
+        bounces += (i - 1) * large[102 + i];
+        used += large[i] > 0;
+    }
+    ck_assert_uint_eq(bounces, account->bounces);
+    ck_assert_uint_gt(used, 20);
 }
 
 /* Photons end in all ways, and those that cannot reach a module are dropped, some before their
@@ -97,19 +161,13 @@ START_TEST(kernels_count_what_the_cpu_counts)
     grid_tables = stage_world_tables(&world);
     grid_light(&world, emissions, EMISSIONS);
     ice_account account = {0};
-    uint64_t cells[GRID_PHOTON_CELLS];
-    compute_expected(emissions, &account, cells);
-    for (uint32_t i = 8; i < GRID_PHOTON_CELLS; ++i) {
-        const bool is_none = i == 12 || i == 16 || i == 20; /* no layer; 3 candidates */
-        ck_assert_msg((cells[i] > 0) == !is_none, "cell %u has %llu", i,
-                      (unsigned long long)cells[i]);
-    }
-    ck_assert_uint_eq(sum_of(cells, 0, 8), account.created);
-    ck_assert_uint_eq(sum_of(cells, 8, 12), account.created);
-    ck_assert_uint_eq(sum_of(cells, 12, 16), account.bounces);
-    ck_assert_uint_eq(sum_of(cells, 16, 21), account.bounces);
-    ck_assert_uint_gt(cells[1], 0);
-    ck_assert_uint_ge(cells[7], account.stopped); /* 30 bounces */
+    counted expected;
+    compute_expected(emissions, &account, &expected);
+    expect_all_photons(&expected, &account);
+    const ics_large_axes axes = compiled_large();
+    uint32_t *words;
+    ck_assert_int_eq(ics_large_axes_create_words(&axes, &words, NULL), ICESTREAM_OK);
+    grid_large_words = (grid_words){words, ics_large_axes_words(&axes)};
     for (int join = 0; join <= ics_schedule_can_join(row); ++join) {
         for (int size = 0; size < 2; ++size) {
             const grid_setting with = {.schedule = schedule,
@@ -119,9 +177,10 @@ START_TEST(kernels_count_what_the_cpu_counts)
                                        .stream = size == 0,
                                        .join = join,
                                        .late = size == 0};
-            compare(&with, emissions, &account, cells);
+            compare(&with, emissions, &account, &expected);
         }
     }
+    free(words);
     stage_world_destroy(&world);
 }
 END_TEST

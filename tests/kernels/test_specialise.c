@@ -87,6 +87,33 @@ START_TEST(candidates_have_a_mark)
 }
 END_TEST
 
+/* Many bins: cells and words of histograms follow each other, and no edge is a constant but the
+ * first and the last one. A run of few and of many bins has the definitions of both. */
+START_TEST(many_bins_have_no_edges)
+{
+    const ice_tables tables = {.layer_count = 1};
+    ics_special_options options = {.block = 128};
+    ics_large_axes_add(&options.large, ICE_PHOTON_BOUNCES, (ics_bin_edges){5.0, 105.0, 100, false});
+    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "#define GPU_SPECIAL_LARGE_CELLS 102u\n"
+                                       "#define GPU_SPECIAL_LARGE(ROW) "
+                                       "ROW(0u, 100u, 0u, 0u, 0u, 5u, 105u)\n"
+                                       "#define GPU_SPECIAL_PHOTON_WAYS 0\n"));
+    ck_assert_ptr_null(strstr(text, "GPU_SPECIAL_PHOTON_CELLS"));
+    options.photons = (ice_photon_axes){1, 4, {{ICE_PHOTON_BOUNCES, 2, {1, 5, 9}}}};
+    ics_large_axes_add(&options.large, ICE_PHOTON_PATH, (ics_bin_edges){1.0, 2.0, 65536, false});
+    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
+    /* A bin of 2^-16 m has 128 words, a bucket 2^12 words; 100 buckets and 101 edges. */
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "#define GPU_SPECIAL_PHOTON_EDGES 1u, 5u, 9u\n"
+                                 "#define GPU_SPECIAL_LARGE_CELLS 65640u\n"
+                                 "#define GPU_SPECIAL_LARGE(ROW) "
+                                 "ROW(0u, 100u, 0u, 0u, 0u, 5u, 105u) "
+                                 "ROW(1u, 65536u, 102u, 203u, 12u, 1065353216u, 1073741824u)\n"
+                                 "#define GPU_SPECIAL_PHOTON_WAYS 1\n"));
+}
+END_TEST
+
 /* The most histograms with the longest edges, with room for all other definitions. */
 START_TEST(the_longest_definitions_fit)
 {
@@ -144,6 +171,7 @@ ICS_TEST_MAIN("specialise")
     tcase_add_test(tests, cells_and_edges_of_histograms_follow_each_other);
     tcase_add_test(tests, segments_have_a_list);
     tcase_add_test(tests, candidates_have_a_mark);
+    tcase_add_test(tests, many_bins_have_no_edges);
     tcase_add_test(tests, the_longest_definitions_fit);
     tcase_add_test(tests, numbers_are_constants);
     tcase_add_test(tests, kernels_leave_nothing_out_unless_asked);

@@ -118,7 +118,13 @@ enum { GPU_PHOTON_CELLS = 0, GPU_PHOTON_EDGES = 0 };
 #endif
 #define GPU_PHOTON_FIRST (ICS_LANE_BATCHES * GPU_COUNTS)
 #define GPU_EDGES_FIRST  (GPU_PHOTON_FIRST + ICS_LANE_BATCHES * GPU_PHOTON_CELLS)
-#define GPU_BLOCK_COUNTS (GPU_EDGES_FIRST + GPU_PHOTON_EDGES)
+/* Then the cache for histograms with many bins (large_counts.h). */
+#define GPU_CACHE_FIRST (GPU_EDGES_FIRST + GPU_PHOTON_EDGES)
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+#define GPU_BLOCK_COUNTS (GPU_CACHE_FIRST + 2 * ICS_CACHE_ENTRIES)
+#else
+#define GPU_BLOCK_COUNTS GPU_CACHE_FIRST
+#endif
 
 /* Whether the path and the wavelength of a photon that ends are counted; 0: they have no meaning in
  * an ice_photon_end. */
@@ -145,6 +151,11 @@ ICE_FN void gpu_counts_clear(uint32_t *counts)
         counts[GPU_EDGES_FIRST + i] = gpu_photon_edges[i];
     }
 #endif
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+    for (uint32_t i = GPU_CACHE_FIRST + threadIdx.x; i < GPU_BLOCK_COUNTS; i += blockDim.x) {
+        counts[i] = 0;
+    }
+#endif
     __syncthreads();
 }
 
@@ -163,8 +174,11 @@ ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
 /* The cells of a batch that this block adds to. */
 ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint32_t batch)
 {
-    return lane->photon_cells +
-           (batch * ICS_SHARES + blockIdx.x % ICS_SHARES) * GPU_SPECIAL_PHOTON_CELLS;
+    unsigned long long *first = lane->photon_cells;
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+    first += batch * GPU_SPECIAL_LARGE_CELLS;
+#endif
+    return first + (batch * ICS_SHARES + blockIdx.x % ICS_SHARES) * GPU_SPECIAL_PHOTON_CELLS;
 }
 
 /* In a list of all histograms: adds `one` to the cell of `end` of each of them. */
@@ -173,6 +187,8 @@ ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint
                                                   ice_photon_word(tables, quantity, end))],        \
               one);
 #endif
+
+#include "kernels/cuda/device/large_counts.h"
 
 /* The end of a photon. */
 ICE_FN ice_photon_end gpu_end_of(const ice_photon *photon)
@@ -226,6 +242,7 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ics_lane_memory *lane, const i
     (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
+    gpu_count_large(counts, lane, tables, emission, end);
 }
 
 #include "kernels/cuda/device/segment_counts.h"
@@ -258,6 +275,7 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
         }
     }
 #endif
+    gpu_empty_cache(counts, lane);
 }
 
 /* Counts a photon that has ended, or a hit, without the counts of a block. Short kernels use these
@@ -276,6 +294,7 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
     (void)cells, (void)edges, (void)one;
     GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
 #endif
+    gpu_count_large(NULL, lane, tables, emission, end);
 }
 
 ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)

@@ -113,8 +113,8 @@
     ROW(PROFILES, light_profiles)                                                                  \
     ROW(START_SHIFT, start_shift)
 
-/* With histograms of photons (stages/histograms/photon_histogram.h) there are these definitions,
- * too:
+/* With histograms of photons of at most ICE_PHOTON_BINS bins
+ * (stages/histograms/photon_histogram.h) there are these definitions, too:
  *
  *   GPU_SPECIAL_PHOTON_CELLS       cells of all histograms
  *   GPU_SPECIAL_PHOTON_EDGES       the edges of all histograms with commas between them
@@ -124,6 +124,15 @@
  *                                  them that counts segments; not defined if there is none. `in a
  *                                  row` is 1: its edges are whole numbers in a row
  *   GPU_SPECIAL_CANDIDATES         1: one counts candidates; not defined if there is none
+ *
+ * With histograms of photons of more bins (stages/histograms/large_histogram.h):
+ *
+ *   GPU_SPECIAL_LARGE_CELLS        cells of all of them
+ *   GPU_SPECIAL_LARGE(ROW)         ROW(quantity, bins, first cell, first word, shift, word of the
+ *                                  first edge, word of the last edge) of each of them
+ *
+ * With both kinds:
+ *
  *   GPU_SPECIAL_PHOTON_WAYS        1: one needs more of a photon than its bounces; 0: none does
  *
  * Without histograms none of them is defined, and no kernel has an instruction for them. */

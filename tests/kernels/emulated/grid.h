@@ -10,6 +10,9 @@
  */
 #define ICS_WAVES_PER_TRIP 8u
 
+/* Few entries, so that most photons of a test find that of another count. */
+#define ICS_CACHE_ENTRIES 8u
+
 #include "graphs/schedule.h"
 #include "kernels/cuda/state.h"
 #include "stages/tables.h"
@@ -130,14 +133,22 @@ static inline uint32_t grid_exchange(uint32_t *to, uint32_t value)
     return before;
 }
 #define atomicExch(to, value) grid_exchange(to, value)
-#define atomicMax(to, value)  ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
-#define atomicAnd(to, value)  ((void)(*(to) &= (value)))
+static inline uint32_t grid_compare(uint32_t *to, uint32_t expected, uint32_t value)
+{
+    const uint32_t before = *to;
+    *to = before == expected ? value : before;
+    return before;
+}
+#define atomicCAS(to, expected, value) grid_compare(to, expected, value)
+#define atomicMax(to, value)           ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
+#define atomicAnd(to, value)           ((void)(*(to) &= (value)))
 
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
 /* With GRID_COUNTS_PHOTONS the kernels count photons by their bounces, and by their delay with the
  * edges 10, 50 and 150 ns; and segments by their layers with the edges 1, 2 and 3, and by their
- * candidates with the edges 0, 1, 2 and 3. */
+ * candidates with the edges 0, 1, 2 and 3. With many bins they count photons by their delay, in 100
+ * bins from 0 to 500 ns, and by their bounces, in 70 bins from 0 to 70. */
 #if defined(GRID_COUNTS_PHOTONS)
 #define GPU_BOUNCES_MOVED        64u /* blocks of a test have few bounces */
 #define GPU_SPECIAL_CANDIDATES   1
@@ -151,6 +162,10 @@ static inline uint32_t grid_exchange(uint32_t *to, uint32_t value)
     ROW(4u, 3u, 16u, 13u, 0)
 #define GPU_SPECIAL_PHOTON_EDGES                                                                   \
     1u, 2u, 3u, 5u, 12u, 29u, 30u, 0x41200000u, 0x42480000u, 0x43160000u, 1u, 2u, 3u, 0u, 1u, 2u, 3u
+#define GPU_SPECIAL_LARGE_CELLS 174u
+#define GPU_SPECIAL_LARGE(ROW)                                                                     \
+    ROW(2u, 100u, 0u, 0u, 19u, 0u, 0x43fa0000u)                                                    \
+    ROW(0u, 70u, 102u, 2278u, 0u, 0u, 70u)
 #endif
 
 enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };

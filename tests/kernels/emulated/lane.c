@@ -12,6 +12,8 @@ static const grid_schedule *const schedules[ICS_SCHEDULE_COUNT] = {
     ICS_SCHEDULE_LIST(X)
 #undef X
 };
+grid_words grid_large_words;
+
 /* ---- the memory -------------------------------------------------------------------------------
  */
 
@@ -60,7 +62,12 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
-    memory->photon_cells = &self->photon_cells[0][0];
+    const size_t bytes = ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells;
+    memory->photon_cells = filled(bytes + grid_large_words.count * sizeof(uint32_t), 0);
+    if (grid_large_words.count > 0) {
+        memcpy((char *)memory->photon_cells + bytes, grid_large_words.items,
+               grid_large_words.count * sizeof(uint32_t));
+    }
     self->launch.hits = filled(with->hits * sizeof(ice_arrival), 0x7f);
     self->launch.hit_capacity = with->hits;
 }
@@ -69,10 +76,10 @@ void grid_lane_free(grid_lane *self)
 {
     ics_lane_memory *memory = &self->memory;
     void *const pieces[] = {
-        memory->position, memory->direction, memory->identity,   memory->segment,
-        memory->recorded, memory->vacant,    memory->candidates, memory->cursors,
-        memory->offsets,  memory->starts,    memory->emissions,  memory->leftovers,
-        memory->random,   memory->extract,   memory->height,     self->launch.hits};
+        memory->position,  memory->direction,   memory->identity, memory->segment, memory->recorded,
+        memory->vacant,    memory->candidates,  memory->cursors,  memory->offsets, memory->starts,
+        memory->emissions, memory->leftovers,   memory->random,   memory->extract, memory->height,
+        self->launch.hits, memory->photon_cells};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }
@@ -250,6 +257,19 @@ static void take_hits(grid_lane *self)
     }
 }
 
+/* Moves the histograms of a batch to those of all batches. */
+static void take_cells(grid_lane *self, uint32_t place)
+{
+    unsigned long long *counts = self->memory.photon_cells + (size_t)place * GRID_BATCH_COUNTS;
+    for (uint32_t i = 0; i < GRID_LARGE_FIRST; ++i) {
+        self->cells[i % GRID_PHOTON_CELLS] += counts[i];
+    }
+    for (uint32_t i = 0; i < GRID_LARGE_CELLS; ++i) {
+        self->large_cells[i] += counts[GRID_LARGE_FIRST + i];
+    }
+    memset(counts, 0, GRID_BATCH_COUNTS * sizeof *counts);
+}
+
 /* Frees the places of batches that are complete. */
 static void finish_batches(grid_lane *self)
 {
@@ -276,10 +296,7 @@ static void finish_batches(grid_lane *self)
         self->account.stopped += one.stopped;
         self->account.hits += one.hits;
         self->account.bounces += one.bounces;
-        for (uint32_t i = 0; i < ICS_SHARES * GRID_PHOTON_CELLS; ++i) {
-            self->cells[i % GRID_PHOTON_CELLS] += self->photon_cells[place][i];
-            self->photon_cells[place][i] = 0;
-        }
+        take_cells(self, place);
         self->created[place] = 0;
         self->launch.batches[place] = (ics_queue_batch){0};
         for (uint32_t i = 0; i < ICS_SHARES; ++i) {

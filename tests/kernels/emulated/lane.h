@@ -9,9 +9,15 @@
 enum { GRID_BATCH = 1 << GRID_START_SHIFT }; /* most emissions of a batch */
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
 enum { GRID_PHOTON_CELLS = GPU_SPECIAL_PHOTON_CELLS };
+enum { GRID_LARGE_CELLS = GPU_SPECIAL_LARGE_CELLS };
 #else
-enum { GRID_PHOTON_CELLS = 1 };
+enum { GRID_PHOTON_CELLS = 1, GRID_LARGE_CELLS = 1 };
 #endif
+/* Counts of a batch in front of those of histograms with many bins, and all of its counts. */
+enum {
+    GRID_LARGE_FIRST = ICS_SHARES * GRID_PHOTON_CELLS,
+    GRID_BATCH_COUNTS = GRID_LARGE_FIRST + GRID_LARGE_CELLS
+};
 
 typedef struct grid_setting {
     ics_schedule schedule;
@@ -37,14 +43,20 @@ typedef struct grid_lane {
     uint32_t leftovers; /* photons that wait in a leftover, summed over all launches */
     ics_arrivals arrivals;
     ice_account account; /* of the batches that are complete */
-    /* Of kernels that are compiled with histograms of photons: those of the lane, and the sum of
-     * the batches that are complete. */
-    unsigned long long photon_cells[ICS_LANE_BATCHES][ICS_SHARES * GRID_PHOTON_CELLS];
-    uint64_t cells[GRID_PHOTON_CELLS];
+    /* Of kernels that are compiled with histograms of photons: the sum of the batches that are
+     * complete, of few and of many bins. */
+    uint64_t cells[GRID_PHOTON_CELLS], large_cells[GRID_LARGE_CELLS];
 } grid_lane;
 
+/* The words of the histograms with many bins for which the kernels are compiled; count 0: none. */
+typedef struct grid_words {
+    const uint32_t *items; /* [count] */
+    size_t count;
+} grid_words;
+extern grid_words grid_large_words;
+
 /* Makes a lane that will compute emissions[emission_count], which must outlive the lane. The tables
- * are grid_tables. */
+ * are grid_tables, and the words grid_large_words. */
 void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emission *emissions,
                     uint32_t emission_count);
 
