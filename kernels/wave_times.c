@@ -30,15 +30,29 @@ void ics_wave_times_add(const ics_wave_clock *clock, double stage_seconds[6], ic
     ics_wave_times_merge(times, &lane);
 }
 
-double ics_wave_times_median(const ics_wave_times *times)
+/* Returns the time (s) at which a part of a span has passed, `part` from 0 to 1. */
+static double time_in(uint32_t span, double part)
 {
     const uint32_t parts = 1u << ICS_WAVE_SPANS_SHIFT;
+    return NANOSECOND *
+           ldexp(1.0 + (span % parts + part) / parts, ICS_WAVE_SPANS_FIRST + (int)(span / parts));
+}
+
+double ics_wave_times_edge(const ics_wave_times *times, uint32_t span)
+{
+    if (span == 0) {
+        return 0.0;
+    }
+    return span < ICS_WAVE_SPANS ? time_in(span, 0.0) : fmax(time_in(span, 0.0), times->longest);
+}
+
+double ics_wave_times_median(const ics_wave_times *times)
+{
     uint64_t below = 0;
     for (uint32_t span = 0; span < ICS_WAVE_SPANS; ++span) {
         below += times->spans[span];
         if (2 * below >= times->waves && below > 0) {
-            const double middle = 1.0 + (span % parts + 0.5) / parts;
-            return NANOSECOND * ldexp(middle, ICS_WAVE_SPANS_FIRST + (int)(span / parts));
+            return time_in(span, 0.5);
         }
     }
     return 0.0;

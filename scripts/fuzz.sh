@@ -23,13 +23,14 @@ export SECONDS_EACH=$1
 shift
 scripts/setup.sh build check
 configure fuzz
-build fuzz
 
 targets=("$@")
 if ((${#targets[@]} == 0)); then
     mapfile -t targets < <(find tests/fuzz -maxdepth 1 -name 'fuzz_*.c' -printf '%f\n' |
         sed 's/^fuzz_//;s/\.c$//' | sort)
 fi
+build fuzz --target "${targets[@]/#/fuzz_}"
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export FUZZ_FOLDER=$folder

@@ -8,7 +8,8 @@
 # the build it takes at most five minutes on two cores.
 # --full: every test, with all photons.
 # --preset: release (the default), cpu (without CUDA), clang, asan, tsan or coverage; built in
-#   build/NAME.
+#   build/NAME. Of tsan only the programs of the selected tests are built, because it compiles nothing that release
+#   does not compile, and with the same compiler.
 # Anything else goes to ctest: -L propagation, -R npy, --rerun-failed, ...
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -40,7 +41,22 @@ groups=(build test)
 [[ $preset != clang && $preset != asan ]] || groups+=(check)
 scripts/setup.sh "${groups[@]}"
 configure "$preset"
-build "$preset"
+
+# The targets that the selected tests run: their suites, and the program. tests/ROOM/NAME.c is the suite NAME; what else
+# is a test runs the program.
+selected_targets() {
+    local name
+    echo icestream
+    ctest --preset "$preset" --show-only "${selection[@]}" | sed -n 's/^ *Test *#[0-9]*: //p' | while read -r name; do
+        [[ ! -e tests/$name.c ]] || basename "$name"
+    done
+}
+if [[ $preset == tsan && $full == no ]]; then
+    mapfile -t targets < <(selected_targets)
+    build "$preset" --target "${targets[@]}"
+else
+    build "$preset"
+fi
 
 # A folder of our own: two runs side by side must not meet in /tmp, and nothing is left behind.
 TMPDIR=$(mktemp -d)

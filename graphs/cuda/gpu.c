@@ -1,10 +1,11 @@
-/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, plan.c makes plans,
- * choose.c chooses a schedule, store.c fills the cache of an installation. */
+/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, gpu_profile.c reads what
+ * kernels record, plan.c makes plans, choose.c chooses a schedule, store.c fills the cache of an
+ * installation. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "graphs/cuda/block_spans.h"
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
+#include "graphs/cuda/gpu_profile.h"
 #include "graphs/cuda/lane.h"
 #include "graphs/cuda/upload.h"
 
@@ -25,17 +26,15 @@ struct ics_gpu {
     void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
-    bool lost; /* the device failed: no function waits for it any more */
+    uint32_t processors; /* of the device */
+    bool lost;           /* the device failed: no function waits for it any more */
     char warnings[512];
 
     /* Time in which at least one lane computed. */
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
-    /* On the device. With `profile` and a schedule that does not loop: [ICS_CLOCKS], and an
-     * ics_block_spans. With `load` and a loop `spans` is an ics_busy_times. */
-    void *cycles, *spans;
-    uint32_t processors; /* of the device */
+    ics_gpu_profile profile;
 
     pthread_mutex_t lock;
     pthread_cond_t condition;
@@ -71,19 +70,7 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    const bool loops = ics_schedule_row(gpu->options.schedule)->loops;
-    /* With `load`, a loop has an ics_busy_times in place of spans. */
-    const char *spans = loops ? "gpu_busy_times" : "gpu_block_spans";
-    size_t bytes;
-    if (loops ? gpu->options.load : gpu->options.profile) {
-        CUDA_TRY(gpu->options.ordinal, error,
-                 cudaLibraryGetGlobal(&gpu->spans, &bytes, gpu->library, spans));
-    }
-    if (gpu->options.profile && !loops) {
-        CUDA_TRY(gpu->options.ordinal, error,
-                 cudaLibraryGetGlobal(&gpu->cycles, &bytes, gpu->library, "gpu_clock_cycles"));
-    }
-    return ICESTREAM_OK;
+    return ics_gpu_profile_find(&gpu->profile, &gpu->options, gpu->library, error);
 }
 
 static int too_little_memory(const ics_gpu *gpu, uint64_t bytes, uint32_t pool,
@@ -397,22 +384,6 @@ void ics_gpu_wait(ics_gpu *gpu, double seconds)
     pthread_mutex_unlock(&gpu->lock);
 }
 
-/* Divides the kernel time among the stages as the sampled warps spent their cycles. */
-static void share_cycles(const ics_gpu *gpu, ics_gpu_usage *out)
-{
-    unsigned long long cycles[ICS_CLOCKS], all = 0;
-    if (gpu->cycles == NULL ||
-        cudaMemcpy(cycles, gpu->cycles, sizeof cycles, cudaMemcpyDeviceToHost) != cudaSuccess) {
-        return;
-    }
-    for (int stage = 0; stage < ICS_CLOCKS; ++stage) {
-        all += cycles[stage];
-    }
-    for (int stage = 0; stage < ICS_CLOCKS && all > 0; ++stage) {
-        out->stage_seconds[stage] = out->seconds * ((double)cycles[stage] / (double)all);
-    }
-}
-
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
     *out = (ics_gpu_usage){.seconds = ics_busy_seconds(&gpu->busy),
@@ -426,14 +397,8 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
         cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }
-    share_cycles(gpu, out);
-    ics_block_spans_read(gpu->spans, ics_schedule_row(gpu->options.schedule)->loops,
-                         gpu->processors, &out->load);
+    ics_gpu_profile_read(&gpu->profile, gpu->processors, out);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        ics_wave_clock clock;
-        if (gpu->lanes[i].clock != NULL && cudaMemcpy(&clock, gpu->lanes[i].clock, sizeof clock,
-                                                      cudaMemcpyDeviceToHost) == cudaSuccess) {
-            ics_wave_times_add(&clock, out->stage_seconds, &out->wave_times);
-        }
+        ics_gpu_profile_read_waves(gpu->lanes[i].clock, out);
     }
 }

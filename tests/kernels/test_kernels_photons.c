@@ -1,8 +1,10 @@
 /* The kernels of the GPU schedules, compiled with histograms of photons, run on the CPU thread by
  * thread (tests/kernels/emulated). They count every photon and every segment in the cell in which
- * the graph of the CPU counts it, and nothing else changes.
+ * the graph of the CPU counts it, and nothing else changes. With a bounce limit above 2^19 counts
+ * of segments in a block may pass 2^32.
  *
  * How to join: a new schedule joins as in test_kernels.c. */
+#include "tests/kernels/emulated/count_segments.h"
 #include "tests/kernels/emulated/lane.h"
 #include "tests/kernels/emulated/light.h"
 #include "tests/support/stage_world.h"
@@ -146,6 +148,16 @@ static void expect_all_photons(const counted *all, const ice_account *account)
     ck_assert_uint_gt(used, 20);
 }
 
+static stage_world make_world(uint32_t bounce_limit)
+{
+    stage_world world =
+        stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=false",
+                                "ice.absorb_above=350", NULL);
+    world.options.bounce_limit = bounce_limit;
+    grid_tables = stage_world_tables(&world);
+    return world;
+}
+
 /* Photons end in all ways, and those that cannot reach a module are dropped, some before their
  * first bounce. A full hit buffer makes photons repeat their segment, which must not count twice.
  */
@@ -153,12 +165,8 @@ START_TEST(kernels_count_what_the_cpu_counts)
 {
     const ics_schedule schedule = (ics_schedule)_i;
     const ics_gpu_schedule *row = ics_schedule_row(schedule);
-    stage_world world =
-        stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=false",
-                                "ice.absorb_above=350", NULL);
+    stage_world world = make_world(30);
     ice_emission emissions[EMISSIONS];
-    world.options.bounce_limit = 30;
-    grid_tables = stage_world_tables(&world);
     grid_light(&world, emissions, EMISSIONS);
     ice_account account = {0};
     counted expected;
@@ -185,11 +193,57 @@ START_TEST(kernels_count_what_the_cpu_counts)
 }
 END_TEST
 
+/* ---- a bounce limit above 2^19 --------------------------------------------------------------- */
+
+START_TEST(high_bounce_limit)
+{
+    stage_world world = make_world(GRID_HIGH_BOUNCE_LIMIT);
+    ice_emission emissions[EMISSIONS];
+    grid_light(&world, emissions, EMISSIONS);
+    ice_account account = {0};
+    uint64_t cells[GRID_PHOTON_CELLS];
+    compute_expected(emissions, &account, cells);
+    ck_assert_uint_gt(cells[7], 0); /* more bounces than the low limit allows */
+    ck_assert_uint_eq(account.stopped, 0);
+    const grid_setting with = {.schedule = (ics_schedule)_i, .hits = 4096, .batch = 5, .chains = 1};
+    compare(&with, emissions, &account, cells);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* The counts of a block pass 2^32 in the middle of its additions. No count is lost, also if the
+ * block moves its counts before that or afterwards. */
+START_TEST(counts_beyond_32_bits)
+{
+    enum { BATCH = 1, SEGMENTS = 10, ADDITIONS = GRID_BLOCK * SEGMENTS };
+    const ice_tables tables = {.bounce_limit = GRID_HIGH_BOUNCE_LIMIT};
+    grid_tables = &tables;
+    ics_share shares[ICS_SHARES];
+    unsigned long long cells[ICS_LANE_BATCHES * ICS_SHARES * GRID_PHOTON_CELLS];
+    memset(shares, 0, sizeof shares);
+    memset(cells, 0, sizeof cells);
+    const ics_lane_memory lane = {.shares = shares, .photon_cells = cells};
+    grid_counting counting = {.lane = &lane,
+                              .batch = BATCH,
+                              .begin = 0u - ADDITIONS / 2,
+                              .segments = SEGMENTS,
+                              .moved = (uint32_t)_i};
+    grid_run(1, GRID_BLOCK, grid_count_segments, &counting);
+    for (uint32_t i = 0; i < sizeof cells / sizeof *cells; ++i) {
+        const uint32_t cell = i - BATCH * ICS_SHARES * GRID_PHOTON_CELLS;
+        const bool is_counted = cell == GRID_CELL_LAYERS || cell == GRID_CELL_CANDIDATES;
+        ck_assert_uint_eq(cells[i], is_counted ? (1ull << 32) + ADDITIONS / 2 : 0);
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("kernels_photons")
 {
     TCase *tests = tcase_create("schedules");
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, kernels_count_what_the_cpu_counts, FIRST_SCHEDULE,
                         ICS_SCHEDULE_COUNT);
+    tcase_add_loop_test(tests, high_bounce_limit, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
+    tcase_add_loop_test(tests, counts_beyond_32_bits, 0, 11);
     suite_add_tcase(suite, tests);
 }

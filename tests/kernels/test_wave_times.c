@@ -1,5 +1,6 @@
-/* Promises of kernels/wave_times.h: every length of a wave has a span that contains it, the median
- * is in the span that has it, and the records of several lanes add up.
+/* Promises of kernels/wave_times.h: every length of a wave has a span that contains it, spans end
+ * where the next one begins, the median is in the span that has it, and the records of several
+ * lanes add up.
  *
  * How to join: a new number of ics_wave_clock joins the test that adds two lanes. */
 #include "kernels/wave_times.h"
@@ -27,6 +28,26 @@ START_TEST(span_contains_the_time)
     ck_assert_uint_eq(gpu_wave_span_of(0), 0);
     ck_assert_uint_eq(gpu_wave_span_of(511), 0);
     ck_assert_uint_eq(gpu_wave_span_of(~0ull), ICS_WAVE_SPANS - 1);
+}
+END_TEST
+
+START_TEST(edges)
+{
+    const ics_wave_times shorter = {.waves = 1, .longest = 2e-3};
+    ck_assert_double_eq(ics_wave_times_edge(&shorter, 0), 0.0);
+    for (uint32_t span = 1; span <= ICS_WAVE_SPANS; ++span) {
+        const double edge = ics_wave_times_edge(&shorter, span);
+        ck_assert_double_eq_tol(edge, 1e-9 * begin_of(span), 1e-15 * begin_of(span));
+        /* Times (ns) just below and at the edge are in the spans on both sides. */
+        const unsigned long long time = (unsigned long long)begin_of(span);
+        ck_assert_uint_eq(gpu_wave_span_of(time - 1), span - 1);
+        ck_assert_uint_eq(gpu_wave_span_of(time), span < ICS_WAVE_SPANS ? span : span - 1);
+    }
+    /* The last span has waves that are longer than its own end. */
+    const ics_wave_times longer = {.waves = 1, .longest = 20.0};
+    ck_assert_double_eq(ics_wave_times_edge(&longer, ICS_WAVE_SPANS), 20.0);
+    ck_assert_double_eq(ics_wave_times_edge(&longer, ICS_WAVE_SPANS - 1),
+                        ics_wave_times_edge(&shorter, ICS_WAVE_SPANS - 1));
 }
 END_TEST
 
@@ -69,6 +90,7 @@ ICS_TEST_MAIN("wave times")
 {
     TCase *waves = tcase_create("waves");
     tcase_add_test(waves, span_contains_the_time);
+    tcase_add_test(waves, edges);
     tcase_add_test(waves, lanes_add_up);
     suite_add_tcase(suite, waves);
 }

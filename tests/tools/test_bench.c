@@ -82,6 +82,26 @@ START_TEST(schedules_and_threads)
 }
 END_TEST
 
+/* The times of four waves: three between 2^20 and 2^20 * 9/8 ns, and one of 5 ms, which is between
+ * 2^22 * 9/8 and 2^22 * 10/8 ns. */
+static void check_histogram(const json_t *histogram)
+{
+    const json_t *edges = json_object_get(histogram, "edges");
+    const json_t *counts = json_object_get(histogram, "counts");
+    ck_assert_uint_eq(json_array_size(counts), 18);
+    ck_assert_uint_eq(json_array_size(edges), 19);
+    for (size_t i = 0; i < 18; ++i) {
+        const json_int_t expected = i == 0 ? 3 : i == 17 ? 1 : 0;
+        ck_assert_int_eq(json_integer_value(json_array_get(counts, i)), expected);
+        ck_assert_double_lt(json_real_value(json_array_get(edges, i)),
+                            json_real_value(json_array_get(edges, i + 1)));
+    }
+    ck_assert_double_eq_tol(json_real_value(json_array_get(edges, 0)), 1048576e-9, 1e-15);
+    ck_assert_double_eq_tol(json_real_value(json_array_get(edges, 1)), 1179648e-9, 1e-15);
+    ck_assert_double_eq_tol(json_real_value(json_array_get(edges, 17)), 4718592e-9, 1e-15);
+    ck_assert_double_eq_tol(json_real_value(json_array_get(edges, 18)), 5242880e-9, 1e-15);
+}
+
 START_TEST(gpu_figures)
 {
     /* 1e9 photons of 20 bounces in half a second of kernels: what a GPU would report. */
@@ -105,8 +125,11 @@ START_TEST(gpu_figures)
          .median_seconds = 0.75,
          .median_kernel_seconds = 0.5625,
          .stage_seconds = {1, 2, 3, 4},
-         .wave_times =
-             {.waves = 4, .seconds = 8e-3, .longest = 5e-3, .waiting = 3, .spans = {[88] = 3}},
+         .wave_times = {.waves = 4,
+                        .seconds = 8e-3,
+                        .longest = 5e-3,
+                        .waiting = 3,
+                        .spans = {[88] = 3, [105] = 1}},
          .load = {.processors = 132,
                   .launches = 3,
                   .seconds = 0.25,
@@ -155,6 +178,7 @@ START_TEST(gpu_figures)
     ck_assert_double_eq_tol(number_of(waves, "mean"), 2e-3, 1e-15);
     ck_assert_double_eq_tol(number_of(waves, "median"), 1114112e-9, 1e-15); /* 2^20 ns * 17/16 */
     ck_assert_double_eq(number_of(waves, "waiting_share"), 0.75);
+    check_histogram(json_object_get(waves, "histogram"));
     json_decref(row);
 
     /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which

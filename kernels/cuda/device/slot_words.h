@@ -117,23 +117,14 @@ ICE_FN gpu_wave_words gpu_wave_pack(const ice_photon *photon, ice_random random)
     return words;
 }
 
-/* The photon, with 0 in place of its identity. */
+/* The photon, with 0 in place of its identity: the same numbers in the words of the other pools. */
 ICE_FN ice_photon gpu_wave_unpack(gpu_wave_words words)
 {
-    ice_photon photon;
-    photon.x = words.position.x;
-    photon.y = words.position.y;
-    photon.z = words.position.z;
-    photon.path = words.way.x;
-    photon.dx = words.position.w;
-    photon.dy = words.direction.x;
-    photon.dz = words.direction.y;
-    photon.absorption = words.way.y;
-    photon.wavelength = 0.0f;
-    photon.emission = ICS_NOBODY;
-    photon.photon_id = 0;
-    photon.scatters = 0;
-    return photon;
+    const gpu_photon_words same = {
+        make_float4(words.position.x, words.position.y, words.position.z, words.way.x),
+        make_float4(words.position.w, words.direction.x, words.direction.y, words.way.y),
+        gpu_identity_vacant()};
+    return gpu_photon_unpack(same);
 }
 
 ICE_FN ice_random gpu_wave_random(gpu_wave_words words)

@@ -151,9 +151,29 @@ json_t *ics_load_json(const ics_load *load)
                      "blocks_in_parts", load->of_run ? json_null() : list_of(load->blocks));
 }
 
+/* The waves by their time, from the first span that has one to the last. */
+static json_t *histogram_of(const ics_wave_times *times)
+{
+    uint32_t first = 0, end = ICS_WAVE_SPANS;
+    while (first + 1 < end && times->spans[first] == 0) {
+        ++first;
+    }
+    while (first + 1 < end && times->spans[end - 1] == 0) {
+        --end;
+    }
+    json_t *edges = json_array(), *counts = json_array();
+    for (uint32_t span = first; span < end; ++span) {
+        json_array_append_new(edges, json_real(ics_wave_times_edge(times, span)));
+        json_array_append_new(counts, json_integer((json_int_t)times->spans[span]));
+    }
+    json_array_append_new(edges, json_real(ics_wave_times_edge(times, end)));
+    return json_pack("{s:o, s:o}", "edges", edges, "counts", counts);
+}
+
 json_t *ics_load_waves_json(const ics_wave_times *times)
 {
-    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "waves", (json_int_t)times->waves, "mean",
+    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:o}", "waves", (json_int_t)times->waves, "mean",
                      times->seconds / (double)times->waves, "median", ics_wave_times_median(times),
-                     "longest", times->longest, "waiting_share", waiting_share(times));
+                     "longest", times->longest, "waiting_share", waiting_share(times), "histogram",
+                     histogram_of(times));
 }
