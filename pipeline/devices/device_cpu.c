@@ -17,8 +17,8 @@ enum {
     /* A file is divided into this number of batches per thread, or a batch into this number of
      * pieces, so that all threads finish at about the same time. */
     BATCHES_PER_THREAD = 8,
-    /* Photons of a batch for a table if graph.batch is auto. Samples make a photon much more work
-     * than hits do, and a checkpoint and the end of the table wait for the last batch. */
+    /* For a table if graph.batch is auto. Photons with samples are much more work, and a checkpoint
+     * waits for the last batch. */
     TABLE_BATCH_PHOTONS = 1 << 13
 };
 
@@ -112,8 +112,7 @@ static int compute(compute_thread *thread, const icestream_step *steps,
     return result;
 }
 
-/* Adds the histograms of the photons that a thread has computed to those of their batch. `why` is
- * filled after an error. */
+/* Adds the histograms of a thread's photons to those of their batch. Fills `why` after an error. */
 static int add_photons(const compute_thread *thread, ics_batch *batch, icestream_error *why)
 {
     const int result = ics_batch_add_photons(batch, thread->graph, &thread->cpu->large);
