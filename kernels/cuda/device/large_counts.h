@@ -29,10 +29,7 @@ ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_
 {
     if (counts != NULL) {
         uint32_t *entry = counts + GPU_CACHE_FIRST + index % ICS_CACHE_ENTRIES;
-        uint32_t found = *entry; /* it changes only once, and not if it is not 0 */
-        if (found == 0) {
-            found = atomicCAS(entry, 0u, index + 1);
-        }
+        const uint32_t found = atomicCAS(entry, 0u, index + 1);
         if (found == 0 || found == index + 1) {
             atomicAdd(entry + ICS_CACHE_ENTRIES, 1u);
             return;
