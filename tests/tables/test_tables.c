@@ -80,7 +80,7 @@ START_TEST(totals_of_the_built_in_ice)
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     ck_assert_int_eq(tables->layer_count, 171);
-    const ice_optics dust = {1.0f, 1.0f, 0.0f}, ice = {1.0f, 0.0f, 1.0f};
+    const ice_optics dust = {1.0f, 1.0f, 0.0f, 0.0f}, ice = {1.0f, 0.0f, 1.0f, 0.0f};
     ck_assert_double_eq_tol(ice_scattering_between(tables, dust, 0, 171), 894.158, 6e-4);
     ck_assert_double_eq_tol(ice_absorption_between(tables, dust, 0, 171), 25.0364, 6e-5);
     ck_assert_double_eq_tol(ice_absorption_between(tables, ice, 0, 171), 1812.42, 6e-3);
