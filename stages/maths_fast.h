@@ -6,6 +6,8 @@
 
 #include "stages/platform.h"
 
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+
 /* The approximations of the GPU's special function unit. PTX ISA, "Floating Point Instructions",
  * gives relative errors of at most 2^-22, and for ice_log near 1 an absolute error of 2^-21.4. */
 ICE_FN float ice_div(float a, float b)
@@ -138,5 +140,7 @@ ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
 {
     ice_sincos_of(u * ICE_TURN, sine, cosine);
 }
+
+#endif
 
 #endif

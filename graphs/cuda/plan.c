@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
+#include "graphs/cuda/upload.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architect
     plan->queue_bytes *= lanes;
     plan->hit_bytes *= lanes;
     plan->staging_bytes *= lanes;
-    plan->table_bytes = tables->bytes;
+    plan->table_bytes = ics_upload_bytes(tables, plan->options.math != ICS_MATH_PORTABLE);
     plan->device_bytes = plan->pool_bytes + plan->queue_bytes + plan->hit_bytes + plan->table_bytes;
     return ICESTREAM_OK;
 }

@@ -63,16 +63,27 @@ static int upload_tilt(int ordinal, const ice_tables *tables, ics_upload *upload
     return status;
 }
 
-static int upload_near(int ordinal, const ice_tables *tables, ics_upload *upload,
-                       icestream_error *error)
+/* Returns the cells of the map of clearances. */
+static texels near_texels(const ice_tables *tables)
 {
-    const texels from = {tables->near_axes,
-                         (size_t)tables->clearance_nx,
-                         (size_t)tables->clearance_ny,
-                         ice_has_wide_cells(tables) ? sizeof(uint32_t) : sizeof(uint16_t),
-                         cudaChannelFormatKindUnsigned,
-                         cudaFilterModePoint};
-    return make_texture(ordinal, &from, &upload->near, &upload->bytes, error);
+    const texels cells = {tables->near_axes,
+                          (size_t)tables->clearance_nx,
+                          (size_t)tables->clearance_ny,
+                          ice_has_wide_cells(tables) ? sizeof(uint32_t) : sizeof(uint16_t),
+                          cudaChannelFormatKindUnsigned,
+                          cudaFilterModePoint};
+    return cells;
+}
+
+uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
+{
+    if (!fast_math) {
+        return tables->bytes;
+    }
+    const ics_tables_image_size size = ics_tables_image_size_of(&tables->device);
+    const texels near = near_texels(&tables->device);
+    return tables->bytes + (uint64_t)size.columns * size.rows * sizeof(float) +
+           near.columns * near.rows * near.texel;
 }
 
 int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics_upload *upload,
@@ -84,7 +95,8 @@ int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics
              cudaMemcpy(upload->memory, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
     if (fast_math) {
         ICS_TRY(upload_tilt(ordinal, &tables->device, upload, error));
-        ICS_TRY(upload_near(ordinal, &tables->device, upload, error));
+        const texels near = near_texels(&tables->device);
+        ICS_TRY(make_texture(ordinal, &near, &upload->near, &upload->bytes, error));
     }
     *out = ics_tables_at(tables, upload->memory);
     if (upload->tilt.object != 0) {

@@ -27,6 +27,8 @@ typedef struct ics_upload {
  * ICESTREAM_E_DEVICE. */
 int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics_upload *upload,
                       ice_tables *out, icestream_error *error);
+/* Returns the bytes of device memory that this takes. */
+uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math);
 /* Frees the memory of the current device. */
 void ics_upload_free(ics_upload *upload);
 

@@ -224,7 +224,7 @@ START_TEST(counts_beyond_32_bits)
     const ice_tables tables = {.bounce_limit = GRID_HIGH_BOUNCE_LIMIT};
     grid_tables = &tables;
     ics_share shares[ICS_SHARES];
-    unsigned long long cells[ICS_LANE_BATCHES * ICS_SHARES * GRID_PHOTON_CELLS];
+    unsigned long long cells[ICS_LANE_BATCHES * GRID_BATCH_COUNTS];
     memset(shares, 0, sizeof shares);
     memset(cells, 0, sizeof cells);
     const ics_lane_memory lane = {.shares = shares, .photon_cells = cells};
@@ -235,7 +235,7 @@ START_TEST(counts_beyond_32_bits)
                               .moved = (uint32_t)_i};
     grid_run(1, GRID_BLOCK, grid_count_segments, &counting);
     for (uint32_t i = 0; i < sizeof cells / sizeof *cells; ++i) {
-        const uint32_t cell = i - BATCH * ICS_SHARES * GRID_PHOTON_CELLS;
+        const uint32_t cell = i - BATCH * GRID_BATCH_COUNTS;
         const bool is_counted = cell == GRID_CELL_LAYERS || cell == GRID_CELL_CANDIDATES;
         ck_assert_uint_eq(cells[i], is_counted ? (1ull << 32) + ADDITIONS / 2 : 0);
     }

@@ -84,6 +84,10 @@ ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
             break;
         }
         if (active.fate == ICE_ALIVE) {
+            /* Found here, these take no registers from one bounce to the next, of which this kernel
+             * has none left. */
+            active.site = ice_site_of(&tables, active.photon.x, active.photon.y, active.photon.z);
+            active.optics.clearest = ice_clearest_cost(&tables, active.optics);
             gpu_bounce(&lane, &tables, &sink, &active, slot);
         }
         --bounces;
