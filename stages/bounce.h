@@ -115,7 +115,7 @@ ICE_FN int32_t ice_is_candidate(const ice_tables *tables, uint32_t near, const i
                                 float length)
 {
 #if defined(ICE_CUSTOM_collide)
-    (void)tables, (void)photon, (void)length;
+    (void)tables, (void)near, (void)photon, (void)length;
     return 1;
 #else
     return ice_may_collide_at(tables, near, photon->x, photon->y, photon->z,

@@ -90,6 +90,42 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyK
     return can_do() ? cudaSuccess : cuda.with;
 }
 
+/* Tables are portable, and so they have no textures. */
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
+                            size_t width, size_t height, unsigned int flags)
+{
+    (void)array, (void)format, (void)width, (void)height, (void)flags;
+    ck_abort_msg("a table has no texture");
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void *from,
+                                size_t pitch, size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    (void)array, (void)x, (void)y, (void)from, (void)pitch, (void)width, (void)height, (void)kind;
+    ck_abort_msg("a table has no texture");
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture,
+                                    const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *description,
+                                    const struct cudaResourceViewDesc *view)
+{
+    (void)texture, (void)resource, (void)description, (void)view;
+    ck_abort_msg("a table has no texture");
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture)
+{
+    (void)texture;
+    ck_abort_msg("a table has no texture");
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array)
+{
+    (void)array;
+    ck_abort_msg("a table has no texture");
+}
+
 cudaError_t cudaMemset(void *to, int value, size_t size)
 {
     memset(to, value, size);
