@@ -25,8 +25,8 @@ static int make(const char *const sets[4], char text[2048], icestream_error *err
                            "table.squares=true",
                            "table.step=4",
                            "device.threads=2",
-                           "table.axes=[{name: r, from: 0, to: 100, bins: 10}, {name: cosine, "
-                           "from: -1, to: 1, bins: 5}]"};
+                           ("table.axes=[{name: r, from: 0, to: 100, bins: 10}, {name: cosine, "
+                            "from: -1, to: 1, bins: 5}]")};
     size_t count = 10;
     char *report_text = NULL;
     size_t size = 0;
