@@ -37,7 +37,7 @@ typedef struct ice_surroundings {
     float others; /* no module of another axis is within this distance; negative: unknown */
 } ice_surroundings;
 
-/* Returns the number of the cell of the clearance map at (x, y). */
+/* Returns the word of the map of clearances for (x, y) (ice_tables.near_axes). */
 ICE_FN uint32_t ice_near_word(const ice_tables *tables, float x, float y)
 {
 #if defined(ICE_HAS_TEXTURES)
@@ -58,7 +58,7 @@ ICE_FN uint32_t ice_near_word(const ice_tables *tables, float x, float y)
 #endif
 }
 
-/* Returns what is subtracted from the number of a cell, m (ice_tables.others_less). */
+/* Returns what is subtracted from the number in a word, m (ice_tables.others_less). */
 ICE_FN float ice_others_less(const ice_tables *tables)
 {
 #if defined(ICE_HAS_TEXTURES)
@@ -82,6 +82,7 @@ ICE_FN ice_site ice_site_of(const ice_tables *tables, float x, float y, float z)
     return site;
 }
 
+/* The functions below with `word` take the ice_near_word() of (x, y). */
 ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, uint32_t word, float x,
                                             float y)
 {
@@ -103,6 +104,7 @@ ICE_FN float ice_clearance_at(const ice_tables *tables, uint32_t word, float x, 
     return ice_max(ice_min(own, near.others), 0.0f);
 }
 
+/* The same, which reads the word. */
 ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
 {
     return ice_clearance_at(tables, ice_near_word(tables, x, y), x, y);
@@ -138,6 +140,7 @@ ICE_FN int32_t ice_may_collide_at(const ice_tables *tables, uint32_t word, float
     return (passes | reaches) & not_below & not_above;
 }
 
+/* The same, which reads the word. */
 ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float z, ice_direction n,
                                float length)
 {

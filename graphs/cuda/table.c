@@ -144,7 +144,9 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squ
 {
     const int ordinal = table->options.ordinal;
     const uint64_t bytes = table->cells * sizeof(uint64_t);
-    const uint64_t all = tables->bytes + sizeof *table->counts + bytes * (has_squares ? 2 : 1);
+    const bool fast_math = table->options.math != ICS_MATH_PORTABLE;
+    const uint64_t all =
+        ics_upload_bytes(tables, fast_math) + sizeof *table->counts + bytes * (has_squares ? 2 : 1);
     if (table->options.memory_limit != 0 && all > table->options.memory_limit) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
                              "GPU %d: a table of %llu cells needs %llu bytes of device memory, "
@@ -152,8 +154,7 @@ static int allocate(ics_gpu_table *table, const ics_tables *tables, bool has_squ
                              ordinal, (unsigned long long)table->cells, (unsigned long long)all,
                              (unsigned long long)table->options.memory_limit);
     }
-    ICS_TRY(ics_upload_tables(ordinal, tables, table->options.math != ICS_MATH_PORTABLE,
-                              &table->upload, &table->tables, error));
+    ICS_TRY(ics_upload_tables(ordinal, tables, fast_math, &table->upload, &table->tables, error));
     CUDA_TRY(ordinal, error, cudaMalloc((void **)&table->counts, sizeof *table->counts));
     ICS_TRY(allocate_column(table, &table->stage.sums, error));
     if (has_squares) {

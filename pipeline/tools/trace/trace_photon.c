@@ -25,7 +25,7 @@ typedef struct walk {
     const ice_tables *tables;
     const ics_trace_sink *sink;
     ice_random random;
-    ice_site site;
+    ice_site site; /* of the position of the photon */
     ice_optics optics;
     ice_photon photon;
     float depth; /* the absorption depth that the photon drew at its creation */
@@ -142,7 +142,7 @@ static int follow_segment(walk *w)
 {
     ice_bounce bounce;
     if (!ice_start_bounce(w->variants->propagate, w->tables, w->random, w->optics, &w->photon,
-                          ice_site_of(w->tables, w->photon.x, w->photon.y, w->photon.z), &bounce)) {
+                          w->site, &bounce)) {
         w->fate = ICE_LEFT;
         return put_point(w, ICS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
     }
@@ -172,6 +172,7 @@ int ics_trace_photon(const ice_variants *variants, const ice_tables *tables,
               .fate = ICE_ALIVE};
     w.depth = w.photon.absorption;
     w.optics = ice_optics_at(tables, w.photon.wavelength);
+    w.site = ice_site_of(tables, w.photon.x, w.photon.y, w.photon.z);
     int result = put_point(&w, ICS_TRACE_START, 0.0f, w.photon.absorption, NULL);
     while (!result && w.fate == ICE_ALIVE) {
         result = follow_segment(&w);
