@@ -90,12 +90,14 @@ ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_random rando
     WORD(active->photon.emission)                                                                  \
     WORD(active->photon.photon_id)                                                                 \
     WORD(active->photon.scatters)                                                                  \
-    WORD(active->site.near)                                                                        \
     FLOAT(active->optics.scattering)                                                               \
     FLOAT(active->optics.dust)                                                                     \
     FLOAT(active->optics.ice)                                                                      \
     FLOAT(active->optics.clearest)                                                                 \
     FLOAT(active->site.height)                                                                     \
+    FLOAT(active->site.near.axis_x)                                                                \
+    FLOAT(active->site.near.axis_y)                                                                \
+    FLOAT(active->site.near.others)                                                                \
     FLOAT(bounce->length)                                                                          \
     FLOAT(bounce->absorption)                                                                      \
     FLOAT(bounce->height)                                                                          \

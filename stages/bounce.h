@@ -110,16 +110,16 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
 }
 
 /* Whether a segment with may_collide is still a candidate for collide after the closer look of
- * ice_may_collide(). `photon` is at its start. */
-ICE_FN int32_t ice_is_candidate(const ice_tables *tables, uint32_t near, const ice_photon *photon,
-                                float length)
+ * ice_may_collide_near(). `photon` is at its start, and `near` is that of the start. */
+ICE_FN int32_t ice_is_candidate(const ice_tables *tables, ice_surroundings near,
+                                const ice_photon *photon, float length)
 {
 #if defined(ICE_CUSTOM_collide)
     (void)tables, (void)near, (void)photon, (void)length;
     return 1;
 #else
-    return ice_may_collide_at(tables, near, photon->x, photon->y, photon->z,
-                              ice_direction_of(photon), length);
+    return ice_may_collide_near(tables, near, photon->x, photon->y, ice_direction_of(photon),
+                                length);
 #endif
 }
 
@@ -136,7 +136,7 @@ ICE_FN int32_t ice_begin_bounce(ice_variant propagate, const ice_tables *tables,
                                 ice_optics optics, const ice_photon *photon, ice_site site,
                                 ice_bounce *bounce)
 {
-    const float clearance = ice_clearance_at(tables, site.near, photon->x, photon->y);
+    const float clearance = ice_clearance_of(tables, site.near, photon->x, photon->y);
     const float distance = ice_least_distance(tables, clearance, photon->z);
     const float height = site.height;
     const int32_t dropped = ice_is_dropped(tables, photon, distance, height, optics);

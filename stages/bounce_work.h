@@ -32,7 +32,7 @@ ICE_FN ice_work ice_start_bounce_in_ice(ice_variant propagate, const ice_tables 
                                         ice_random random, ice_optics optics,
                                         const ice_photon *photon, ice_site site, ice_bounce *bounce)
 {
-    const float clearance = ice_clearance_at(tables, site.near, photon->x, photon->y);
+    const float clearance = ice_clearance_of(tables, site.near, photon->x, photon->y);
     const float distance = ice_least_distance(tables, clearance, photon->z);
     const float height = site.height;
     const int32_t dropped = ice_is_dropped(tables, photon, distance, height, optics);

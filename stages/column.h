@@ -32,19 +32,19 @@ ICE_FN int32_t ice_find_column_module(const ice_tables *tables, const ice_string
                                       ice_column_stay *stay)
 {
     const float reach = string->radius + ICE_COLUMN_MARGIN;
-    const float *heights = tables->string_heights;
+    const ice_sphere *spheres = tables->string_spheres;
     const uint32_t end = string->first + string->count;
     uint32_t next = ice_lowest_module_from(tables, string, z - reach);
     if (next > string->first) {
-        stay->low = ice_max(stay->low, heights[next - 1] + reach);
+        stay->low = ice_max(stay->low, spheres[next - 1].z + reach);
     }
     stay->module = ICE_NO_MODULE;
-    if (next < end && heights[next] <= z + reach) {
+    if (next < end && spheres[next].z <= z + reach) {
         stay->module = tables->string_modules[next];
         ++next;
     }
     if (next < end) {
-        stay->high = ice_min(stay->high, heights[next] - reach);
+        stay->high = ice_min(stay->high, spheres[next].z - reach);
     }
     return stay->low < z && z < stay->high ? 1 : 0;
 }

@@ -153,14 +153,15 @@ ICE_FN ice_body_entry ice_body_entry_of(const ice_tables *tables, const ice_cont
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Updates *nearest if the segment enters this module, and earlier than *nearest. The entry must lie
- * on the segment, so that a photon that starts inside a module leaves it without a hit. At equal
- * distances the lower module index counts as nearer. */
-ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *search,
-                           uint32_t module, ice_contact *nearest)
+/* Updates *nearest if the segment enters the module *module, whose sphere this is, and earlier than
+ * *nearest. The entry must lie on the segment, so that a photon that starts inside a module leaves
+ * it without a hit. At equal distances the lower module index counts as nearer. The index is in
+ * memory, because few segments that are tested need it. */
+ICE_FN void ice_try_sphere(const ice_tables *tables, const ice_contact_search *search,
+                           const ice_sphere *sphere, const uint32_t *module, ice_contact *nearest)
 {
-    const ice_approach d = ice_approach_to(&tables->modules[module], tables->radius, search->x,
-                                           search->y, search->z, search->direction);
+    const ice_approach d =
+        ice_approach_to(sphere, tables->radius, search->x, search->y, search->z, search->direction);
     float distance = d.along - d.half;
 #if ICE_COUNTS_CANDIDATES
     ++nearest->tested;
@@ -174,21 +175,27 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *s
         return;
     }
     if (tables->features & ICE_HAS_SHAPES) {
-        const float entry = ice_body_entry_of(tables, search, module, &d).distance;
+        const float entry = ice_body_entry_of(tables, search, *module, &d).distance;
         distance = d.along + entry;
         if (!(entry < ICE_NO_ENTRY) || distance < 0.0f || distance > search->length) {
             return;
         }
     }
     if (distance < search->after_distance ||
-        (distance == search->after_distance && module <= search->after_module)) {
+        (distance == search->after_distance && *module <= search->after_module)) {
         return;
     }
     if (nearest->module == ICE_NO_MODULE || distance < nearest->distance ||
-        (distance == nearest->distance && module < nearest->module)) {
+        (distance == nearest->distance && *module < nearest->module)) {
         nearest->distance = distance;
-        nearest->module = module;
+        nearest->module = *module;
     }
+}
+
+ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *search,
+                           uint32_t module, ice_contact *nearest)
+{
+    ice_try_sphere(tables, search, &tables->modules[module], &module, nearest);
 }
 
 /* Whether a module, or the part of it that a segment meets, absorbs photons and records none

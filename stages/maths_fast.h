@@ -33,7 +33,9 @@ ICE_FN float ice_inverse_sqrt(float x)
  */
 ICE_FN float ice_inverse(float b)
 {
-    return __fdividef(1.0f, b);
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+    return inverse;
 }
 
 ICE_FN float ice_ratio(float a, float b)
@@ -92,17 +94,22 @@ ICE_FN float ice_texture(uint64_t texture, float x, float y)
     return texel[0];
 }
 
-/* Returns the whole number in the texel at (x, y) of a texture that does not interpolate: texel
- * (i, j) is for x in [i, i + 1) and y in [j, j + 1). The texture unit rounds x and y to 1/256, so
- * close to the edge of a texel the number may be that of its neighbour. */
-#define ICE_TEXEL_DOUBT (1.0f / 256.0f)
-ICE_FN uint32_t ice_texel(uint64_t texture, float x, float y)
+/* The numbers of a texel. */
+typedef struct ice_texel {
+    float a, b, c;
+} ice_texel;
+
+/* Returns the texel at (x, y) of a texture that does not interpolate: texel (i, j) is for x in
+ * [i, i + 1) and y in [j, j + 1). The texture unit rounds x and y to 1/256, so close to the edge of
+ * a texel the numbers may be those of its neighbour. */
+ICE_FN ice_texel ice_texel_at(uint64_t texture, float x, float y)
 {
-    uint32_t texel[4];
-    asm("tex.level.2d.v4.u32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}], 0f00000000;"
-        : "=r"(texel[0]), "=r"(texel[1]), "=r"(texel[2]), "=r"(texel[3])
+    float number[4];
+    asm("tex.level.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}], 0f00000000;"
+        : "=f"(number[0]), "=f"(number[1]), "=f"(number[2]), "=f"(number[3])
         : "l"(texture), "f"(x), "f"(y));
-    return texel[0];
+    const ice_texel texel = {number[0], number[1], number[2]};
+    return texel;
 }
 
 /* exp(x) - 1 for x in [-87, 88]. For |x| < 1/4 the difference would lose digits, so a polynomial

@@ -33,81 +33,71 @@ ICE_FN int32_t ice_has_wide_cells(const ice_tables *tables)
 
 /* What is near a position, seen from above, m. */
 typedef struct ice_surroundings {
-    float x, y;   /* from the nearest axis to the position */
-    float others; /* no module of another axis is within this distance; negative: unknown */
+    float axis_x, axis_y; /* of the nearest axis */
+    float others;         /* no module of another axis is within this distance, >= 0 */
 } ice_surroundings;
 
-/* Returns the word of the map of clearances for (x, y) (ice_tables.near_axes). */
-ICE_FN uint32_t ice_near_word(const ice_tables *tables, float x, float y)
+/* A texture unit rounds the position of a photon to this part of a cell, so the cell may be the
+ * neighbour of the one that contains the photon. */
+#define ICE_CELL_DOUBT (1.0f / 256.0f)
+
+/* Reads the map of clearances at (x, y). A texture has what the words of the map stand for
+ * (tables/tables_near_image.h). */
+ICE_FN ice_surroundings ice_surroundings_at(const ice_tables *tables, float x, float y)
 {
 #if defined(ICE_HAS_TEXTURES)
     const float inverse = tables->clearance_inverse_cell;
-    return ice_texel(tables->near_texture, fmaf(x, inverse, tables->clearance_of_zero_x),
+    const ice_texel texel =
+        ice_texel_at(tables->near_texture, fmaf(x, inverse, tables->clearance_of_zero_x),
                      fmaf(y, inverse, tables->clearance_of_zero_y));
+    const ice_surroundings near = {texel.a, texel.b, texel.c};
 #else
     const int32_t cell = ice_clearance_cell(tables, x, y);
     const uint32_t narrow = ice_has_wide_cells(tables) ? 0 : 1;
 #if defined(__CUDACC__)
-    return narrow ? ((const uint16_t *)tables->near_axes)[cell] : tables->near_axes[cell];
+    const uint32_t word =
+        narrow ? ((const uint16_t *)tables->near_axes)[cell] : tables->near_axes[cell];
 #else
     /* A processor gathers words of 32 bits only. */
     const uint32_t used = narrow ? 0xffffu : 0xffffffffu;
     const uint32_t shift = ((uint32_t)cell & narrow) * 16;
-    return (tables->near_axes[cell >> narrow] >> shift) & used;
+    const uint32_t word = (tables->near_axes[cell >> narrow] >> shift) & used;
 #endif
+    const ice_string_axis axis = tables->axes[word & tables->axis_mask];
+    const float others = fmaf((float)(int32_t)word, tables->others_step, -tables->others_less);
+    const ice_surroundings near = {axis.x, axis.y, ice_max(others, 0.0f)};
 #endif
-}
-
-/* Returns what is subtracted from the number in a word, m (ice_tables.others_less). */
-ICE_FN float ice_others_less(const ice_tables *tables)
-{
-#if defined(ICE_HAS_TEXTURES)
-    /* The cell may be the neighbour of the one that contains the position. */
-    return tables->others_less + 2.0f * ICE_TEXEL_DOUBT / tables->clearance_inverse_cell;
-#else
-    return tables->others_less;
-#endif
+    return near;
 }
 
 /* What is read from memory for a position (x, y, z), before the bounce that starts there. A loop
  * reads it as soon as it knows the position, and has it when the bounce begins. */
 typedef struct ice_site {
-    float height;  /* among the layers, m */
-    uint32_t near; /* ice_near_word() */
+    float height; /* among the layers, m */
+    ice_surroundings near;
 } ice_site;
 
 ICE_FN ice_site ice_site_of(const ice_tables *tables, float x, float y, float z)
 {
-    const ice_site site = {ice_height(tables, x, y, z), ice_near_word(tables, x, y)};
+    const ice_site site = {ice_height(tables, x, y, z), ice_surroundings_at(tables, x, y)};
     return site;
 }
 
-/* The functions below with `word` take the ice_near_word() of (x, y). */
-ICE_FN ice_surroundings ice_surroundings_of(const ice_tables *tables, uint32_t word, float x,
-                                            float y)
+/* Returns a lower bound (m) of the horizontal distance from (x, y) to the edge of any module. It is
+ * negative inside the cylinder around an axis. `near` is that of (x, y). The radius of the cylinder
+ * covers the rounding of distances up to 20 km; a longer one is no clearance, because `others` is
+ * shorter. */
+ICE_FN float ice_clearance_of(const ice_tables *tables, ice_surroundings near, float x, float y)
 {
-    const ice_string_axis axis = tables->axes[word & tables->axis_mask];
-    const ice_surroundings near = {
-        x - axis.x, y - axis.y,
-        fmaf((float)(int32_t)word, tables->others_step, -ice_others_less(tables))};
-    return near;
+    const float from_x = x - near.axis_x, from_y = y - near.axis_y;
+    const float distance = ice_root(fmaf(from_x, from_x, from_y * from_y));
+    return ice_min(distance - tables->axis_radius, near.others);
 }
 
-/* Returns the clearance of (x, y): a lower bound (m), >= 0, of the horizontal distance to the edge
- * of any module. */
-ICE_FN float ice_clearance_at(const ice_tables *tables, uint32_t word, float x, float y)
-{
-    const ice_surroundings near = ice_surroundings_of(tables, word, x, y);
-    const float distance = ice_root(fmaf(near.x, near.x, near.y * near.y));
-    /* The factor covers the rounding of positions far away. */
-    const float own = fmaf(distance, 0.99999f, -tables->axis_radius);
-    return ice_max(ice_min(own, near.others), 0.0f);
-}
-
-/* The same, which reads the word. */
+/* Returns the clearance of (x, y): this bound, and 0 where it is negative. */
 ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
 {
-    return ice_clearance_at(tables, ice_near_word(tables, x, y), x, y);
+    return ice_max(ice_clearance_of(tables, ice_surroundings_at(tables, x, y), x, y), 0.0f);
 }
 
 /* Returns a lower bound (m) of the distance from the height z (m) at a position with this clearance
@@ -117,34 +107,36 @@ ICE_FN float ice_least_distance(const ice_tables *tables, float clearance, float
     return ice_max(clearance, fabsf(z - tables->middle) - tables->half_height);
 }
 
-/* Whether a segment may touch a module: whether it passes the heights of the modules and, seen from
- * above, the nearest axis or is long enough for other modules. n is its direction. A segment that
- * is shorter than ice_least_distance() never may. */
-ICE_FN int32_t ice_may_collide_at(const ice_tables *tables, uint32_t word, float x, float y,
-                                  float z, ice_direction n, float length)
+/* The closer look at a segment from (x, y) along n that is not shorter than ice_least_distance():
+ * whether it may touch a module, seen from above. It may if it starts inside the cylinder around
+ * the nearest axis, or approaches this axis on a line through the cylinder, or is long enough for
+ * other modules. These conditions need no division, and reject nearly as many segments as the
+ * distance between segment and axis. `near` is that of (x, y). */
+ICE_FN int32_t ice_may_collide_near(const ice_tables *tables, ice_surroundings near, float x,
+                                    float y, ice_direction n, float length)
 {
-    const ice_surroundings near = ice_surroundings_of(tables, word, x, y);
+    const float from_x = x - near.axis_x, from_y = y - near.axis_y;
     const float square = fmaf(n.x, n.x, n.y * n.y);
-    const float others = ice_max(near.others, 0.0f);
-    /* For a vertical segment the quotient is 0/0, and its nearest point counts as its start. */
-    const float nearest = ice_div(-fmaf(near.x, n.x, near.y * n.y), square);
-    const float along = ice_min(ice_max(nearest, 0.0f), length);
-    const float ex = fmaf(along, n.x, near.x);
-    const float ey = fmaf(along, n.y, near.y);
-    const float radius = tables->axis_radius;
-    const int32_t passes = fmaf(ex, ex, ey * ey) <= radius * radius ? 1 : 0;
-    const int32_t reaches = length * length * square >= others * others ? 1 : 0;
-    const float above = z - tables->middle, end_above = fmaf(length, n.z, above);
-    const int32_t not_below = ice_max(above, end_above) >= -tables->half_height ? 1 : 0;
-    const int32_t not_above = ice_min(above, end_above) <= tables->half_height ? 1 : 0;
-    return (passes | reaches) & not_below & not_above;
+    const float cylinder = tables->axis_radius * tables->axis_radius;
+    const float away = fmaf(from_x, n.x, from_y * n.y);
+    const float cross = fmaf(from_x, n.y, -(from_y * n.x));
+    const int32_t starts = fmaf(from_x, from_x, from_y * from_y) <= cylinder ? 1 : 0;
+    const int32_t approaches = away < 0.0f ? 1 : 0;
+    const int32_t passes = cross * cross <= cylinder * square ? 1 : 0;
+    const int32_t reaches = length * length * square >= near.others * near.others ? 1 : 0;
+    return starts | (approaches & passes) | reaches;
 }
 
-/* The same, which reads the word. */
+/* Whether a segment from (x, y, z) along n may touch a module. */
 ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float z, ice_direction n,
                                float length)
 {
-    return ice_may_collide_at(tables, ice_near_word(tables, x, y), x, y, z, n, length);
+    const ice_surroundings near = ice_surroundings_at(tables, x, y);
+    const float clearance = ice_clearance_of(tables, near, x, y);
+    return length >= ice_least_distance(tables, clearance, z) &&
+                   ice_may_collide_near(tables, near, x, y, n, length)
+               ? 1
+               : 0;
 }
 
 /* Whether the clearest ice of the layer rows (clear_dust, clear_ice) is valid for a photon at
@@ -160,6 +152,18 @@ ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float
     const int32_t in_depth = fabsf(z - tilt->known_z) <= tilt->known_half_z ? 1 : 0;
     const int32_t across = fabsf(position - tilt->known_along) <= tilt->known_half_along ? 1 : 0;
     return level | (in_depth & (across | endless));
+}
+
+/* Returns how far (m) a photon at (x, y, z) flies for which the clearest ice of the layer rows is
+ * valid, with a distance of `distance` (m) to the next module (ice_least_distance()). Where the
+ * modules are well inside the region of the function above, the distance alone says that the photon
+ * is inside, too, and photons farther away count as if they were outside. */
+ICE_FN float ice_clear_range(const ice_tables *tables, float x, float y, float z, float distance)
+{
+    const int32_t near = distance <= tables->tilt.known_distance ? 1 : 0;
+    const int32_t known =
+        tables->tilt.known_distance > 0.0f ? near : ice_is_clear_range_known(tables, x, y, z);
+    return known ? ice_min(distance, ICE_CLEAR_RANGE) : 0.0f;
 }
 
 /* Returns ice_clearest_cost(). Kernels that need many registers compute it for every bounce instead
@@ -184,9 +188,7 @@ ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *p
     if (tables->features & ICE_HAS_HOLES) {
         near_cost = ice_min(near_cost, ICE_REACH_SAFETY * tables->hole.absorption);
     }
-    const float clear_range =
-        ice_is_clear_range_known(tables, photon->x, photon->y, photon->z) ? ICE_CLEAR_RANGE : 0.0f;
-    const float near_distance = ice_min(distance, clear_range);
+    const float near_distance = ice_clear_range(tables, photon->x, photon->y, photon->z, distance);
     const float far_cost = ice_far_cost(tables, optics);
     const float far_part = fmaf(far_cost, distance - near_distance, -1e-3f);
     return photon->absorption < fmaf(near_cost, near_distance, far_part) ? 1 : 0;

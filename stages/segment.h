@@ -48,7 +48,8 @@ ICE_FN ice_passage ice_pass_first_layer(const ice_tables *tables, ice_segment_st
     const ice_optics optics = start.optics;
     const int32_t layer = ice_layer_at(tables, start.z);
     const ice_layer_row *row = &tables->layers[layer];
-    const float stretch = ice_inverse(fabsf(start.nz));
+    const float stretch =
+        fabsf(ice_inverse(start.nz)); /* a GPU takes the absolute value for free */
     const float length = ice_to_face(row, start) * stretch;
     const float scattering =
         fmaf(-ice_scattering(optics, row->scattering, row->bubbles), length, start.scattering);

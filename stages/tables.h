@@ -365,7 +365,7 @@ typedef struct ice_tables {
      */
     union {
         const uint32_t *near_axes;
-        uint64_t near_texture; /* on a GPU with fast maths: the cells as a texture */
+        uint64_t near_texture; /* on a GPU with fast maths: a texture instead (stages/reach.h) */
     };
     const ice_string_axis *axes; /* if no string has an axis: one that is far away */
     uint32_t axis_mask;
@@ -379,8 +379,8 @@ typedef struct ice_tables {
 
     uint32_t string_count;
     const ice_string *strings;
-    const uint32_t *string_modules; /* module indices, string by string, ascending in z */
-    const float *string_heights;    /* z of the modules in string_modules, m */
+    const uint32_t *string_modules;   /* module indices, string by string, ascending in z */
+    const ice_sphere *string_spheres; /* the modules in string_modules */
     /* [ICE_STRING_BUCKETS * module_count], the buckets of a string begin at
      * ICE_STRING_BUCKETS * first. A bucket has the index in string_modules of the lowest module
      * that may be as high as its lower end, or higher */

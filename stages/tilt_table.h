@@ -64,11 +64,18 @@ typedef struct ice_tilt_table {
     /* the position along a line (m) or on a map (in nodes): u = ux x + uy y + u_of_zero and
      * v = vx x + vy y + v_of_zero */
     float ux, uy, u_of_zero, vx, vy, v_of_zero;
-    float cut_u, cut_v; /* map: last node that exists in line 0 of each axis */
-    /* the region in which the steepness of the shift is known, for the reach bound
-     * (stages/reach.h): its middle along the line and in z, m, and half of its size there;
-     * infinity: no end */
-    float known_along, known_z, known_half_along, known_half_z;
+    /* map: last node that exists in line 0 of each axis; line: the middle of the region in which
+     * the steepness of the shift is known, for the reach bound (stages/reach.h), and half of its
+     * size, m along the line; infinity: no end */
+    union {
+        float cut_u, known_along;
+    };
+    union {
+        float cut_v, known_half_along;
+    };
+    float known_z, known_half_z; /* the same in z, m */
+    float known_distance; /* a photon whose ice_least_distance() is at most this is in that region,
+                             m; 0: the position has to be tested */
 } ice_tilt_table;
 
 #endif

@@ -65,8 +65,8 @@ static const ice_module *module_near(const ice_tables *tables, const ice_detecto
 {
     uint32_t best = string->first;
     for (uint32_t k = string->first; k < string->first + string->count; ++k) {
-        if (fabs((double)tables->string_heights[k] - z) <
-            fabs((double)tables->string_heights[best] - z)) {
+        if (fabs((double)tables->string_spheres[k].z - z) <
+            fabs((double)tables->string_spheres[best].z - z)) {
             best = k;
         }
     }

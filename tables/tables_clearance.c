@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Horizontal margin of the map around the modules, m. */
-#define MAP_MARGIN 100.0
+#define MAP_MARGIN 200.0
 /* Edge of the squares in which module positions count as one, m. */
 #define MERGE_SQUARE 0.1
 /* The number of cells along the longer side of the map is at least MAP_SIDE_LEAST. Large detectors

@@ -181,7 +181,7 @@ static ice_string enclose(const ice_detector *detector, const sorted_module *ord
 
 /* Fills the buckets of height of a string. The lower end of each bucket counts as ICS_GRID_MARGIN
  * lower, which covers the rounding when a stage computes the index of a bucket. */
-static void fill_buckets(ice_string *string, const float *heights, uint32_t *buckets)
+static void fill_buckets(ice_string *string, const ice_sphere *spheres, uint32_t *buckets)
 {
     const uint32_t count = ICE_STRING_BUCKETS * string->count;
     const double size = (double)(string->high - string->low) / count;
@@ -189,7 +189,7 @@ static void fill_buckets(ice_string *string, const float *heights, uint32_t *buc
     uint32_t next = 0;
     for (uint32_t k = 0; k < count; ++k) {
         while (next + 1 < string->count &&
-               (double)heights[string->first + next] < string->low + k * size - ICS_GRID_MARGIN) {
+               (double)spheres[string->first + next].z < string->low + k * size - ICS_GRID_MARGIN) {
             ++next;
         }
         buckets[ICE_STRING_BUCKETS * string->first + k] = string->first + next;
@@ -232,14 +232,15 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
     ice_tables *tables = builder->tables;
     const size_t count = detector->module_count;
     uint32_t *modules = ics_tables_array(builder, &tables->string_modules, count, sizeof *modules);
-    float *heights = ics_tables_array(builder, &tables->string_heights, count, sizeof *heights);
-    if (modules == NULL || heights == NULL) {
+    ice_sphere *spheres =
+        ics_tables_array(builder, &tables->string_spheres, count, sizeof *spheres);
+    if (modules == NULL || spheres == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     uint32_t string_count = 0;
     for (size_t i = 0; i < count; ++i) {
         modules[i] = order[i].index;
-        heights[i] = (float)order[i].z;
+        spheres[i] = tables->modules[order[i].index];
         string_count += i == 0 || !of_one_string(&order[i], &order[i - 1]);
     }
     ice_string *strings =
@@ -257,7 +258,7 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
             ++end;
         }
         strings[s] = enclose(detector, order, first, end - first);
-        fill_buckets(&strings[s], heights, buckets);
+        fill_buckets(&strings[s], spheres, buckets);
         first = end;
     }
     return ics_tables_build_shapes(builder, detector, strings);

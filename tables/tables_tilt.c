@@ -1,4 +1,6 @@
 /* The table of tilted layers, and how fast a photon's height among them can change. */
+#include "base/error.h"
+#include "stages/reach.h"
 #include "tables/tables_internal.h"
 #include "tables/tables_tilt_image.h"
 
@@ -6,12 +8,15 @@
 
 /* ---- how steep it is ------------------------------------------------------------------------- */
 
-/* How far outside the table the steepness of the shift is computed, m. Outside its table a shift
- * continues linearly, across and in depth, so it becomes steeper and steeper. The reach bound is
- * used for photons that start up to ICE_CLEAR_RANGE outside (set_known_region) and travel up to
- * ICE_CLEAR_RANGE further. The extra metre covers rounding, and the sideways shift of photons by
+/* How far outside the table of a tilt the steepness of the shift is known, so that the reach bound
+ * may use the rows of the layers there, m. With less, photons around a detector that is as wide as
+ * the table fly farther before they are dropped; with more, all of them do, because outside its
+ * table a shift continues linearly, across and in depth, and becomes steeper and steeper. */
+#define KNOWN_MARGIN 225.0
+/* How far outside the table the steepness is computed, m: photons may travel ICE_CLEAR_RANGE from
+ * where they start. The extra metre covers rounding, and the sideways shift of photons by
  * birefringence. */
-#define STEEP_RANGE (2.0 * (double)ICE_CLEAR_RANGE + 1.0)
+#define STEEP_RANGE (KNOWN_MARGIN + (double)ICE_CLEAR_RANGE + 1.0)
 
 static size_t tilt_nodes(const ice_tilt *tilt)
 {
@@ -218,18 +223,60 @@ static void set_map_axes(ice_tilt_table *table, const ice_tilt *tilt)
 /* Sets the region in which the reach bound may use ics_tables_clear_range(). */
 static void set_known_region(ice_tilt_table *table, const ice_tilt *tilt)
 {
-    const double range = (double)ICE_CLEAR_RANGE;
     const double height = tilt->depth_step * (double)(tilt->depth_count - 1);
     table->known_half_along = table->known_half_z = INFINITY;
     if (!tilt->clamp) {
         table->known_z = (float)(ICE_DETECTOR_DEPTH - tilt->first_depth - 0.5 * height);
-        table->known_half_z = (float)(0.5 * height + range);
+        table->known_half_z = (float)(0.5 * height + KNOWN_MARGIN);
     }
     if (!tilt->clamp && tilt->kind == ICE_TILT_LINE) {
         const double first = tilt->stations[0], last = tilt->stations[tilt->station_count - 1];
         table->known_along = (float)(0.5 * (first + last));
-        table->known_half_along = (float)(0.5 * (last - first) + range);
+        table->known_half_along = (float)(0.5 * (last - first) + KNOWN_MARGIN);
     }
+}
+
+/* Returns the smallest distance (m) to a string that is not the nearest one, as the stages read it
+ * from the map of clearances, outside the known region: in the cells that are not well inside, and
+ * in those at the border of the map, which stand for all positions beyond. */
+static double least_outside(const ice_tables *tables)
+{
+    const ice_tilt_table *tilt = &tables->tilt;
+    const float side = 1.0f / tables->clearance_inverse_cell;
+    const int32_t last_i = tables->clearance_nx - 1, last_j = tables->clearance_ny - 1;
+    float least = INFINITY;
+    for (int32_t j = 0; j <= last_j; ++j) {
+        const float y = ((float)j + 0.5f - tables->clearance_of_zero_y) * side;
+        for (int32_t i = 0; i <= last_i; ++i) {
+            const float x = ((float)i + 0.5f - tables->clearance_of_zero_x) * side;
+            const float along = fabsf(ice_tilt_coordinate(tilt, x, y) - tilt->known_along);
+            const bool is_border = i == 0 || i == last_i || j == 0 || j == last_j;
+            if (is_border || along > tilt->known_half_along - 2.0f * side) {
+                least = fminf(least, ice_surroundings_at(tables, x, y).others);
+            }
+        }
+    }
+    return (double)least;
+}
+
+/* Sets known_distance: to 0 if the modules are not so far inside the known region that the clear
+ * range of nearly all photons follows from the distance alone. */
+static void set_known_distance(ice_tables *tables, bool has_ends)
+{
+    ice_tilt_table *tilt = &tables->tilt;
+    double room =
+        (double)(tilt->known_half_z - fabsf(tables->middle - tilt->known_z) - tables->half_height);
+    for (uint32_t s = 0; has_ends && s < tables->string_count; ++s) {
+        const ice_string *string = &tables->strings[s];
+        const float along = ice_tilt_coordinate(tilt, string->x, string->y) - tilt->known_along;
+        room = fmin(room, (double)(tilt->known_half_along - fabsf(along) -
+                                   fmaxf(string->radius, tables->axis_radius)));
+    }
+    if (has_ends) {
+        room = fmin(room, least_outside(tables));
+    }
+    room -= 1.0; /* covers rounding, and what ice_clearance_of() subtracts from a distance */
+    tilt->known_distance = room >= (double)ICE_CLEAR_RANGE ? (float)room : 0.0f;
 }
 
 /* Builds the cells and stretches of a tilt along a line. */
@@ -348,5 +395,7 @@ int ics_tables_build_tilt(ics_table_builder *builder, const ice_medium *medium,
     table->inverse_depth_step = (float)(1.0 / tilt->depth_step);
     table->depth_of_zero = (float)((ICE_DETECTOR_DEPTH - tilt->first_depth) / tilt->depth_step);
     set_known_region(table, tilt);
-    return tilt->kind == ICE_TILT_MAP ? build_map(builder, tilt) : build_line(builder, tilt);
+    ICS_TRY(tilt->kind == ICE_TILT_MAP ? build_map(builder, tilt) : build_line(builder, tilt));
+    set_known_distance(builder->tables, tilt->kind == ICE_TILT_LINE && !tilt->clamp);
+    return ICESTREAM_OK;
 }

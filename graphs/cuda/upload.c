@@ -2,16 +2,15 @@
 
 #include "base/error.h"
 #include "graphs/cuda/check.h"
-#include "stages/reach.h"
+#include "tables/tables_near_image.h"
 #include "tables/tables_tilt_image.h"
 
 #include <stdlib.h>
 
-/* What a texture is made of: `rows` rows of `columns` texels of `texel` bytes. */
+/* What a texture is made of: `rows` rows of `columns` texels, of 1 or 4 numbers each. */
 typedef struct texels {
-    const void *data;
-    size_t columns, rows, texel;
-    enum cudaChannelFormatKind kind;
+    const float *data;
+    size_t columns, rows, numbers;
     enum cudaTextureFilterMode filter;
 } texels;
 
@@ -19,8 +18,10 @@ typedef struct texels {
 static int make_texture(int ordinal, const texels *from, ics_texture *out, uint64_t *bytes,
                         icestream_error *error)
 {
-    const struct cudaChannelFormatDesc format = {.x = (int)from->texel * 8, .f = from->kind};
-    const size_t line = from->columns * from->texel;
+    const int bits = (int)sizeof(float) * 8, more = from->numbers > 1 ? bits : 0;
+    const struct cudaChannelFormatDesc format = {bits, more, more, more,
+                                                 cudaChannelFormatKindFloat};
+    const size_t line = from->columns * from->numbers * sizeof(float);
     CUDA_TRY(ordinal, error,
              cudaMallocArray(&out->array, &format, from->columns, from->rows, cudaArrayDefault));
     *bytes += line * from->rows;
@@ -37,42 +38,43 @@ static int make_texture(int ordinal, const texels *from, ics_texture *out, uint6
     return ICESTREAM_OK;
 }
 
-static int upload_tilt(int ordinal, const ice_tables *tables, ics_upload *upload,
-                       icestream_error *error)
+/* Makes a texture from numbers that `fill` computes. */
+static int upload_image(int ordinal, const ice_tables *tables, texels image,
+                        void (*fill)(const ice_tables *tables, float *numbers), ics_texture *out,
+                        uint64_t *bytes, icestream_error *error)
 {
-    const ics_tables_image_size size = ics_tables_image_size_of(tables);
-    if (size.columns == 0) {
+    const size_t count = image.columns * image.rows * image.numbers;
+    if (count == 0) {
         return ICESTREAM_OK;
     }
-    const size_t count = (size_t)size.columns * size.rows;
-    float *nodes = malloc(count * sizeof *nodes);
-    if (nodes == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "out of memory for %zu bytes of the image of a tilt",
-                             count * sizeof *nodes);
+    float *numbers = malloc(count * sizeof *numbers);
+    if (numbers == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu bytes of a texture",
+                             count * sizeof *numbers);
     }
-    ics_tables_image_fill(tables, nodes);
-    const texels from = {nodes,
-                         size.columns,
-                         size.rows,
-                         sizeof *nodes,
-                         cudaChannelFormatKindFloat,
-                         cudaFilterModeLinear};
-    const int status = make_texture(ordinal, &from, &upload->tilt, &upload->bytes, error);
-    free(nodes);
+    fill(tables, numbers);
+    image.data = numbers;
+    const int status = make_texture(ordinal, &image, out, bytes, error);
+    free(numbers);
     return status;
 }
 
-/* Returns the cells of the map of clearances. */
+/* The textures, without their numbers; one without columns does not exist. */
+static texels tilt_texels(const ice_tables *tables)
+{
+    const ics_tables_image_size size = ics_tables_image_size_of(tables);
+    return (texels){NULL, size.columns, size.rows, 1, cudaFilterModeLinear};
+}
+
 static texels near_texels(const ice_tables *tables)
 {
-    const texels cells = {tables->near_axes,
-                          (size_t)tables->clearance_nx,
-                          (size_t)tables->clearance_ny,
-                          ice_has_wide_cells(tables) ? sizeof(uint32_t) : sizeof(uint16_t),
-                          cudaChannelFormatKindUnsigned,
-                          cudaFilterModePoint};
-    return cells;
+    return (texels){NULL, (size_t)tables->clearance_nx, (size_t)tables->clearance_ny,
+                    ICS_NEAR_NUMBERS, cudaFilterModePoint};
+}
+
+static uint64_t bytes_of(texels image)
+{
+    return (uint64_t)(image.columns * image.rows * image.numbers) * sizeof(float);
 }
 
 uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
@@ -80,10 +82,8 @@ uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
     if (!fast_math) {
         return tables->bytes;
     }
-    const ics_tables_image_size size = ics_tables_image_size_of(&tables->device);
-    const texels near = near_texels(&tables->device);
-    return tables->bytes + (uint64_t)size.columns * size.rows * sizeof(float) +
-           near.columns * near.rows * near.texel;
+    return tables->bytes + bytes_of(tilt_texels(&tables->device)) +
+           bytes_of(near_texels(&tables->device));
 }
 
 int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics_upload *upload,
@@ -94,9 +94,11 @@ int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics
     CUDA_TRY(ordinal, error,
              cudaMemcpy(upload->memory, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
     if (fast_math) {
-        ICS_TRY(upload_tilt(ordinal, &tables->device, upload, error));
-        const texels near = near_texels(&tables->device);
-        ICS_TRY(make_texture(ordinal, &near, &upload->near, &upload->bytes, error));
+        const ice_tables *host = &tables->device;
+        ICS_TRY(upload_image(ordinal, host, tilt_texels(host), ics_tables_image_fill, &upload->tilt,
+                             &upload->bytes, error));
+        ICS_TRY(upload_image(ordinal, host, near_texels(host), ics_tables_near_fill, &upload->near,
+                             &upload->bytes, error));
     }
     *out = ics_tables_at(tables, upload->memory);
     if (upload->tilt.object != 0) {

@@ -39,7 +39,7 @@ ICS_STATIC_ASSERT(ICS_CHAIN_PER_THREAD % ICS_CREATE_PER_THREAD == 0 &&
 
 /* The queue of new photons of one warp in shared memory (gpu_warp_queue in
  * kernels/cuda/device/warp_queue.h), and the shared memory that every kernel may have. */
-#define ICS_WARP_QUEUE_BYTES 2312u
+#define ICS_WARP_QUEUE_BYTES 2568u
 #define ICS_SHARED_BYTES     (48u << 10)
 
 /* The slots of one warp in shared memory (gpu_warp_slots in kernels/cuda/device/warp_lists.h). In

@@ -21,9 +21,7 @@
 ICE_FN uint32_t ice_candidates_of(ice_variant collide, const ice_tables *tables,
                                   ice_segment_end segment)
 {
-    const float clearance = ice_clearance(tables, segment.x, segment.y);
-    if (segment.length < ice_least_distance(tables, clearance, segment.z) ||
-        !ice_may_collide(tables, segment.x, segment.y, segment.z, segment.direction,
+    if (!ice_may_collide(tables, segment.x, segment.y, segment.z, segment.direction,
                          segment.length)) {
         return 0;
     }

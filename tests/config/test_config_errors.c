@@ -143,8 +143,8 @@ static const struct {
      "r.yaml:1:15: error: graph.tune: found sizes of blocks whose least common multiple is 28768 "
      "threads, expected at most 4096, because a pool is a whole number of blocks of every kernel"},
     {"graph: {tune: {monolithic: {threads: 768}}}",
-     "r.yaml:1:28: error: graph.tune.monolithic: found 768 threads, expected at most 672, because "
-     "each warp of this kernel has 2312 of the 49152 bytes of shared memory of a block"},
+     "r.yaml:1:28: error: graph.tune.monolithic: found 768 threads, expected at most 608, because "
+     "each warp of this kernel has 2568 of the 49152 bytes of shared memory of a block"},
     {"graph: {tune: {monolithic: {threads: 256}}}\ndevice: {backend: cpu}",
      "r.yaml:1:15: error: graph.tune: this value is for a GPU, and device.backend is cpu"},
     {"graph: {refill: 33}", "r.yaml:1:17: error: graph.refill: found '33', expected a whole number "

@@ -55,8 +55,8 @@ static const struct {
     const char *reason; /* a part of it; NULL: the settings fit */
 } cases[] = {
     {ICS_TUNED_MONOLITHIC, {256, 3, 80}, 0, NULL},
-    {ICS_TUNED_MONOLITHIC, {672, 0, 0}, 0, NULL},
-    {ICS_TUNED_MONOLITHIC, {704, 0, 0}, 0, "found 704 threads, expected at most 672"},
+    {ICS_TUNED_MONOLITHIC, {608, 0, 0}, 0, NULL},
+    {ICS_TUNED_MONOLITHIC, {640, 0, 0}, 0, "found 640 threads, expected at most 608"},
     {ICS_TUNED_WARP_WAVEFRONT, {320, 0, 0}, 0, NULL},
     {ICS_TUNED_WARP_WAVEFRONT, {352, 0, 0}, 0, "found 352 threads, expected at most 320"},
     {ICS_TUNED_CREATE, {1024, 2, 0}, 0, NULL},

@@ -253,11 +253,63 @@ START_TEST(runs_far_outside_are_the_same)
 }
 END_TEST
 
+/* Where the distance to the modules says that a photon is in the region with a known steepness, it
+ * is: case 0 is a detector inside the table of a tilt, case 1 one that is wider than the table. */
+START_TEST(distance_says_the_region)
+{
+    enum { SIDE = 5, MODULES = SIDE * SIDE * SIDE };
+    double at[MODULES][3];
+    for (int i = 0; i < MODULES; ++i) {
+        at[i][0] = 200.0 * (i % SIDE - 2);
+        at[i][1] = 200.0 * (i / SIDE % SIDE - 2);
+        at[i][2] = 50.0 * (i / SIDE / SIDE - 2);
+    }
+    uint64_t state = 71;
+    stage_world world = mixed_world();
+    stage_world_set_detector(&world, world_detector((const double(*)[3])at, MODULES, 5.0));
+    ice_tilt *tilt = &world.medium->tilt;
+    free(tilt->stations);
+    free(tilt->shifts);
+    set_line(world.medium, &state, 20.0, true);
+    const double half = _i == 0 ? 500.0 : 250.0;
+    for (size_t k = 0; k < tilt->station_count; ++k) {
+        tilt->stations[k] = half * (2.0 * (double)k / (double)(tilt->station_count - 1) - 1.0);
+    }
+    tilt->depth_count = DEPTHS;
+    tilt->depth_step = 60.0;
+    tilt->first_depth = ICE_DETECTOR_DEPTH - 30.0 * DEPTHS;
+    fill_layers(world.medium, false);
+    const ice_tables *tables = stage_world_tables(&world);
+    size_t near = 0, outside = 0;
+    for (size_t i = 0, n = test_scaled(200000); i < n; ++i) {
+        const double reach = i % 2 ? 800.0 : 5000.0;
+        const float x = (float)test_between(&state, -reach, reach);
+        const float y = (float)test_between(&state, -reach, reach);
+        const float z = (float)test_between(&state, -reach, reach);
+        const float distance = ice_least_distance(tables, ice_clearance(tables, x, y), z);
+        const float range = ice_clear_range(tables, x, y, z, distance);
+        const bool known = ice_is_clear_range_known(tables, x, y, z) != 0;
+        near += range > 0.0f;
+        outside += !known;
+        ck_assert_msg(range == 0.0f || known,
+                      "(%g, %g, %g), %g m from a module: the steepness is not known", (double)x,
+                      (double)y, (double)z, (double)distance);
+        ck_assert(range <= distance && range <= ICE_CLEAR_RANGE);
+    }
+    ck_assert_uint_gt(near, 1000);
+    ck_assert_uint_gt(outside, 1000);
+    ck_assert_int_eq(tables->tilt.known_distance > 0.0f, _i == 0);
+    ck_assert(_i != 0 || tables->tilt.known_distance >= ICE_CLEAR_RANGE);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("tilt and reach")
 {
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_loop_test(all, clear_ranges_hold, 0, 5);
     tcase_add_loop_test(all, runs_far_outside_are_the_same, 0, 2);
+    tcase_add_loop_test(all, distance_says_the_region, 0, 2);
     suite_add_tcase(suite, all);
 }

@@ -136,7 +136,7 @@ START_TEST(one_block)
                   (size_t)t->clearance_nx * (size_t)t->clearance_ny * sizeof *t->nearest);
     expect_inside(world.tables, t->strings, t->string_count * sizeof *t->strings);
     expect_inside(world.tables, t->string_modules, modules * sizeof(uint32_t));
-    expect_inside(world.tables, t->string_heights, modules * sizeof(float));
+    expect_inside(world.tables, t->string_spheres, modules * sizeof(ice_sphere));
     const ice_grid *grids[] = {&t->string_grid, &t->cell_grid};
     for (int k = 0; k < 2; ++k) {
         const size_t cells = (size_t)grids[k]->nx * (size_t)grids[k]->ny * (size_t)grids[k]->nz;
@@ -173,8 +173,9 @@ START_TEST(every_module_is_on_one_string)
                 const uint32_t index = t->string_modules[i];
                 const ice_sphere *module = &t->modules[index];
                 ck_assert_uint_eq(seen[index]++, 0);
-                ck_assert(t->string_heights[i] == module->z);
-                ck_assert(i == string->first || t->string_heights[i] >= t->string_heights[i - 1]);
+                const ice_sphere *sphere = &t->string_spheres[i];
+                ck_assert_mem_eq(sphere, module, sizeof *sphere);
+                ck_assert(i == string->first || sphere->z >= (sphere - 1)->z);
                 ck_assert(module->z >= string->low && module->z <= string->high);
                 const double off = hypot((double)module->x - (double)string->x,
                                          (double)module->y - (double)string->y);

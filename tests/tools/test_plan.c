@@ -243,12 +243,12 @@ END_TEST
  */
 static const struct {
     const char *schedule, *fits, *is_too_large, *message;
-} blocks[] = {{"graph.schedule=monolithic", "graph.block=672", "graph.block=704",
-               "graph.block: found 704, expected at most 672"},
-              {"graph.schedule=job-queue", "graph.block=672", "graph.block=704",
-               "graph.block: found 704, expected at most 672"},
-              {"graph.schedule=fused", "graph.block=672", "graph.block=704",
-               "graph.block: found 704, expected at most 672"},
+} blocks[] = {{"graph.schedule=monolithic", "graph.block=608", "graph.block=640",
+               "graph.block: found 640, expected at most 608"},
+              {"graph.schedule=job-queue", "graph.block=608", "graph.block=640",
+               "graph.block: found 640, expected at most 608"},
+              {"graph.schedule=fused", "graph.block=608", "graph.block=640",
+               "graph.block: found 640, expected at most 608"},
               {"graph.schedule=warp-wavefront", "graph.block=320", "graph.block=352",
                "graph.block: found 352, expected at most 320"}};
 

@@ -110,7 +110,7 @@ static uint32_t queue_candidates(const ice_tables *tables, const ics_wave *wave)
         const int32_t i = (int32_t)w.queue[k]; /* gathers take indices with a sign */
         const ice_photon photon = ics_load_photon_at(&w, i);
         w.normal_a[k] =
-            ice_is_candidate(&t, ice_near_word(&t, photon.x, photon.y), &photon, w.length[i])
+            ice_is_candidate(&t, ice_surroundings_at(&t, photon.x, photon.y), &photon, w.length[i])
                 ? 1.0f
                 : 0.0f;
     }

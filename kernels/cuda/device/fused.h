@@ -67,8 +67,8 @@ ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
         if (bounces <= 0 && (enough < 0 || queued == 0)) {
             break;
         }
-        const int flying = __popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE));
-        if (flying <= enough) {
+        const uint32_t flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
+        if (__popc(flying) <= enough) {
             const bool full = __any_sync(0xffffffffu, active.fate == GPU_WAITS);
             if (!full && queued == 0) {
                 queued = gpu_queue_refill(queue, &lane, &tables, counts);
@@ -76,7 +76,9 @@ ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
             if (full || queued == 0) {
                 enough = -1;
             } else {
-                queued = gpu_queue_assign(queue, &tables, queued, &active);
+                /* No photon waits, so a thread whose photon does not fly has none. */
+                queued = gpu_queue_assign(queue, &tables, queued, active.fate != ICE_ALIVE, ~flying,
+                                          &active);
             }
             continue;
         }

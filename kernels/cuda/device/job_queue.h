@@ -99,13 +99,15 @@ ICS_KERNEL GPU_BOUNDS_JOB_QUEUE gpu_job_queue(const __grid_constant__ ice_tables
     gpu_step_cursor at = {cursor[0], cursor[1]};
     bool open = true; /* there may be more steps */
     for (;;) {
-        if (__any_sync(0xffffffffu, !gpu_has_photon(&active))) {
+        const bool is_idle = !gpu_has_photon(&active);
+        const uint32_t idle = __ballot_sync(0xffffffffu, is_idle);
+        if (idle) {
             if (queued == 0 && open) {
                 queued = gpu_queue_fill_from_step(queue, &lane, &tables, &at, counts);
                 open = queued > 0;
             }
             if (queued) {
-                queued = gpu_queue_assign(queue, &tables, queued, &active);
+                queued = gpu_queue_assign(queue, &tables, queued, is_idle, idle, &active);
             }
         }
         if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {

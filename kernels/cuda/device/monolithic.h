@@ -15,14 +15,15 @@ ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tabl
     gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues, &queued);
     bool open = true; /* there may be more photons, and room for their hits */
     for (;;) {
+        uint32_t flying; /* a bit for each thread whose photon flies */
         do {
             if (active.fate == ICE_ALIVE) {
                 gpu_bounce(&lane, &tables, &sink, &active, slot);
             }
-        } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE)) >
-                 32 - GPU_SPECIAL_REFILL);
+            flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
+        } while ((uint32_t)__popc(flying) > 32 - GPU_SPECIAL_REFILL);
         if (!open) {
-            if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {
+            if (flying == 0) {
                 break;
             }
             continue;
@@ -32,7 +33,9 @@ ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tabl
             queued = gpu_queue_refill(queue, &lane, &tables, counts);
         }
         if (!full && queued > 0) {
-            queued = gpu_queue_assign(queue, &tables, queued, &active);
+            /* No photon waits, so a thread whose photon does not fly has none. */
+            queued = gpu_queue_assign(queue, &tables, queued, active.fate != ICE_ALIVE, ~flying,
+                                      &active);
             continue;
         }
         open = false;

@@ -58,6 +58,7 @@
     ROW(tilt.known_z)                                                                              \
     ROW(tilt.known_half_along)                                                                     \
     ROW(tilt.known_half_z)                                                                         \
+    ROW(tilt.known_distance)                                                                       \
     GPU_STRETCHING_NUMBERS(ROW, even_anisotropy.to)                                                \
     GPU_STRETCHING_NUMBERS(ROW, even_anisotropy.back)                                              \
     GPU_FORM_NUMBERS(ROW, even_absorption.narrow)                                                  \

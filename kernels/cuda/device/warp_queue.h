@@ -27,8 +27,9 @@ typedef struct gpu_warp_queue {
     float dx[32], dy[32], dz[32];
     float absorption[32], wavelength[32];
     float scattering[32], dust[32], ice[32]; /* the optics of the wavelength */
-    float height[32];                        /* the site of the position */
-    uint32_t near[32];
+    /* the site of the position */
+    float height[32];
+    float axis_x[32], axis_y[32], others[32];
     uint32_t random_low[32], random_high[32];
     uint32_t emissions[32];  /* without a photon: of the one that ended */
     uint32_t photon_ids[32]; /* without a photon: the scatters of the one that ended */
@@ -63,7 +64,9 @@ ICE_FN void gpu_queue_pack(gpu_warp_queue *queue, uint32_t entry, const ice_tabl
     queue->dust[entry] = optics.dust;
     queue->ice[entry] = optics.ice;
     queue->height[entry] = site.height;
-    queue->near[entry] = site.near;
+    queue->axis_x[entry] = site.near.axis_x;
+    queue->axis_y[entry] = site.near.axis_y;
+    queue->others[entry] = site.near.others;
     queue->random_low[entry] = (uint32_t)random.state;
     queue->random_high[entry] = (uint32_t)(random.state >> 32);
     queue->emissions[entry] = photon->emission;
@@ -93,7 +96,9 @@ ICE_FN ice_active_photon gpu_queue_unpack(const gpu_warp_queue *queue, const ice
     active.random.state = (uint64_t)queue->random_high[entry] << 32 | queue->random_low[entry];
     active.fate = ICE_ALIVE;
     active.site.height = queue->height[entry];
-    active.site.near = queue->near[entry];
+    active.site.near.axis_x = queue->axis_x[entry];
+    active.site.near.axis_y = queue->axis_y[entry];
+    active.site.near.others = queue->others[entry];
     return active;
 }
 
@@ -208,12 +213,11 @@ ICE_FN uint32_t gpu_queue_refill(gpu_warp_queue *queue, const ics_lane_memory *l
 }
 
 /* Gives the `count` photons of the queue to threads that have none, as long as there are both.
- * Returns the number of photons that stay in the queue. All threads of the warp. */
+ * is_idle: this thread has none; `idle` has a bit for each such thread of the warp. Returns the
+ * number of photons that stay in the queue. All threads of the warp. */
 ICE_FN uint32_t gpu_queue_assign(gpu_warp_queue *queue, const ice_tables *tables, uint32_t count,
-                                 ice_active_photon *active)
+                                 bool is_idle, uint32_t idle, ice_active_photon *active)
 {
-    const bool is_idle = !gpu_has_photon(active);
-    const uint32_t idle = __ballot_sync(0xffffffffu, is_idle);
     const uint32_t rank = (uint32_t)__popc(idle & gpu_threads_before());
     if (is_idle && rank < count) {
         gpu_queue_swap(queue, tables, count - 1 - rank, active);

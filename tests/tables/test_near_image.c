@@ -1,0 +1,108 @@
+/* The map of clearances as a texture: whatever cell a texture unit takes for a position, the bounds
+ * from its numbers are right, and nearly those from the words of the map.
+ *
+ * How to join: add a detector to world_of(). */
+#include "stages/reach.h"
+#include "tables/tables_near_image.h"
+#include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Detectors: 86 strings; 100 strings of which every second one leans and has no axis; one module.
+ * Returns a world with one, and its width (m). */
+enum { HEX, LEANING, ONE, DETECTORS };
+
+static stage_world world_of(int which, double *width)
+{
+    enum { ROWS = 10, MODULES = 5, COUNT = ROWS * ROWS * MODULES };
+    static double at[COUNT][3];
+    if (which == HEX) {
+        *width = 1200.0;
+        return stage_world_from_config(NULL, "detector.layout=hex86", NULL);
+    }
+    const size_t count = which == ONE ? 1 : COUNT;
+    *width = which == ONE ? 60.0 : 40.0 * ROWS;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t string = i / MODULES, module = i % MODULES;
+        at[i][0] = 40.0 * (double)(string % ROWS) + (string % 2 ? 0.9 : 0.0) * (double)module;
+        at[i][1] = 40.0 * (double)(string / ROWS);
+        at[i][2] = 20.0 * (double)module;
+    }
+    ice_detector *detector = world_detector((const double(*)[3])at, count, 5.0);
+    for (size_t i = 0; i < count; ++i) {
+        detector->modules[i].string = (uint16_t)(1 + i / MODULES);
+        detector->modules[i].module = (uint16_t)(1 + i % MODULES);
+    }
+    return stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0), detector,
+                              world_light_line(400.0));
+}
+
+/* Returns the texel at a position in cells. A position outside is moved to the edge. */
+static ice_surroundings texel_at(const ice_tables *tables, const float *numbers, double u, double v)
+{
+    const int32_t i = (int32_t)fmin(fmax(floor(u), 0.0), (double)(tables->clearance_nx - 1));
+    const int32_t j = (int32_t)fmin(fmax(floor(v), 0.0), (double)(tables->clearance_ny - 1));
+    const float *texel = &numbers[(size_t)(j * tables->clearance_nx + i) * ICS_NEAR_NUMBERS];
+    return (ice_surroundings){texel[0], texel[1], texel[2]};
+}
+
+/* Returns the horizontal distance (m) from a point to the edge of the nearest module. */
+static double exact_clearance(const ice_tables *tables, double x, double y)
+{
+    double nearest = INFINITY;
+    for (uint32_t i = 0; i < tables->module_count; ++i) {
+        const ice_sphere *module = &tables->modules[i];
+        const double distance = hypot((double)module->x - x, (double)module->y - y);
+        nearest = fmin(nearest, distance - (double)tables->radius * (double)module->oversize);
+    }
+    return nearest;
+}
+
+START_TEST(texels_are_bounds)
+{
+    double width;
+    stage_world world = world_of(_i, &width);
+    const ice_tables *tables = stage_world_tables(&world);
+    const size_t cells = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
+    float *numbers = calloc(cells * ICS_NEAR_NUMBERS, sizeof *numbers);
+    ck_assert_ptr_nonnull(numbers);
+    ics_tables_near_fill(tables, numbers);
+    const float inverse = tables->clearance_inverse_cell;
+    uint64_t state = 19;
+    double loss = 0.0;
+    for (size_t i = 0, n = test_scaled(20000); i < n; ++i) {
+        const double reach = (i % 8 ? 1.0 : 10.0) * width;
+        const float x = (float)test_between(&state, -reach, reach);
+        const float y = (float)test_between(&state, -reach, reach);
+        const double u = (double)fmaf(x, inverse, tables->clearance_of_zero_x);
+        const double v = (double)fmaf(y, inverse, tables->clearance_of_zero_y);
+        const double exact = exact_clearance(tables, (double)x, (double)y);
+        const float from_words = ice_clearance(tables, x, y);
+        for (int corner = 0; corner < 4; ++corner) {
+            const double du = corner % 2 ? 1.0 / 256.0 : -1.0 / 256.0;
+            const double dv = corner / 2 ? 1.0 / 256.0 : -1.0 / 256.0;
+            const ice_surroundings near = texel_at(tables, numbers, u + du, v + dv);
+            const float bound = ice_clearance_of(tables, near, x, y);
+            ck_assert_msg((double)bound <= fmax(exact, 0.0), "(%.9g, %.9g): bound %g m, exact %g m",
+                          (double)x, (double)y, (double)bound, exact);
+            loss = fmax(loss, (double)(from_words - bound));
+        }
+    }
+    /* The width of a cell: a neighbour may know less of the others. */
+    ck_assert_double_lt(loss, 3.0 / (double)inverse);
+    free(numbers);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+ICS_TEST_MAIN("near image")
+{
+    TCase *tests = tcase_create("image");
+    tcase_set_timeout(tests, 120);
+    tcase_add_loop_test(tests, texels_are_bounds, 0, DETECTORS);
+    suite_add_tcase(suite, tests);
+}
