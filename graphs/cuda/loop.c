@@ -98,7 +98,7 @@ static int add_stamp(ics_lane *lane, sequence *nodes, uint32_t stage, ics_stamp 
 {
     uint32_t what = ends;
     void *arguments[] = {(void *)&lane->clock, &lane->memory, &stage, &what};
-    const kernel_node stamp = {lane->stamp, 1, 1, arguments};
+    const kernel_node stamp = {lane->stamp, 1, 32, arguments};
     return add_kernel(lane, nodes, &stamp, error);
 }
 

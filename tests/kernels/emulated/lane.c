@@ -1,13 +1,14 @@
 #include "tests/kernels/emulated/lane.h"
 
+#include "tests/kernels/emulated/profile.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 128, PHOTONS_MAX = 4096 };
 
-/* The kernels of every schedule, by ics_schedule. */
-static const grid_schedule *const schedules[ICS_SCHEDULE_COUNT] = {
+const grid_schedule *const grid_schedules[ICS_SCHEDULE_COUNT] = {
 #define X(constant, name, word) [ICS_SCHEDULE_##constant] = &grid_##word,
     ICS_SCHEDULE_LIST(X)
 #undef X
@@ -148,9 +149,9 @@ static uint32_t threads_of(const char *name)
 static void run_kernel(grid_lane *self, const grid_setting *with, uint32_t kernel, ics_chain chain,
                        uint32_t slots)
 {
-    grid_arguments arguments = {grid_tables, &self->memory, chain};
+    grid_arguments arguments = {.tables = grid_tables, .lane = &self->memory, .chain = chain};
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
-    const grid_schedule *grid = schedules[with->schedule];
+    const grid_schedule *grid = grid_schedules[with->schedule];
     const ics_schedule_kernel *one = &ics_schedule_kernels(row, with->join)[kernel];
     const uint32_t threads = threads_of(one->name), stretch = threads * one->slots_per_thread;
     grid_run((slots + stretch - 1) / stretch, threads,
@@ -205,6 +206,9 @@ static void run_trip(grid_lane *self, const grid_setting *with, const ics_gpu_sc
 {
     const ics_schedule_kernel *kernels = ics_schedule_kernels(row, with->join);
     later_kernels later = {.wait = {false, false}};
+    if (with->profile) {
+        grid_profile_begin(self, with);
+    }
     for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
         for (uint32_t k = 0; kernels[k].name != NULL; ++k) {
             if (!ics_schedule_has_kernel(row, &kernels[k], chain.wave)) {
@@ -219,6 +223,9 @@ static void run_trip(grid_lane *self, const grid_setting *with, const ics_gpu_sc
                 later.chains[own] = chain;
             } else {
                 run_kernel(self, with, k, chain, chain.slots);
+            }
+            if (with->profile) {
+                grid_profile_end(self, with, row, k, chain.wave);
             }
         }
     }

@@ -8,7 +8,9 @@ GRID_CHAIN_KERNEL(propagate)
 GRID_CHAIN_KERNEL(collide)
 GRID_CHAIN_KERNEL(scatter)
 GRID_CHAIN_KERNEL(scatter_propagate)
+GRID_STAMP_KERNEL(stamp)
 
 const grid_schedule grid_wavefront = {
     .threads = {run_create, run_propagate, run_collide, run_scatter},
-    .joined = {run_create, run_propagate, run_scatter_propagate, run_collide, run_scatter}};
+    .joined = {run_create, run_propagate, run_scatter_propagate, run_collide, run_scatter},
+    .stamp = run_stamp};
