@@ -240,7 +240,8 @@ typedef struct grid_arguments {
 typedef struct grid_schedule {
     void (*threads[ICS_SCHEDULE_KERNELS])(void *arguments); /* NULL: end */
     void (*joined[ICS_SCHEDULE_KERNELS])(void *arguments);
-    void (*stamp)(void *arguments); /* NULL: the schedule has no loop */
+    void (*stamp)(void *arguments);      /* NULL: the schedule has no loop */
+    void (*add_copies)(void *arguments); /* NULL: the counts have no copies */
 } grid_schedule;
 
 #define X(constant, name, word) extern const grid_schedule grid_##word;

@@ -63,7 +63,9 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
-    const size_t bytes = ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells;
+    const size_t bytes =
+        ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells +
+        (size_t)row->count_copies * ICS_LANE_BATCHES * GRID_LARGE_CELLS * sizeof(uint32_t);
     memory->photon_cells = filled(bytes + grid_large_words.count * sizeof(uint32_t), 0);
     if (grid_large_words.count > 0) {
         memcpy((char *)memory->photon_cells + bytes, grid_large_words.items,
@@ -250,6 +252,16 @@ static void run_loop(grid_lane *self, const grid_setting *with)
              (progress->next < self->launch.end || (self->launch.drain && progress->alive > 0)));
 }
 
+/* Two blocks, each of which has more than one turn. */
+static void add_copies(grid_lane *self, const grid_setting *with)
+{
+    grid_arguments arguments = {.tables = grid_tables, .lane = &self->memory};
+    void (*const thread)(void *) = grid_schedules[with->schedule]->add_copies;
+    if (thread != NULL) {
+        grid_run(2, GRID_BLOCK, thread, &arguments);
+    }
+}
+
 static void take_hits(grid_lane *self)
 {
     const uint32_t most = self->launch.hit_capacity;
@@ -329,6 +341,7 @@ bool grid_lane_launch(grid_lane *self, const grid_setting *with)
     }
     if (ics_schedule_row(with->schedule)->loops) {
         run_loop(self, with);
+        add_copies(self, with);
     } else {
         run_kernel(self, with, 0, (ics_chain){0}, THREADS);
     }
