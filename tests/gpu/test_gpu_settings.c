@@ -270,8 +270,7 @@ START_TEST(waves_are_recorded)
         options.profile = true;
         options.hits = few ? 64 : (uint32_t)expected[0].arrivals.count + 1;
         ics_gpu *gpu = gpu_create(&world, &options);
-        const gpu_load load = {
-            .emissions = emissions, .count = emission_count, .batch_photons = 3000};
+        const gpu_load load = {.emissions = emissions, .count = emission_count};
         world_result result = gpu_carry(gpu, &load);
         gpu_expect_same(&result, &expected[0], ics_graph_schedule_name(schedule));
         world_result_free(&result);
