@@ -72,6 +72,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                 .loops = true,
                                 .waves_per_trip = ICS_WAVES_PER_TRIP,
                                 .waves_per_create = ICS_WAVES_PER_CREATE,
+                                .count_copies = ICS_COUNT_COPIES,
                                 .slots_per_thread = 1,
                                 .few_registers = true,
                                 .lanes = 1,

@@ -71,6 +71,8 @@ typedef struct ics_gpu_schedule {
     bool preferred_in_columns;     /* or with this one where ice_bounce_in_column() is called */
     uint32_t waves_per_trip;       /* loops; a multiple of waves_per_create */
     uint32_t waves_per_create;     /* loops: waves of a round */
+    uint32_t count_copies;         /* of the counts of histograms with many bins: GPU_COUNT_COPIES
+                                      of its source; 0: its kernels have a cache of them */
     uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
     uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
     uint32_t lanes, chains, block; /* defaults */

@@ -43,6 +43,10 @@ static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->mark_vacant, library, "gpu_mark_vacant"));
     }
+    if (ics_lane_copy_bytes(lane->options) > 0) {
+        CUDA_TRY(ordinal, error,
+                 cudaLibraryGetKernel(&lane->add_copies, library, "gpu_add_copies"));
+    }
     if (lane->options->check) {
         void *fault = NULL;
         size_t bytes = 0;

@@ -72,6 +72,7 @@ typedef struct ics_lane {
     ice_tables tables; /* with device pointers */
     cudaStream_t upload, compute, download;
     cudaKernel_t kernels[ICS_SCHEDULE_KERNELS];
+    cudaKernel_t add_copies; /* at the end of a launch, where ics_lane_copy_bytes() > 0 */
     ice_fault *fault; /* device, of all lanes: what a stage returned; NULL without options->check */
 
     /* Schedules that loop. */
@@ -122,6 +123,14 @@ uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables
 static inline uint64_t ics_lane_photon_bytes(const ics_gpu_options *options)
 {
     return ics_photon_counts_bytes(&options->photons, &options->large);
+}
+
+/* Returns the size of the copies of the counts of histograms with many bins, behind these counts
+ * (bytes); 0: there are none. */
+static inline uint64_t ics_lane_copy_bytes(const ics_gpu_options *options)
+{
+    return (uint64_t)ics_schedule_row(options->schedule)->count_copies * ICS_LANE_BATCHES *
+           options->large.cells * sizeof(uint32_t);
 }
 
 /* What a lane is made from. */

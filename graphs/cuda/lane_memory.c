@@ -148,7 +148,7 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->launch = reserve(from, sizeof(ics_launch));
     if (ics_lane_photon_bytes(options) > 0) {
         memory->photon_cells =
-            reserve(from, ics_lane_photon_bytes(options) +
+            reserve(from, ics_lane_photon_bytes(options) + ics_lane_copy_bytes(options) +
                               ics_large_axes_words(&options->large) * sizeof(uint32_t));
     }
     const uint64_t after_pool = from->used;
@@ -213,13 +213,15 @@ static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, icestream_
     return ICESTREAM_OK;
 }
 
-/* Copies the edges of histograms with many bins behind the counts of all histograms. */
+/* Copies the edges of histograms with many bins behind the counts of all histograms and their
+ * copies. */
 static int upload_words(ics_lane *lane, icestream_error *error)
 {
     const ics_large_axes *axes = &lane->options->large;
     uint32_t *words = NULL;
     ICS_TRY(ics_large_axes_create_words(axes, &words, error));
-    char *to = (char *)lane->memory.photon_cells + ics_lane_photon_bytes(lane->options);
+    char *to = (char *)lane->memory.photon_cells + ics_lane_photon_bytes(lane->options) +
+               ics_lane_copy_bytes(lane->options);
     cudaError_t result = cudaMemcpyAsync(to, words, ics_large_axes_words(axes) * sizeof *words,
                                          cudaMemcpyHostToDevice, lane->compute);
     result = result == cudaSuccess ? cudaStreamSynchronize(lane->compute) : result;

@@ -98,7 +98,7 @@ static int add_stamp(ics_lane *lane, sequence *nodes, uint32_t stage, ics_stamp 
 {
     uint32_t what = ends;
     void *arguments[] = {(void *)&lane->clock, &lane->memory, &stage, &what};
-    const kernel_node stamp = {lane->stamp, 1, 1, arguments};
+    const kernel_node stamp = {lane->stamp, 1, 32, arguments};
     return add_kernel(lane, nodes, &stamp, error);
 }
 
@@ -388,21 +388,31 @@ static int loop_on_host(ics_lane *lane, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Launches a kernel that is no part of a graph. */
+static int launch_kernel(ics_lane *lane, cudaKernel_t kernel, const char *name, uint32_t blocks,
+                         icestream_error *error)
+{
+    void *arguments[] = {&lane->tables, &lane->memory};
+    const cudaError_t result =
+        cudaLaunchKernel((const void *)kernel, (dim3){blocks, 1, 1},
+                         (dim3){lane->options->block, 1, 1}, arguments, 0, lane->compute);
+    return result == cudaSuccess ? ICESTREAM_OK
+                                 : ics_check_failed(result, name, lane->ordinal, error);
+}
+
 int ics_lane_enqueue(ics_lane *lane, icestream_error *error)
 {
-    if (lane->schedule->loops && lane->options->host_loop) {
-        return loop_on_host(lane, error);
-    }
-    if (lane->schedule->loops) {
-        CUDA_TRY(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
-        return ICESTREAM_OK;
-    }
-    void *arguments[] = {&lane->tables, &lane->memory};
     const uint32_t blocks = lane->options->pool / lane->options->lanes / lane->options->block;
-    const cudaError_t result =
-        cudaLaunchKernel((const void *)lane->kernels[0], (dim3){blocks, 1, 1},
-                         (dim3){lane->options->block, 1, 1}, arguments, 0, lane->compute);
-    return result == cudaSuccess
-               ? ICESTREAM_OK
-               : ics_check_failed(result, lane->schedule->kernels[0].name, lane->ordinal, error);
+    if (!lane->schedule->loops) {
+        return launch_kernel(lane, lane->kernels[0], lane->schedule->kernels[0].name, blocks,
+                             error);
+    }
+    if (lane->options->host_loop) {
+        ICS_TRY(loop_on_host(lane, error));
+    } else {
+        CUDA_TRY(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
+    }
+    return lane->add_copies != NULL
+               ? launch_kernel(lane, lane->add_copies, "gpu_add_copies", blocks, error)
+               : ICESTREAM_OK;
 }

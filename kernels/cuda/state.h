@@ -120,6 +120,10 @@ typedef struct ics_share {
 #endif
 #define ICS_CACHE_BYTES (8u * ICS_CACHE_ENTRIES)
 
+/* Copies of the counts of histograms with many bins in the memory of a lane, of 32 bits each, to
+ * which kernels add that have no such cache. */
+#define ICS_COUNT_COPIES 8u
+
 /* Bits of ics_launch_progress.decision. */
 #define ICS_GOES_ON  1u /* another trip follows */
 #define ICS_COMPACTS 2u /* a compaction follows first */
@@ -213,8 +217,10 @@ typedef struct ics_lane_memory {
     uint32_t start_count;
     /* Photons that ended, for each of ICS_LANE_BATCHES: [ICS_SHARES][cells of all histograms of
      * photons], and then the cells of those with more than ICE_PHOTON_BINS bins. Behind all counts
-     * are the words of the latter (stages/histograms/large_histogram.h). The host zeroes the counts
-     * of a batch with the other ones. NULL: the kernels are compiled without histograms. */
+     * are the copies of the latter, [copies][ICS_LANE_BATCHES][cells] of 32 bits, in schedules that
+     * have copies, and then their words (stages/histograms/large_histogram.h). The host zeroes the
+     * counts of a batch with the other ones. Between two launches all copies are zero. NULL: the
+     * kernels are compiled without histograms. */
     unsigned long long *photon_cells;
 } ics_lane_memory;
 

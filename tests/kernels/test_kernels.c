@@ -1,6 +1,7 @@
 /* The kernels of the GPU schedules run on the CPU, thread by thread (tests/kernels/emulated). They
  * give the same arrivals as the graph of the CPU, bit for bit, for any size of hit buffer and
- * batches, and whether or not photons stay in the pool between launches.
+ * batches, and whether or not photons stay in the pool between launches. The stamps of a profile
+ * count the photons that wait.
  *
  * How to join: a new schedule joins with its line in graphs/options.h, its row in
  * graphs/schedule.c, and a file emulated/WORD.c that names its kernels. */
@@ -20,6 +21,14 @@ enum { EMISSIONS = 18, LAYERS = 70, FIRST_SCHEDULE = ICS_SCHEDULE_AUTO + 1 };
 static stage_world world;
 static ice_emission emissions[EMISSIONS];
 static world_result expected;
+
+static void expect(void)
+{
+    const ice_variants variants = world_variants();
+    expected =
+        world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
+    ck_assert_uint_gt(expected.arrivals.count, 100);
+}
 
 /* Makes the world, the light and the expected arrivals. The layers are flat without `features`
  * (ICE_HAS_...). With `has_shapes` there are modules of every shape, orientations and cables. */
@@ -43,15 +52,23 @@ static void prepare_with(uint32_t features, bool has_shapes)
     world.options.bounce_limit = 30;
     grid_tables = stage_world_tables(&world);
     grid_light(&world, emissions, EMISSIONS);
-    const ice_variants variants = world_variants();
-    expected =
-        world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
-    ck_assert_uint_gt(expected.arrivals.count, 100);
+    expect();
 }
 
 static void prepare(void)
 {
     prepare_with(0, false);
+}
+
+/* With more photons in a batch than slots in any pool. */
+static void prepare_many(void)
+{
+    prepare();
+    for (int i = 0; i < EMISSIONS; ++i) {
+        emissions[i].photons += 20;
+    }
+    world_result_free(&expected);
+    expect();
 }
 
 static void prepare_shapes(void)
@@ -78,14 +95,16 @@ static void clean_up(void)
 }
 
 /* Computes all emissions with a setting and compares the arrivals with the expected ones. Returns
- * how many photons were left over between launches, before they were created. */
-static uint32_t compare(const grid_setting *with)
+ * how many photons were left over between launches, before they were created. *clock: what a
+ * profile recorded. */
+static uint32_t compare_with_clock(const grid_setting *with, ics_wave_clock *clock)
 {
     grid_lane self;
     grid_lane_make(&self, with, emissions, EMISSIONS);
     while (grid_lane_launch(&self, with)) {
         ck_assert_uint_lt(self.launches, 100000);
     }
+    *clock = self.clock;
     char name[120];
     snprintf(name, sizeof name, "%s%s, %u hits, batches of %u, %u chains%s",
              ics_graph_schedule_name(with->schedule), with->join ? " with the join" : "",
@@ -103,6 +122,12 @@ static uint32_t compare(const grid_setting *with)
                   "%s: the account differs", name);
     grid_lane_free(&self);
     return self.leftovers;
+}
+
+static uint32_t compare(const grid_setting *with)
+{
+    ics_wave_clock clock;
+    return compare_with_clock(with, &clock);
 }
 
 /* Returns what compare() does, summed over all sizes. Every size of a batch is combined with every
@@ -169,6 +194,33 @@ START_TEST(refills)
 }
 END_TEST
 
+/* Photons wait for a slot because a batch has more photons than the pool has slots, and for room
+ * where the hit buffer is small. emulated/profile.c checks their number after every wave. A stamp
+ * comes 1000 ns after the one before. */
+START_TEST(waves_are_recorded)
+{
+    const ics_gpu_schedule *row = ics_schedule_row((ics_schedule)_i);
+    for (int join = 0; row->loops && join <= ics_schedule_can_join(row); ++join) {
+        for (int few = 0; few < 2; ++few) {
+            ics_wave_clock clock;
+            compare_with_clock(&(grid_setting){(ics_schedule)_i, .hits = few ? 20 : 4096,
+                                               .batch = GRID_BATCH, .chains = 1, .join = join,
+                                               .profile = true},
+                               &clock);
+            unsigned long long stages = 0;
+            for (int stage = 0; stage < ICS_CLOCK_OTHER; ++stage) {
+                stages += clock.stages[stage];
+            }
+            ck_assert_uint_eq(clock.sum, stages);
+            ck_assert_uint_ge(clock.sum, 2000 * clock.waves);
+            ck_assert_uint_gt(clock.waits[ICS_WAIT_SLOT].waves, 0);
+            ck_assert_uint_gt(clock.waits[ICS_WAIT_SLOT].bins[0], 0);
+            ck_assert_int_eq(clock.waits[ICS_WAIT_HITS].waves > 0, few);
+        }
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("kernels")
 {
     TCase *tests = tcase_create("schedules");
@@ -178,6 +230,11 @@ ICS_TEST_MAIN("kernels")
     tcase_add_test(tests, joined_kernels_give_what_the_cpu_gives);
     tcase_add_loop_test(tests, refills, 0, 3);
     suite_add_tcase(suite, tests);
+    TCase *profiles = tcase_create("profiles");
+    tcase_add_unchecked_fixture(profiles, prepare_many, clean_up);
+    tcase_set_timeout(profiles, 300);
+    tcase_add_loop_test(profiles, waves_are_recorded, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
+    suite_add_tcase(suite, profiles);
     static const struct {
         const char *name;
         void (*prepare)(void);

@@ -5,6 +5,12 @@
  * A block has a cache for the counts that it adds to most. An entry belongs to the first count that
  * asks for it, until the end of the launch. These are likely to be counts of many photons. A photon
  * of another count with the same entry is added to the memory at once. So nothing has to be locked.
+ *
+ * In the short kernels of wavefront a block ends only about ten photons, nearly all of which are in
+ * different cells, so a cache would save nothing. But in the whole grid many photons add to the
+ * same few cells, and wait for each other. So these kernels add to one of several copies of the
+ * counts, by the number of the block, and another kernel adds up the copies at the end of the
+ * launch.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_LARGE_COUNTS_H
 #define ICS_KERNELS_CUDA_DEVICE_LARGE_COUNTS_H
@@ -16,45 +22,87 @@
 #define GPU_LARGE_FIRST  (ICS_SHARES * GPU_PHOTON_CELLS)
 #define GPU_BATCH_COUNTS (GPU_LARGE_FIRST + GPU_SPECIAL_LARGE_CELLS)
 
-/* The words of all histograms: behind the counts of all batches. */
-ICE_FN const uint32_t *gpu_large_words(const ics_lane_memory *lane)
+/* The copies of the counts, and how many counts one copy has. A schedule whose kernels have no
+ * cache defines their number. */
+#ifndef GPU_COUNT_COPIES
+#define GPU_COUNT_COPIES 0u
+#endif
+#define GPU_COPY_COUNTS (ICS_LANE_BATCHES * GPU_SPECIAL_LARGE_CELLS)
+ICE_FN uint32_t *gpu_large_copies(const ics_lane_memory *lane)
 {
-    return (const uint32_t *)(lane->photon_cells + ICS_LANE_BATCHES * GPU_BATCH_COUNTS);
+    return (uint32_t *)(lane->photon_cells + ICS_LANE_BATCHES * GPU_BATCH_COUNTS);
 }
 
-/* Adds 1 to a count of the lane, by its index. `counts`: of the block, with the cache; NULL: the
- * kernel has none. An entry of the cache is index + 1, or 0, and behind all entries are their
- * numbers. A batch has less than 2^32 photons, and so has a number. */
-ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_t index)
+/* The words of all histograms: behind the counts of all batches, and their copies. */
+ICE_FN const uint32_t *gpu_large_words(const ics_lane_memory *lane)
 {
-    if (counts != NULL) {
-        uint32_t *entry = counts + GPU_CACHE_FIRST + index % ICS_CACHE_ENTRIES;
-        const uint32_t found = atomicCAS(entry, 0u, index + 1);
-        if (found == 0 || found == index + 1) {
-            atomicAdd(entry + ICS_CACHE_ENTRIES, 1u);
-            return;
+    return gpu_large_copies(lane) + GPU_COUNT_COPIES * GPU_COPY_COUNTS;
+}
+
+#if GPU_COUNT_COPIES > 0
+/* Adds 1 to a count in one of the copies. A batch has less than 2^32 photons. */
+ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+                          uint32_t cell)
+{
+    (void)counts;
+    const uint32_t copy = blockIdx.x % GPU_COUNT_COPIES;
+    atomicAdd(
+        &gpu_large_copies(lane)[copy * GPU_COPY_COUNTS + batch * GPU_SPECIAL_LARGE_CELLS + cell],
+        1u);
+}
+
+/* At the end of a launch: adds the copies to the counts, and zeroes them. A grid of any size. */
+ICS_KERNEL gpu_add_copies(const __grid_constant__ ice_tables given,
+                          const __grid_constant__ ics_lane_memory lane)
+{
+    (void)given;
+    uint32_t *copies = gpu_large_copies(&lane);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < GPU_COPY_COUNTS;
+         i += gridDim.x * blockDim.x) {
+        unsigned long long sum = 0;
+        for (uint32_t copy = 0; copy < GPU_COUNT_COPIES; ++copy) {
+            sum += copies[copy * GPU_COPY_COUNTS + i];
+            copies[copy * GPU_COPY_COUNTS + i] = 0;
         }
+        const uint32_t batch = i / GPU_SPECIAL_LARGE_CELLS, cell = i % GPU_SPECIAL_LARGE_CELLS;
+        lane.photon_cells[batch * GPU_BATCH_COUNTS + GPU_LARGE_FIRST + cell] += sum;
+    }
+}
+#else
+/* Adds 1 to a count of the lane. `counts`: of the block, with the cache. An entry of the cache is
+ * the index of the count + 1, or 0, and behind all entries are their numbers. A batch has less than
+ * 2^32 photons, and so has a number. */
+ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+                          uint32_t cell)
+{
+    const uint32_t index = batch * GPU_BATCH_COUNTS + GPU_LARGE_FIRST + cell;
+    uint32_t *entry = counts + GPU_CACHE_FIRST + index % ICS_CACHE_ENTRIES;
+    const uint32_t found = atomicCAS(entry, 0u, index + 1);
+    if (found == 0 || found == index + 1) {
+        atomicAdd(entry + ICS_CACHE_ENTRIES, 1u);
+        return;
     }
     atomicAdd(&lane->photon_cells[index], 1ull);
 }
+#endif
 
 /* In a list of the histograms: adds 1 to the cell of `end` of each of them. */
 #define GPU_ADD_LARGE(quantity, number, first_cell, first_word, shift, first, last)                \
     {                                                                                              \
         const ice_large_search search = {number, shift, first, last};                              \
         const uint32_t word = ice_photon_word(tables, quantity, end);                              \
-        gpu_add_large(counts, lane,                                                                \
-                      begin + first_cell + ice_large_cell(words + first_word, search, word));      \
+        gpu_add_large(counts, lane, batch,                                                         \
+                      first_cell + ice_large_cell(words + first_word, search, word));              \
     }
 #endif
 
-/* Counts a photon that has ended in the histograms with many bins, if there are any. `counts`: as
- * above. */
+/* Counts a photon that has ended in the histograms with many bins, if there are any. `counts`: of
+ * the block, with the cache; no content where the schedule has copies. */
 ICE_FN void gpu_count_large(uint32_t *counts, const ics_lane_memory *lane, const ice_tables *tables,
                             uint32_t emission, ice_photon_end end)
 {
 #if defined(GPU_SPECIAL_LARGE_CELLS)
-    const uint32_t begin = gpu_batch_of(emission) * GPU_BATCH_COUNTS + GPU_LARGE_FIRST;
+    const uint32_t batch = gpu_batch_of(emission);
     const uint32_t *words = gpu_large_words(lane);
     GPU_SPECIAL_LARGE(GPU_ADD_LARGE)
 #else

@@ -112,37 +112,70 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     }
 }
 
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+/* Returns the time (ns). Tests of the kernels on a CPU define it themselves. */
 #if defined(__CUDACC__)
-/* Ends a wave. While there are photons in the queue, they wait for a free slot. */
-static __device__ void gpu_stamp_wave(ics_wave_clock *clock, const ics_lane_memory *lane,
-                                      unsigned long long now)
+static __device__ unsigned long long gpu_now(void)
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+
+#define GPU_NOW() gpu_now()
+#endif
+
+/* Returns how often a photon found no room in the hit buffer since the launch began, modulo 2^32.
+ * All threads of a warp. */
+ICE_FN uint32_t gpu_stalled_of(const ics_lane_memory *lane)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = threadIdx.x; i < ICS_SHARES; i += 32) {
+        sum += lane->shares[i].stalled;
+    }
+    return __reduce_add_sync(0xffffffffu, sum);
+}
+
+/* Ends a wave. While there are photons in the queue, they wait for a free slot. `stalled`:
+ * gpu_stalled_of(). */
+ICE_FN void gpu_stamp_wave(ics_wave_clock *clock, const ics_lane_memory *lane,
+                           unsigned long long now, uint32_t stalled)
 {
     const unsigned long long time = now - clock->begin;
     clock->waves += 1;
     clock->sum += time;
     clock->longest = time > clock->longest ? time : clock->longest;
-    clock->waiting += lane->progress->next < lane->launch->end;
     clock->spans[gpu_wave_span_of(time)] += 1;
     clock->begin = now;
+    const uint64_t next = lane->progress->next, end = lane->launch->end;
+    gpu_wave_wait_add(&clock->waits[ICS_WAIT_SLOT], next < end ? end - next : 0);
+    gpu_wave_wait_add(&clock->waits[ICS_WAIT_HITS], stalled - clock->stalled);
+    clock->stalled = stalled;
 }
 
-/* For profiles: adds the time since the last stamp to a stage (an ics_clock). One thread. `ends`:
- * an ics_stamp. The time between two launches belongs to no stage. */
+/* For profiles: adds the time since the last stamp to a stage (an ics_clock). One warp. `ends`:
+ * an ics_stamp. The time between two launches belongs to no stage. Only this kernel records waves,
+ * so that all other kernels are the same with and without a profile. */
 ICS_KERNEL gpu_stamp(ics_wave_clock *clock, const __grid_constant__ ics_lane_memory lane,
                      uint32_t stage, uint32_t ends)
 {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    const unsigned long long now = GPU_NOW();
+    const uint32_t stalled = ends == ICS_STAMP_WAVE ? gpu_stalled_of(&lane) : 0;
+    if (threadIdx.x > 0) {
+        return;
+    }
     if (ends != ICS_STAMP_TRIP || lane.progress->waves > 0) {
         clock->stages[stage] += now - clock->last;
+    } else {
+        clock->stalled = 0; /* the host has zeroed those of the shares */
     }
     if (ends == ICS_STAMP_WAVE) {
-        gpu_stamp_wave(clock, &lane, now);
+        gpu_stamp_wave(clock, &lane, now, stalled);
     } else if (ends == ICS_STAMP_TRIP) {
         clock->begin = now;
     }
     clock->last = now;
 }
-#endif
 
 #endif

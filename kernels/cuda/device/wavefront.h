@@ -26,6 +26,7 @@
 #define GPU_COUNT_HIT(sink, emission)        gpu_count_hit_at_once((sink)->lane, emission)
 #define GPU_EDGES_OF(sink)                   gpu_photon_edges
 #define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell_at_once((sink)->lane, batch, cell)
+#define GPU_COUNT_COPIES                     ICS_COUNT_COPIES
 
 #include "kernels/cuda/device/wave_slots.h"
 

@@ -88,7 +88,7 @@ static int print_loads(const ics_row *const *rows, size_t count, bool markdown, 
 /* The share of the waves at whose end photons waited for a free slot. */
 static double waiting_share(const ics_wave_times *times)
 {
-    return (double)times->waiting / (double)times->waves;
+    return (double)times->waits[ICS_WAIT_SLOT].waves / (double)times->waves;
 }
 
 static int print_waves(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
@@ -122,11 +122,49 @@ static int print_waves(const ics_row *const *rows, size_t count, bool markdown, 
     return status;
 }
 
+/* ---- photons that waited --------------------------------------------------------------------- */
+
+/* What photons wait for, by ics_wait: in tables, and as keys of JSON. */
+static const char *const wait_names[ICS_WAITS] = {"free slot", "hit buffer"};
+static const char *const wait_keys[ICS_WAITS] = {"waiting_for_slot", "waiting_for_hits"};
+
+static int print_waits(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
+                       icestream_error *error)
+{
+    static const char *const headings[] = {"schedule", "waiting for", "waves",
+                                           "mean",     "median",      "largest"};
+    ics_report *report = ics_report_create(headings, sizeof headings / sizeof *headings);
+    bool found = false;
+    for (size_t i = 0; i < count; ++i) {
+        for (int wait = 0; wait < ICS_WAITS && rows[i]->wave_times.waves > 0; ++wait) {
+            const ics_wave_waits *waits = &rows[i]->wave_times.waits[wait];
+            found = true;
+            ics_report_cell(report, "%s", rows[i]->name);
+            ics_report_cell(report, "%s", wait_names[wait]);
+            ics_report_cell(report, "%" PRIu64, waits->waves);
+            ics_report_number(report, ics_wave_waits_mean(waits), 1);
+            ics_report_number(report, ics_wave_waits_median(waits), 1);
+            ics_report_number(report, (double)waits->most, 0);
+        }
+    }
+    int status = ICESTREAM_OK;
+    if (found) {
+        fputs("\nPhotons that waited in these waves, for a free slot at the end of the wave or for "
+              "room in the hit\nbuffer: the waves with such photons, and the number of photons in "
+              "one of these waves.\n\n",
+              out);
+        status = ics_report_print(report, markdown, 0, out, error);
+    }
+    ics_report_destroy(report);
+    return status;
+}
+
 int ics_load_print(const ics_row *const *rows, size_t count, bool markdown, FILE *out,
                    icestream_error *error)
 {
     ICS_TRY(print_loads(rows, count, markdown, out, error));
-    return print_waves(rows, count, markdown, out, error);
+    ICS_TRY(print_waves(rows, count, markdown, out, error));
+    return print_waits(rows, count, markdown, out, error);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -151,16 +189,25 @@ json_t *ics_load_json(const ics_load *load)
                      "blocks_in_parts", load->of_run ? json_null() : list_of(load->blocks));
 }
 
-/* The waves by their time, from the first span that has one to the last. */
-static json_t *histogram_of(const ics_wave_times *times)
+/* The bins of a histogram from `*first` to in front of `*end`: from the first one with a wave to
+ * the last one, at least one. */
+static void range_of(const uint64_t *counts, uint32_t bins, uint32_t *first, uint32_t *end)
 {
-    uint32_t first = 0, end = ICS_WAVE_SPANS;
-    while (first + 1 < end && times->spans[first] == 0) {
-        ++first;
+    *first = 0;
+    *end = bins;
+    while (*first + 1 < *end && counts[*first] == 0) {
+        ++*first;
     }
-    while (first + 1 < end && times->spans[end - 1] == 0) {
-        --end;
+    while (*first + 1 < *end && counts[*end - 1] == 0) {
+        --*end;
     }
+}
+
+/* The waves by their time. */
+static json_t *histogram_of_times(const ics_wave_times *times)
+{
+    uint32_t first, end;
+    range_of(times->spans, ICS_WAVE_SPANS, &first, &end);
     json_t *edges = json_array(), *counts = json_array();
     for (uint32_t span = first; span < end; ++span) {
         json_array_append_new(edges, json_real(ics_wave_times_edge(times, span)));
@@ -170,10 +217,35 @@ static json_t *histogram_of(const ics_wave_times *times)
     return json_pack("{s:o, s:o}", "edges", edges, "counts", counts);
 }
 
+/* The waves by the photons that waited. */
+static json_t *histogram_of_waits(const ics_wave_waits *waits)
+{
+    uint32_t first, end;
+    range_of(waits->bins, ICS_WAIT_BINS, &first, &end);
+    json_t *edges = json_array(), *counts = json_array();
+    for (uint32_t bin = first; bin < end; ++bin) {
+        json_array_append_new(edges, json_integer((json_int_t)ics_wave_waits_edge(waits, bin)));
+        json_array_append_new(counts, json_integer((json_int_t)waits->bins[bin]));
+    }
+    json_array_append_new(edges, json_integer((json_int_t)ics_wave_waits_edge(waits, end)));
+    return json_pack("{s:o, s:o}", "edges", edges, "counts", counts);
+}
+
 json_t *ics_load_waves_json(const ics_wave_times *times)
 {
-    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:o}", "waves", (json_int_t)times->waves, "mean",
-                     times->seconds / (double)times->waves, "median", ics_wave_times_median(times),
-                     "longest", times->longest, "waiting_share", waiting_share(times), "histogram",
-                     histogram_of(times));
+    json_t *object =
+        json_pack("{s:I, s:f, s:f, s:f, s:f, s:o}", "waves", (json_int_t)times->waves, "mean",
+                  times->seconds / (double)times->waves, "median", ics_wave_times_median(times),
+                  "longest", times->longest, "waiting_share", waiting_share(times), "histogram",
+                  histogram_of_times(times));
+    for (int wait = 0; wait < ICS_WAITS; ++wait) {
+        const ics_wave_waits *waits = &times->waits[wait];
+        json_object_set_new(
+            object, wait_keys[wait],
+            json_pack("{s:I, s:o, s:o, s:I, s:o}", "waves", (json_int_t)waits->waves, "mean",
+                      ics_report_json_number(ics_wave_waits_mean(waits)), "median",
+                      ics_report_json_number(ics_wave_waits_median(waits)), "largest",
+                      (json_int_t)waits->most, "histogram", histogram_of_waits(waits)));
+    }
+    return object;
 }

@@ -5,5 +5,6 @@
 
 GRID_CHAIN_KERNEL(create)
 GRID_CHAIN_KERNEL(visit)
+GRID_STAMP_KERNEL(stamp)
 
-const grid_schedule grid_fused = {.threads = {run_create, run_visit}};
+const grid_schedule grid_fused = {.threads = {run_create, run_visit}, .stamp = run_stamp};

@@ -9,6 +9,7 @@ enum { STACK = 128 << 10, WARPS_MAX = GRID_THREADS_MAX / 32 };
 grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 const ice_tables *grid_tables;
 uint32_t grid_refill = 5;
+unsigned long long grid_now;
 
 /* A barrier of `size` threads. */
 typedef struct barrier {
@@ -77,6 +78,16 @@ uint32_t grid_match(uint32_t value)
         peers |= values[lane] == value ? 1u << lane : 0;
     }
     return peers;
+}
+
+uint32_t grid_sum(uint32_t value)
+{
+    const uint64_t *values = wait_for_warp(value);
+    uint32_t sum = 0;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+        sum += (uint32_t)values[lane];
+    }
+    return sum;
 }
 
 int grid_sync_count(bool predicate)

@@ -14,6 +14,7 @@
 #define ICS_CACHE_ENTRIES 8u
 
 #include "graphs/schedule.h"
+#include "kernels/cuda/device/wave_clock.h"
 #include "kernels/cuda/state.h"
 #include "stages/tables.h"
 
@@ -42,6 +43,7 @@ extern grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 uint32_t grid_ballot(bool predicate);
 uint64_t grid_shuffle(uint64_t value, uint32_t lane);
 uint32_t grid_match(uint32_t value);
+uint32_t grid_sum(uint32_t value);
 int grid_sync_count(bool predicate);
 
 #define __ballot_sync(mask, predicate) grid_ballot(predicate)
@@ -49,6 +51,7 @@ int grid_sync_count(bool predicate);
 #define __all_sync(mask, predicate)    (grid_ballot(predicate) == 0xffffffffu)
 #define __shfl_sync(mask, value, lane) grid_shuffle(value, lane)
 #define __match_any_sync(mask, value)  grid_match(value)
+#define __reduce_add_sync(mask, value) grid_sum(value)
 #define __syncwarp()                   ((void)grid_ballot(false))
 #define __syncthreads()                ((void)grid_sync_count(false))
 #define __syncthreads_count(predicate) grid_sync_count(predicate)
@@ -143,6 +146,10 @@ static inline uint32_t grid_compare(uint32_t *to, uint32_t expected, uint32_t va
 #define atomicMax(to, value)           ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
 #define atomicAnd(to, value)           ((void)(*(to) &= (value)))
 
+/* The time (ns) that a stamp of a profile reads. */
+extern unsigned long long grid_now;
+#define GPU_NOW() grid_now
+
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
 /* With GRID_COUNTS_PHOTONS the kernels count photons by their bounces, and by their delay with the
@@ -221,21 +228,28 @@ typedef struct grid_arguments {
     const ice_tables *tables;
     const ics_lane_memory *lane;
     ics_chain chain;
+    ics_wave_clock *clock; /* of a stamp, as the other two */
+    uint32_t stage;
+    ics_stamp ends;
 } grid_arguments;
 
 /* The kernels of a schedule as thread functions, in the order of its row in graphs/schedule.c,
- * which has all other facts; `joined` are those with the join. The file emulated/WORD.c defines
- * grid_WORD for every schedule of ICS_SCHEDULE_LIST. */
+ * which has all other facts; `joined` are those with the join, and `stamp` is the kernel between
+ * them in a profile. The file emulated/WORD.c defines grid_WORD for every schedule of
+ * ICS_SCHEDULE_LIST. */
 typedef struct grid_schedule {
     void (*threads[ICS_SCHEDULE_KERNELS])(void *arguments); /* NULL: end */
     void (*joined[ICS_SCHEDULE_KERNELS])(void *arguments);
+    void (*stamp)(void *arguments);      /* NULL: the schedule has no loop */
+    void (*add_copies)(void *arguments); /* NULL: the counts have no copies */
 } grid_schedule;
 
 #define X(constant, name, word) extern const grid_schedule grid_##word;
 ICS_SCHEDULE_LIST(X)
 #undef X
+extern const grid_schedule *const grid_schedules[ICS_SCHEDULE_COUNT]; /* all of them */
 
-/* Both define run_NAME(), the thread function of kernel gpu_NAME. GRID_CHAIN_KERNEL is for kernels
+/* All define run_NAME(), the thread function of kernel gpu_NAME. GRID_CHAIN_KERNEL is for kernels
  * of a loop. */
 #define GRID_KERNEL(name)                                                                          \
     static void run_##name(void *user)                                                             \
@@ -248,6 +262,12 @@ ICS_SCHEDULE_LIST(X)
     {                                                                                              \
         const grid_arguments *arguments = user;                                                    \
         gpu_##name(*arguments->tables, *arguments->lane, arguments->chain);                        \
+    }
+#define GRID_STAMP_KERNEL(name)                                                                    \
+    static void run_##name(void *user)                                                             \
+    {                                                                                              \
+        const grid_arguments *arguments = user;                                                    \
+        gpu_##name(arguments->clock, *arguments->lane, arguments->stage, arguments->ends);         \
     }
 
 #endif

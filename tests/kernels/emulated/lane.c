@@ -1,13 +1,14 @@
 #include "tests/kernels/emulated/lane.h"
 
+#include "tests/kernels/emulated/profile.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 128, PHOTONS_MAX = 4096 };
 
-/* The kernels of every schedule, by ics_schedule. */
-static const grid_schedule *const schedules[ICS_SCHEDULE_COUNT] = {
+const grid_schedule *const grid_schedules[ICS_SCHEDULE_COUNT] = {
 #define X(constant, name, word) [ICS_SCHEDULE_##constant] = &grid_##word,
     ICS_SCHEDULE_LIST(X)
 #undef X
@@ -62,7 +63,9 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
-    const size_t bytes = ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells;
+    const size_t bytes =
+        ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells +
+        (size_t)row->count_copies * ICS_LANE_BATCHES * GRID_LARGE_CELLS * sizeof(uint32_t);
     memory->photon_cells = filled(bytes + grid_large_words.count * sizeof(uint32_t), 0);
     if (grid_large_words.count > 0) {
         memcpy((char *)memory->photon_cells + bytes, grid_large_words.items,
@@ -148,9 +151,9 @@ static uint32_t threads_of(const char *name)
 static void run_kernel(grid_lane *self, const grid_setting *with, uint32_t kernel, ics_chain chain,
                        uint32_t slots)
 {
-    grid_arguments arguments = {grid_tables, &self->memory, chain};
+    grid_arguments arguments = {.tables = grid_tables, .lane = &self->memory, .chain = chain};
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
-    const grid_schedule *grid = schedules[with->schedule];
+    const grid_schedule *grid = grid_schedules[with->schedule];
     const ics_schedule_kernel *one = &ics_schedule_kernels(row, with->join)[kernel];
     const uint32_t threads = threads_of(one->name), stretch = threads * one->slots_per_thread;
     grid_run((slots + stretch - 1) / stretch, threads,
@@ -205,6 +208,9 @@ static void run_trip(grid_lane *self, const grid_setting *with, const ics_gpu_sc
 {
     const ics_schedule_kernel *kernels = ics_schedule_kernels(row, with->join);
     later_kernels later = {.wait = {false, false}};
+    if (with->profile) {
+        grid_profile_begin(self, with);
+    }
     for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
         for (uint32_t k = 0; kernels[k].name != NULL; ++k) {
             if (!ics_schedule_has_kernel(row, &kernels[k], chain.wave)) {
@@ -219,6 +225,9 @@ static void run_trip(grid_lane *self, const grid_setting *with, const ics_gpu_sc
                 later.chains[own] = chain;
             } else {
                 run_kernel(self, with, k, chain, chain.slots);
+            }
+            if (with->profile) {
+                grid_profile_end(self, with, row, k, chain.wave);
             }
         }
     }
@@ -241,6 +250,16 @@ static void run_loop(grid_lane *self, const grid_setting *with)
         ck_assert_uint_lt(++self->progress.waves, 10000);
     } while (progress->stalled == 0 &&
              (progress->next < self->launch.end || (self->launch.drain && progress->alive > 0)));
+}
+
+/* Two blocks, each of which has more than one turn. */
+static void add_copies(grid_lane *self, const grid_setting *with)
+{
+    grid_arguments arguments = {.tables = grid_tables, .lane = &self->memory};
+    void (*const thread)(void *) = grid_schedules[with->schedule]->add_copies;
+    if (thread != NULL) {
+        grid_run(2, GRID_BLOCK, thread, &arguments);
+    }
 }
 
 static void take_hits(grid_lane *self)
@@ -322,6 +341,7 @@ bool grid_lane_launch(grid_lane *self, const grid_setting *with)
     }
     if (ics_schedule_row(with->schedule)->loops) {
         run_loop(self, with);
+        add_copies(self, with);
     } else {
         run_kernel(self, with, 0, (ics_chain){0}, THREADS);
     }
