@@ -15,15 +15,16 @@ ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tabl
     gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues, &queued);
     bool open = true; /* there may be more photons, and room for their hits */
     for (;;) {
-        uint32_t flying; /* a bit for each thread whose photon flies */
+        /* With the ballot in a variable the compiler would bring the threads of a warp together
+         * only here, and no more after collide. */
         do {
             if (active.fate == ICE_ALIVE) {
                 gpu_bounce(&lane, &tables, &sink, &active, slot);
             }
-            flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
-        } while ((uint32_t)__popc(flying) > 32 - GPU_SPECIAL_REFILL);
+        } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE)) >
+                 32 - GPU_SPECIAL_REFILL);
         if (!open) {
-            if (flying == 0) {
+            if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {
                 break;
             }
             continue;
@@ -34,8 +35,9 @@ ICS_KERNEL GPU_BOUNDS_MONOLITHIC gpu_monolithic(const __grid_constant__ ice_tabl
         }
         if (!full && queued > 0) {
             /* No photon waits, so a thread whose photon does not fly has none. */
-            queued = gpu_queue_assign(queue, &tables, queued, active.fate != ICE_ALIVE, ~flying,
-                                      &active);
+            const bool is_idle = active.fate != ICE_ALIVE;
+            queued = gpu_queue_assign(queue, &tables, queued, is_idle,
+                                      __ballot_sync(0xffffffffu, is_idle), &active);
             continue;
         }
         open = false;
