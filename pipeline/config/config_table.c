@@ -7,6 +7,8 @@
 #include "pipeline/config/config_given.h"
 #include "pipeline/config/config_keys.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,16 @@ static const ics_schema_field axis_fields[] = {
 };
 enum { AXIS_FIELDS = sizeof axis_fields / sizeof *axis_fields };
 
+/* Bins must be at least as wide as the rounding of the floats with which the stage finds a cell,
+ * and the inverse of their width must be a float (ice_tabulate_axis). */
+static bool are_too_narrow(const ics_axis_config *axis)
+{
+    const double first = axis->power > 1 ? pow(axis->from, 1.0 / axis->power) : axis->from;
+    const double last = axis->power > 1 ? pow(axis->to, 1.0 / axis->power) : axis->to;
+    const double width = (last - first) / axis->bins;
+    return width < 0x1p-24 * fmax(fabs(first), fabs(last)) || 1.0 / width > FLT_MAX;
+}
+
 static int read_axis(const ics_yaml_node *node, void *item, icestream_error *error)
 {
     ics_axis_config *axis = item;
@@ -67,6 +79,12 @@ static int read_axis(const ics_yaml_node *node, void *item, icestream_error *err
                               "expected from 0 or above, because the bins are equally wide in a "
                               "root of the coordinate",
                               axis->name, axis->from, axis->power);
+    }
+    if (are_too_narrow(axis)) {
+        return ics_yaml_error(error, node,
+                              "table.axes: axis %s: found %u bins from %.17g to %.17g, expected "
+                              "wider bins, whose edges are different floats",
+                              axis->name, axis->bins, axis->from, axis->to);
     }
     return ICESTREAM_OK;
 }
