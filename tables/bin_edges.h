@@ -5,9 +5,13 @@
 
 #include "stages/histograms/photon_histogram.h"
 
+/* The least `from` of a logarithmic axis: below it a float has less than 24 bits, so that the
+ * rounded edges would not ascend. */
+#define ICS_BIN_EDGE_LOG_LEAST 0x1p-126
+
 /* Bins of equal width, or of equal width in the logarithm. */
 typedef struct ics_bin_edges {
-    double from, to; /* from < to; a logarithm needs from > 0 */
+    double from, to; /* from < to; a logarithm needs from >= ICS_BIN_EDGE_LOG_LEAST */
     uint32_t bins;   /* >= 1 */
     bool is_log;
 } ics_bin_edges;

@@ -226,11 +226,11 @@ static int read_axis(const ics_yaml_node *node, ics_histogram_axis *axis, icestr
                               "from below to",
                               name, axis->from, axis->to);
     }
-    if (axis->is_log && axis->from <= 0.0) {
+    if (axis->is_log && axis->from < ICS_BIN_EDGE_LOG_LEAST) {
         return ics_yaml_error(error, node,
                               "sink.histograms: axis %s: found from %.9g and scale log, expected "
-                              "from above 0",
-                              name, axis->from);
+                              "from %g or above, because edges are rounded to 24 bits",
+                              name, axis->from, ICS_BIN_EDGE_LOG_LEAST);
     }
     if (are_too_narrow(axis)) {
         return ics_yaml_error(error, node,

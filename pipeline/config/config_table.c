@@ -7,9 +7,15 @@
 #include "pipeline/config/config_given.h"
 #include "pipeline/config/config_keys.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A file may have axes with one bin more (pipeline/table/table.h). The stage finds a cell with
+ * floats (ice_tabulate_cell), which have no number 2^24 + 1 for the overflow of such an axis. */
+enum { BINS_MOST = (1 << 24) - 1 };
 
 static const ics_schema_field axis_fields[] = {
     {.path = "name",
@@ -32,7 +38,7 @@ static const ics_schema_field axis_fields[] = {
      .type = ICS_SCHEMA_UNSIGNED,
      ICS_SCHEMA_AT(ics_axis_config, bins),
      .least = 1,
-     .most = 1 << 24,
+     .most = BINS_MOST,
      .required = true},
     {.path = "power",
      .type = ICS_SCHEMA_UNSIGNED,
@@ -42,6 +48,16 @@ static const ics_schema_field axis_fields[] = {
     {.path = "unit", .type = ICS_SCHEMA_TEXT, ICS_SCHEMA_AT(ics_axis_config, unit)},
 };
 enum { AXIS_FIELDS = sizeof axis_fields / sizeof *axis_fields };
+
+/* Bins must be at least as wide as the rounding of the floats with which the stage finds a cell,
+ * and the inverse of their width must be a float (ice_tabulate_axis). */
+static bool are_too_narrow(const ics_axis_config *axis)
+{
+    const double first = axis->power > 1 ? pow(axis->from, 1.0 / axis->power) : axis->from;
+    const double last = axis->power > 1 ? pow(axis->to, 1.0 / axis->power) : axis->to;
+    const double width = (last - first) / axis->bins;
+    return width < 0x1p-24 * fmax(fabs(first), fabs(last)) || 1.0 / width > FLT_MAX;
+}
 
 static int read_axis(const ics_yaml_node *node, void *item, icestream_error *error)
 {
@@ -63,6 +79,12 @@ static int read_axis(const ics_yaml_node *node, void *item, icestream_error *err
                               "expected from 0 or above, because the bins are equally wide in a "
                               "root of the coordinate",
                               axis->name, axis->from, axis->power);
+    }
+    if (are_too_narrow(axis)) {
+        return ics_yaml_error(error, node,
+                              "table.axes: axis %s: found %u bins from %.17g to %.17g, expected "
+                              "wider bins, whose edges are different floats",
+                              axis->name, axis->bins, axis->from, axis->to);
     }
     return ICESTREAM_OK;
 }
@@ -96,7 +118,7 @@ const ics_schema_list ics_config_axes = {
         "\"^[a-z][a-z0-9_]{0,30}$\"}, \"unit\": {\"type\": \"string\", \"pattern\": "
         "\"^[A-Za-z0-9/^*.%-]{1,7}$\"}, \"from\": {\"type\": \"number\"}, \"to\": "
         "{\"type\": \"number\"}, \"bins\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": "
-        "16777216}, \"power\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 8}}}}",
+        "16777215}, \"power\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 8}}}}",
     .item_size = sizeof(ics_axis_config),
     .most = ICS_CONFIG_AXES,
     .read = read_axis,

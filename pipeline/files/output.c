@@ -242,7 +242,7 @@ int ics_output_clean(const char *path, icestream_error *error)
         status = flock(output->descriptor, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK
                      ? ICESTREAM_OK /* a process is writing it */
                      : lock_part(output, &named, &output->locked, error);
-    } else if (errno != ENOENT) {
+    } else if (errno != ENOENT && errno != ENAMETOOLONG) {
         status = failed(output, "cannot open its old .part file", error);
     }
     ics_output_destroy(output);

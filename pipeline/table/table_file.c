@@ -290,14 +290,18 @@ bool ics_table_file_is(const char *path)
     static const char magic[] = "\x93NUMPY", type[] = "'descr': '<i8'";
     char start[ICS_NPY_OWN_HEADER];
     struct stat about;
+    ssize_t got = -1;
     const int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file < 0) {
         return false;
     }
-    const ssize_t got = fstat(file, &about) == 0 && S_ISREG(about.st_mode)
-                            ? TEMP_FAILURE_RETRY(pread(file, start, sizeof start, 0))
-                            : -1;
+    errno = 0;
+    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
+        got = TEMP_FAILURE_RETRY(pread(file, start, sizeof start, 0));
+    }
+    const int cause = got < 0 ? errno : 0;
     close(file);
+    errno = cause;
     return got >= (ssize_t)sizeof magic && memcmp(start, magic, sizeof magic - 1) == 0 &&
            memmem(start, (size_t)got, type, sizeof type - 1) != NULL;
 }

@@ -14,8 +14,8 @@ int ics_table_write(const ics_table *table, const char *path, bool force, icestr
 int ics_table_write_into(const ics_table *table, ics_output *output, icestream_error *error);
 
 /* Whether a regular file begins like a photon table: a .npy file of plain 64-bit integers, where
- * files of steps, hits, paths and waveforms have records. Damaged tables count, too. False if the
- * file cannot be read. */
+ * files of steps, hits, paths and waveforms have records. Damaged tables count, too. False with the
+ * cause in errno if the file cannot be read, and with 0 in errno if it is something else. */
 bool ics_table_file_is(const char *path);
 
 /* Reads a whole file and checks everything in it: shape, metadata, checksums, and that no sum is

@@ -30,9 +30,9 @@ typedef enum ice_tabulate_geometry {
 
 /* An axis with its under- and overflow. Its bins are equally wide in coordinate^(1/power). */
 typedef struct ice_tabulate_axis {
-    uint32_t stride;    /* cells of the table from one cell of the axis to the next one */
-    int32_t coordinate; /* which member of ice_tabulate_point it bins, from 0 */
-    int32_t bins;
+    uint32_t stride;     /* cells of the table from one cell of the axis to the next one */
+    int32_t coordinate;  /* which member of ice_tabulate_point it bins, from 0 */
+    int32_t bins;        /* 1 to 2^24 - 1 */
     int32_t power;       /* 1 to 8 */
     int32_t ends_below;  /* 1: a photon ends at its first sample below the axis */
     int32_t ends_above;  /* the same above the axis */

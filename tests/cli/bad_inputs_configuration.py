@@ -302,6 +302,12 @@ def histogram_cases():
     histogram("a histogram backwards", "[{name: time, from: 9, to: 0, bins: 9}]", ["axis time: found from 9 and to 0"])
     histogram("a histogram up to infinity", "[{name: time, from: 0, to: .inf, bins: 9}]", ["run.yaml:1:47: error:", "to: found '.inf'"])
     histogram("a logarithm of zero", "[{name: time, from: 0, to: 9, bins: 9, scale: log}]", ["found from 0 and scale log"])
+    for quantity, bins in (("bounces", 100), ("path", 64), ("time", 9)):
+        histogram(
+            "a logarithm of %s from a number that no float has" % quantity,
+            "[{name: %s, from: 1e-300, to: 100, bins: %d, scale: log}]" % (quantity, bins),
+            ["axis %s: found from 1e-300 and scale log, expected from 1.17549e-38 or above" % quantity],
+        )
     histogram("bins whose edges are the same number", "[{name: time, from: 1e15, to: 1000000000000001, bins: 900}]", ["expected wider bins"])
     histogram("an axis of a histogram twice", "[[%s, %s]]" % (axis, axis), ["found axis time twice in one histogram"])
     histogram(

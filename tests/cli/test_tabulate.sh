@@ -117,12 +117,26 @@ wrong "wrong.yaml:8:" "{name: cosine, from: -.inf, to: 1, bins: 10}"
 wrong "expected from below to" "{name: cosine, from: 1, to: 1, bins: 10}"
 wrong "expected from 0 or above" "{name: cosine, from: -1, to: 1, bins: 10, power: 2}"
 wrong "axis cosine: found from -2 and to 1, expected a range within -1 to 1" "{name: cosine, from: -2, to: 1, bins: 10}"
+wrong "axis cosine: found 10 bins from 0 to 1e-300, expected wider bins" "{name: cosine, from: 0, to: 1e-300, bins: 10}"
+wrong "axis cosine: found 16777215 bins from 0.5 to 1, expected wider bins" "{name: cosine, from: 0.5, to: 1, bins: 16777215}"
+wrong "wrong.yaml:8:7: error: table.axes: axis cosine: found 1 bins from 0.999999999999" "{name: cosine, from: 0.999999999999, to: 1, bins: 1}"
 wrong "found axis colour as number 2" "{name: colour, from: -1, to: 1, bins: 10}"
 wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: 1}"
 wrong "in this order" "{name: r, from: 0, to: 1, bins: 10}"
 wrong "in this order" "{name: rho, from: 0, to: 1, bins: 10}"
 wrong "in this order" "{name: impact, from: -1, to: 1, bins: 10}"
-wrong "expected at most 3221225472" "{name: cosine, from: -1, to: 1, bins: 16777216}"
+wrong "expected a whole number from 1 to 16777215" "{name: cosine, from: -1, to: 1, bins: 16777216}"
+wrong "expected at most 3221225472" "{name: cosine, from: -1, to: 1, bins: 16777215}"
+
+# The most bins: light above the axis is in its overflow, and not in the last bin.
+for bins in 1 16777215; do
+    expect 0 "$ICESTREAM" tabulate table.yaml -o most.npy -f -s table.squares=false -s "table.axes=[{name: impact, from: -1, to: 0, bins: $bins}]"
+    expect 0 "$ICESTREAM" info most.npy
+    sed -n 's/^ *sums *\(.* outside of them\),.*/\1/p' out >sums.$bins
+done
+same sums.1 sums.16777215
+says sums.1 "in the bins, "
+! grep -q " 0 outside" sums.1 || fail "no light is outside"
 
 expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s stages.tabulate=none
 says err "expected spherical or cylindrical"

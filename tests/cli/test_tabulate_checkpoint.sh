@@ -165,6 +165,12 @@ done
 says err "part.npy.checkpoint: found a table that is complete, expected a checkpoint or no file"
 rm part.npy.checkpoint
 
+# A name that has no room for that of a checkpoint is no reason to warn.
+long=$(printf 'a%.0s' {1..240}).npy
+expect 0 "$ICESTREAM" tabulate table.yaml -o "$long"
+same "$long" whole.npy
+! grep warning err || fail "a warning of a file that cannot exist"
+
 # ---- two processes
 
 begin part.npy

@@ -128,4 +128,13 @@ killed 4 "${monolithic[@]}"
 faulty 74 FAULT_CALLS=read FAULT_PATH=.checkpoint FAULT_AT=3 FAULT_HOW=EIO -- "${monolithic[@]}"
 says err "part.npy.checkpoint: cannot read byte " "Input/output error"
 continues "${wavefront[@]}"
+for plan in "read EIO Input/output error" "open EMFILE Too many open files"; do
+    read -r call how text <<<"$plan"
+    for force in "" --force; do
+        killed 4 "${monolithic[@]}"
+        faulty 74 FAULT_CALLS="$call" FAULT_PATH=.checkpoint FAULT_AT=1 FAULT_HOW="$how" -- "${monolithic[@]}" $force
+        says err "part.npy.checkpoint: cannot read the checkpoint: $text"
+        continues "${wavefront[@]}"
+    done
+done
 finish

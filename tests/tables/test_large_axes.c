@@ -20,7 +20,10 @@ static const struct {
     {ICE_PHOTON_PATH, {-100.0, 1e-3, 300, false}},      /* most edges are the word 0 */
     {ICE_PHOTON_DELAY, {1000.0, 1000.001, 500, false}}, /* most edges are the same word */
     {ICE_PHOTON_DELAY, {1e-30, 1e18, 4000, true}},
+    {ICE_PHOTON_DELAY, {ICS_BIN_EDGE_LOG_LEAST, 1e-37, 65536, true}}, /* the smallest numbers */
     {ICE_PHOTON_DELAY, {3.0, 3.5, 1, false}},
+    {ICE_PHOTON_BOUNCES,
+     {ICS_BIN_EDGE_LOG_LEAST, 100.0, 100, true}}, /* most edges are the word 1 */
     {ICE_PHOTON_BOUNCES, {0.0, 65536.0, 65536, false}},
     {ICE_PHOTON_BOUNCES, {1.0, 1e6, 65536, true}}, /* many edges are the same whole number */
     {ICE_PHOTON_BOUNCES, {0.5, 9.5, 100, true}},

@@ -48,9 +48,9 @@ static int add_settings(const ics_table_making *m, json_t *origin, icestream_err
 {
     json_t *settings = NULL, *light = NULL;
     ICS_TRY(ics_origin_settings(m->config, m->world.models, &settings, error));
-    const int failed = add_values(m, json_object_get(settings, "values")) |
-                       json_object_set_new(origin, "settings", settings);
-    if (failed) {
+    /* The origin owns the settings afterwards, also if it has no memory for them. */
+    if (json_object_set_new(origin, "settings", settings) != 0 ||
+        add_values(m, json_object_get(settings, "values")) != 0) {
         return no_memory(error);
     }
     if (!m->generates) {
@@ -166,10 +166,31 @@ static int read_file(ics_table_checkpoint *checkpoint, FILE *report, icestream_e
     return ICESTREAM_OK;
 }
 
+/* Sets *is_there, and refuses a file that must stay: one that cannot be read, which may be good
+ * work, and one of somebody else. A name that is too long has no file; to write it fails with a
+ * warning. */
+static int find_file(const char *path, bool *is_there, icestream_error *error)
+{
+    struct stat about;
+    *is_there = lstat(path, &about) == 0;
+    const bool is_missing = !*is_there && (errno == ENOENT || errno == ENAMETOOLONG);
+    if (is_missing || (*is_there && ics_table_file_is(path))) {
+        return ICESTREAM_OK;
+    }
+    if (errno != 0) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                   "%s: cannot read the checkpoint: %s", path, strerror(errno));
+    }
+    return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                         "%s: found a file that icestream did not make, expected a checkpoint or "
+                         "no file",
+                         path);
+}
+
 int ics_table_checkpoint_open(ics_table_making *making, const char *output, bool force,
                               FILE *report, ics_table_checkpoint *out, icestream_error *error)
 {
-    struct stat about;
+    bool is_there = false;
     *out = (ics_table_checkpoint){.making = making};
     if (strcmp(output, "-") == 0) {
         return ICESTREAM_OK;
@@ -183,16 +204,8 @@ int ics_table_checkpoint_open(ics_table_making *making, const char *output, bool
         return ICESTREAM_OK;
     }
     ICS_TRY(make_content(making, &out->content, error));
-    if (lstat(out->path, &about) != 0) {
-        return ICESTREAM_OK;
-    }
-    if (!ics_table_file_is(out->path)) {
-        return ics_error_set(error, ICESTREAM_E_OUTPUT,
-                             "%s: found a file that icestream did not make, expected a checkpoint "
-                             "or no file",
-                             out->path);
-    }
-    return force ? ICESTREAM_OK : read_file(out, report, error);
+    ICS_TRY(find_file(out->path, &is_there, error));
+    return force || !is_there ? ICESTREAM_OK : read_file(out, report, error);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
