@@ -99,8 +99,9 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                             .lanes = 3,
                             .chains = 1,
                             .block = 128,
-                            .candidates = {{.block = 128, .bounces_per_wave = 128, .refill = 4},
-                                           {.block = 128, .bounces_per_wave = 256, .refill = 4}}},
+                            .refill = 4,
+                            .candidates = {{.block = 128, .bounces_per_wave = 128},
+                                           {.block = 128, .bounces_per_wave = 256}}},
     [ICS_SCHEDULE_MONOLITHIC] = {.entry = ENTRY(monolithic),
                                  .kernels = {{.name = "gpu_monolithic", .slots_per_thread = 1}},
                                  .slots_per_thread = 2,
@@ -110,8 +111,11 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                  .lanes = 2,
                                  .chains = 1,
                                  .block = 256,
+                                 .refill = 4,
+                                 /* With more new photons at once, those of light next to a string
+                                  * look for modules together. */
                                  .candidates = {{.block = 256, .refill = 4},
-                                                {.block = 256, .refill = 6}}},
+                                                {.block = 256, .refill = 8}}},
     [ICS_SCHEDULE_JOB_QUEUE] = {.entry = ENTRY(job_queue),
                                 .kernels = {{.name = "gpu_job_queue", .slots_per_thread = 1}},
                                 .columns = ICS_COLUMN_CURSORS,
@@ -142,7 +146,8 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                      .lanes = 2,
                                      .chains = 1,
                                      .block = 256,
-                                     .candidates = {{.block = 256, .refill = 4}}},
+                                     .refill = 6,
+                                     .candidates = {{.block = 256}}},
 };
 
 const ics_gpu_schedule *ics_schedule_row(ics_schedule schedule)

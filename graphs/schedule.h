@@ -76,6 +76,7 @@ typedef struct ics_gpu_schedule {
     uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
     uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
     uint32_t lanes, chains, block; /* defaults */
+    uint32_t refill;               /* default of graph.refill, with has_refill */
     uint32_t pool; /* default, photon slots; 0: one for every resident thread of every lane */
     ics_schedule_candidate candidates[ICS_SCHEDULE_CANDIDATES]; /* block 0: the end of the list */
 } ics_gpu_schedule;

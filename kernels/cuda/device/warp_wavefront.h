@@ -34,8 +34,13 @@ ICE_FN uint32_t gpu_leave(const gpu_warp *warp, uint32_t slot, const ice_active_
 
 /* ---- fly ------------------------------------------------------------------------------------- */
 
-/* One bounce in ice, if that is the next one. Returns the list of what the photon needs next. */
-ICE_FN uint32_t gpu_fly_once(const gpu_warp *warp, ice_active_photon *active)
+/* A state of a photon besides its ice_fate and those of segment_words.h: its next bounce needs
+ * another stage. */
+enum { GPU_NEEDS_STAGE = GPU_DROPPED + 1 };
+
+/* One bounce in ice, if that is the next one; otherwise sets the fate of the photon to
+ * GPU_NEEDS_STAGE, or ends the photon. */
+ICE_FN void gpu_fly_once(const gpu_warp *warp, ice_active_photon *active)
 {
     const ice_tables *tables = warp->tables;
     ice_bounce bounce = {0};
@@ -48,24 +53,19 @@ ICE_FN uint32_t gpu_fly_once(const gpu_warp *warp, ice_active_photon *active)
         ICE_CLOCK(SCATTER);
         ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, tables, &bounce, &active->photon,
                               &active->random, &active->fate, &active->site);
-    } else if (work == ICE_WORK_NONE) {
-        active->fate = ICE_LEFT;
+    } else {
+        active->fate = work == ICE_WORK_NONE ? (uint32_t)ICE_LEFT : (uint32_t)GPU_NEEDS_STAGE;
     }
-    if (active->fate != ICE_ALIVE) {
-        return GPU_LIST_CREATE;
-    }
-    return work == ICE_WORK_ICE ? GPU_LIST_FLY : GPU_LIST_SPECIAL;
 }
 
-/* One bounce in a column of hole ice, if that is the next one. Returns the list of what the photon
- * needs next. */
-ICE_FN uint32_t gpu_fly_in_column(const gpu_warp *warp, const ice_column_stay *stay,
-                                  ice_active_photon *active)
+/* The same for a bounce in a column of hole ice, which ends no photon. */
+ICE_FN void gpu_fly_in_column(const gpu_warp *warp, const ice_column_stay *stay,
+                              ice_active_photon *active)
 {
     ICE_CLOCK(PROPAGATE);
-    return ice_bounce_in_column(GPU_SPECIAL_SCATTER, warp->tables, stay, active, warp->sink)
-               ? (uint32_t)GPU_LIST_COLUMN
-               : (uint32_t)GPU_LIST_SPECIAL;
+    if (!ice_bounce_in_column(GPU_SPECIAL_SCATTER, warp->tables, stay, active, warp->sink)) {
+        active->fate = GPU_NEEDS_STAGE;
+    }
 }
 
 /* As GPU_SPECIAL_REFILL, for photons in columns. Their bounces are short, so that a refill costs
@@ -78,45 +78,51 @@ ICE_FN uint32_t gpu_fly_in_column(const gpu_warp *warp, const ice_column_stay *s
  * the warp. */
 ICE_FN void gpu_fly(const gpu_warp *warp, bool open, const uint32_t list)
 {
-    const uint32_t thread = threadIdx.x % 32;
     const bool in_columns = GPU_HAS_COLUMNS && list == GPU_LIST_COLUMN;
     ice_active_photon active = {0}; /* without a value, its registers would be kept for it outside
                                        this function, too */
+    active.fate = GPU_IDLE;
     ice_column_stay stay = {0};
     const uint32_t refill = in_columns ? GPU_REFILL_IN_COLUMNS : GPU_SPECIAL_REFILL;
-    uint32_t slot = ICS_NOBODY, to = GPU_NO_LIST, flying = 0;
+    uint32_t slot = ICS_NOBODY, flying = 0;
     while (gpu_stays(warp->slots, open, list, (uint32_t)__popc(flying))) {
         const uint32_t given = gpu_give_slots(warp->slots, list, ~flying);
         if (given != ICS_NOBODY) {
             slot = given;
             active = gpu_slot_load(warp->slots, warp->tables, slot);
-            to = list;
             if (in_columns && !ice_column_stay_of(warp->tables, &active.photon, &stay)) {
                 stay.high = -ICE_INFINITY; /* no bounce is between the heights */
             }
         }
-        const uint32_t all = __ballot_sync(0xffffffffu, to == list);
-        const uint32_t photons = (uint32_t)__popc(all);
+        const uint32_t photons =
+            (uint32_t)__popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE));
         const uint32_t enough = photons > refill ? photons - refill : 0;
         do {
-            if (to == list) {
-                to = in_columns ? gpu_fly_in_column(warp, &stay, &active)
-                                : gpu_fly_once(warp, &active);
+            if (active.fate == ICE_ALIVE) {
+                if (in_columns) {
+                    gpu_fly_in_column(warp, &stay, &active);
+                } else {
+                    gpu_fly_once(warp, &active);
+                }
             }
-            flying = __ballot_sync(0xffffffffu, to == list);
+            flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
         } while ((uint32_t)__popc(flying) > enough);
         ICE_CLOCK(OTHER);
-        const bool leaves = (all & ~flying) >> thread & 1;
-        if (leaves) {
-            (void)gpu_leave(warp, slot, &active, to);
+        uint32_t to = GPU_NO_LIST;
+        if (active.fate != ICE_ALIVE && active.fate != GPU_IDLE) {
+            if (active.fate == GPU_NEEDS_STAGE) {
+                active.fate = ICE_ALIVE;
+            }
+            to = gpu_leave(warp, slot, &active, GPU_LIST_SPECIAL);
+            active.fate = GPU_IDLE;
         }
-        gpu_put_slots(warp->slots, slot, leaves ? to : (uint32_t)GPU_NO_LIST, GPU_LISTS - 1);
-        to = leaves ? (uint32_t)GPU_NO_LIST : to;
+        gpu_put_slots(warp->slots, slot, to, GPU_LISTS - 1);
     }
-    if (to == list) {
+    const bool flies = active.fate == ICE_ALIVE;
+    if (flies) {
         gpu_slot_store(warp->slots, slot, &active.photon, active.random, false);
     }
-    gpu_put_slots(warp->slots, slot, to, GPU_LISTS);
+    gpu_put_slots(warp->slots, slot, flies ? list : (uint32_t)GPU_NO_LIST, GPU_LISTS);
 }
 
 /* ---- the other stages ------------------------------------------------------------------------ */
