@@ -181,8 +181,10 @@ ICE_FN void ice_try_sphere(const ice_tables *tables, const ice_contact_search *s
             return;
         }
     }
-    if (distance < search->after_distance ||
-        (distance == search->after_distance && *module <= search->after_module)) {
+    /* In the first search of a segment this is known to be false when a kernel is compiled. */
+    if (search->after_distance >= 0.0f &&
+        (distance < search->after_distance ||
+         (distance == search->after_distance && *module <= search->after_module))) {
         return;
     }
     if (nearest->module == ICE_NO_MODULE || distance < nearest->distance ||
