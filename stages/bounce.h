@@ -336,14 +336,15 @@ ICE_FN ice_direction ice_stretch_out(const ice_anisotropy_row *row, ice_directio
     return ice_unit(ice_stretch(&row->back, n));
 }
 
-/* Returns the direction after a scatter in ice that scatters the same in all directions. `angle`
- * and `azimuth` are those of ice_scatter_draw. If `keeps_length` is 0, the result need not have
- * length 1, because ice_stretch_out() follows. */
+/* Returns the direction after a scatter in ice that scatters the same in all directions. If
+ * `keeps_length` is 0, the result need not have length 1, because ice_stretch_out() follows. */
 ICE_FN ice_direction ice_scatter_direction(ice_variant scatter,
-                                           const ice_scatter_constants *constants, float angle,
-                                           float azimuth, ice_direction n, int32_t keeps_length)
+                                           const ice_scatter_constants *constants,
+                                           ice_scatter_draw draw, ice_direction n,
+                                           int32_t keeps_length)
 {
-    return ice_deflect_or_turn(n, ice_scatter(scatter, constants, angle), azimuth, keeps_length);
+    return ice_deflect_or_turn(n, ice_scatter(scatter, constants, draw.angle),
+                               ice_azimuth_of(draw.azimuth), keeps_length);
 }
 
 /* Returns the direction after the scatter of a photon at the end of its segment, in ice with any
@@ -362,11 +363,11 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
         constants = tables->hole.scatter;
     }
     if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole) {
-        return ice_scatter_direction(scatter, &constants, draw->angle, draw->azimuth, n, 1);
+        return ice_scatter_direction(scatter, &constants, *draw, n, 1);
     }
     const ice_anisotropy_row row = ice_anisotropy_at(tables, height);
-    return ice_stretch_out(&row, ice_scatter_direction(scatter, &constants, draw->angle,
-                                                       draw->azimuth, ice_stretch_in(&row, n), 0));
+    return ice_stretch_out(
+        &row, ice_scatter_direction(scatter, &constants, *draw, ice_stretch_in(&row, n), 0));
 }
 
 /* The stage scatter of one photon: moves it to the end of its segment and gives it a new direction,

@@ -155,8 +155,7 @@ ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *table
     photon->absorption = left;
     photon->scatters += 1;
     const ice_scatter_draw draw = ice_draw_scatter(&active->random);
-    ice_set_direction(photon, ice_scatter_direction(scatter, &tables->hole.scatter, draw.angle,
-                                                    draw.azimuth, n, 1));
+    ice_set_direction(photon, ice_scatter_direction(scatter, &tables->hole.scatter, draw, n, 1));
     return 1;
 }
 

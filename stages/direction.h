@@ -58,28 +58,28 @@ ICE_FN ice_direction ice_rotate(ice_direction n, float cosine, float sine, float
 }
 
 /* As ice_rotate, with the polar angle as 1 - cos, which keeps the digits of small angles
- * (physics.md 7.4), and an azimuth from 0 to ICE_TURN. If `keeps_length` is 0, it
- * is as ice_turn. */
-ICE_FN ice_direction ice_deflect_or_turn(ice_direction n, float one_minus_cosine, float azimuth,
-                                         int32_t keeps_length)
+ * (physics.md 7.4). If `keeps_length` is 0, it is as ice_turn. */
+ICE_FN ice_direction ice_deflect_or_turn(ice_direction n, float one_minus_cosine,
+                                         ice_azimuth azimuth, int32_t keeps_length)
 {
-    float sin_azimuth, cos_azimuth;
-    ice_sincos_of(azimuth, &sin_azimuth, &cos_azimuth);
-#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
     /* Rounding may carry x a little out of [0, 2], which changes the cosine as little. */
     const float x = one_minus_cosine;
-    const float sine = ice_root(ice_max(x * (2.0f - x), 0.0f));
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    const float root = ice_root(ice_max(x * (2.0f - x), 0.0f));
 #else
-    const float x = ice_min(ice_max(one_minus_cosine, 0.0f), 2.0f);
-    const float sine = ice_root(x * (2.0f - x));
+    /* One comparison, also for the 0 of which ice_root() would need another one. */
+    const float root = ice_root_above_zero(ice_max(x * (2.0f - x), ICE_LEAST_SQUARE));
 #endif
-    return keeps_length ? ice_rotate(n, 1.0f - x, sine, cos_azimuth, sin_azimuth)
-                        : ice_turn(n, 1.0f - x, sine, cos_azimuth, sin_azimuth);
+    /* The signs of the azimuth as that of one factor of the products with them. */
+    const float sine = ice_with_half_turn(root, azimuth);
+    return keeps_length ? ice_rotate(n, 1.0f - x, sine, azimuth.cosine, azimuth.sine)
+                        : ice_turn(n, 1.0f - x, sine, azimuth.cosine, azimuth.sine);
 }
 
+/* As above, with the length kept, for an azimuth from 0 to ICE_TURN. */
 ICE_FN ice_direction ice_deflect(ice_direction n, float one_minus_cosine, float azimuth)
 {
-    return ice_deflect_or_turn(n, one_minus_cosine, azimuth, 1);
+    return ice_deflect_or_turn(n, one_minus_cosine, ice_azimuth_at(azimuth), 1);
 }
 
 #endif

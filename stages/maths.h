@@ -124,6 +124,22 @@ ICE_FN float ice_with_sign_of(float y, float x)
     return ice_from_bits(ice_bits(y) | (ice_bits(x) & (int32_t)0x80000000));
 }
 
+/* 2^-100: the smallest number above 0 in the range of ice_root(). */
+#define ICE_LEAST_SQUARE 7.8886091e-31f
+
+/* The sine and the cosine of an angle. Both have to change their signs if bit 31 of `half` is set;
+ * its other bits do not count. */
+typedef struct ice_azimuth {
+    float sine, cosine;
+    uint32_t half;
+} ice_azimuth;
+
+/* Returns x, or -x if the signs of the azimuth have to change. */
+ICE_FN float ice_with_half_turn(float x, ice_azimuth azimuth)
+{
+    return ice_from_bits(ice_bits(x) ^ (int32_t)(azimuth.half & 0x80000000u));
+}
+
 #if defined(__CUDACC__) && defined(ICE_MATH_FAST)
 #include "stages/maths_fast.h"
 #else
@@ -146,8 +162,8 @@ ICE_FN float ice_inverse_sqrt(float x)
 /* 1 / b, quotient, square root and inverse square root of numbers of ordinary size. They give the
  * results of ice_div(), ice_sqrt() and ice_inverse_sqrt(), to the bit in the portable forms, if
  * every argument that is not 0 is from 2^-100 to 2^100 in size, and every result as well. A divisor
- * and the argument of the inverse square root are not 0. Outside this range a result has no
- * meaning, and CPU and GPU may differ.
+ * and the arguments of ice_root_above_zero() and of the inverse square root are not 0. Outside this
+ * range a result has no meaning, and CPU and GPU may differ.
  *
  * The range saves a GPU the check for other numbers and the branch behind this check, which are
  * half of the instructions. The steps that remain are those of the CUDA compiler: Newton's method
@@ -172,7 +188,15 @@ ICE_FN float ice_root(float x)
 {
     float inverse;
     /* 2^-100 instead of 0, so that the product with x is not 0 times infinity. */
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ice_max(x, 7.8886091e-31f)));
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(ice_max(x, ICE_LEAST_SQUARE)));
+    const float root = x * inverse;
+    return fmaf(fmaf(-root, root, x), 0.5f * inverse, root);
+}
+
+ICE_FN float ice_root_above_zero(float x)
+{
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
     const float root = x * inverse;
     return fmaf(fmaf(-root, root, x), 0.5f * inverse, root);
 }
@@ -200,19 +224,20 @@ ICE_FN float ice_root(float x)
     return ice_sqrt(x);
 }
 
+ICE_FN float ice_root_above_zero(float x)
+{
+    return ice_sqrt(x);
+}
+
 ICE_FN float ice_inverse_root(float x)
 {
     return ice_inverse_sqrt(x);
 }
 #endif
 
-/* ln(x) for positive normal x; error below 1.1 ulp, exact at 1. */
-ICE_FN float ice_log(float x)
+/* ln(1 + f) for f in [-1/3, 1/3). */
+ICE_FN float ice_log_of_rest(float f)
 {
-    /* x = 2^e m with m in [2/3, 4/3). Near x = 1, e is 0, so ln m and e ln 2 cannot cancel. */
-    const int32_t bits = ice_bits(x);
-    const int32_t exponent = (int32_t)((uint32_t)(bits - 0x3f2aaaab) & 0xff800000u); /* 2^23 e */
-    const float f = ice_from_bits(bits - exponent) - 1.0f;                           /* m - 1 */
     float p = 0.140629321f;
     p = fmaf(p, f, -0.153257385f);
     p = fmaf(p, f, 0.139965042f);
@@ -221,7 +246,30 @@ ICE_FN float ice_log(float x)
     p = fmaf(p, f, -0.250070453f);
     p = fmaf(p, f, 0.333332211f);
     p = fmaf(p, f, -0.499999493f);
-    return fmaf((float)exponent, 8.26295829e-8f, fmaf(f * f, p, f)); /* 2^-23 ln 2 */
+    return fmaf(f * f, p, f);
+}
+
+/* ln(x) for positive normal x; error below 1.1 ulp, exact at 1. */
+ICE_FN float ice_log(float x)
+{
+    /* x = 2^e m with m in [2/3, 4/3). Near x = 1, e is 0, so ln m and e ln 2 cannot cancel. */
+    const int32_t bits = ice_bits(x);
+    const int32_t exponent = (int32_t)((uint32_t)(bits - 0x3f2aaaab) & 0xff800000u); /* 2^23 e */
+    const float f = ice_from_bits(bits - exponent) - 1.0f;                           /* m - 1 */
+    return fmaf((float)exponent, 8.26295829e-8f, ice_log_of_rest(f)); /* 2^-23 ln 2 */
+}
+
+/* -ln(k / 2^24) for a whole number k from 1 to 2^24: the bits of -ice_log() of the quotient, and +0
+ * for k = 2^24. */
+ICE_FN float ice_minus_log_of_count(float k)
+{
+    /* As in ice_log(), with the exponent of 2^24 in the constants. The negative exponent is rounded
+     * up where ice_log() rounds the exponent down, and makes the zero positive. */
+    const int32_t bits = ice_bits(k), of_scale = 24 * (1 << 23);
+    const int32_t minus_exponent =
+        (int32_t)((uint32_t)(0x3f2aaaab + 0x007fffff + of_scale - bits) & 0xff800000u);
+    const float f = ice_from_bits(bits + minus_exponent - of_scale) - 1.0f;
+    return fmaf((float)minus_exponent, 8.26295829e-8f, -ice_log_of_rest(f));
 }
 
 /* sqrt(-scale ln u) for u in (0, 1) and a constant scale > 0. */
@@ -237,9 +285,9 @@ ICE_FN float ice_round(float x)
     return (x + shift) - shift;
 }
 
-/* Splits x, in [-87, 88], into n ln 2 + r with |r| <= ln(2)/2. Returns exp(r) - 1 and sets *scale
- * to 2^n; exp(x) is then 2^n exp(r). */
-ICE_FN float ice_expm1_reduced(float x, float *scale)
+/* Splits x, in [-88, 88], into n ln 2 + r with |r| <= ln(2)/2. Returns exp(r) - 1 and sets *power
+ * to 2^23 n, modulo 2^32; exp(x) is then 2^n exp(r). */
+ICE_FN float ice_expm1_reduced(float x, uint32_t *power)
 {
     const float shift = 12582912.0f; /* 1.5 * 2^23: leaves no bits for a fraction */
     const float shifted = fmaf(x, 1.44269504f, shift);
@@ -252,69 +300,123 @@ ICE_FN float ice_expm1_reduced(float x, float *scale)
     q = fmaf(q, r, 0.16666542990089966f);
     q = fmaf(q, r, 0.5000000061834504f);
     /* The lowest bits of `shifted` are n. */
-    *scale = ice_from_bits((int32_t)(((uint32_t)ice_bits(shifted) << 23) + 0x3f800000u));
+    *power = (uint32_t)ice_bits(shifted) << 23;
     return fmaf(r * r, q, r);
 }
 
 /* exp(x); x below -87 counts as -87, above 88 as 88; error below 1.1 ulp. */
 ICE_FN float ice_exp(float x)
 {
-    float scale;
-    const float p = ice_expm1_reduced(ice_min(ice_max(x, -87.0f), 88.0f), &scale);
+    uint32_t power;
+    const float p = ice_expm1_reduced(ice_min(ice_max(x, -87.0f), 88.0f), &power);
+    const float scale = ice_from_bits((int32_t)(power + 0x3f800000u)); /* 2^n */
     return fmaf(scale, p, scale);
 }
 
 /* exp(x) - 1 without cancellation near 0; range as ice_exp; error below 1.6 ulp. */
 ICE_FN float ice_expm1(float x)
 {
-    float scale;
-    const float p = ice_expm1_reduced(ice_min(ice_max(x, -87.0f), 88.0f), &scale);
+    uint32_t power;
+    const float p = ice_expm1_reduced(ice_min(ice_max(x, -87.0f), 88.0f), &power);
+    const float scale = ice_from_bits((int32_t)(power + 0x3f800000u)); /* 2^n */
     return fmaf(scale, p, scale - 1.0f);
 }
 
-/* 2 (1 - u^e) for u in (0, 1] and e in (0, 1]; small results keep their digits. */
-ICE_FN float ice_twice_one_minus_power(float u, float e)
+/* Returns e ln u, at least -87, for u from 2^-24 to 1. */
+ICE_FN float ice_log_of_power(float u, float e)
 {
-    return -2.0f * ice_expm1(e * ice_log(u));
+    const float x = e * ice_log(u);
+#if defined(GPU_SPECIAL_FEATURES)
+    if (e <= 5.0f) {
+        return x; /* above -84. Of compiled kernels e is a constant. */
+    }
+#endif
+    return ice_max(x, -87.0f);
 }
 
-/* Sine and cosine of 2 pi (quarters / 4 + r) for |r| <= 1/8; absolute error below 1e-7. Only the
- * two lowest bits of `quarters` count. */
-ICE_FN void ice_sincos_of_quarters(uint32_t quarters, float r, float *sine, float *cosine)
+/* 2 (1 - u^e) for u from 2^-24 to 1 and e > 0; small results keep their digits. This is
+ * -2 ice_expm1(e ln u) to the bit, except that 0 is +0. */
+ICE_FN float ice_twice_one_minus_power(float u, float e)
 {
+    uint32_t power;
+    const float p = ice_expm1_reduced(ice_log_of_power(u, e), &power);
+    const float scale = ice_from_bits((int32_t)(power + 0xc0000000u)); /* -2 2^n */
+    return fmaf(scale, p, scale + 2.0f);
+}
+
+/* Returns the sine and the cosine of a number of quarters of a turn: the number in the two highest
+ * bits of `turn`, whose other bits do not count, and a fraction r from -1/2 to 1/2; absolute error
+ * below 1e-7. */
+ICE_FN ice_azimuth ice_sincos_of_quarters(uint32_t turn, float r)
+{
+    /* The polynomials were fitted for turns. Divisors that are powers of 2 change no digit. */
     const float t = r * r;
-    float s = -75.40206781548295f;
-    s = fmaf(s, t, 81.59255353844732f);
-    s = fmaf(s, t, -41.34166263305558f);
-    s = fmaf(s, t, 6.283185287867198f) * r;
-    float c = 59.25004081428051f;
-    c = fmaf(c, t, -85.44387262138298f);
-    c = fmaf(c, t, 64.93932777945095f);
-    c = fmaf(c, t, -19.739208697595934f);
+    float s = -75.40206781548295f / 16384.0f;
+    s = fmaf(s, t, 81.59255353844732f / 1024.0f);
+    s = fmaf(s, t, -41.34166263305558f / 64.0f);
+    s = fmaf(s, t, 6.283185287867198f / 4.0f) * r;
+    float c = 59.25004081428051f / 65536.0f;
+    c = fmaf(c, t, -85.44387262138298f / 4096.0f);
+    c = fmaf(c, t, 64.93932777945095f / 256.0f);
+    c = fmaf(c, t, -19.739208697595934f / 16.0f);
     c = fmaf(c, t, 1.0f);
     /* A quarter of a turn makes (c, -s) of (s, c); half a turn changes both signs. */
-    const int32_t odd = quarters & 1u ? 1 : 0;
-    const uint32_t half = quarters << 30 & 0x80000000u;
-    *sine = ice_from_bits(ice_bits(odd ? c : s) ^ (int32_t)half);
-    *cosine = ice_from_bits(ice_bits(odd ? -s : c) ^ (int32_t)half);
+    ice_azimuth at = {s, c, turn};
+#if defined(__CUDACC__)
+    /* The compiler would take the bit out of the number before it tests it: two instructions more.
+     */
+    asm("{.reg .pred odd; .reg .b32 bit; and.b32 bit, %2, 0x40000000; setp.ne.b32 odd, bit, 0;\n"
+        "selp.f32 %0, %3, %4, odd; selp.f32 %1, %5, %3, odd;}"
+        : "=f"(at.sine), "=f"(at.cosine)
+        : "r"(turn), "f"(c), "f"(s), "f"(-s));
+#else
+    const int32_t odd = turn & 0x40000000u ? 1 : 0;
+    at.sine = odd ? c : s;
+    at.cosine = odd ? -s : c;
+#endif
+    return at;
+}
+
+/* Returns the sine and the cosine of the random angle of a word: of (word >> 8) / 2^24 turns, to
+ * the bit as ice_sincos2pi(). */
+ICE_FN ice_azimuth ice_azimuth_of(uint32_t word)
+{
+    /* An eighth of a turn more makes the highest two bits count the quarters; the 22 bits below
+     * become the fraction of a number from 1 to 2. All steps are exact. */
+    uint32_t more, number;
+#if defined(__CUDACC__)
+    /* The same as below, in which the compiler would replace the shifts by two masks. */
+    asm("{.reg .u32 low; and.b32 low, %2, 0xffffff00; add.u32 %0, low, 0x20000000;\n"
+        "shl.b32 low, %0, 2; shr.u32 low, low, 9; add.u32 %1, low, 0x3f800000;}"
+        : "=&r"(more), "=r"(number)
+        : "r"(word));
+#else
+    more = (word & 0xffffff00u) + 0x20000000u;
+    number = (more << 2 >> 9) + 0x3f800000u;
+#endif
+    return ice_sincos_of_quarters(more, ice_from_bits((int32_t)number) - 1.5f);
+}
+
+/* An angle of ice_azimuth_at() has this unit: a turn. */
+#define ICE_TURN 1.0f
+
+/* Returns the sine and the cosine of an angle from 0 to ICE_TURN; absolute error below 1e-7. */
+ICE_FN ice_azimuth ice_azimuth_at(float angle)
+{
+    /* Whole quarters of a turn are subtracted exactly; the rest is at most half a quarter. The
+     * shift leaves no bits for a fraction, so the lowest bits of the sum count the quarters. */
+    const float shift = 12582912.0f; /* 1.5 * 2^23 */
+    const float shifted = fmaf(angle, 4.0f, shift);
+    return ice_sincos_of_quarters((uint32_t)ice_bits(shifted) << 30,
+                                  fmaf(angle, 4.0f, shift - shifted));
 }
 
 /* Sine and cosine of 2 pi u for u in [0, 1]; absolute error below 1e-7. */
 ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
 {
-    /* Whole quarters of a turn are subtracted exactly; the rest is at most an eighth of a turn. The
-     * shift leaves no bits for a fraction, so the lowest bits of the sum count the quarters. */
-    const float shift = 12582912.0f; /* 1.5 * 2^23 */
-    const float shifted = fmaf(u, 4.0f, shift);
-    ice_sincos_of_quarters((uint32_t)ice_bits(shifted), fmaf(shifted - shift, -0.25f, u), sine,
-                           cosine);
-}
-
-/* As above, of an angle whose unit is a turn. */
-#define ICE_TURN 1.0f
-ICE_FN void ice_sincos_of(float angle, float *sine, float *cosine)
-{
-    ice_sincos2pi(angle, sine, cosine);
+    const ice_azimuth at = ice_azimuth_at(u);
+    *sine = ice_with_half_turn(at.sine, at);
+    *cosine = ice_with_half_turn(at.cosine, at);
 }
 
 /* Sine and cosine of (b + 1/2) / 4096 turns for b in [0, 4096). */
@@ -324,7 +426,9 @@ ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
      * bits become the fraction of a number from 1 to 2. All steps are exact. */
     const uint32_t more = b + 512u;
     const float fraction = ice_from_bits((int32_t)((more << 13 & 0x007fe000u) | 0x3f800000u));
-    ice_sincos_of_quarters(more >> 10, fmaf(fraction, 0.25f, -0.3748779296875f), sine, cosine);
+    const ice_azimuth at = ice_sincos_of_quarters(more << 20, fraction - 1.49951171875f);
+    *sine = ice_with_half_turn(at.sine, at);
+    *cosine = ice_with_half_turn(at.cosine, at);
 }
 
 #endif

@@ -48,6 +48,11 @@ ICE_FN float ice_root(float x)
     return ice_sqrt(x);
 }
 
+ICE_FN float ice_root_above_zero(float x)
+{
+    return ice_sqrt(x);
+}
+
 ICE_FN float ice_inverse_root(float x)
 {
     return ice_inverse_sqrt(x);
@@ -132,20 +137,28 @@ ICE_FN float ice_twice_one_minus_power(float u, float e)
     return fmaf(-2.0f, power, 2.0f);
 }
 
-/* A full turn, in the unit of the angles of ice_sincos_of(). */
+/* A full turn, in the unit of the angles of ice_azimuth_at(). */
 #define ICE_TURN 6.2831853f
 
-/* Sine and cosine of an angle from 0 to ICE_TURN; absolute error 2^-20. */
-ICE_FN void ice_sincos_of(float angle, float *sine, float *cosine)
+/* Returns the sine and the cosine of an angle from 0 to ICE_TURN; absolute error 2^-20. */
+ICE_FN ice_azimuth ice_azimuth_at(float angle)
 {
-    *sine = __sinf(angle);
-    *cosine = __cosf(angle);
+    const ice_azimuth at = {__sinf(angle), __cosf(angle), 0};
+    return at;
 }
 
 /* Sine and cosine of 2 pi u for u in [0, 1]. */
 ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
 {
-    ice_sincos_of(u * ICE_TURN, sine, cosine);
+    const ice_azimuth at = ice_azimuth_at(u * ICE_TURN);
+    *sine = at.sine;
+    *cosine = at.cosine;
+}
+
+/* Returns the sine and the cosine of the random angle of a word: of word / 2^32 turns. */
+ICE_FN ice_azimuth ice_azimuth_of(uint32_t word)
+{
+    return ice_azimuth_at((float)word * (ICE_TURN * 2.3283064365386963e-10f));
 }
 
 #endif

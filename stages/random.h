@@ -182,21 +182,15 @@ ICE_FN float ice_uniform_positive(uint32_t word)
 #endif
 }
 
-/* Returns a uniform angle from 0 to ICE_TURN. */
-ICE_FN float ice_uniform_turn(uint32_t word)
-{
-#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
-    return (float)word * (ICE_TURN * 2.3283064365386963e-10f);
-#else
-    return ice_uniform(word);
-#endif
-}
-
-/* Returns an exponential number of mean 1: an optical depth, >= 0. The maximum is needed because
- * the fast logarithm of a number just below 1 may be positive. */
+/* Returns an exponential number of mean 1: an optical depth, >= 0. */
 ICE_FN float ice_exponential(uint32_t word)
 {
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    /* The maximum is needed because this logarithm of a number just below 1 may be positive. */
     return ice_max(-ice_log(ice_uniform_positive(word)), 0.0f);
+#else
+    return ice_minus_log_of_count((float)(int32_t)((word >> 8) + 1u));
+#endif
 }
 
 /* ---- the numbers of a bounce ----------------------------------------------------------------- */
@@ -210,8 +204,8 @@ ICE_FN float ice_depth_of(ice_random random)
 
 /* The random numbers of a scatter. */
 typedef struct ice_scatter_draw {
-    float angle;   /* gives the scattering angle; uniform in (0, 1] */
-    float azimuth; /* azimuth of the scatter; uniform from 0 to ICE_TURN */
+    float angle;      /* gives the scattering angle; uniform in (0, 1] */
+    uint32_t azimuth; /* a random word, which gives the azimuth of the scatter: ice_azimuth_of() */
 } ice_scatter_draw;
 
 /* Draws them, after the deflection. *random becomes the state of the next bounce. */
@@ -220,7 +214,7 @@ ICE_FN ice_scatter_draw ice_draw_scatter(ice_random *random)
     const ice_random first = ice_random_next(*random);
     const ice_random second = ice_random_next(first);
     const ice_scatter_draw draw = {ice_uniform_positive(ice_random_word(first)),
-                                   ice_uniform_turn(ice_random_word(second))};
+                                   ice_random_word(second)};
     *random = ice_random_next(second);
     return draw;
 }

@@ -41,8 +41,9 @@ typedef struct ice_surroundings {
  * neighbour of the one that contains the photon. */
 #define ICE_CELL_DOUBT (1.0f / 256.0f)
 
-/* Reads the map of clearances at (x, y). A texture has what the words of the map stand for
- * (tables/tables_near_image.h). */
+/* Reads the map of clearances at (x, y). A GPU reads what the words of the map stand for
+ * (tables/tables_near_image.h), because it would take a word apart in 10 more instructions. For a
+ * processor, cells of 16 bytes would fill a cache that is small. */
 ICE_FN ice_surroundings ice_surroundings_at(const ice_tables *tables, float x, float y)
 {
 #if defined(ICE_HAS_TEXTURES)
@@ -51,18 +52,16 @@ ICE_FN ice_surroundings ice_surroundings_at(const ice_tables *tables, float x, f
         ice_texel_at(tables->near_texture, fmaf(x, inverse, tables->clearance_of_zero_x),
                      fmaf(y, inverse, tables->clearance_of_zero_y));
     const ice_surroundings near = {texel.a, texel.b, texel.c};
+#elif defined(__CUDACC__)
+    const ice_near_cell cell = tables->near_cells[(uint32_t)ice_clearance_cell(tables, x, y)];
+    const ice_surroundings near = {cell.axis_x, cell.axis_y, cell.others};
 #else
     const int32_t cell = ice_clearance_cell(tables, x, y);
     const uint32_t narrow = ice_has_wide_cells(tables) ? 0 : 1;
-#if defined(__CUDACC__)
-    const uint32_t word =
-        narrow ? ((const uint16_t *)tables->near_axes)[cell] : tables->near_axes[cell];
-#else
     /* A processor gathers words of 32 bits only. */
     const uint32_t used = narrow ? 0xffffu : 0xffffffffu;
     const uint32_t shift = ((uint32_t)cell & narrow) * 16;
     const uint32_t word = (tables->near_axes[cell >> narrow] >> shift) & used;
-#endif
     const ice_string_axis axis = tables->axes[word & tables->axis_mask];
     const float others = fmaf((float)(int32_t)word, tables->others_step, -tables->others_less);
     const ice_surroundings near = {axis.x, axis.y, ice_max(others, 0.0f)};
@@ -90,7 +89,9 @@ ICE_FN ice_site ice_site_of(const ice_tables *tables, float x, float y, float z)
 ICE_FN float ice_clearance_of(const ice_tables *tables, ice_surroundings near, float x, float y)
 {
     const float from_x = x - near.axis_x, from_y = y - near.axis_y;
-    const float distance = ice_root(fmaf(from_x, from_x, from_y * from_y));
+    /* The smallest square keeps 0 away from the root and changes no other distance. */
+    const float square = fmaf(from_x, from_x, fmaf(from_y, from_y, ICE_LEAST_SQUARE));
+    const float distance = ice_root_above_zero(square);
     return ice_min(distance - tables->axis_radius, near.others);
 }
 

@@ -96,6 +96,15 @@ typedef struct ice_near_row {
     uint32_t string; /* index of the nearest string */
 } ice_near_row;
 
+/* A cell of the clearance map as a GPU reads it, in one instruction: the position of the nearest
+ * axis, and the clearance without the modules of this axis, >= 0, m. */
+typedef struct ice_near_cell {
+    ICE_ALIGNED(16)
+    float axis_x;
+    float axis_y, others;
+    float unused;
+} ice_near_cell;
+
 /* The axis of a straight string, m. */
 typedef struct ice_string_axis {
     ICE_ALIGNED(8)
@@ -365,7 +374,9 @@ typedef struct ice_tables {
      */
     union {
         const uint32_t *near_axes;
-        uint64_t near_texture; /* on a GPU with fast maths: a texture instead (stages/reach.h) */
+        const ice_near_cell *near_cells; /* on a GPU: what the numbers of the cells stand for */
+        uint64_t near_texture; /* on a GPU with fast maths: the same as a texture (stages/reach.h)
+                                */
     };
     const ice_string_axis *axes; /* if no string has an axis: one that is far away */
     uint32_t axis_mask;

@@ -80,10 +80,29 @@ static uint64_t bytes_of(texels image)
 uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
 {
     if (!fast_math) {
-        return tables->bytes;
+        return tables->bytes + bytes_of(near_texels(&tables->device));
     }
     return tables->bytes + bytes_of(tilt_texels(&tables->device)) +
            bytes_of(near_texels(&tables->device));
+}
+
+/* Makes the map of clearances for kernels with portable maths. */
+static int upload_near_cells(int ordinal, const ice_tables *tables, ics_upload *upload,
+                             icestream_error *error)
+{
+    const size_t bytes = (size_t)bytes_of(near_texels(tables));
+    CUDA_TRY(ordinal, error, cudaMalloc(&upload->near_cells, bytes));
+    upload->bytes += bytes;
+    ice_near_cell *cells = aligned_alloc(_Alignof(ice_near_cell), bytes);
+    if (cells == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY,
+                             "out of memory for %zu bytes of the map of clearances", bytes);
+    }
+    ics_tables_near_fill(tables, cells);
+    const cudaError_t copied = cudaMemcpy(upload->near_cells, cells, bytes, cudaMemcpyHostToDevice);
+    free(cells);
+    CUDA_TRY(ordinal, error, copied);
+    return ICESTREAM_OK;
 }
 
 int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics_upload *upload,
@@ -97,15 +116,19 @@ int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics
         const ice_tables *host = &tables->device;
         ICS_TRY(upload_image(ordinal, host, tilt_texels(host), ics_tables_image_fill, &upload->tilt,
                              &upload->bytes, error));
-        ICS_TRY(upload_image(ordinal, host, near_texels(host), ics_tables_near_fill, &upload->near,
-                             &upload->bytes, error));
+        ICS_TRY(upload_image(ordinal, host, near_texels(host), ics_tables_near_texels,
+                             &upload->near, &upload->bytes, error));
+    } else {
+        ICS_TRY(upload_near_cells(ordinal, &tables->device, upload, error));
     }
     *out = ics_tables_at(tables, upload->memory);
     if (upload->tilt.object != 0) {
         out->tilt.texture = upload->tilt.object;
     }
-    if (upload->near.object != 0) {
+    if (fast_math) {
         out->near_texture = upload->near.object;
+    } else {
+        out->near_cells = upload->near_cells;
     }
     return ICESTREAM_OK;
 }
@@ -124,6 +147,7 @@ void ics_upload_free(ics_upload *upload)
 {
     free_texture(&upload->tilt);
     free_texture(&upload->near);
+    (void)cudaFree(upload->near_cells);
     (void)cudaFree(upload->memory);
     *upload = (ics_upload){0};
 }

@@ -17,14 +17,15 @@ typedef struct ics_texture {
 typedef struct ics_upload {
     void *memory;     /* the arrays of the tables */
     ics_texture tilt; /* the image of a tilt (ice_tilt_image) */
-    ics_texture near; /* the map of clearances */
+    ics_texture near; /* the map of clearances, with fast maths */
+    void *near_cells; /* the same as an array, with portable maths */
     uint64_t bytes;   /* of device memory */
 } ics_upload;
 
 /* Copies tables to the current device, whose number is `ordinal`. `fast_math`: also makes the
- * textures, which kernels with fast maths read. *out: the tables with pointers of the device. After
- * an error `upload` still has to be freed. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED,
- * ICESTREAM_E_DEVICE. */
+ * textures, which kernels with fast maths read; without, the array that portable kernels read.
+ * *out: the tables with pointers of the device. After an error `upload` still has to be freed.
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED, ICESTREAM_E_DEVICE. */
 int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics_upload *upload,
                       ice_tables *out, icestream_error *error);
 /* Returns the bytes of device memory that this takes. */

@@ -306,8 +306,8 @@ START_TEST(nothing_is_left_of_a_table_that_was_refused)
         ics_gpu_table_destroy(table);
         expect_nothing_left();
     }
-    /* A library, a kernel, 2 blocks and a copy, a block and zeros for each column, 2 events. */
-    ck_assert_int_eq(refused, has_squares ? 11 : 9);
+    /* A library, a kernel, 3 blocks and 2 copies, a block and zeros for each column, 2 events. */
+    ck_assert_int_eq(refused, has_squares ? 13 : 11);
     ck_assert_int_eq(explained, _i >= 2 ? 0 : has_squares ? 2 : 1);
     stage_world_destroy(&world);
 }
@@ -319,7 +319,7 @@ START_TEST(a_refused_column_is_explained)
     icestream_error error = {.text = ""};
     ics_gpu_table *table = NULL;
     begin();
-    cuda.refuse = 6; /* the sums: after library, kernel, block, copy, block */
+    cuda.refuse = 8; /* the sums: after library, kernel, two blocks with copies, block */
     cuda.with = cudaErrorMemoryAllocation;
     ck_assert_int_eq(create(&world, true, 0, &table, &error), ICESTREAM_E_MEMORY);
     ck_assert_str_eq(error.text, "GPU 3: found too little free memory for 1354752 bytes of a table "

@@ -81,8 +81,8 @@ ICE_FN void fly_and_scatter(ice_variant variant, const ice_tables *tables, walk_
         b->z[i] = fmaf(b->length[i], n.z, b->z[i]);
         b->path[i] += b->length[i];
         const ice_scatter_draw draw = ice_draw_scatter(&b->random[i]);
-        const ice_direction turned =
-            ice_deflect(n, ice_scatter(variant, &constants, draw.angle), draw.azimuth);
+        const ice_direction turned = ice_deflect_or_turn(
+            n, ice_scatter(variant, &constants, draw.angle), ice_azimuth_of(draw.azimuth), 1);
         b->dx[i] = turned.x;
         b->dy[i] = turned.y;
         b->dz[i] = turned.z;

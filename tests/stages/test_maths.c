@@ -48,6 +48,59 @@ START_TEST(log_of_every_uniform)
 }
 END_TEST
 
+START_TEST(depth_of_every_uniform)
+{
+    /* The short forms for random numbers give the bits of the general ones. */
+    uint32_t faults = 0;
+    for (uint32_t k = 1; k < UNIFORMS; k += stride()) {
+        const float depth = ice_minus_log_of_count((float)k);
+        faults += ice_bits(depth) != ice_bits(-ice_log((float)k * 0x1p-24f));
+    }
+    ck_assert_uint_eq(faults, 0);
+    ck_assert(ice_bits(ice_minus_log_of_count(0x1p24f)) == 0);
+}
+END_TEST
+
+START_TEST(power_of_every_uniform)
+{
+    static const float exponents[] = {0.052631579f, 1.0f, 19.0f, 1999.0f};
+    for (size_t i = 0; i < sizeof exponents / sizeof *exponents; ++i) {
+        uint32_t faults = 0;
+        for (uint32_t k = 1; k <= UNIFORMS; k += stride()) {
+            const float u = (float)k * 0x1p-24f;
+            const float exact = -2.0f * ice_expm1(exponents[i] * ice_log(u));
+            faults += !(ice_twice_one_minus_power(u, exponents[i]) == exact);
+        }
+        ck_assert_uint_eq(faults, 0);
+    }
+}
+END_TEST
+
+/* Whether the azimuth of a word with these upper 24 bits has other bits than ice_sincos2pi(). */
+static bool is_wrong_azimuth(uint32_t k)
+{
+    /* The lowest 8 bits of the word do not count. */
+    const ice_azimuth at = ice_azimuth_of(k << 8 | (k * 2654435761u) >> 24);
+    float sine, cosine;
+    ice_sincos2pi((float)k * 0x1p-24f, &sine, &cosine);
+    return !(ice_with_half_turn(at.sine, at) == sine &&
+             ice_with_half_turn(at.cosine, at) == cosine);
+}
+
+START_TEST(azimuth_of_every_uniform)
+{
+    uint32_t faults = 0;
+    for (uint32_t k = 0; k < UNIFORMS; k += stride()) {
+        faults += is_wrong_azimuth(k);
+    }
+    /* The middles of the quarters, where two quarters meet. */
+    for (uint32_t k = UNIFORMS / 8; k < UNIFORMS; k += UNIFORMS / 4) {
+        faults += is_wrong_azimuth(k);
+    }
+    ck_assert_uint_eq(faults, 0);
+}
+END_TEST
+
 START_TEST(log_of_every_mantissa)
 {
     /* The binades in which the parts of the result are of similar size: e of ice_log from -2 to 2.
@@ -219,6 +272,9 @@ ICS_TEST_MAIN("maths")
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, log_of_every_uniform);
+    tcase_add_test(all, depth_of_every_uniform);
+    tcase_add_test(all, power_of_every_uniform);
+    tcase_add_test(all, azimuth_of_every_uniform);
     tcase_add_test(all, log_of_every_mantissa);
     tcase_add_test(all, log_of_all_magnitudes);
     tcase_add_test(all, exponential);

@@ -1,5 +1,6 @@
-/* The map of clearances as a texture: whatever cell a texture unit takes for a position, the bounds
- * from its numbers are right, and nearly those from the words of the map.
+/* The map of clearances as a GPU reads it. As a texture: whatever cell a texture unit takes for a
+ * position, the bounds from its numbers are right, and nearly those from the words of the map. As
+ * an array: its cells have the numbers that the words stand for.
  *
  * How to join: add a detector to world_of(). */
 #include "stages/reach.h"
@@ -70,7 +71,7 @@ START_TEST(texels_are_bounds)
     const size_t cells = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
     float *numbers = calloc(cells * ICS_NEAR_NUMBERS, sizeof *numbers);
     ck_assert_ptr_nonnull(numbers);
-    ics_tables_near_fill(tables, numbers);
+    ics_tables_near_texels(tables, numbers);
     const float inverse = tables->clearance_inverse_cell;
     uint64_t state = 19;
     double loss = 0.0;
@@ -99,10 +100,37 @@ START_TEST(texels_are_bounds)
 }
 END_TEST
 
+/* The array of a GPU with portable maths has to the bit what the words of the map stand for. */
+START_TEST(cells_are_words)
+{
+    double width;
+    stage_world world = world_of(_i, &width);
+    const ice_tables *tables = stage_world_tables(&world);
+    const size_t count = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
+    ice_near_cell *cells = aligned_alloc(_Alignof(ice_near_cell), count * sizeof *cells);
+    ck_assert_ptr_nonnull(cells);
+    ics_tables_near_fill(tables, cells);
+    uint64_t state = 20;
+    for (size_t i = 0, n = test_scaled(100000); i < n; ++i) {
+        const double reach = (i % 8 ? 1.0 : 10.0) * width;
+        const float x = (float)test_between(&state, -reach, reach);
+        const float y = (float)test_between(&state, -reach, reach);
+        const ice_near_cell cell = cells[ice_clearance_cell(tables, x, y)];
+        const ice_surroundings near = ice_surroundings_at(tables, x, y);
+        ck_assert(ice_bits(cell.axis_x) == ice_bits(near.axis_x));
+        ck_assert(ice_bits(cell.axis_y) == ice_bits(near.axis_y));
+        ck_assert(ice_bits(cell.others) == ice_bits(near.others));
+    }
+    free(cells);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("near image")
 {
     TCase *tests = tcase_create("image");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, texels_are_bounds, 0, DETECTORS);
+    tcase_add_loop_test(tests, cells_are_words, 0, DETECTORS);
     suite_add_tcase(suite, tests);
 }

@@ -174,7 +174,7 @@ ICE_FN void ics_scatter_with(ice_variant variant, bool advances, bool is_stretch
         ice_random random = {w.random[i]};
         const ice_scatter_draw draw = ice_draw_scatter(&random);
         ics_store_direction(&w, i,
-                            ice_scatter_direction(variant, &constants, draw.angle, draw.azimuth,
+                            ice_scatter_direction(variant, &constants, draw,
                                                   ice_direction_of(&photon), keeps_length));
         w.random[i] = random.state;
         w.fate[i] = ice_fate_at_end(fate, bounce.leaves_world, bounce.absorption, bounce.is_last);
