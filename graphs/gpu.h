@@ -37,7 +37,7 @@
     X(uint32_t, bounces_per_wave)     /* fused: bounces between two refills */                     \
     X(uint32_t, block)                /* threads of a block, a multiple of 32 */                   \
     X(uint32_t, blocks_per_processor) /* registers are limited so that this many blocks fit */     \
-    X(uint32_t, refill) /* has_refill: idle threads after which a warp gets new photons */         \
+    X(uint32_t, refill)               /* idle threads after which a warp gets new photons */       \
     X(uint32_t, lanes)                                                                             \
     X(uint32_t, chains)          /* of one lane, for schedules that loop */                        \
     X(bool, join)                /* of one kernel for scatter and propagate; wavefront */          \

@@ -94,7 +94,6 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                             .slots_per_thread = 1,
                             .warp_bytes = ICS_WARP_QUEUE_BYTES,
                             .long_visits = true,
-                            .has_refill = true,
                             .few_registers = true,
                             .lanes = 3,
                             .chains = 1,
@@ -106,14 +105,13 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                  .kernels = {{.name = "gpu_monolithic", .slots_per_thread = 1}},
                                  .slots_per_thread = 2,
                                  .warp_bytes = ICS_WARP_QUEUE_BYTES,
-                                 .has_refill = true,
                                  .preferred = true,
                                  .lanes = 2,
                                  .chains = 1,
                                  .block = 256,
                                  .refill = 4,
-                                 /* With more new photons at once, those of light next to a string
-                                  * look for modules together. */
+                                 /* A flasher stands next to a string. With a refill of 8 its new
+                                  * photons look for modules together. */
                                  .candidates = {{.block = 256, .refill = 4},
                                                 {.block = 256, .refill = 8}}},
     [ICS_SCHEDULE_JOB_QUEUE] = {.entry = ENTRY(job_queue),
@@ -141,7 +139,6 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                                   .slots_per_thread = 1}},
                                      .slots_per_thread = ICS_WARP_SLOTS_PER_THREAD,
                                      .warp_bytes = ICS_WARP_SLOTS_BYTES,
-                                     .has_refill = true,
                                      .preferred_in_columns = true,
                                      .lanes = 2,
                                      .chains = 1,

@@ -64,7 +64,6 @@ typedef struct ics_gpu_schedule {
     bool loops;
     bool takes_steps;   /* the queue counts steps instead of photons */
     bool long_visits;   /* one visit is graph.bounces_per_wave bounces */
-    bool has_refill;    /* graph.refill has a meaning */
     bool few_registers; /* 56 registers suffice for its kernels, which are faster with more threads
                          */
     bool preferred;     /* AUTO begins with this schedule until another one has proved faster, */
@@ -76,8 +75,8 @@ typedef struct ics_gpu_schedule {
     uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
     uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
     uint32_t lanes, chains, block; /* defaults */
-    uint32_t refill;               /* default of graph.refill, with has_refill */
-    uint32_t pool; /* default, photon slots; 0: one for every resident thread of every lane */
+    uint32_t refill; /* default of graph.refill; 0: the schedule does not use graph.refill */
+    uint32_t pool;   /* default, photon slots; 0: one for every resident thread of every lane */
     ics_schedule_candidate candidates[ICS_SCHEDULE_CANDIDATES]; /* block 0: the end of the list */
 } ics_gpu_schedule;
 

@@ -181,7 +181,8 @@ ICE_FN void ice_try_sphere(const ice_tables *tables, const ice_contact_search *s
             return;
         }
     }
-    /* In the first search of a segment this is known to be false when a kernel is compiled. */
+    /* In the first search of a segment after_distance is -1. A compiler then leaves this test out.
+     */
     if (search->after_distance >= 0.0f &&
         (distance < search->after_distance ||
          (distance == search->after_distance && *module <= search->after_module))) {

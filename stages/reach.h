@@ -42,8 +42,8 @@ typedef struct ice_surroundings {
 #define ICE_CELL_DOUBT (1.0f / 256.0f)
 
 /* Reads the map of clearances at (x, y). A GPU reads what the words of the map stand for
- * (tables/tables_near_image.h), because it would take a word apart in 10 more instructions. For a
- * processor, cells of 16 bytes would fill a cache that is small. */
+ * (tables/tables_near_image.h), because it would take a word apart in 10 more instructions. A CPU
+ * reads words, because its small caches have no room for cells of 16 bytes. */
 ICE_FN ice_surroundings ice_surroundings_at(const ice_tables *tables, float x, float y)
 {
 #if defined(ICE_HAS_TEXTURES)

@@ -8,10 +8,11 @@
 
 /* ---- how steep it is ------------------------------------------------------------------------- */
 
-/* How far outside the table of a tilt the steepness of the shift is known, so that the reach bound
- * may use the rows of the layers there, m. With less, photons around a detector that is as wide as
- * the table fly farther before they are dropped; with more, all of them do, because outside its
- * table a shift continues linearly, across and in depth, and becomes steeper and steeper. */
+/* How far outside the table of a tilt the steepness of the shift is known, m. There the reach bound
+ * may use the rows of the layers. With a smaller number, photons around a detector that is as wide
+ * as the table would fly farther before they are dropped. With a larger number, all photons would,
+ * because a shift becomes steeper and steeper outside its table: it continues linearly, across and
+ * in depth. */
 #define KNOWN_MARGIN 225.0
 /* How far outside the table the steepness is computed, m: photons may travel ICE_CLEAR_RANGE from
  * where they start. The extra metre covers rounding, and the sideways shift of photons by
@@ -259,8 +260,8 @@ static double least_outside(const ice_tables *tables)
     return (double)least;
 }
 
-/* Sets known_distance: to 0 if the modules are not so far inside the known region that the clear
- * range of nearly all photons follows from the distance alone. */
+/* Sets known_distance. It becomes 0 if a module is too close to the end of the known region: then
+ * too many photons inside would count as if they were outside. */
 static void set_known_distance(ice_tables *tables, bool has_ends)
 {
     ice_tilt_table *tilt = &tables->tilt;
@@ -275,7 +276,9 @@ static void set_known_distance(ice_tables *tables, bool has_ends)
     if (has_ends) {
         room = fmin(room, least_outside(tables));
     }
-    room -= 1.0; /* covers rounding, and what ice_clearance_of() subtracts from a distance */
+    /* A texture has the distances of least_outside() shorter by this (tables_near_image.c). The
+     * metre covers rounding. */
+    room -= 2.0 * (double)(ICE_CELL_DOUBT / tables->clearance_inverse_cell) + 1.0;
     tilt->known_distance = room >= (double)ICE_CLEAR_RANGE ? (float)room : 0.0f;
 }
 

@@ -113,7 +113,7 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     options->join = options->join && ics_schedule_can_join(schedule);
     resolve_blocks(options, schedule, limits);
     choose(&options->bounces_per_wave, 128);
-    choose(&options->refill, schedule->has_refill ? schedule->refill : 1);
+    choose(&options->refill, schedule->refill > 0 ? schedule->refill : 1);
     choose(&options->hits, 1u << 18);
     choose(&options->batch_photons, 1u << 24);
     choose(&options->batch_emissions, 1u << 17);

@@ -43,7 +43,7 @@ static void report_line(report_text report, const ics_gpu_options *options, cons
              ics_graph_schedule_name(options->schedule), options->pool, options->block,
              schedule->long_visits ? ", bounces per wave " : "",
              schedule->long_visits ? options->bounces_per_wave : 0,
-             schedule->has_refill ? ", refill " : "", schedule->has_refill ? options->refill : 0,
+             schedule->refill > 0 ? ", refill " : "", schedule->refill > 0 ? options->refill : 0,
              result);
 }
 

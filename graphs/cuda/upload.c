@@ -79,11 +79,8 @@ static uint64_t bytes_of(texels image)
 
 uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
 {
-    if (!fast_math) {
-        return tables->bytes + bytes_of(near_texels(&tables->device));
-    }
-    return tables->bytes + bytes_of(tilt_texels(&tables->device)) +
-           bytes_of(near_texels(&tables->device));
+    return tables->bytes + bytes_of(near_texels(&tables->device)) +
+           (fast_math ? bytes_of(tilt_texels(&tables->device)) : 0);
 }
 
 /* Makes the map of clearances for kernels with portable maths. */

@@ -179,7 +179,7 @@ static bool applies_to(const schedule_setting *setting, ics_schedule schedule)
         return false;
     }
     return which == ALL || (which == LOOPS && row->loops) ||
-           (which == LONG_VISITS && row->long_visits) || (which == REFILLS && row->has_refill) ||
+           (which == LONG_VISITS && row->long_visits) || (which == REFILLS && row->refill > 0) ||
            (which == JOINS && ics_schedule_can_join(row));
 }
 

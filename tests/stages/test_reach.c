@@ -12,18 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the horizontal distance (m) from a point to the edge of the nearest module. */
-static double exact_clearance(const ice_tables *tables, double x, double y)
-{
-    double nearest = INFINITY;
-    for (uint32_t i = 0; i < tables->module_count; ++i) {
-        const ice_sphere *module = &tables->modules[i];
-        const double distance = hypot((double)module->x - x, (double)module->y - y);
-        nearest = fmin(nearest, distance - (double)tables->radius * (double)module->oversize);
-    }
-    return fmax(nearest, 0.0);
-}
-
 /* Compares the bound with the exact distance at points inside the map, at its edge and far outside.
  */
 static void expect_lower_bound(stage_world *world, double spread, double largest_loss)
@@ -36,7 +24,7 @@ static void expect_lower_bound(stage_world *world, double spread, double largest
         const float x = (float)test_between(&state, -reach, reach);
         const float y = (float)test_between(&state, -reach, reach);
         const double bound = ice_clearance(tables, x, y);
-        const double exact = exact_clearance(tables, (double)x, (double)y);
+        const double exact = world_clearance(tables, (double)x, (double)y);
         ck_assert_msg(bound >= 0.0 && bound <= exact, "(%.9g, %.9g): bound %g m, exact %g m",
                       (double)x, (double)y, bound, exact);
         if (i % 8) {
@@ -99,7 +87,7 @@ START_TEST(clearance_near_a_string_is_the_distance_to_its_axis)
         const double azimuth = test_between(&state, 0.0, 6.28318);
         const float x = (float)((double)string->x + distance * cos(azimuth));
         const float y = (float)((double)string->y + distance * sin(azimuth));
-        const double exact = exact_clearance(tables, (double)x, (double)y);
+        const double exact = world_clearance(tables, (double)x, (double)y);
         const double bound = (double)ice_clearance(tables, x, y);
         ck_assert_msg(bound <= exact && exact - bound < 0.06,
                       "(%.9g, %.9g): bound %g m, exact %g m", (double)x, (double)y, bound, exact);
@@ -112,22 +100,8 @@ START_TEST(clearance_of_straight_and_leaning_strings)
 {
     /* Every second string leans and has no axis. With many straight strings the cells of the map
      * have 32 bits. */
-    enum { ROWS = 70, MODULES = 5 };
-    static double at[ROWS * ROWS * MODULES][3];
-    for (int rows = 10; rows <= ROWS; rows += ROWS - 10) {
-        const size_t count = (size_t)rows * (size_t)rows * MODULES;
-        for (size_t i = 0; i < count; ++i) {
-            const size_t string = i / MODULES, module = i % MODULES;
-            at[i][0] =
-                40.0 * (double)(string % (size_t)rows) + (string % 2 ? 0.9 : 0.0) * (double)module;
-            at[i][1] = 40.0 * (double)(string / (size_t)rows);
-            at[i][2] = 20.0 * (double)module;
-        }
-        ice_detector *detector = world_detector((const double(*)[3])at, count, 5.0);
-        for (size_t i = 0; i < count; ++i) {
-            detector->modules[i].string = (uint16_t)(1 + i / MODULES);
-            detector->modules[i].module = (uint16_t)(1 + i % MODULES);
-        }
+    for (int rows = 10; rows <= WORLD_LEANING_ROWS; rows += WORLD_LEANING_ROWS - 10) {
+        ice_detector *detector = world_detector_leaning((size_t)rows, 5.0);
         stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0),
                                                detector, world_light_line(400.0));
         const ice_tables *tables = stage_world_tables(&world);

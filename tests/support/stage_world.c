@@ -149,6 +149,26 @@ ice_detector *world_detector(const double (*positions)[3], size_t count, double 
     return detector;
 }
 
+ice_detector *world_detector_leaning(size_t rows, double oversize)
+{
+    enum { MODULES = 5 };
+    static double at[WORLD_LEANING_ROWS * WORLD_LEANING_ROWS * MODULES][3];
+    ck_assert_uint_le(rows, WORLD_LEANING_ROWS);
+    const size_t count = rows * rows * MODULES;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t string = i / MODULES, module = i % MODULES;
+        at[i][0] = 40.0 * (double)(string % rows) + (string % 2 ? 0.9 : 0.0) * (double)module;
+        at[i][1] = 40.0 * (double)(string / rows);
+        at[i][2] = 20.0 * (double)module;
+    }
+    ice_detector *detector = world_detector((const double(*)[3])at, count, oversize);
+    for (size_t i = 0; i < count; ++i) {
+        detector->modules[i].string = (uint16_t)(1 + i / MODULES);
+        detector->modules[i].module = (uint16_t)(1 + i % MODULES);
+    }
+    return detector;
+}
+
 ice_detector *world_detector_far(void)
 {
     static const double far[1][3] = {{9000.0, 9000.0, 9000.0}};
@@ -269,6 +289,17 @@ const ice_tables *stage_world_tables(stage_world *world)
                       &error);
     ck_assert_msg(world->tables != NULL, "%s", error.text);
     return &world->tables->device;
+}
+
+double world_clearance(const ice_tables *tables, double x, double y)
+{
+    double nearest = INFINITY;
+    for (uint32_t i = 0; i < tables->module_count; ++i) {
+        const ice_sphere *module = &tables->modules[i];
+        const double distance = hypot((double)module->x - x, (double)module->y - y);
+        nearest = fmin(nearest, distance - (double)tables->radius * (double)module->oversize);
+    }
+    return fmax(nearest, 0.0);
 }
 
 void stage_world_destroy(stage_world *world)

@@ -38,6 +38,10 @@ void world_medium_add(ice_medium *medium, uint32_t features);
 /* Modules with a radius of 0.1651 m at positions[count][3]. Each is module 1 of another string;
  * strings are numbered from 1. Photons end on hits. */
 ice_detector *world_detector(const double (*positions)[3], size_t count, double oversize);
+/* rows x rows strings with a distance of 40 m, from the origin on, each with 5 modules and a number
+ * of its own. Every second string leans so much that it has no axis. rows <= WORLD_LEANING_ROWS. */
+enum { WORLD_LEANING_ROWS = 70 };
+ice_detector *world_detector_leaning(size_t rows, double oversize);
 /* One module far away, for worlds that need no detector. */
 ice_detector *world_detector_far(void);
 
@@ -73,6 +77,9 @@ void stage_world_set_light(stage_world *world, ice_light *light);
 
 /* Builds the tables from the present parts. Destroys tables that were built before. */
 const ice_tables *stage_world_tables(stage_world *world);
+/* Returns the horizontal distance (m) from (x, y) to the edge of the nearest module; 0 where this
+ * is negative. */
+double world_clearance(const ice_tables *tables, double x, double y);
 
 void stage_world_destroy(stage_world *world);
 

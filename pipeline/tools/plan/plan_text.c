@@ -105,7 +105,7 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
     if (row->long_visits) {
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
     }
-    if (row->has_refill) {
+    if (row->refill > 0) {
         fprintf(out, ", refilled at %" PRIu32 " idle threads of a warp", options->refill);
     }
     if (schedule->bytes_per_bounce > 0) {
