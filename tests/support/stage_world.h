@@ -38,8 +38,8 @@ void world_medium_add(ice_medium *medium, uint32_t features);
 /* Modules with a radius of 0.1651 m at positions[count][3]. Each is module 1 of another string;
  * strings are numbered from 1. Photons end on hits. */
 ice_detector *world_detector(const double (*positions)[3], size_t count, double oversize);
-/* rows x rows strings with a distance of 40 m, from the origin on, each with 5 modules and a number
- * of its own. Every second string leans so much that it has no axis. rows <= WORLD_LEANING_ROWS. */
+/* rows x rows strings, 40 m apart, from the origin on. Each string has its number and 5 modules.
+ * Every second string leans so much that it has no axis. rows <= WORLD_LEANING_ROWS. */
 enum { WORLD_LEANING_ROWS = 70 };
 ice_detector *world_detector_leaning(size_t rows, double oversize);
 /* One module far away, for worlds that need no detector. */
