@@ -156,6 +156,15 @@ void ics_memory_prefer_large(void *memory, size_t bytes)
     }
 }
 
+void *ics_memory_large(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (memory != NULL) {
+        ics_memory_prefer_large(memory, bytes);
+    }
+    return memory;
+}
+
 void *ics_memory_zeros(size_t count, size_t size)
 {
     void *memory = calloc(count, size);

@@ -26,6 +26,9 @@ void ics_memory_unmap(void *memory, size_t bytes);
  * process is interrupted less often when the array is first used. Does nothing for small arrays and
  * on kernels without huge pages. Any thread. */
 void ics_memory_prefer_large(void *memory, size_t bytes);
+/* Returns `bytes` bytes without content for free(), as malloc() does, or NULL. A large array
+ * prefers huge pages, with which its first use takes a fraction of the time. Any thread. */
+void *ics_memory_large(size_t bytes);
 /* Returns an array of `count` items of `size` bytes, all zero, as calloc() does, for free(); NULL:
  * the machine lacks the memory. A large array prefers huge pages. count, size >= 1. Any thread. */
 void *ics_memory_zeros(size_t count, size_t size);

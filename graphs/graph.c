@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/memory.h"
 #include "graphs/cpu.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ int ics_graph_arrivals_reserve(ics_arrivals *arrivals, size_t more)
     if (items == NULL) {
         return ICESTREAM_E_MEMORY;
     }
+    ics_memory_prefer_large(items, capacity * sizeof *items);
     arrivals->items = items;
     arrivals->capacity = capacity;
     return ICESTREAM_OK;

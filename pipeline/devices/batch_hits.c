@@ -1,4 +1,5 @@
 /* Making the hits of a computed batch from its arrivals. */
+#include "base/memory.h"
 #include "pipeline/devices/batch.h"
 
 #include <float.h>
@@ -63,7 +64,7 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
     if (count == 0) {
         return ICESTREAM_OK;
     }
-    icestream_hit *hits = malloc(count * sizeof *hits);
+    icestream_hit *hits = ics_memory_large(count * sizeof *hits);
     if (hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits", count);
     }

@@ -5,6 +5,7 @@
  * only the hits of one photon are sorted by comparison. Other hits are sorted with a radix sort by
  * keys that pack (event_id, step_id, photon_id) into 64 bits.
  */
+#include "base/memory.h"
 #include "pipeline/devices/batch.h"
 
 #include <stdlib.h>
@@ -136,8 +137,8 @@ ics_arrivals ics_hit_sort_arrivals(const ics_batch *batch, const ics_arrivals *a
         return (ics_arrivals){0};
     }
     uint64_t *starts = malloc(batch->count * sizeof *starts);
-    sort_entry *entries = malloc(2 * count * sizeof *entries);
-    ice_arrival *copies = malloc(count * sizeof *copies);
+    sort_entry *entries = ics_memory_large(2 * count * sizeof *entries);
+    ice_arrival *copies = ics_memory_large(count * sizeof *copies);
     ics_arrivals out = {0};
     if (starts != NULL && entries != NULL && copies != NULL &&
         order_arrivals(batch, arrivals, starts, entries, copies)) {
@@ -220,8 +221,8 @@ void ics_hit_sort(icestream_hit *hits, size_t count)
     sort_entry *entries = NULL;
     icestream_hit *copy = NULL;
     if (count > FEW && count <= UINT32_MAX) {
-        entries = malloc(2 * count * sizeof *entries);
-        copy = malloc(count * sizeof *copy);
+        entries = ics_memory_large(2 * count * sizeof *entries);
+        copy = ics_memory_large(count * sizeof *copy);
     }
     if (entries != NULL && copy != NULL) {
         memcpy(copy, hits, count * sizeof *hits);

@@ -66,6 +66,29 @@ START_TEST(large_arrays_are_zero)
 }
 END_TEST
 
+/* All bytes of an array without content keep what is written into them. The system gets its advice
+ * only about the huge pages that lie inside, so what precedes and follows the array stays. */
+START_TEST(large_arrays_without_content)
+{
+    const size_t sizes[] = {1, 4097, ((size_t)2 << 20) - 1, ((size_t)4 << 20) + 5, (size_t)9 << 20};
+    unsigned char *arrays[COUNT(sizes)];
+    for (size_t i = 0; i < COUNT(sizes); ++i) {
+        arrays[i] = ics_memory_large(sizes[i]);
+        ck_assert_ptr_nonnull(arrays[i]);
+        memset(arrays[i], (int)(i + 1), sizes[i]);
+    }
+    for (size_t i = 0; i < COUNT(sizes); ++i) {
+        size_t other = 0;
+        for (size_t k = 0; k < sizes[i]; ++k) {
+            other += arrays[i][k] != i + 1;
+        }
+        ck_assert_uint_eq(other, 0);
+        free(arrays[i]);
+    }
+    ck_assert_ptr_null(ics_memory_large(SIZE_MAX / 2));
+}
+END_TEST
+
 START_TEST(mapped_arrays_are_zero)
 {
     static const size_t sizes[] = {
