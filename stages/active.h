@@ -3,6 +3,7 @@
 #ifndef ICS_STAGES_ACTIVE_H
 #define ICS_STAGES_ACTIVE_H
 
+#include "stages/birefringence.h"
 #include "stages/compact_partition.h"
 #include "stages/optics.h"
 #include "stages/photon.h"
@@ -33,10 +34,11 @@
 
 /* What is known of a bounce before its scatter. */
 typedef struct ice_bounce {
-    float length;         /* length of the segment, m */
-    float absorption;     /* absorption depth left at the end of the segment */
-    float height;         /* height of the start among the layers, m; read only if the ice is
-                             birefringent or anisotropic */
+    float length;     /* length of the segment, m */
+    float absorption; /* absorption depth left at the end of the segment */
+    float height;     /* height of the start among the layers, m; read only if the ice is
+                         birefringent or anisotropic */
+    ice_birefringence_sum birefringence;
     int32_t leaves_world; /* 1: the segment ends at a boundary of the world */
     int32_t may_collide;  /* 0: the segment comes near to no module */
     int32_t is_last;      /* 1: the bounce limit stops the photon at the end of the segment */
@@ -101,6 +103,8 @@ ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_random rando
     FLOAT(bounce->length)                                                                          \
     FLOAT(bounce->absorption)                                                                      \
     FLOAT(bounce->height)                                                                          \
+    FLOAT(bounce->birefringence.diffusion)                                                         \
+    FLOAT(bounce->birefringence.mean)                                                              \
     FLAG(bounce->leaves_world)                                                                     \
     FLAG(bounce->is_last)
 

@@ -5,6 +5,7 @@
 
 #include "stages/anisotropy.h"
 #include "stages/random.h"
+#include "stages/segment.h"
 
 #if !defined(__CUDACC__)
 /* The functions of physics.md 6.4 for building tables, at strength 1. `p` holds the parameters a,
@@ -45,9 +46,9 @@ ICE_FN float ice_birefringence_between(const ice_birefringence_row *rows, int32_
 }
 
 /* Returns the integrals over a segment of `length` (m) that starts at `height` (m) among the
- * layers. nz is the vertical component of its direction. */
-ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, float height,
-                                                    float nz, float length)
+ * layers, from the sums of the layers. nz is the vertical component of its direction. */
+ICE_FN ice_birefringence_sum ice_birefringence_over_layers(const ice_tables *tables, float height,
+                                                           float nz, float length)
 {
     const float end = fmaf(length, nz, height);
     const int32_t first = ice_layer_at(tables, height), last = ice_layer_at(tables, end);
@@ -63,6 +64,42 @@ ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, fl
     return over;
 }
 
+/* Returns the integral over the strength of the diffusion for the same segment, layer after layer.
+ * Nearly all segments end in their first layer or in the next one. */
+ICE_FN float ice_strength_on(const ice_tables *tables, float height, float nz, float length)
+{
+    const int32_t first = ice_layer_at(tables, height), step = nz > 0.0f ? 1 : -1;
+    const float stretch = fabsf(ice_inverse(nz)), room = tables->thickness * stretch;
+    const float to_face = ice_to_face(&tables->layers[first], height, nz) * stretch;
+    float left = ice_max(length - to_face, 0.0f); /* 0 for a horizontal segment */
+    float sum = tables->birefringence[(uint32_t)first].strength * (length - left);
+    int32_t layer = first + (left > 0.0f ? step : 0);
+    while (ICE_UNLIKELY(left > room)) {
+        if (layer == 0 || layer == tables->layer_count - 1) {
+            break; /* it has no end */
+        }
+        sum = fmaf(tables->birefringence[(uint32_t)layer].strength, room, sum);
+        left -= room;
+        layer += step;
+    }
+    return fmaf(tables->birefringence[(uint32_t)layer].strength, left, sum);
+}
+
+/* Returns the integrals over the same segment, as the processor finds them faster: a GPU with fast
+ * maths goes from layer to layer, if one integral is enough. */
+ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, float height,
+                                                    float nz, float length)
+{
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+    if (!(tables->features & ICE_HAS_MEAN_BIREFRINGENCE)) {
+        const float sum = ice_strength_on(tables, height, nz, length);
+        const ice_birefringence_sum over = {sum, sum};
+        return over;
+    }
+#endif
+    return ice_birefringence_over_layers(tables, height, nz, length);
+}
+
 /* sx / 2, sy / 2 and mx / 2 (physics.md 6.4) for one direction. They are halves, because a turn is
  * computed from half of its angle. */
 typedef struct ice_deflection {
@@ -71,18 +108,26 @@ typedef struct ice_deflection {
 
 /* Reads the deflection from its table. `along`, in [0, 1], is the cosine of the angle to the flow
  * axis, and `across` is its sine. The table contains mx divided by the sine, because this quotient
- * is smooth. */
+ * is smooth. With fast maths the texture unit interpolates. */
 ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, float across)
 {
+    ice_deflection at;
+#if defined(ICE_HAS_TEXTURES)
+    const ice_texel texel =
+        ice_texel_on_line(tables->deflection_texture, fmaf(along, ICE_DEFLECTION_SCALE, 0.5f));
+    at.along = texel.a;
+    at.across = texel.b;
+    at.mean = texel.c * across;
+#else
     /* ICE_DEFLECTION_SCALE is so small that rounding cannot move `knot` out of the table. */
     const float position = along * ICE_DEFLECTION_SCALE;
     const int32_t knot = (int32_t)position;
     const float t = position - (float)knot;
     const ice_deflection_row *row = &tables->deflection->rows[knot];
-    ice_deflection at;
     at.along = fmaf(t, row->along_more, row->along);
     at.across = fmaf(t, row->across_more, row->across);
     at.mean = fmaf(t, row->mean_more, row->mean) * across;
+#endif
     return at;
 }
 
@@ -118,19 +163,20 @@ typedef struct ice_normal {
     float a, b, c, d;
 } ice_normal;
 
-ICE_FN ice_normal ice_normals(const ice_normal_table *table, uint32_t first, uint32_t second)
+ICE_FN ice_normal ice_normals(const ice_tables *tables, uint32_t first, uint32_t second)
 {
     const uint32_t wide = first >> 20, narrow = second >> 20;
-    const uint32_t turn = first >> 8 & 4095u, other_turn = second >> 8 & 4095u;
-#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
-    /* Here the functions are as short as the look-up. */
-    (void)table;
+#if defined(ICE_HAS_TEXTURES)
+    /* Here the functions are as short as the look-up, and the table is a texture. */
+    (void)tables;
     const float radius = ice_normal_radius(wide, 1.0f);
     const float other = ice_normal_radius(narrow, ICE_NARROW_VARIANCE);
     ice_normal_angle angle, other_angle;
-    ice_sincos4096(turn, &angle.sine, &angle.cosine);
-    ice_sincos4096(other_turn, &other_angle.sine, &other_angle.cosine);
+    ice_sincos4096_of(first, &angle.sine, &angle.cosine);
+    ice_sincos4096_of(second, &other_angle.sine, &other_angle.cosine);
 #else
+    const uint32_t turn = first >> 8 & 4095u, other_turn = second >> 8 & 4095u;
+    const ice_normal_table *table = &tables->deflection->normals;
     const float radius = table->wide[wide], other = table->narrow[narrow];
     const ice_normal_angle angle = table->angle[turn], other_angle = table->angle[other_turn];
 #endif
@@ -144,8 +190,7 @@ ICE_FN ice_normal ice_draw_deflection(const ice_tables *tables, ice_random *rand
 {
     const ice_random first = ice_random_next(*random);
     *random = ice_random_next(first);
-    return ice_normals(&tables->deflection->normals, ice_random_word(first),
-                       ice_random_word(*random));
+    return ice_normals(tables, ice_random_word(first), ice_random_word(*random));
 }
 
 /* A vector in the frame of the flow: components along the flow axis, along the other horizontal
@@ -164,63 +209,58 @@ typedef struct ice_flow_frame {
     float p_rest; /* those of p are p_rest (n.up, -n.sideways); p has none along the flow */
 } ice_flow_frame;
 
-/* A turn by the angle 2 atan(|v|) towards v = vx q + vy p, and the square of |v|. */
-typedef struct ice_flow_angle {
-    float vx, vy, square;
-} ice_flow_angle;
-
-ICE_FN ice_flow_angle ice_flow_angle_of(float vx, float vy)
-{
-    const ice_flow_angle angle = {vx, vy, fmaf(vx, vx, vy * vy)};
-    return angle;
-}
-
-/* Returns the change of n in a turn, multiplied by (1 + square) w / 2. */
-ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, ice_flow_angle by, float w)
-{
-    const float a = w * fmaf(-by.vx, frame->q_rest, -by.square), b = w * (by.vy * frame->p_rest);
-    ice_flow_vector more;
-    more.flow = w * fmaf(by.vx, frame->q_flow, -by.square * frame->n.flow);
-    more.sideways = fmaf(a, frame->n.sideways, b * frame->n.up);
-    more.up = fmaf(a, frame->n.up, -b * frame->n.sideways);
-    return more;
-}
-
-/* Returns the sum of the vector `to` and of the vector `more`, which is in the frame of the flow.
- */
-ICE_FN ice_direction ice_add_flow_vector(const ice_tables *tables, ice_direction to,
-                                         ice_flow_vector more)
+ICE_FN ice_flow_frame ice_flow_frame_of(const ice_tables *tables, ice_direction n)
 {
     const float fx = tables->flow_x, fy = tables->flow_y;
-    ice_direction sum;
-    sum.x = fmaf(more.flow, fx, fmaf(-more.sideways, fy, to.x));
-    sum.y = fmaf(more.flow, fy, fmaf(more.sideways, fx, to.y));
-    sum.z = to.z + more.up;
-    return sum;
-}
-
-/* What birefringence adds to the end of a straight segment. */
-typedef struct ice_deflected {
-    ice_flow_vector direction; /* the sum is a unit vector to rounding, as n is */
-    ice_flow_vector position;  /* m */
-} ice_deflected;
-
-/* What birefringence changes over a segment of `length` (m) along the unit vector n. The normal
- * numbers g.a and g.b give the direction; the position depends on them and also on g.c and g.d. */
-ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n,
-                                       ice_birefringence_sum over, float length, ice_normal g)
-{
-    const float fx = tables->flow_x, fy = tables->flow_y;
+    ice_flow_frame frame;
+    frame.n.flow = fmaf(fx, n.x, fy * n.y);
     /* Exactly along the flow, q would be 0/0. The small number makes it horizontal. */
-    ice_flow_frame frame = {
-        {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, fmaf(-fy, n.x, 1e-10f)), n.z}, 0.0f, 0.0f, 0.0f};
+    frame.n.sideways = fmaf(fx, n.y, fmaf(-fy, n.x, 1e-10f));
+    frame.n.up = n.z;
     const float square =
         fmaf(frame.n.sideways, frame.n.sideways, fmaf(frame.n.up, frame.n.up, 1e-30f));
     const float inverse = ice_inverse_root(square);
     frame.q_flow = square * inverse;
     frame.q_rest = frame.n.flow * inverse;
     frame.p_rest = inverse;
+    return frame;
+}
 
+/* Returns n, q and p of the frame, multiplied by these numbers and added. */
+ICE_FN ice_flow_vector ice_flow_sum(const ice_flow_frame *frame, float n, float q, float p)
+{
+    const float rest = fmaf(-q, frame->q_rest, n), turned = p * frame->p_rest;
+    ice_flow_vector sum;
+    sum.flow = fmaf(q, frame->q_flow, n * frame->n.flow);
+    sum.sideways = fmaf(rest, frame->n.sideways, turned * frame->n.up);
+    sum.up = fmaf(rest, frame->n.up, -turned * frame->n.sideways);
+    return sum;
+}
+
+/* Returns the direction of a vector in the frame of the flow. */
+ICE_FN ice_direction ice_of_flow(const ice_tables *tables, ice_flow_vector of)
+{
+    const float fx = tables->flow_x, fy = tables->flow_y;
+    const ice_direction n = {fmaf(of.flow, fx, -(of.sideways * fy)),
+                             fmaf(of.flow, fy, of.sideways * fx), of.up};
+    return n;
+}
+
+/* A bent segment. */
+typedef struct ice_bent_segment {
+    ice_flow_vector direction; /* at its end; a unit vector to rounding, as n is */
+    ice_flow_vector end;       /* relative to its start, m */
+} ice_bent_segment;
+
+/* Returns the segment of `length` (m) that begins along the unit vector n. The normal numbers g.a
+ * and g.b give the direction at its end; the end depends on them and also on g.c and g.d.
+ *
+ * With w = 2 / (1 + |v|^2) the direction of physics.md 6.4 is (w - 1) n + w (v_x q + v_y p), and
+ * the end is length / (1 + |v|^2) (n + v_x q + v_y p), with v of the second line there. */
+ICE_FN ice_bent_segment ice_bend(const ice_tables *tables, ice_direction n,
+                                 ice_birefringence_sum over, float length, ice_normal g)
+{
+    const ice_flow_frame frame = ice_flow_frame_of(tables, n);
     /* physics.md 6.4 reverses q if n points against the flow. Here q stays, and the mean deflection
      * gets the sign instead. The normal numbers need no sign, because their distribution has none.
      */
@@ -228,17 +268,19 @@ ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n
     const float spread = ice_root(over.diffusion);
     const float sx = half.along * spread, sy = half.across * spread;
     const float mean = ice_with_sign_of(half.mean * over.mean, frame.n.flow);
-    const float vx = fmaf(sx, g.a, mean), vy = sy * g.b;
+    const float turn_x = fmaf(sx, g.a, mean), turn_y = sy * g.b;
+    const float move_x = fmaf(sx, g.c, turn_x), move_y = fmaf(sy, g.d, turn_y);
 
-    const ice_flow_angle turn = ice_flow_angle_of(vx, vy);
-    const ice_flow_angle move = ice_flow_angle_of(fmaf(sx, g.c, vx), fmaf(sy, g.d, vy));
-    /* Both turns share one division. */
-    const float one_turn = 1.0f + turn.square, one_move = 1.0f + move.square;
-    const float inverse_both = ice_inverse(one_turn * one_move);
-    ice_deflected more;
-    more.direction = ice_flow_turn(&frame, turn, 2.0f * (inverse_both * one_move));
-    more.position = ice_flow_turn(&frame, move, length * (inverse_both * one_turn));
-    return more;
+    const float of_turn = fmaf(turn_x, turn_x, fmaf(turn_y, turn_y, 1.0f));
+    const float of_move = fmaf(move_x, move_x, fmaf(move_y, move_y, 1.0f));
+    /* Both share one division. */
+    const float inverse_both = ice_inverse(of_turn * of_move);
+    const float w = 2.0f * (inverse_both * of_move);
+    const float along = length * (inverse_both * of_turn);
+    ice_bent_segment bent;
+    bent.direction = ice_flow_sum(&frame, w - 1.0f, w * turn_x, w * turn_y);
+    bent.end = ice_flow_sum(&frame, along, along * move_x, along * move_y);
+    return bent;
 }
 
 #endif

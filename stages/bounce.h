@@ -11,9 +11,10 @@
  *   ice_limit_segment       whether it leaves the world, whether it is long enough for a module
  *   ice_is_candidate        whether it comes near to a module after all
  *   ice_is_last_bounce      whether the bounce limit stops the photon
+ *   ice_find_birefringence  how strongly birefringence bends the segment
  *   ice_record_hits         the modules on the segment
- *   ice_draw_deflection, ice_birefringence_along, ice_deflection_by    what birefringence changes
- *   ice_advance, ice_add_deflection               to the end of the segment
+ *   ice_draw_deflection     the random numbers of the way to its end
+ *   ice_go_to_end           to the end, straight or bent (stages/advance.h)
  *   ice_fate_at_end         whether the photon ends there
  *   ice_draw_scatter        the random numbers of the scatter
  *   ice_stretch_in, ice_scatter_direction, ice_stretch_out    the new direction
@@ -30,8 +31,8 @@
 #define ICS_STAGES_BOUNCE_H
 
 #include "stages/active.h"
+#include "stages/advance.h"
 #include "stages/anisotropy.h"
-#include "stages/birefringence.h"
 #include "stages/cable.h"
 #include "stages/hole.h"
 #include "stages/tilt.h"
@@ -151,6 +152,7 @@ ICE_FN int32_t ice_begin_bounce(ice_variant propagate, const ice_tables *tables,
     bounce->absorption = segment.absorption;
     ice_limit_segment(tables, photon, distance, bounce);
     bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
+    ice_find_birefringence(tables, photon, bounce);
     return 1;
 }
 
@@ -275,42 +277,6 @@ ICE_FN int32_t ice_record_hits_of(ice_variant collide, const ice_tables *tables,
 
 /* ---- the end of the segment ------------------------------------------------------------------ */
 
-/* Returns the strengths of birefringence, integrated over a segment (m) that starts at the photon.
- * A segment that starts in a column of hole ice is not deflected at all; other segments count as if
- * there were no columns. */
-ICE_FN ice_birefringence_sum ice_birefringence_along(const ice_tables *tables,
-                                                     const ice_photon *photon, float height,
-                                                     float length)
-{
-    ice_birefringence_sum along = ice_birefringence_over(tables, height, photon->dz, length);
-    if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y)) {
-        along.diffusion = along.mean = 0.0f;
-    }
-    return along;
-}
-
-/* Moves a photon straight to the end of its segment. */
-ICE_FN void ice_advance(ice_photon *photon, float length)
-{
-    photon->x = fmaf(length, photon->dx, photon->x);
-    photon->y = fmaf(length, photon->dy, photon->y);
-    photon->z = fmaf(length, photon->dz, photon->z);
-    photon->path += length;
-}
-
-/* Adds what birefringence changes in position and direction at the end of a segment. */
-ICE_FN void ice_add_deflection(const ice_tables *tables, const ice_deflected *more,
-                               ice_photon *photon)
-{
-    const ice_direction straight = {photon->x, photon->y, photon->z};
-    const ice_direction end = ice_add_flow_vector(tables, straight, more->position);
-    photon->x = end.x;
-    photon->y = end.y;
-    photon->z = end.z;
-    ice_set_direction(photon,
-                      ice_add_flow_vector(tables, ice_direction_of(photon), more->direction));
-}
-
 /* Returns the fate of a photon at the end of its segment, before the scatter. `fate` is its fate
  * after collide; `absorption` is the absorption depth left. */
 ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t leaves_world, float absorption,
@@ -378,20 +344,14 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
                            ice_photon *photon, ice_random *random, uint32_t *fate, ice_site *site)
 {
     const float end_height = fmaf(bounce->length, photon->dz, bounce->height);
-    ice_deflected more = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
+    ice_normal normal = {0.0f, 0.0f, 0.0f, 0.0f};
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        more = ice_deflection_by(
-            tables, ice_direction_of(photon),
-            ice_birefringence_along(tables, photon, bounce->height, bounce->length), bounce->length,
-            ice_draw_deflection(tables, random));
+        normal = ice_draw_deflection(tables, random);
     }
-    ice_advance(photon, bounce->length);
+    ice_go_to_end(tables, bounce->birefringence, bounce->length, normal, photon);
     photon->absorption = bounce->absorption;
     photon->scatters += 1;
     *fate = ice_fate_at_end(*fate, bounce->leaves_world, bounce->absorption, bounce->is_last);
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        ice_add_deflection(tables, &more, photon);
-    }
     *site = ice_site_of(tables, photon->x, photon->y, photon->z);
     const ice_scatter_draw draw = ice_draw_scatter(random);
     ice_set_direction(photon, ice_scattered(scatter, tables, &draw, photon, end_height));

@@ -60,6 +60,7 @@ ICE_FN ice_work ice_start_bounce_in_ice(ice_variant propagate, const ice_tables 
         bounce->may_collide = ice_is_candidate(tables, site.near, photon, bounce->length);
     }
     bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
+    ice_find_birefringence(tables, photon, bounce);
     return bounce->may_collide ? ICE_WORK_MODULE : ICE_WORK_ICE;
 }
 

@@ -74,13 +74,14 @@ ICE_FN float ice_root_of_log(float u, float scale)
     return ice_sqrt(-0.69314718f * scale * __log2f(u));
 }
 
-/* Sine and cosine of (b + 1/2) / 4096 - 1/2 turns for b in [0, 4096). This is half a turn away from
- * the angle of the portable form, which changes nothing for a random b. */
-ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
+/* Sine and cosine of (b + 1/2) / 4096 - 1/2 turns for the number b in [0, 4096) of bits 8 to 19 of
+ * a word. This is half a turn away from the angle of ice_sincos4096(), which changes nothing for a
+ * random word. */
+ICE_FN void ice_sincos4096_of(uint32_t word, float *sine, float *cosine)
 {
-    /* 2^23 + b, without a conversion. */
-    const float angle =
-        fmaf(ice_from_bits((int32_t)(b | 0x4b000000u)), 1.5339808e-3f, -12867.964f - 3.1408256f);
+    /* 2^23 + 256 b, without a shift and a conversion. */
+    const float number = ice_from_bits((int32_t)((word & 0xfff00u) | 0x4b000000u));
+    const float angle = fmaf(number, 5.9921125e-6f, -50.265482f - 3.1408256f);
     *sine = __sinf(angle);
     *cosine = __cosf(angle);
 }
@@ -113,6 +114,18 @@ ICE_FN ice_texel ice_texel_at(uint64_t texture, float x, float y)
     asm("tex.level.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}], 0f00000000;"
         : "=f"(number[0]), "=f"(number[1]), "=f"(number[2]), "=f"(number[3])
         : "l"(texture), "f"(x), "f"(y));
+    const ice_texel texel = {number[0], number[1], number[2]};
+    return texel;
+}
+
+/* Returns the numbers at x of a texture with one dimension that interpolates. The middle of texel i
+ * is at i + 1/2. The fraction of the way between texels is rounded to 1/256. */
+ICE_FN ice_texel ice_texel_on_line(uint64_t texture, float x)
+{
+    float number[4];
+    asm("tex.level.1d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5}], 0f00000000;"
+        : "=f"(number[0]), "=f"(number[1]), "=f"(number[2]), "=f"(number[3])
+        : "l"(texture), "f"(x));
     const ice_texel texel = {number[0], number[1], number[2]};
     return texel;
 }

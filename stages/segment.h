@@ -21,15 +21,15 @@ typedef struct ice_segment {
     float absorption; /* absorption depth left at the end; 0: the photon is absorbed there */
 } ice_segment;
 
-/* Returns the height difference (m), >= 0, from the start to the face at which the segment leaves
- * its first layer. Rounding may put a start just behind that face. Its distance to the face counts
- * then, as if it were in front of the face. */
-ICE_FN float ice_to_face(const ice_layer_row *row, ice_segment_start start)
+/* Returns the height difference (m), >= 0, from the start at the height z (m) to the face at which
+ * a segment with the vertical component nz leaves its first layer. Rounding may put a start just
+ * behind that face. Its distance to the face counts then, as if it were in front of the face. */
+ICE_FN float ice_to_face(const ice_layer_row *row, float z, float nz)
 {
     /* Both faces are read. As a choice between two addresses, this would take a GPU six more
      * instructions. */
     const float high = row->high, low = row->low;
-    return fabsf((start.nz > 0.0f ? high : low) - start.z);
+    return fabsf((nz > 0.0f ? high : low) - z);
 }
 
 /* A segment on its way through layers: the end that it has reached, and the depths left there. */
@@ -50,7 +50,7 @@ ICE_FN ice_passage ice_pass_first_layer(const ice_tables *tables, ice_segment_st
     const ice_layer_row *row = &tables->layers[layer];
     const float stretch =
         fabsf(ice_inverse(start.nz)); /* a GPU takes the absolute value for free */
-    const float length = ice_to_face(row, start) * stretch;
+    const float length = ice_to_face(row, start.z, start.nz) * stretch;
     const float scattering =
         fmaf(-ice_scattering(optics, row->scattering, row->bubbles), length, start.scattering);
     const float absorption =

@@ -344,7 +344,11 @@ typedef struct ice_tables {
     float least_absorption; /* smallest factor of absorption over all directions */
     const ice_birefringence_row *birefringence;      /* [layer_count], strengths of the diffusion */
     const ice_birefringence_row *mean_birefringence; /* [layer_count], of the mean deflection */
-    const ice_deflection_table *deflection;
+    union {
+        const ice_deflection_table *deflection;
+        uint64_t deflection_texture; /* on a GPU with fast maths: its rows as a texture with one
+                                        dimension (tables/tables_deflection_image.h) */
+    };
     ice_hole_constants hole;
     const ice_column *columns;        /* [column_count] */
     const ice_near_row *near_columns; /* [clearance_ny][clearance_nx], `string`: column */

@@ -1,6 +1,7 @@
 /* Tables of birefringence: its strength by depth and the deflection by direction. */
 #include "base/error.h"
 #include "stages/birefringence.h"
+#include "tables/tables_deflection_image.h"
 #include "tables/tables_internal.h"
 
 #include <math.h>
@@ -115,4 +116,18 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     tables->features |= ICE_HAS_MEAN_BIREFRINGENCE;
     return build_strengths(builder, medium, offsetof(ice_layer, birefringence_mean),
                            &tables->mean_birefringence);
+}
+
+void ics_tables_deflection_texels(const ice_tables *tables, float *numbers)
+{
+    const ice_deflection_row *rows = tables->deflection->rows;
+    for (int knot = 0; knot < ICS_DEFLECTION_TEXELS; ++knot) {
+        const bool is_behind = knot == ICE_DEFLECTION_KNOTS;
+        const ice_deflection_row *row = &rows[is_behind ? knot - 1 : knot];
+        float *texel = numbers + (size_t)knot * ICS_DEFLECTION_NUMBERS;
+        texel[0] = row->along + (is_behind ? row->along_more : 0.0f);
+        texel[1] = row->across + (is_behind ? row->across_more : 0.0f);
+        texel[2] = row->mean + (is_behind ? row->mean_more : 0.0f);
+        texel[3] = 0.0f;
+    }
 }

@@ -2,12 +2,14 @@
 
 #include "base/error.h"
 #include "graphs/cuda/check.h"
+#include "tables/tables_deflection_image.h"
 #include "tables/tables_near_image.h"
 #include "tables/tables_tilt_image.h"
 
 #include <stdlib.h>
 
-/* What a texture is made of: `rows` rows of `columns` texels, of 1 or 4 numbers each. */
+/* What a texture is made of: `rows` rows of `columns` texels, of 1 or 4 numbers each. A texture of
+ * one row has one dimension. */
 typedef struct texels {
     const float *data;
     size_t columns, rows, numbers;
@@ -23,7 +25,8 @@ static int make_texture(int ordinal, const texels *from, ics_texture *out, uint6
                                                  cudaChannelFormatKindFloat};
     const size_t line = from->columns * from->numbers * sizeof(float);
     CUDA_TRY(ordinal, error,
-             cudaMallocArray(&out->array, &format, from->columns, from->rows, cudaArrayDefault));
+             cudaMallocArray(&out->array, &format, from->columns, from->rows > 1 ? from->rows : 0,
+                             cudaArrayDefault));
     *bytes += line * from->rows;
     CUDA_TRY(ordinal, error,
              cudaMemcpy2DToArray(out->array, 0, 0, from->data, line, line, from->rows,
@@ -72,6 +75,13 @@ static texels near_texels(const ice_tables *tables)
                     ICS_NEAR_NUMBERS, cudaFilterModePoint};
 }
 
+static texels deflection_texels(const ice_tables *tables)
+{
+    const bool is_bent = (tables->features & ICE_HAS_BIREFRINGENCE) != 0;
+    return (texels){NULL, is_bent ? ICS_DEFLECTION_TEXELS : 0, 1, ICS_DEFLECTION_NUMBERS,
+                    cudaFilterModeLinear};
+}
+
 static uint64_t bytes_of(texels image)
 {
     return (uint64_t)(image.columns * image.rows * image.numbers) * sizeof(float);
@@ -80,7 +90,9 @@ static uint64_t bytes_of(texels image)
 uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
 {
     return tables->bytes + bytes_of(near_texels(&tables->device)) +
-           (fast_math ? bytes_of(tilt_texels(&tables->device)) : 0);
+           (fast_math ? bytes_of(tilt_texels(&tables->device)) +
+                            bytes_of(deflection_texels(&tables->device))
+                      : 0);
 }
 
 /* Makes the map of clearances for kernels with portable maths. */
@@ -115,6 +127,8 @@ int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics
                              &upload->bytes, error));
         ICS_TRY(upload_image(ordinal, host, near_texels(host), ics_tables_near_texels,
                              &upload->near, &upload->bytes, error));
+        ICS_TRY(upload_image(ordinal, host, deflection_texels(host), ics_tables_deflection_texels,
+                             &upload->deflection, &upload->bytes, error));
     } else {
         ICS_TRY(upload_near_cells(ordinal, &tables->device, upload, error));
     }
@@ -124,6 +138,7 @@ int ics_upload_tables(int ordinal, const ics_tables *tables, bool fast_math, ics
     }
     if (fast_math) {
         out->near_texture = upload->near.object;
+        out->deflection_texture = upload->deflection.object;
     } else {
         out->near_cells = upload->near_cells;
     }
@@ -144,6 +159,7 @@ void ics_upload_free(ics_upload *upload)
 {
     free_texture(&upload->tilt);
     free_texture(&upload->near);
+    free_texture(&upload->deflection);
     (void)cudaFree(upload->near_cells);
     (void)cudaFree(upload->memory);
     *upload = (ics_upload){0};

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-/* A texture with two dimensions. All zero: there is none. */
+/* A texture. All zero: there is none. */
 typedef struct ics_texture {
     cudaArray_t array;
     cudaTextureObject_t object;
@@ -15,11 +15,12 @@ typedef struct ics_texture {
 
 /* Belongs to one GPU. All zero: nothing was uploaded. */
 typedef struct ics_upload {
-    void *memory;     /* the arrays of the tables */
-    ics_texture tilt; /* the image of a tilt (ice_tilt_image) */
-    ics_texture near; /* the map of clearances, with fast maths */
-    void *near_cells; /* the same as an array, with portable maths */
-    uint64_t bytes;   /* of device memory */
+    void *memory;           /* the arrays of the tables */
+    ics_texture tilt;       /* the image of a tilt (ice_tilt_image) */
+    ics_texture near;       /* the map of clearances, with fast maths */
+    ics_texture deflection; /* the deflections of birefringence, with fast maths */
+    void *near_cells;       /* the same as an array, with portable maths */
+    uint64_t bytes;         /* of device memory */
 } ics_upload;
 
 /* Copies tables to the current device, whose number is `ordinal`. `fast_math`: also makes the

@@ -1,8 +1,9 @@
 /* Birefringence: the deflection of a segment has the worked numbers of physics.md 6.4, and random
  * deflections have the moments that follow from them. Integrals over layers equal sums of small
- * pieces.
+ * pieces. A texture for a GPU has the numbers of the table.
  *
  * How to join: add one test for each new term of the deflection. */
+#include "tables/tables_deflection_image.h"
 #include "tests/stages/feature_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -51,10 +52,10 @@ typedef struct bent_segment {
 static bent_segment bend(const ice_tables *tables, ice_direction n, ice_birefringence_sum over,
                          float length, ice_normal g)
 {
-    const ice_direction nowhere = {0.0f, 0.0f, 0.0f};
-    const ice_deflected bent = ice_deflection_by(tables, n, over, length, g);
-    return (bent_segment){ice_add_flow_vector(tables, n, bent.direction),
-                          ice_add_flow_vector(tables, nowhere, bent.position)};
+    const ice_bent_segment bent = ice_bend(tables, n, over, length, g);
+    const ice_direction end = ice_of_flow(tables, bent.end);
+    return (bent_segment){ice_of_flow(tables, bent.direction),
+                          {end.x - length * n.x, end.y - length * n.y, end.z - length * n.z}};
 }
 
 START_TEST(worked_deflection)
@@ -117,6 +118,51 @@ START_TEST(integrals_over_layers)
         }
         ck_assert_double_eq_tol(over.diffusion, diffusion, 0.03);
         ck_assert_double_eq_tol(over.mean, mean, 0.03);
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* The sum over the layers of a segment, as a GPU makes it, equals the difference of two sums from
+ * the top. Segments go through one layer, through two, through many, and out of the ice at both
+ * ends; some of them are horizontal, and some start at a face. */
+START_TEST(sum_layer_after_layer)
+{
+    stage_world world = feature_world(ICE_HAS_BIREFRINGENCE);
+    const ice_tables *tables = stage_world_tables(&world);
+    static const double longest[] = {1.0, 10.0, 60.0, 2000.0};
+    uint64_t state = 8;
+    for (size_t i = 0, n = test_scaled(40000); i < n; ++i) {
+        const double face = 10.0 * floor(test_between(&state, -65, 65));
+        const float height = (float)(i % 7 == 0 ? face : test_between(&state, -650, 650));
+        const float length = (float)test_between(&state, 0, longest[i % 4]);
+        const float nz = i % 10 == 0 ? 0.0f : (float)test_between(&state, -1, 1);
+        const float expected = ice_birefringence_over_layers(tables, height, nz, length).diffusion;
+        /* Strengths are below 2. The difference of two sums loses what float rounds off them. */
+        ck_assert_float_eq_tol(ice_strength_on(tables, height, nz, length), expected,
+                               2e-3f + 1e-5f * length);
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* What a texture unit makes of the texels, between two of them and at both ends, is what the table
+ * says. */
+START_TEST(texels_are_the_table)
+{
+    stage_world world = feature_world(ICE_HAS_BIREFRINGENCE);
+    const ice_tables *tables = stage_world_tables(&world);
+    static float texels[ICS_DEFLECTION_TEXELS][ICS_DEFLECTION_NUMBERS];
+    ics_tables_deflection_texels(tables, texels[0]);
+    for (int i = 0; i <= 5000; ++i) {
+        const float along = (float)i / 5000.0f, across = sqrtf(1.0f - along * along);
+        const float x = along * ICE_DEFLECTION_SCALE; /* from the middle of the first texel */
+        const int texel = (int)x;
+        const float t = x - (float)texel, *low = texels[texel], *high = texels[texel + 1];
+        const ice_deflection at = ice_deflection_at(tables, along, across);
+        ck_assert_float_eq_tol(low[0] + t * (high[0] - low[0]), at.along, 1e-8f);
+        ck_assert_float_eq_tol(low[1] + t * (high[1] - low[1]), at.across, 1e-8f);
+        ck_assert_float_eq_tol((low[2] + t * (high[2] - low[2])) * across, at.mean, 1e-8f);
     }
     stage_world_destroy(&world);
 }
@@ -198,6 +244,8 @@ ICS_TEST_MAIN("birefringence")
     tcase_add_test(all, worked_deflection);
     tcase_add_test(all, deflection_along_the_axis);
     tcase_add_test(all, integrals_over_layers);
+    tcase_add_test(all, sum_layer_after_layer);
+    tcase_add_test(all, texels_are_the_table);
     tcase_add_test(all, moments_per_metre);
     suite_add_tcase(suite, all);
 }

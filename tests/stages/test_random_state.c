@@ -54,7 +54,7 @@ START_TEST(words_of_a_bounce)
     ice_fill_normals(&table.normals);
     const ice_tables tables = {.deflection = &table};
     const ice_normal normal = ice_draw_deflection(&tables, &at);
-    const ice_normal expected = ice_normals(&table.normals, word[1], word[2]);
+    const ice_normal expected = ice_normals(&tables, word[1], word[2]);
     const ice_scatter_draw draw = ice_draw_scatter(&at);
     ck_assert(depth == ice_exponential(word[0]));
     ck_assert_mem_eq(&normal, &expected, sizeof normal);

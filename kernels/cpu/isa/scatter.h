@@ -81,11 +81,9 @@ ICE_FN void ics_advance_one_deflected(const ice_tables *tables, const ics_wave *
     const ice_birefringence_sum along = {w.depth[i], w.factor[i]};
     const ice_normal g = {w.normal_a[i], w.normal_b[i], w.normal_c[i], w.normal_d[i]};
     ice_photon photon = ics_load_photon(&w, i);
-    const ice_deflected more =
-        ice_deflection_by(tables, ice_direction_of(&photon), along, length, g);
+    const ice_bent_segment bent = ice_bend(tables, ice_direction_of(&photon), along, length, g);
     w.height[i] = fmaf(length, photon.dz, height);
-    ice_advance(&photon, length);
-    ice_add_deflection(tables, &more, &photon);
+    ice_advance_bent(tables, &bent, length, &photon);
     ics_store_position(&w, i, &photon);
     ics_store_direction(&w, i, ice_direction_of(&photon));
 }
@@ -192,6 +190,7 @@ static void ics_scatter_in_holes(ice_variant variant, const ice_tables *tables,
         ice_photon photon = ics_load_photon(&w, i);
         ice_bounce bounce = ics_load_bounce(tables, &w, i);
         bounce.height = heights[i];
+        ice_find_birefringence(tables, &photon, &bounce);
         ice_random random = {w.random[i]};
         ice_site site;
         ice_end_bounce(variant, tables, &bounce, &photon, &random, &w.fate[i], &site);

@@ -80,6 +80,7 @@ ICE_FN ice_bounce gpu_segment_unpack(uint32_t segment, float absorption, float h
     bounce.length = __uint_as_float(segment);
     bounce.absorption = absorption;
     bounce.height = height;
+    bounce.birefringence.diffusion = bounce.birefringence.mean = 0.0f; /* not known here */
     bounce.leaves_world = 0;
     bounce.may_collide = 0;
     bounce.is_last = 0;

@@ -292,7 +292,8 @@ ICE_FN void gpu_scatter_photon(const ics_lane_memory *lane, const ice_tables *gi
                                ice_random *random)
 {
     const ice_tables tables = gpu_special_tables(given);
-    const ice_bounce bounce = gpu_segment_unpack(input->segment, photon->absorption, input->height);
+    ice_bounce bounce = gpu_segment_unpack(input->segment, photon->absorption, input->height);
+    ice_find_birefringence(&tables, photon, &bounce);
     uint32_t fate = ICE_ALIVE; /* it stays so: propagate knew of every other end */
     ice_site site;
     ice_end_bounce(GPU_SPECIAL_SCATTER, &tables, &bounce, photon, random, &fate, &site);
