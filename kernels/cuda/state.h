@@ -46,7 +46,8 @@ ICS_STATIC_ASSERT(ICS_CHAIN_PER_THREAD % ICS_CREATE_PER_THREAD == 0 &&
  * the pool a warp has whole slots for every thread, and does not use the last ones. */
 #define ICS_WARP_SLOTS            80u
 #define ICS_WARP_SLOTS_PER_THREAD 3u
-#define ICS_WARP_SLOTS_BYTES      (60u * ICS_WARP_SLOTS + 16u)
+#define ICS_WARP_LISTS            4u
+#define ICS_WARP_SLOTS_BYTES      ((56u + ICS_WARP_LISTS) * ICS_WARP_SLOTS)
 ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 32 * ICS_WARP_SLOTS_PER_THREAD, "every slot is in the pool");
 
 /* Shared memory of a block besides what its warps have: an upper bound. */

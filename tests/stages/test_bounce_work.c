@@ -45,9 +45,8 @@ static ice_work sorted_bounce(const ice_tables *tables, ice_active_photon *activ
     ice_bounce bounce;
     uint32_t hits = 0, recorded = 0;
     const ice_variants variants = world_variants();
-    const ice_work work =
-        ice_start_bounce_in_ice(variants.propagate, tables, active->random, active->optics,
-                                &active->photon, active->site, &bounce);
+    ice_work work = ICE_WORK_ICE;
+    (void)ice_start_bounce_in_ice(variants.propagate, tables, active, &bounce, &work);
     if (work == ICE_WORK_NONE) {
         active->fate = ICE_LEFT;
     } else if (work == ICE_WORK_COLUMN) {
