@@ -138,9 +138,11 @@ START_TEST(sum_layer_after_layer)
         const float length = (float)test_between(&state, 0, longest[i % 4]);
         const float nz = i % 10 == 0 ? 0.0f : (float)test_between(&state, -1, 1);
         const float expected = ice_birefringence_over_layers(tables, height, nz, length).diffusion;
-        /* Strengths are below 2. The difference of two sums loses what float rounds off them. */
+        /* Strengths are below 2. Heights are rounded by up to 3e-5 m, which a nearly horizontal
+         * segment multiplies. */
+        const float steepness = fmaxf(fabsf(nz), 0.01f);
         ck_assert_float_eq_tol(ice_strength_on(tables, height, nz, length), expected,
-                               2e-3f + 1e-5f * length);
+                               1e-3f + 1e-5f * length + 3e-4f / steepness);
     }
     stage_world_destroy(&world);
 }
