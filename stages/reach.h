@@ -31,11 +31,51 @@ ICE_FN int32_t ice_has_wide_cells(const ice_tables *tables)
     return tables->axis_mask >= ICE_AXES_NARROW ? 1 : 0;
 }
 
-/* What is near a position, seen from above, m. */
+/* What is near a position, seen from above, m; from a texture in units of near_scale and
+ * near_others. Only the functions below read it. */
 typedef struct ice_surroundings {
     float axis_x, axis_y; /* of the nearest axis */
     float others;         /* no module of another axis is within this distance, >= 0 */
 } ice_surroundings;
+
+/* The vector (m) from the nearest axis to (x, y), of whose surroundings it is. */
+typedef struct ice_from_axis {
+    float x, y;
+} ice_from_axis;
+
+ICE_FN ice_from_axis ice_from_axis_to(const ice_tables *tables, ice_surroundings near, float x,
+                                      float y)
+{
+    (void)tables;
+#if defined(ICE_HAS_TEXTURES)
+    const ice_from_axis from = {fmaf(near.axis_x, -tables->near_scale, x),
+                                fmaf(near.axis_y, -tables->near_scale, y)};
+#else
+    const ice_from_axis from = {x - near.axis_x, y - near.axis_y};
+#endif
+    return from;
+}
+
+/* Returns the radius (m) of the cylinder around an axis that contains its modules. */
+ICE_FN float ice_axis_radius(const ice_tables *tables)
+{
+#if defined(ICE_HAS_TEXTURES)
+    return tables->near_radius;
+#else
+    return tables->axis_radius;
+#endif
+}
+
+/* Returns the distance (m) within which no module of another axis is. */
+ICE_FN float ice_to_others(const ice_tables *tables, ice_surroundings near)
+{
+    (void)tables;
+#if defined(ICE_HAS_TEXTURES)
+    return near.others * tables->near_others;
+#else
+    return near.others;
+#endif
+}
 
 /* A texture unit rounds the position of a photon to this part of a cell, so the cell may be the
  * neighbour of the one that contains the photon. */
@@ -88,11 +128,11 @@ ICE_FN ice_site ice_site_of(const ice_tables *tables, float x, float y, float z)
  * shorter. */
 ICE_FN float ice_clearance_of(const ice_tables *tables, ice_surroundings near, float x, float y)
 {
-    const float from_x = x - near.axis_x, from_y = y - near.axis_y;
+    const ice_from_axis from = ice_from_axis_to(tables, near, x, y);
     /* The smallest square keeps 0 away from the root and changes no other distance. */
-    const float square = fmaf(from_x, from_x, fmaf(from_y, from_y, ICE_LEAST_SQUARE));
+    const float square = fmaf(from.x, from.x, fmaf(from.y, from.y, ICE_LEAST_SQUARE));
     const float distance = ice_root_above_zero(square);
-    return ice_min(distance - tables->axis_radius, near.others);
+    return ice_min(distance - ice_axis_radius(tables), ice_to_others(tables, near));
 }
 
 /* Returns the clearance of (x, y): this bound, and 0 where it is negative. */
@@ -116,15 +156,16 @@ ICE_FN float ice_least_distance(const ice_tables *tables, float clearance, float
 ICE_FN int32_t ice_may_collide_near(const ice_tables *tables, ice_surroundings near, float x,
                                     float y, ice_direction n, float length)
 {
-    const float from_x = x - near.axis_x, from_y = y - near.axis_y;
+    const ice_from_axis from = ice_from_axis_to(tables, near, x, y);
+    const float others = ice_to_others(tables, near);
     const float square = fmaf(n.x, n.x, n.y * n.y);
-    const float cylinder = tables->axis_radius * tables->axis_radius;
-    const float away = fmaf(from_x, n.x, from_y * n.y);
-    const float cross = fmaf(from_x, n.y, -(from_y * n.x));
-    const int32_t starts = fmaf(from_x, from_x, from_y * from_y) <= cylinder ? 1 : 0;
+    const float cylinder = ice_axis_radius(tables) * ice_axis_radius(tables);
+    const float away = fmaf(from.x, n.x, from.y * n.y);
+    const float cross = fmaf(from.x, n.y, -(from.y * n.x));
+    const int32_t starts = fmaf(from.x, from.x, from.y * from.y) <= cylinder ? 1 : 0;
     const int32_t approaches = away < 0.0f ? 1 : 0;
     const int32_t passes = cross * cross <= cylinder * square ? 1 : 0;
-    const int32_t reaches = length * length * square >= near.others * near.others ? 1 : 0;
+    const int32_t reaches = length * length * square >= others * others ? 1 : 0;
     return starts | (approaches & passes) | reaches;
 }
 

@@ -386,6 +386,10 @@ typedef struct ice_tables {
     uint32_t axis_mask;
     float others_step, others_less; /* m */
     float axis_radius; /* m; the modules of an axis lie inside a cylinder with this radius */
+    /* How near_texture says positions of axes and distances to others: m for a number 1. Its
+     * numbers have 16 bits in a detector of usual size, otherwise both are 1. The radius is
+     * axis_radius and what rounding moves an axis, m (tables/tables_near_image.h). */
+    float near_scale, near_others, near_radius;
     float cable_reach; /* m; the cables of a string are within this distance of its axis */
     const ice_near_row *nearest; /* [clearance_ny][clearance_nx] */
     /* 1 / edge length of a cell, 1/m; index of x = 0 and of y = 0 among the cells */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "stages/reach.h"
 #include "tables/tables_geometry.h"
+#include "tables/tables_near_image.h"
 #include "tables/tables_nearest.h"
 
 #include <stdlib.h>
@@ -255,6 +256,7 @@ static int build_map(ics_table_builder *builder, const ice_detector *detector,
     }
     if (status == ICESTREAM_OK) {
         make_map(tables, bounds, search, slack, near, clearance);
+        ics_tables_near_set_scale(tables);
         status = pack_map(builder, &axes, clearance,
                           (size_t)tables->clearance_nx * (size_t)tables->clearance_ny);
     }

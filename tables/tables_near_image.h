@@ -5,14 +5,34 @@
 
 #include "stages/tables.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* The numbers of a cell: those of ice_near_cell. */
 #define ICS_NEAR_NUMBERS 4
 
 /* Writes all cells into cells[clearance_ny][clearance_nx], to the bit what ice_surroundings_at()
  * gives on the host. */
 void ics_tables_near_fill(const ice_tables *tables, ice_near_cell *cells);
-/* Writes the numbers of all texels into numbers[clearance_ny][clearance_nx][ICS_NEAR_NUMBERS], m,
- * which are aligned as an ice_near_cell. They hold for every cell that a texture unit may take. */
+
+/* Numbers of 16 bits need half of a GPU's small caches. The largest one, which a texture unit
+ * returns as 1; the coarsest step (m) of the positions of axes, which a larger detector would need,
+ * whose texels are float therefore; and the step (m) of the distance to others, which is rounded
+ * down. */
+#define ICS_NEAR_STEPS       32767
+#define ICS_NEAR_STEP_WIDEST 0.0625
+#define ICS_NEAR_STEP_OTHERS 0.25
+
+/* Sets near_scale, near_others and near_radius by the size of the map. */
+void ics_tables_near_set_scale(ice_tables *tables);
+/* Whether texels have 16 bits. */
+bool ics_tables_near_is_short(const ice_tables *tables);
+/* Writes the numbers of all texels into numbers[clearance_ny][clearance_nx][ICS_NEAR_NUMBERS], as a
+ * texture unit returns them, in units of near_scale and near_others. They hold for every cell
+ * that it may take. */
 void ics_tables_near_texels(const ice_tables *tables, float *numbers);
+/* Writes `count` such numbers, which have 16 bits. */
+void ics_tables_near_shorten(const float *numbers, size_t count, int16_t *out);
 
 #endif

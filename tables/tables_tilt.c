@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "stages/reach.h"
 #include "tables/tables_internal.h"
+#include "tables/tables_near_image.h"
 #include "tables/tables_tilt_image.h"
 
 #include <math.h>
@@ -276,9 +277,12 @@ static void set_known_distance(ice_tables *tables, bool has_ends)
     if (has_ends) {
         room = fmin(room, least_outside(tables));
     }
-    /* A texture has the distances of least_outside() shorter by this (tables_near_image.c). The
-     * metre covers rounding. */
+    /* A texture has the distances of least_outside() shorter by this (tables_near_image.c), and
+     * knows none beyond near_others. The metre covers rounding and the steps of short numbers. */
     room -= 2.0 * (double)(ICE_CELL_DOUBT / tables->clearance_inverse_cell) + 1.0;
+    if (ics_tables_near_is_short(tables)) {
+        room = fmin(room, (double)tables->near_others - 1.0);
+    }
     tilt->known_distance = room >= (double)ICE_CLEAR_RANGE ? (float)room : 0.0f;
 }
 

@@ -9,21 +9,24 @@
 #include <stdlib.h>
 
 /* What a texture is made of: `rows` rows of `columns` texels, of 1 or 4 numbers each. A texture of
- * one row has one dimension. */
+ * one row has one dimension. Short numbers have 16 bits, and are read as numbers from -1 to 1. */
 typedef struct texels {
-    const float *data;
+    const void *data; /* float, or int16_t */
     size_t columns, rows, numbers;
     enum cudaTextureFilterMode filter;
+    bool is_short;
 } texels;
 
 /* Outside a texture the texels of its edge hold. */
 static int make_texture(int ordinal, const texels *from, ics_texture *out, uint64_t *bytes,
                         icestream_error *error)
 {
-    const int bits = (int)sizeof(float) * 8, more = from->numbers > 1 ? bits : 0;
+    const size_t size = from->is_short ? sizeof(int16_t) : sizeof(float);
+    const int bits = (int)size * 8, more = from->numbers > 1 ? bits : 0;
     const struct cudaChannelFormatDesc format = {bits, more, more, more,
-                                                 cudaChannelFormatKindFloat};
-    const size_t line = from->columns * from->numbers * sizeof(float);
+                                                 from->is_short ? cudaChannelFormatKindSigned
+                                                                : cudaChannelFormatKindFloat};
+    const size_t line = from->columns * from->numbers * size;
     CUDA_TRY(ordinal, error,
              cudaMallocArray(&out->array, &format, from->columns, from->rows > 1 ? from->rows : 0,
                              cudaArrayDefault));
@@ -36,7 +39,7 @@ static int make_texture(int ordinal, const texels *from, ics_texture *out, uint6
     const struct cudaTextureDesc texture = {
         .addressMode = {cudaAddressModeClamp, cudaAddressModeClamp, cudaAddressModeClamp},
         .filterMode = from->filter,
-        .readMode = cudaReadModeElementType};
+        .readMode = from->is_short ? cudaReadModeNormalizedFloat : cudaReadModeElementType};
     CUDA_TRY(ordinal, error, cudaCreateTextureObject(&out->object, &resource, &texture, NULL));
     return ICESTREAM_OK;
 }
@@ -50,13 +53,19 @@ static int upload_image(int ordinal, const ice_tables *tables, texels image,
     if (count == 0) {
         return ICESTREAM_OK;
     }
-    float *numbers = malloc(count * sizeof *numbers);
+    const size_t most = count * (sizeof(float) + (image.is_short ? sizeof(int16_t) : 0));
+    float *numbers = malloc(most);
     if (numbers == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu bytes of a texture",
-                             count * sizeof *numbers);
+                             most);
     }
     fill(tables, numbers);
     image.data = numbers;
+    if (image.is_short) {
+        int16_t *words = (int16_t *)(void *)(numbers + count);
+        ics_tables_near_shorten(numbers, count, words);
+        image.data = words;
+    }
     const int status = make_texture(ordinal, &image, out, bytes, error);
     free(numbers);
     return status;
@@ -66,40 +75,52 @@ static int upload_image(int ordinal, const ice_tables *tables, texels image,
 static texels tilt_texels(const ice_tables *tables)
 {
     const ics_tables_image_size size = ics_tables_image_size_of(tables);
-    return (texels){NULL, size.columns, size.rows, 1, cudaFilterModeLinear};
+    return (texels){NULL, size.columns, size.rows, 1, cudaFilterModeLinear, false};
 }
 
 static texels near_texels(const ice_tables *tables)
 {
-    return (texels){NULL, (size_t)tables->clearance_nx, (size_t)tables->clearance_ny,
-                    ICS_NEAR_NUMBERS, cudaFilterModePoint};
+    return (texels){NULL,
+                    (size_t)tables->clearance_nx,
+                    (size_t)tables->clearance_ny,
+                    ICS_NEAR_NUMBERS,
+                    cudaFilterModePoint,
+                    ics_tables_near_is_short(tables)};
 }
 
 static texels deflection_texels(const ice_tables *tables)
 {
     const bool is_bent = (tables->features & ICE_HAS_BIREFRINGENCE) != 0;
-    return (texels){NULL, is_bent ? ICS_DEFLECTION_TEXELS : 0, 1, ICS_DEFLECTION_NUMBERS,
-                    cudaFilterModeLinear};
+    return (texels){
+        NULL, is_bent ? ICS_DEFLECTION_TEXELS : 0, 1, ICS_DEFLECTION_NUMBERS, cudaFilterModeLinear,
+        false};
 }
 
 static uint64_t bytes_of(texels image)
 {
-    return (uint64_t)(image.columns * image.rows * image.numbers) * sizeof(float);
+    return (uint64_t)(image.columns * image.rows * image.numbers) *
+           (image.is_short ? sizeof(int16_t) : sizeof(float));
+}
+
+/* The size of the map of clearances for kernels with portable maths. */
+static size_t near_cells_bytes(const ice_tables *tables)
+{
+    return (size_t)tables->clearance_nx * (size_t)tables->clearance_ny * sizeof(ice_near_cell);
 }
 
 uint64_t ics_upload_bytes(const ics_tables *tables, bool fast_math)
 {
-    return tables->bytes + bytes_of(near_texels(&tables->device)) +
-           (fast_math ? bytes_of(tilt_texels(&tables->device)) +
-                            bytes_of(deflection_texels(&tables->device))
-                      : 0);
+    const ice_tables *host = &tables->device;
+    return tables->bytes + (fast_math ? bytes_of(near_texels(host)) + bytes_of(tilt_texels(host)) +
+                                            bytes_of(deflection_texels(host))
+                                      : near_cells_bytes(host));
 }
 
-/* Makes the map of clearances for kernels with portable maths. */
+/* Makes this map. */
 static int upload_near_cells(int ordinal, const ice_tables *tables, ics_upload *upload,
                              icestream_error *error)
 {
-    const size_t bytes = (size_t)bytes_of(near_texels(tables));
+    const size_t bytes = near_cells_bytes(tables);
     CUDA_TRY(ordinal, error, cudaMalloc(&upload->near_cells, bytes));
     upload->bytes += bytes;
     ice_near_cell *cells = aligned_alloc(_Alignof(ice_near_cell), bytes);

@@ -123,6 +123,7 @@ ICS_TEST_MAIN("memory")
     tcase_add_test(limits, more_than_the_machine_has_is_refused);
     tcase_add_test(limits, limit_of_the_address_space_counts);
     tcase_add_test(limits, large_arrays_are_zero);
+    tcase_add_test(limits, large_arrays_without_content);
     tcase_add_test(limits, mapped_arrays_are_zero);
     tcase_add_test(limits, no_array_without_address_space);
     suite_add_tcase(suite, limits);

@@ -78,6 +78,9 @@
     ROW(others_step)                                                                               \
     ROW(others_less)                                                                               \
     ROW(axis_radius)                                                                               \
+    ROW(near_scale)                                                                                \
+    ROW(near_others)                                                                               \
+    ROW(near_radius)                                                                               \
     ROW(cable_reach)                                                                               \
     ROW(clearance_inverse_cell)                                                                    \
     ROW(clearance_of_zero_x)                                                                       \
