@@ -3,10 +3,13 @@
  * the headers of the CUDA toolkit are missing.
  *
  * Promises: whatever is refused, everything that was made before is released, and the error names
- * the GPU and what helps; a batch that finds no memory leaves a table that can go on. To join: a
- * call of another function of the runtime needs a fake here that can_do() may refuse.
+ * the GPU and what helps; a batch that finds no memory leaves a table that can go on. The tables of
+ * a run take as much memory as ics_upload_bytes() says, with textures, too. To join: a call of
+ * another function of the runtime needs a fake here that can_do() may refuse.
  */
+#include "graphs/cuda/upload.h"
 #include "graphs/gpu_table.h"
+#include "tables/tables_near_image.h"
 #include "tests/support/small_table.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -22,7 +25,11 @@ enum { BLOCKS = 16 };
 
 static struct {
     void *blocks[BLOCKS]; /* memory of the device, NULL: free */
-    int libraries, events, programs;
+    size_t bytes;         /* of all blocks and arrays that were made */
+    size_t array_bytes;   /* of the newest array */
+    bool is_short;        /* its numbers have 16 bits */
+    bool has_textures;    /* a table has none, because tables are portable */
+    int arrays, textures, libraries, events, programs;
     int calls;  /* that could be refused */
     int refuse; /* the call with this number is refused; 0: none */
     cudaError_t with;
@@ -53,6 +60,8 @@ static void expect_nothing_left(void)
     ck_assert_int_eq(cuda.libraries, 0);
     ck_assert_int_eq(cuda.events, 0);
     ck_assert_int_eq(cuda.programs, 0);
+    ck_assert_int_eq(cuda.arrays, 0);
+    ck_assert_int_eq(cuda.textures, 0);
 }
 
 cudaError_t cudaMalloc(void **out, size_t size)
@@ -64,6 +73,7 @@ cudaError_t cudaMalloc(void **out, size_t size)
         if (cuda.blocks[i] == NULL) {
             *out = cuda.blocks[i] = malloc(size);
             ck_assert_ptr_nonnull(*out);
+            cuda.bytes += size;
             return cudaSuccess;
         }
     }
@@ -90,19 +100,33 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyK
     return can_do() ? cudaSuccess : cuda.with;
 }
 
-/* Tables are portable, and so they have no textures. */
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *format,
                             size_t width, size_t height, unsigned int flags)
 {
-    (void)array, (void)format, (void)width, (void)height, (void)flags;
-    ck_abort_msg("a table has no texture");
+    const int bits = format->x + format->y + format->z + format->w;
+    ck_assert(cuda.has_textures && flags == cudaArrayDefault);
+    cuda.array_bytes = width * (height > 0 ? height : 1) * (size_t)bits / 8;
+    cuda.bytes += cuda.array_bytes;
+    cuda.is_short = format->f == cudaChannelFormatKindSigned;
+    ck_assert_int_eq(format->x, cuda.is_short ? 16 : 32);
+    *array = (cudaArray_t)&cuda.arrays;
+    ++cuda.arrays;
+    return cudaSuccess;
 }
 
+/* Reads every byte that the runtime would read. */
 cudaError_t cudaMemcpy2DToArray(cudaArray_t array, size_t x, size_t y, const void *from,
                                 size_t pitch, size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    (void)array, (void)x, (void)y, (void)from, (void)pitch, (void)width, (void)height, (void)kind;
-    ck_abort_msg("a table has no texture");
+    ck_assert_ptr_eq(array, &cuda.arrays);
+    ck_assert(x + y == 0 && pitch == width);
+    ck_assert_uint_eq(width * height, cuda.array_bytes);
+    ck_assert_int_eq(kind, cudaMemcpyHostToDevice);
+    void *copy = malloc(cuda.array_bytes);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, from, cuda.array_bytes);
+    free(copy);
+    return cudaSuccess;
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture,
@@ -110,20 +134,27 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture,
                                     const struct cudaTextureDesc *description,
                                     const struct cudaResourceViewDesc *view)
 {
-    (void)texture, (void)resource, (void)description, (void)view;
-    ck_abort_msg("a table has no texture");
+    ck_assert_ptr_eq(resource->res.array.array, &cuda.arrays);
+    ck_assert_ptr_null(view);
+    ck_assert_int_eq(description->readMode,
+                     cuda.is_short ? cudaReadModeNormalizedFloat : cudaReadModeElementType);
+    *texture = 1;
+    ++cuda.textures;
+    return cudaSuccess;
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture)
 {
-    (void)texture;
-    ck_abort_msg("a table has no texture");
+    ck_assert_uint_eq(texture, 1);
+    --cuda.textures;
+    return cudaSuccess;
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array)
 {
-    (void)array;
-    ck_abort_msg("a table has no texture");
+    ck_assert_ptr_eq(array, &cuda.arrays);
+    --cuda.arrays;
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t size)
@@ -158,10 +189,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code,
                                 unsigned int jit_count, enum cudaLibraryOption *options,
                                 void **values, unsigned int count)
 {
-    (void)jit_options;
-    (void)jit_values;
-    (void)options;
-    (void)values;
+    (void)jit_options, (void)jit_values, (void)options, (void)values;
     ck_assert_ptr_nonnull(code);
     ck_assert_uint_eq(jit_count + count, 0);
     if (!can_do()) {
@@ -257,8 +285,7 @@ void ics_program_destroy(ics_program *program)
 
 const ics_kernel_resources *ics_program_kernel(const ics_program *program, const char *name)
 {
-    (void)program;
-    (void)name;
+    (void)program, (void)name;
     return NULL;
 }
 
@@ -375,6 +402,42 @@ START_TEST(a_refused_batch_can_be_repeated)
 }
 END_TEST
 
+/* Tilted birefringent ice, of which fast maths has three textures; its detector is of usual size.
+ */
+START_TEST(uploaded_tables_have_their_size)
+{
+    static const double b[] = {0.2, 0.3, 0.4}, a[] = {0.01, 0.01, 0.02},
+                        at[1][3] = {{5.0, 5.0, 5.0}};
+    const bool fast_math = _i % 2 == 1, is_large = _i / 2 == 1;
+    ice_medium *medium = world_medium_layered(-15.0, 10.0, 3, b, a);
+    world_medium_add(medium, ICE_HAS_TILT_LINE | ICE_HAS_BIREFRINGENCE);
+    stage_world world =
+        stage_world_create(medium, is_large ? world_detector_far() : world_detector(at, 1, 1.0),
+                           world_light_line(400.0));
+    icestream_error error = {.text = ""};
+    ics_upload upload = {0};
+    ice_tables out;
+    ck_assert(ics_tables_near_is_short(stage_world_tables(&world)) == !is_large);
+    begin();
+    cuda.has_textures = fast_math;
+    const uint64_t said = ics_upload_bytes(world.tables, fast_math);
+    ck_assert_int_eq(ics_upload_tables(3, world.tables, fast_math, &upload, &out, &error),
+                     ICESTREAM_OK);
+    ck_assert_uint_eq(cuda.bytes, said);
+    ck_assert_uint_eq(upload.bytes, said);
+    if (!fast_math) {
+        const ice_tables *tables = &world.tables->device;
+        ck_assert_uint_eq(said - world.tables->bytes, (size_t)tables->clearance_nx *
+                                                          (size_t)tables->clearance_ny *
+                                                          sizeof(ice_near_cell));
+    }
+    ck_assert_int_eq(cuda.textures, fast_math ? 3 : 0);
+    ics_upload_free(&upload);
+    expect_nothing_left();
+    stage_world_destroy(&world);
+}
+END_TEST
+
 ICS_TEST_MAIN("gpu_table_memory")
 {
     TCase *all = tcase_create("all");
@@ -382,5 +445,6 @@ ICS_TEST_MAIN("gpu_table_memory")
     tcase_add_test(all, a_refused_column_is_explained);
     tcase_add_test(all, a_limit_refuses_before_anything_is_allocated);
     tcase_add_test(all, a_refused_batch_can_be_repeated);
+    tcase_add_loop_test(all, uploaded_tables_have_their_size, 0, 4);
     suite_add_tcase(suite, all);
 }
