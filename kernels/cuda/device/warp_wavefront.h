@@ -4,7 +4,8 @@
  * fly computes bounces in ice. It does not change a photon whose next bounce needs more: the photon
  * goes into the list of its work, and the stage of this list computes the whole bounce. Such a
  * bounce is begun twice, which costs less than to keep its segment, because such bounces are few.
- * It also leaves nothing to remember when a photon waits for room in the hit buffer. */
+ * It also leaves nothing to remember when a photon waits for room in the hit buffer. When fly has
+ * too few photons, it creates some in free slots, while its own stay in registers. */
 #include "kernels/cuda/device/warp_lists.h"
 
 /* What the stages of a warp work on. */
