@@ -38,10 +38,10 @@ typedef struct ice_bounce {
     float absorption; /* absorption depth left at the end of the segment */
     float height;     /* height of the start among the layers, m; read only if the ice is
                          birefringent or anisotropic */
-    ice_birefringence_sum birefringence;
-    int32_t leaves_world; /* 1: the segment ends at a boundary of the world */
-    int32_t may_collide;  /* 0: the segment comes near to no module */
-    int32_t is_last;      /* 1: the bounce limit stops the photon at the end of the segment */
+    ice_birefringence_sum birefringence; /* strengths over the segment; 0 in other ice */
+    int32_t leaves_world;                /* 1: the segment ends at a boundary of the world */
+    int32_t may_collide;                 /* 0: the segment comes near to no module */
+    int32_t is_last; /* 1: the bounce limit stops the photon at the end of the segment */
 } ice_bounce;
 
 /* A photon with all that its bounces need. */

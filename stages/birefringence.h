@@ -85,8 +85,8 @@ ICE_FN float ice_strength_on(const ice_tables *tables, float height, float nz, f
     return fmaf(tables->birefringence[(uint32_t)layer].strength, left, sum);
 }
 
-/* Returns the integrals over the same segment, as the processor finds them faster: a GPU with fast
- * maths goes from layer to layer, if one integral is enough. */
+/* Returns the integrals over the same segment in the way that is the faster one for the processor.
+ * A GPU with fast maths goes from layer to layer if both integrals are the same. */
 ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, float height,
                                                     float nz, float length)
 {

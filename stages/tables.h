@@ -386,9 +386,10 @@ typedef struct ice_tables {
     uint32_t axis_mask;
     float others_step, others_less; /* m */
     float axis_radius; /* m; the modules of an axis lie inside a cylinder with this radius */
-    /* How near_texture says positions of axes and distances to others: m for a number 1. Its
-     * numbers have 16 bits in a detector of usual size, otherwise both are 1. The radius is
-     * axis_radius and what rounding moves an axis, m (tables/tables_near_image.h). */
+    /* What the numbers of near_texture mean (tables/tables_near_image.h): the number 1 is
+     * near_scale (m) in a position of an axis, and near_others (m) in a distance to others. The
+     * texture rounds positions, so near_radius (m) is axis_radius and the most that this moves an
+     * axis. */
     float near_scale, near_others, near_radius;
     float cable_reach; /* m; the cables of a string are within this distance of its axis */
     const ice_near_row *nearest; /* [clearance_ny][clearance_nx] */

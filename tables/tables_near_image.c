@@ -53,8 +53,9 @@ static float number_of(float steps)
     return fminf(fmaxf(steps, -ICS_NEAR_STEPS), ICS_NEAR_STEPS) / ICS_NEAR_STEPS;
 }
 
-/* Returns the numbers of a texel with 16 bits for a cell in a quarter of the map. If it has no
- * axis, the axis is in the opposite corner, farther away than `others` can say. */
+/* Returns the numbers of a texel with 16 bits for a cell in a quarter of the map. A cell
+ * without an axis gets one in the opposite corner. That axis can only make the clearance of the
+ * cell smaller, so the clearance stays a lower bound. */
 static ice_near_cell short_cell(ice_near_cell cell, float step, bool is_right, bool is_above)
 {
     const float most = step * ICS_NEAR_STEPS;

@@ -16,12 +16,13 @@
  * gives on the host. */
 void ics_tables_near_fill(const ice_tables *tables, ice_near_cell *cells);
 
-/* Numbers of 16 bits need half of a GPU's small caches. The largest one, which a texture unit
- * returns as 1; the coarsest step (m) of the positions of axes, which a larger detector would need,
- * whose texels are float therefore; and the step (m) of the distance to others, which is rounded
- * down. */
-#define ICS_NEAR_STEPS       32767
+/* The numbers of a texel have 16 bits, because float numbers would need twice the cache of a GPU. A
+ * number counts steps. The texture unit returns it divided by ICS_NEAR_STEPS, the largest one. */
+#define ICS_NEAR_STEPS 32767
+/* The coarsest step (m) for positions of axes. A detector that is so large that it needs a coarser
+ * step has texels of float numbers. */
 #define ICS_NEAR_STEP_WIDEST 0.0625
+/* The step (m) for distances to others, which are rounded down. */
 #define ICS_NEAR_STEP_OTHERS 0.25
 
 /* Sets near_scale, near_others and near_radius by the size of the map. */
@@ -32,7 +33,7 @@ bool ics_tables_near_is_short(const ice_tables *tables);
  * texture unit returns them, in units of near_scale and near_others. They hold for every cell
  * that it may take. */
 void ics_tables_near_texels(const ice_tables *tables, float *numbers);
-/* Writes `count` such numbers, which have 16 bits. */
+/* Writes `count` such numbers as numbers of 16 bits. */
 void ics_tables_near_shorten(const float *numbers, size_t count, int16_t *out);
 
 #endif

@@ -66,8 +66,8 @@ START_TEST(large_arrays_are_zero)
 }
 END_TEST
 
-/* All bytes of an array without content keep what is written into them. The system gets its advice
- * only about the huge pages that lie inside, so what precedes and follows the array stays. */
+/* All bytes of an array without content keep what is written into them. Several arrays are in use
+ * at once, so the test also shows that none of them changes another one. */
 START_TEST(large_arrays_without_content)
 {
     const size_t sizes[] = {1, 4097, ((size_t)2 << 20) - 1, ((size_t)4 << 20) + 5, (size_t)9 << 20};

@@ -23,7 +23,7 @@
 #define GPU_HAS_COLUMNS ICE_HAS_COLUMN_STAYS(GPU_SPECIAL_FEATURES)
 
 /* The lists of a warp, in the order in which gpu_choose_list() prefers them. A new stage is a list
- * in front of GPU_LIST_CREATE, and a case in the kernel. */
+ * in front of GPU_LIST_CREATE, one more of ICS_WARP_LISTS, and a case in the kernel. */
 enum {
     GPU_LIST_SPECIAL, /* the next segment may touch a module or pass a column of hole ice */
     GPU_LIST_CREATE,  /* free slots */
@@ -60,9 +60,9 @@ ICE_FN gpu_list_counts gpu_list_counts_of(uint32_t list, uint32_t count)
 #endif
 
 /* The slots and lists of one warp, in shared memory. A photon of a slot is before a bounce. The
- * optics of its wavelength stand here, because a table and three exponentials would take a thread
- * 20 instructions whenever it takes a photon. In GPU_LIST_CREATE the position is what
- * gpu_slot_end() writes. */
+ * optics of its wavelength stand here, because to compute them takes 20 instructions, and a thread
+ * would do so whenever it gets a photon. In GPU_LIST_CREATE the position is what gpu_slot_end()
+ * writes. */
 typedef struct gpu_warp_slots {
     float4 positions[ICS_WARP_SLOTS];  /* x, y, z, path */
     float4 directions[ICS_WARP_SLOTS]; /* dx, dy, dz, absorption */
@@ -200,8 +200,8 @@ ICE_FN bool gpu_uses_list(uint32_t list)
  * create; otherwise free slots do not count. */
 ICE_FN uint32_t gpu_list_work(gpu_list_counts counts, uint32_t list, bool open)
 {
-    const bool counts_here = gpu_uses_list(list) && (open || list != GPU_LIST_CREATE);
-    return counts_here ? gpu_list_count(counts, list) : 0;
+    const bool is_work = gpu_uses_list(list) && (open || list != GPU_LIST_CREATE);
+    return is_work ? gpu_list_count(counts, list) : 0;
 }
 
 /* Returns the list that the warp works on next: the first one with 32 slots or more, otherwise the
@@ -233,9 +233,9 @@ ICE_FN bool gpu_stays(gpu_list_counts counts, bool open, uint32_t list, uint32_t
     return before < 32 && photons + gpu_list_count(counts, list) >= max(before, behind);
 }
 
-/* Whether the warp goes on with a list without a further look: it has a photon for each of the
- * `wanting` threads without one, and no other stage has a full warp. Free slots may be more than 32
- * for a while. */
+/* Whether the warp goes on with a list without a look at the others: the list has a photon for each
+ * of the `wanting` threads without one, and no other stage but create has 32 slots. Create can wait
+ * as long as there are photons. */
 ICE_FN bool gpu_has_enough(gpu_list_counts counts, uint32_t list, uint32_t wanting)
 {
     bool has_full = gpu_list_count(counts, GPU_LIST_SPECIAL) >= 32;
@@ -320,14 +320,14 @@ ICE_FN gpu_warp_slots *gpu_load_slots(const ics_lane_memory *lane, const ice_tab
     return slots;
 }
 
-/* The end of a launch: stores the photons, and adds what the block counted. `free` is the number of
- * slots in GPU_LIST_CREATE. All threads of the block. */
+/* The end of a launch: stores the photons, and adds what the block counted. GPU_LIST_CREATE has
+ * `free_slots` slots. All threads of the block. */
 ICE_FN void gpu_store_slots(const ics_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
-                            gpu_warp_slots *slots, uint32_t free)
+                            gpu_warp_slots *slots, uint32_t free_slots)
 {
     const uint32_t thread = threadIdx.x % 32, first = gpu_first_slot();
     int has = 0, waiting = 0;
-    for (uint32_t entry = thread; entry < free; entry += 32) {
+    for (uint32_t entry = thread; entry < free_slots; entry += 32) {
         const uint32_t slot = slots->lists[GPU_LIST_CREATE][entry];
         gpu_slot_count(slots, slot, lane, tables, counts);
         gpu_free_slot(lane, first + slot);
