@@ -115,11 +115,6 @@ ICE_FN float ice_tilt_row(const ice_tilt_table *tilt, float z)
 /* Returns the shift (m) of a tilt along a line. */
 ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, float z)
 {
-#if defined(ICE_HAS_TEXTURES)
-    if (tilt->image.inverse_width > 0.0f) {
-        return ice_texture(tilt->texture, ice_tilt_column(tilt, x, y), ice_tilt_row(tilt, z));
-    }
-#endif
     return ice_shift_in_cell(tilt, ice_tilt_position(tilt, ice_tilt_coordinate(tilt, x, y)), z);
 }
 
@@ -196,7 +191,8 @@ ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, floa
                 fmaf(p, in->along_u, fmaf(r, in->along_v, in->shift)));
 }
 
-/* Returns the shift (m) at a position. The ice at the height z is that of the table at z - shift.
+/* Returns the shift (m) at a position, from the tables as they are. The ice at the height z is that
+ * of the table at z - shift.
  */
 ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
 {
@@ -209,6 +205,14 @@ ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
 /* Returns the height (m) of the position (x, y, z) among the layers. */
 ICE_FN float ice_height(const ice_tables *tables, float x, float y, float z)
 {
+#if defined(ICE_HAS_TEXTURES)
+    const ice_tilt_table *tilt = &tables->tilt;
+    if (tables->features & ICE_HAS_TILT_LINE && tilt->image.inverse_width > 0.0f) {
+        const float number =
+            ice_texture(tilt->texture, ice_tilt_column(tilt, x, y), ice_tilt_row(tilt, z));
+        return fmaf(number, -tilt->image.unit, z);
+    }
+#endif
     if (tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP)) {
         return z - ice_shift(tables, x, y, z);
     }

@@ -35,16 +35,18 @@ typedef struct ice_tilt_triangle {
     float unused[2];
 } ice_tilt_triangle;
 
-/* The image of a tilt along a line: the shift (m) at the nodes of a grid with even steps, in rows
- * of depth and columns along the line. The texture unit of a GPU interpolates between the nodes,
- * which takes a sixth of the instructions that the cells above take. The shift is right within
- * ICE_TILT_IMAGE_ERROR. The image ends ICE_TILT_IMAGE_MARGIN outside the table, and farther away
- * the shift stays what it is there. The middle of column k is at k + 1/2, as textures have it. */
+/* The image of a tilt along a line: the shift at the nodes of a grid with even steps, in rows of
+ * depth and columns along the line, as numbers from -1 to 1 (tables/tables_short_texels.h). The texture
+ * unit of a GPU interpolates between the nodes, which takes a sixth of the instructions that the
+ * cells above take. The shift is right within ICE_TILT_IMAGE_ERROR. The image ends
+ * ICE_TILT_IMAGE_MARGIN outside the table, and farther away the shift stays what it is there. The
+ * middle of column k is at k + 1/2, as textures have it. */
 #define ICE_TILT_IMAGE_ERROR  0.05f   /* m */
 #define ICE_TILT_IMAGE_MARGIN 2000.0f /* m */
 typedef struct ice_tilt_image {
     float inverse_width;  /* columns per metre along the line; 0: there is no image */
     float column_of_zero; /* where the position 0 along the line lies among the columns */
+    float unit;           /* the shift (m) that the number 1 of the image stands for */
 } ice_tilt_image;
 
 typedef struct ice_tilt_table {

@@ -1,6 +1,7 @@
 #include "tables/tables_near_image.h"
 
 #include "stages/reach.h"
+#include "tables/tables_short_texels.h"
 
 #include <math.h>
 
@@ -32,12 +33,12 @@ void ics_tables_near_set_scale(ice_tables *tables)
     const double right = tables->clearance_nx * side - left;
     const double above = tables->clearance_ny * side - below;
     const double extent = fmax(fmax(left, right), fmax(below, above));
-    const double step = exp2(ceil(log2(extent / ICS_NEAR_STEPS)));
+    const double step = exp2(ceil(log2(extent / ICS_TEXEL_STEPS)));
     tables->near_scale = tables->near_others = 1.0f;
     tables->near_radius = tables->axis_radius;
     if (step <= ICS_NEAR_STEP_WIDEST) {
-        tables->near_scale = (float)(step * ICS_NEAR_STEPS);
-        tables->near_others = (float)(ICS_NEAR_STEP_OTHERS * ICS_NEAR_STEPS);
+        tables->near_scale = (float)(step * ICS_TEXEL_STEPS);
+        tables->near_others = (float)(ICS_NEAR_STEP_OTHERS * ICS_TEXEL_STEPS);
         tables->near_radius += (float)(0.71 * step); /* at most half a step in x and in y */
     }
 }
@@ -50,7 +51,7 @@ bool ics_tables_near_is_short(const ice_tables *tables)
 /* Returns the number of a texel with 16 bits that has `steps` steps. */
 static float number_of(float steps)
 {
-    return fminf(fmaxf(steps, -ICS_NEAR_STEPS), ICS_NEAR_STEPS) / ICS_NEAR_STEPS;
+    return fminf(fmaxf(steps, -ICS_TEXEL_STEPS), ICS_TEXEL_STEPS) / ICS_TEXEL_STEPS;
 }
 
 /* Returns the numbers of a texel with 16 bits for a cell in a quarter of the map. A cell
@@ -58,7 +59,7 @@ static float number_of(float steps)
  * cell smaller, so the clearance stays a lower bound. */
 static ice_near_cell short_cell(ice_near_cell cell, float step, bool is_right, bool is_above)
 {
-    const float most = step * ICS_NEAR_STEPS;
+    const float most = step * ICS_TEXEL_STEPS;
     if (fabsf(cell.axis_x) > most || fabsf(cell.axis_y) > most) {
         cell.axis_x = is_right ? -most : most;
         cell.axis_y = is_above ? -most : most;
@@ -77,7 +78,7 @@ void ics_tables_near_texels(const ice_tables *tables, float *numbers)
     if (!ics_tables_near_is_short(tables)) {
         return;
     }
-    const float step = tables->near_scale / ICS_NEAR_STEPS;
+    const float step = tables->near_scale / ICS_TEXEL_STEPS;
     for (int32_t j = 0; j < tables->clearance_ny; ++j) {
         const bool is_above = (float)j >= tables->clearance_of_zero_y;
         for (int32_t i = 0; i < tables->clearance_nx; ++i) {
@@ -85,12 +86,5 @@ void ics_tables_near_texels(const ice_tables *tables, float *numbers)
             *cells = short_cell(*cells, step, is_right, is_above);
             ++cells;
         }
-    }
-}
-
-void ics_tables_near_shorten(const float *numbers, size_t count, int16_t *out)
-{
-    for (size_t i = 0; i < count; ++i) {
-        out[i] = (int16_t)lrintf(numbers[i] * ICS_NEAR_STEPS);
     }
 }

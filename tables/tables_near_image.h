@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* The numbers of a cell: those of ice_near_cell. */
 #define ICS_NEAR_NUMBERS 4
@@ -16,9 +15,8 @@
  * gives on the host. */
 void ics_tables_near_fill(const ice_tables *tables, ice_near_cell *cells);
 
-/* The numbers of a texel have 16 bits, because float numbers would need twice the cache of a GPU. A
- * number counts steps. The texture unit returns it divided by ICS_NEAR_STEPS, the largest one. */
-#define ICS_NEAR_STEPS 32767
+/* The numbers of a texel have 16 bits (tables/tables_short_texels.h), if the detector is not too
+ * large. */
 /* The coarsest step (m) for positions of axes. A detector that is so large that it needs a coarser
  * step has texels of float numbers. */
 #define ICS_NEAR_STEP_WIDEST 0.0625
@@ -33,7 +31,5 @@ bool ics_tables_near_is_short(const ice_tables *tables);
  * texture unit returns them, in units of near_scale and near_others. They hold for every cell
  * that it may take. */
 void ics_tables_near_texels(const ice_tables *tables, float *numbers);
-/* Writes `count` such numbers as numbers of 16 bits. */
-void ics_tables_near_shorten(const float *numbers, size_t count, int16_t *out);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/icestream_error.h"
 #include "stages/tilt.h"
+#include "tables/tables_short_texels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@
 /* A texture unit rounds a fraction to 1 / 256, so the result is wrong by half of this at most,
  * times the difference of two nodes; once for columns and once for rows. */
 #define ROUNDING (0.5 / 256.0)
+/* A node is rounded to a step, so it is wrong by half of one at most. */
+#define STEP_ERROR (0.5 / ICS_TEXEL_STEPS)
 
 static double shift_at(const ice_tilt *tilt, size_t row, size_t station)
 {
@@ -86,14 +89,49 @@ static double rounding_error(const ice_tilt *tilt, double width)
     return ROUNDING * (across * width + down);
 }
 
-/* Chooses the width of the columns and the position (m) of one of them. Returns false if no width
- * serves. */
-static bool choose_columns(const ice_tilt *tilt, const double *changes, double *width,
-                           double *origin)
+/* Returns the shift (m) in a row of depth at a position (m) on the line or beyond its ends. */
+static double shift_along(const ice_tilt *tilt, size_t row, double position)
+{
+    const size_t last = tilt->station_count - 1;
+    size_t k = 0;
+    while (k + 1 < last && tilt->stations[k + 1] <= position) {
+        ++k;
+    }
+    return shift_at(tilt, row, k) +
+           slope_after(tilt, row, (ptrdiff_t)k) * (position - tilt->stations[k]);
+}
+
+/* Returns the largest size of the shift in an image with margins of `along` (m) and `rows`. The
+ * shift is linear between the stations, between the rows and in the margins, so it is largest at
+ * one of their ends. */
+static double largest_shift(const ice_tilt *tilt, double along, double rows)
+{
+    const size_t stations = tilt->station_count, depths = tilt->depth_count;
+    double most = 0.0;
+    for (size_t k = 0; k < stations + 2; ++k) {
+        const double position = k < stations    ? tilt->stations[k]
+                                : k == stations ? tilt->stations[0] - along
+                                                : tilt->stations[stations - 1] + along;
+        for (size_t row = 0; row < depths; ++row) {
+            most = fmax(most, fabs(shift_along(tilt, row, position)));
+        }
+        const double top = shift_along(tilt, 0, position);
+        const double bottom = shift_along(tilt, depths - 1, position);
+        most = fmax(most, fabs(top + rows * (top - shift_along(tilt, 1, position))));
+        most = fmax(most, fabs(bottom + rows * (bottom - shift_along(tilt, depths - 2, position))));
+    }
+    return most;
+}
+
+/* Chooses the width of the columns and the position (m) of one of them. Nodes are wrong by
+ * `node_error` (m) at most. Returns false if no width serves. */
+static bool choose_columns(const ice_tilt *tilt, const double *changes, double node_error,
+                           double *width, double *origin)
 {
     const size_t anchors = tilt->station_count < ANCHORS ? tilt->station_count : ANCHORS;
     for (*width = WIDEST; *width >= NARROWEST; *width *= NEXT) {
-        const double allowed = (double)ICE_TILT_IMAGE_ERROR - rounding_error(tilt, *width);
+        const double allowed =
+            (double)ICE_TILT_IMAGE_ERROR - node_error - rounding_error(tilt, *width);
         for (size_t k = 0; k < anchors; ++k) {
             *origin = tilt->stations[k];
             if (kink_error(tilt, changes, *width, *origin) <= allowed) {
@@ -131,12 +169,16 @@ int ics_tables_image_plan(ice_tables *tables, const ice_tilt *tilt)
     for (size_t k = 0; k < tilt->station_count; ++k) {
         changes[k] = change_of_slope(tilt, k);
     }
+    const double margin = tilt->clamp ? 0.0 : (double)ICE_TILT_IMAGE_MARGIN;
+    /* The outermost columns lie up to a column outside the margin. */
+    const double most = largest_shift(tilt, tilt->clamp ? 0.0 : margin + WIDEST,
+                                      (double)ice_tilt_margin_rows(table));
     double width, origin;
-    if (choose_columns(tilt, changes, &width, &origin)) {
-        const double margin = tilt->clamp ? 0.0 : (double)ICE_TILT_IMAGE_MARGIN;
+    if (choose_columns(tilt, changes, most * STEP_ERROR, &width, &origin)) {
         const double before = ceil((origin - tilt->stations[0] + margin) / width);
         table->image.inverse_width = (float)(1.0 / width);
         table->image.column_of_zero = (float)(before + 0.5 - origin / width);
+        table->image.unit = most > 0.0 ? (float)most : 1.0f;
     }
     free(changes);
     const ics_tables_image_size size = ics_tables_image_size_of(tables);
@@ -161,8 +203,9 @@ void ics_tables_image_fill(const ice_tables *tables, float *nodes)
             const float depth = (float)((int32_t)row - margin);
             const int32_t above = ice_cell(depth, tilt->depth_rows - 2);
             const ice_tilt_cell *cell = &tilt->cells[above * stretches + station];
+            const float shift = ice_shift_of_cell(cell, t, depth - (float)above);
             nodes[(size_t)row * size.columns + column] =
-                ice_shift_of_cell(cell, t, depth - (float)above);
+                fminf(fmaxf(shift / tilt->image.unit, -1.0f), 1.0f);
         }
     }
 }

@@ -20,8 +20,8 @@ typedef struct ics_tables_image_size {
 
 ics_tables_image_size ics_tables_image_size_of(const ice_tables *tables);
 
-/* Writes the shift (m) at all nodes into nodes[rows][columns]. The tables must be those of the
- * host. */
+/* Writes the shift at all nodes, in units of tilt.image.unit, into nodes[rows][columns]. The tables
+ * must be those of the host. */
 void ics_tables_image_fill(const ice_tables *tables, float *nodes);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "graphs/cuda/check.h"
+#include "tables/tables_short_texels.h"
 #include "tables/tables_deflection_image.h"
 #include "tables/tables_near_image.h"
 #include "tables/tables_tilt_image.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 /* What a texture is made of: `rows` rows of `columns` texels, of 1 or 4 numbers each. A texture of
- * one row has one dimension. Short numbers have 16 bits, and are read as numbers from -1 to 1. */
+ * one row has one dimension. Short numbers have 16 bits (tables/tables_short_texels.h). */
 typedef struct texels {
     const void *data; /* float, or int16_t */
     size_t columns, rows, numbers;
@@ -63,7 +64,7 @@ static int upload_image(int ordinal, const ice_tables *tables, texels image,
     image.data = numbers;
     if (image.is_short) {
         int16_t *words = (int16_t *)(void *)(numbers + count);
-        ics_tables_near_shorten(numbers, count, words);
+        ics_tables_shorten_texels(numbers, count, words);
         image.data = words;
     }
     const int status = make_texture(ordinal, &image, out, bytes, error);
@@ -75,7 +76,7 @@ static int upload_image(int ordinal, const ice_tables *tables, texels image,
 static texels tilt_texels(const ice_tables *tables)
 {
     const ics_tables_image_size size = ics_tables_image_size_of(tables);
-    return (texels){NULL, size.columns, size.rows, 1, cudaFilterModeLinear, false};
+    return (texels){NULL, size.columns, size.rows, 1, cudaFilterModeLinear, true};
 }
 
 static texels near_texels(const ice_tables *tables)

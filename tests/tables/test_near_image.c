@@ -4,6 +4,7 @@
  *
  * How to join: add a detector to world_of(). */
 #include "stages/reach.h"
+#include "tables/tables_short_texels.h"
 #include "tables/tables_near_image.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -95,9 +96,9 @@ START_TEST(short_texels)
         int16_t *words = calloc(count * ICS_NEAR_NUMBERS, sizeof *words);
         ck_assert(numbers != NULL && words != NULL);
         ics_tables_near_texels(tables, numbers);
-        ics_tables_near_shorten(numbers, count * ICS_NEAR_NUMBERS, words);
+        ics_tables_shorten_texels(numbers, count * ICS_NEAR_NUMBERS, words);
         for (size_t i = 0; i < count * ICS_NEAR_NUMBERS; ++i) {
-            ck_assert(numbers[i] == (float)words[i] / 32767.0f);
+            ck_assert(numbers[i] == (float)words[i] / (float)ICS_TEXEL_STEPS);
         }
         free(numbers);
         free(words);

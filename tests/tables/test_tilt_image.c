@@ -3,6 +3,7 @@
  *
  * How to join: add a tilt to `tilts`. */
 #include "stages/tilt.h"
+#include "tables/tables_short_texels.h"
 #include "tables/tables_tilt_image.h"
 #include "tests/stages/feature_world.h"
 #include "tests/support/test_main.h"
@@ -12,11 +13,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The number of a texture with linear interpolation at (x, y), for which CUDA's programming guide
- * has the formula: fractions are rounded to 1/256, and coordinates outside are those of the edge.
- */
-static double texture_at(const float *nodes, ics_tables_image_size size, double x, double y)
+/* Returns the words of the texture of an image. To be freed by the caller. */
+static int16_t *words_of(const ice_tables *tables)
 {
+    const ics_tables_image_size size = ics_tables_image_size_of(tables);
+    const size_t count = (size_t)size.columns * size.rows;
+    float *nodes = calloc(count, sizeof *nodes);
+    int16_t *words = calloc(count, sizeof *words);
+    ck_assert(nodes != NULL && words != NULL);
+    ics_tables_image_fill(tables, nodes);
+    ics_tables_shorten_texels(nodes, count, words);
+    free(nodes);
+    return words;
+}
+
+/* The shift (m) from a texture with linear interpolation at (x, y), for which CUDA's programming
+ * guide has the formula: fractions are rounded to 1/256, and coordinates outside are those of the
+ * edge. */
+static double texture_at(const ice_tables *tables, const int16_t *words, double x, double y)
+{
+    const ics_tables_image_size size = ics_tables_image_size_of(tables);
     const double xb = x - 0.5, yb = y - 0.5;
     const double s = nearbyint((xb - floor(xb)) * 256.0) / 256.0;
     const double t = nearbyint((yb - floor(yb)) * 256.0) / 256.0;
@@ -25,7 +41,8 @@ static double texture_at(const float *nodes, ics_tables_image_size size, double 
         for (int i = 0; i < 2; ++i) {
             const double column = fmin(fmax(floor(xb) + i, 0.0), (double)size.columns - 1.0);
             const double row = fmin(fmax(floor(yb) + j, 0.0), (double)size.rows - 1.0);
-            corner[j][i] = (double)nodes[(size_t)row * size.columns + (size_t)column];
+            corner[j][i] = (double)tables->tilt.image.unit *
+                           words[(size_t)row * size.columns + (size_t)column] / ICS_TEXEL_STEPS;
         }
     }
     return (1.0 - t) * ((1.0 - s) * corner[0][0] + s * corner[0][1]) +
@@ -75,9 +92,7 @@ START_TEST(image_is_the_shift)
     ck_assert_uint_gt(size.columns, tilt->clamp ? 130 : 500);
     ck_assert_uint_eq(size.rows,
                       tilt->depth_count + 2 * (size_t)ice_tilt_margin_rows(&tables->tilt));
-    float *nodes = calloc((size_t)size.columns * size.rows, sizeof *nodes);
-    ck_assert_ptr_nonnull(nodes);
-    ics_tables_image_fill(tables, nodes);
+    int16_t *words = words_of(tables);
     const double top = ICE_DETECTOR_DEPTH - tilt->first_depth;
     const double bottom = top - tilt->depth_step * (double)(tilt->depth_count - 1);
     uint64_t state = 8;
@@ -86,13 +101,13 @@ START_TEST(image_is_the_shift)
         const float x = (float)test_between(&state, -900, 900),
                     y = (float)test_between(&state, -900, 900);
         const float z = (float)test_between(&state, bottom, top);
-        const double found = texture_at(nodes, size, (double)ice_tilt_column(&tables->tilt, x, y),
+        const double found = texture_at(tables, words, (double)ice_tilt_column(&tables->tilt, x, y),
                                         (double)ice_tilt_row(&tables->tilt, z));
         most = fmax(most, fabs(found - (double)ice_shift(tables, x, y, z)));
     }
     ck_assert_double_le(most, (double)ICE_TILT_IMAGE_ERROR);
     ck_assert_double_gt(most, 0.0); /* the comparison compares two different ways */
-    free(nodes);
+    free(words);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -104,17 +119,14 @@ START_TEST(image_has_a_margin)
     stage_world world = world_of(0);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_tilt *tilt = &world.medium->tilt;
-    const ics_tables_image_size size = ics_tables_image_size_of(tables);
-    float *nodes = calloc((size_t)size.columns * size.rows, sizeof *nodes);
-    ck_assert_ptr_nonnull(nodes);
-    ics_tables_image_fill(tables, nodes);
+    int16_t *words = words_of(tables);
     const double ux = (double)tables->tilt.ux, uy = (double)tables->tilt.uy;
     for (int side = -1; side <= 1; side += 2) {
         double there[3];
         for (int k = 0; k < 3; ++k) {
             const double along = side * (530.0 + (k == 0 ? 1900.0 : 4000.0 * k)) + tilt->origin;
             const float x = (float)(along * ux), y = (float)(along * uy);
-            there[k] = texture_at(nodes, size, (double)ice_tilt_column(&tables->tilt, x, y),
+            there[k] = texture_at(tables, words, (double)ice_tilt_column(&tables->tilt, x, y),
                                   (double)ice_tilt_row(&tables->tilt, 0.0f));
             if (k == 0) {
                 ck_assert_double_eq_tol(there[0], (double)ice_shift(tables, x, y, 0.0f), 0.05);
@@ -123,7 +135,7 @@ START_TEST(image_has_a_margin)
         ck_assert_double_eq(there[1], there[2]);
         ck_assert_double_gt(fabs(there[1]), fabs(there[0]));
     }
-    free(nodes);
+    free(words);
     stage_world_destroy(&world);
 }
 END_TEST

@@ -54,6 +54,7 @@
     ROW(tilt.cut_v)                                                                                \
     ROW(tilt.image.inverse_width)                                                                  \
     ROW(tilt.image.column_of_zero)                                                                 \
+    ROW(tilt.image.unit)                                                                           \
     ROW(tilt.known_along)                                                                          \
     ROW(tilt.known_z)                                                                              \
     ROW(tilt.known_half_along)                                                                     \
