@@ -9,6 +9,7 @@
  *   ice_depth_of            the scattering depth of the segment
  *   ice_find_segment        where the segment ends: scatter or absorption
  *   ice_limit_segment       whether it leaves the world, whether it is long enough for a module
+ *   ice_is_aimed_at_module  whether it is aimed at one, seen from above
  *   ice_is_candidate        whether it comes near to a module after all
  *   ice_is_last_bounce      whether the bounce limit stops the photon
  *   ice_find_birefringence  how strongly birefringence bends the segment
@@ -110,8 +111,23 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
 #endif
 }
 
-/* Whether a segment with may_collide is still a candidate for collide after the closer look of
- * ice_may_collide_near(). `photon` is at its start, and `near` is that of the start. */
+/* Whether a segment with may_collide is aimed at a module, seen from above (ice_is_aimed). `photon`
+ * is at its start, and `near` is that of the start. */
+ICE_FN int32_t ice_is_aimed_at_module(const ice_tables *tables, ice_surroundings near,
+                                      const ice_photon *photon, float length)
+{
+#if defined(ICE_CUSTOM_collide)
+    (void)tables, (void)near, (void)photon, (void)length;
+    return 1;
+#else
+    return ice_is_aimed(tables, near, photon->x, photon->y, ice_direction_of(photon), length);
+#endif
+}
+
+/* Whether a segment that is aimed at a module is still a candidate for collide after the closer
+ * look of ice_may_collide_near(). The arguments are those of ice_is_aimed_at_module(). A warp of a
+ * GPU often has a segment that is long enough for a module, and rarely one that is aimed, so
+ * kernels look closer only then. */
 ICE_FN int32_t ice_is_candidate(const ice_tables *tables, ice_surroundings near,
                                 const ice_photon *photon, float length)
 {
@@ -165,9 +181,9 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
     if (!ice_begin_bounce(propagate, tables, random, optics, photon, site, bounce)) {
         return 0;
     }
-    if (bounce->may_collide) {
-        bounce->may_collide = ice_is_candidate(tables, site.near, photon, bounce->length);
-    }
+    bounce->may_collide = bounce->may_collide &&
+                          ice_is_aimed_at_module(tables, site.near, photon, bounce->length) &&
+                          ice_is_candidate(tables, site.near, photon, bounce->length);
     return 1;
 }
 
@@ -376,6 +392,7 @@ ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables 
     }
     /* One condition: after two of them a GPU would bring the threads of a warp together twice. */
     if (bounce.may_collide &&
+        ice_is_aimed_at_module(tables, active->site.near, &active->photon, bounce.length) &&
         ice_is_candidate(tables, active->site.near, &active->photon, bounce.length)) {
         ICE_CLOCK(COLLIDE);
         const int32_t added =

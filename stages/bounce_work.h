@@ -63,7 +63,8 @@ ICE_FN int32_t ice_start_bounce_in_ice(ice_variant propagate, const ice_tables *
     ice_limit_segment(tables, photon, distance, bounce);
     bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
     ice_find_birefringence(tables, photon, bounce);
-    if (bounce->may_collide && ice_is_candidate(tables, near, photon, bounce->length)) {
+    if (bounce->may_collide && ice_is_aimed_at_module(tables, near, photon, bounce->length) &&
+        ice_is_candidate(tables, near, photon, bounce->length)) {
         *work = ICE_WORK_MODULE;
         return 0;
     }

@@ -1,10 +1,10 @@
 /* collide: string-grid. Modules hang on vertical strings, and a horizontal grid finds the strings.
  *
  * If a segment is too short to reach any other string than the nearest one, only this string is
- * searched. For other segments the grid is used: every cell lists the strings whose cylinders touch
- * it, and the cells under the bounding box of the segment are searched. A string of the grid is
- * searched only if the segment passes its cylinder, and every string only at the heights of the
- * segment.
+ * searched. A few more segments turn out to be too short half-way (ice_may_reach_others). For other
+ * segments the grid is used: every cell lists the strings whose cylinders touch it, and the cells
+ * under the bounding box of the segment are searched. A string of the grid is searched only if the
+ * segment passes its cylinder, and every string only at the heights of the segment.
  */
 #ifndef ICS_STAGES_COLLIDE_STRING_GRID_H
 #define ICS_STAGES_COLLIDE_STRING_GRID_H
@@ -81,7 +81,10 @@ ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables,
     const int32_t here = ice_clearance_cell(tables, search->x, search->y);
     const ice_near_row near = tables->nearest[here];
     const float nx = search->direction.x, ny = search->direction.y;
-    if (search->length * search->length * fmaf(nx, nx, ny * ny) < near.others * near.others) {
+    const int32_t is_short =
+        search->length * search->length * fmaf(nx, nx, ny * ny) < near.others * near.others ? 1 : 0;
+    if (is_short || !ice_may_reach_others(tables, near.others, search->x, search->y,
+                                          search->direction, search->length)) {
         /* The string is copied as a whole, so that a GPU waits for memory only once. Whether the
          * segment comes near to it need not be tested: collide is called only for segments that
          * may (ice_may_collide_near). */

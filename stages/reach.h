@@ -148,11 +148,31 @@ ICE_FN float ice_least_distance(const ice_tables *tables, float clearance, float
     return ice_max(clearance, fabsf(z - tables->middle) - tables->half_height);
 }
 
-/* The closer look at a segment from (x, y) along n that is not shorter than ice_least_distance():
- * whether it may touch a module, seen from above. It may if it starts inside the cylinder around
- * the nearest axis, or approaches this axis on a line through the cylinder, or is long enough for
- * other modules. These conditions need no division, and reject nearly as many segments as the
- * distance between segment and axis. `near` is that of (x, y). */
+/* Returns the moment (m) of a line from (x, y) along n about the nearest axis, seen from above. Its
+ * size is at most the distance of the line to the axis, and at most that of (x, y). `from` is that
+ * of (x, y). */
+ICE_FN float ice_moment_about_axis(ice_from_axis from, ice_direction n)
+{
+    return fmaf(from.x, n.y, -(from.y * n.x));
+}
+
+/* Whether the line of a segment from (x, y) along n may pass through the cylinder around the
+ * nearest axis, or the segment is long enough for the modules of other axes. A segment that starts
+ * inside the cylinder is on such a line. `near` is that of (x, y). */
+ICE_FN int32_t ice_is_aimed(const ice_tables *tables, ice_surroundings near, float x, float y,
+                            ice_direction n, float length)
+{
+    const float about = ice_moment_about_axis(ice_from_axis_to(tables, near, x, y), n);
+    const int32_t passes = fabsf(about) <= ice_axis_radius(tables) ? 1 : 0;
+    const int32_t reaches = length >= ice_to_others(tables, near) ? 1 : 0;
+    return passes | reaches;
+}
+
+/* The closer look at a segment that is aimed and not shorter than ice_least_distance(): whether it
+ * may touch a module, seen from above. It may if it starts inside the cylinder around the nearest
+ * axis, or approaches this axis on a line through the cylinder, or is long enough for other
+ * modules. These conditions need no division, and reject nearly as many segments as the distance
+ * between segment and axis. The arguments are those of ice_is_aimed(). */
 ICE_FN int32_t ice_may_collide_near(const ice_tables *tables, ice_surroundings near, float x,
                                     float y, ice_direction n, float length)
 {
@@ -161,10 +181,10 @@ ICE_FN int32_t ice_may_collide_near(const ice_tables *tables, ice_surroundings n
     const float square = fmaf(n.x, n.x, n.y * n.y);
     const float cylinder = ice_axis_radius(tables) * ice_axis_radius(tables);
     const float away = fmaf(from.x, n.x, from.y * n.y);
-    const float cross = fmaf(from.x, n.y, -(from.y * n.x));
+    const float about = ice_moment_about_axis(from, n);
     const int32_t starts = fmaf(from.x, from.x, from.y * from.y) <= cylinder ? 1 : 0;
     const int32_t approaches = away < 0.0f ? 1 : 0;
-    const int32_t passes = cross * cross <= cylinder * square ? 1 : 0;
+    const int32_t passes = about * about <= cylinder * square ? 1 : 0;
     const int32_t reaches = length * length * square >= others * others ? 1 : 0;
     return starts | (approaches & passes) | reaches;
 }
@@ -176,9 +196,28 @@ ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float
     const ice_surroundings near = ice_surroundings_at(tables, x, y);
     const float clearance = ice_clearance_of(tables, near, x, y);
     return length >= ice_least_distance(tables, clearance, z) &&
+                   ice_is_aimed(tables, near, x, y, n, length) &&
                    ice_may_collide_near(tables, near, x, y, n, length)
                ? 1
                : 0;
+}
+
+/* Rounding of positions and lengths moves a point on a segment by less than this, m. */
+#define ICE_POINT_DOUBT 0.05f
+
+/* Whether a segment from (x, y) along n may reach a module of another axis than the nearest one,
+ * where no such module is within `others` (m) of (x, y). It cannot if it ends before the first
+ * module that may be near the point at this distance, seen from above. */
+ICE_FN int32_t ice_may_reach_others(const ice_tables *tables, float others, float x, float y,
+                                    ice_direction n, float length)
+{
+    const float square = ice_max(fmaf(n.x, n.x, n.y * n.y), ICE_LEAST_SQUARE);
+    const float inverse = ice_inverse_root(square);
+    const float along = others * inverse;
+    const float at_x = fmaf(along, n.x, x), at_y = fmaf(along, n.y, y);
+    const float clearance =
+        ice_clearance_of(tables, ice_surroundings_at(tables, at_x, at_y), at_x, at_y);
+    return length * square * inverse >= others + clearance - ICE_POINT_DOUBT ? 1 : 0;
 }
 
 /* Whether the clearest ice of the layer rows (clear_dust, clear_ice) is valid for a photon at

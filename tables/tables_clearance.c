@@ -15,7 +15,7 @@
 /* The number of cells along the longer side of the map is at least MAP_SIDE_LEAST. Large detectors
  * have CELLS_PER_STRING cells along the mean distance between two strings, and at most MAP_SIDE_MAX
  * along the longer side. The map becomes coarser if it needs more than MAP_TRIES_MAX distances. */
-#define MAP_SIDE_LEAST   256
+#define MAP_SIDE_LEAST   160
 #define MAP_SIDE_MAX     1024
 #define CELLS_PER_STRING 8
 #define MAP_TRIES_MAX    100000000

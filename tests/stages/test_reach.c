@@ -46,7 +46,7 @@ static int32_t is_out_of_reach(const ice_tables *tables, float clearance, float 
 START_TEST(clearance_of_hex86)
 {
     stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
-    /* A cell of the map has a diagonal of about 8 m. */
+    /* A cell of the map has a diagonal of about 14 m. */
     expect_lower_bound(&world, 600.0, 20.0);
     stage_world_destroy(&world);
 }
@@ -77,7 +77,7 @@ END_TEST
 
 START_TEST(clearance_near_a_string_is_the_distance_to_its_axis)
 {
-    /* The cells of the map are 5 m wide. The distance to the axis does not depend on them. */
+    /* The cells of the map are 10 m wide. The distance to the axis does not depend on them. */
     stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
     const ice_tables *tables = stage_world_tables(&world);
     uint64_t state = 54;
@@ -112,6 +112,56 @@ START_TEST(clearance_of_straight_and_leaning_strings)
         expect_lower_bound(&world, 40.0 * rows, INFINITY);
         stage_world_destroy(&world);
     }
+}
+END_TEST
+
+/* Returns the least distance (m) of a segment, seen from above, to the cylinder around any string
+ * but one. */
+static double to_other_strings(const ice_tables *tables, uint32_t but, const double from[2],
+                               const double to[2])
+{
+    const double dx = to[0] - from[0], dy = to[1] - from[1], square = dx * dx + dy * dy;
+    double least = INFINITY;
+    for (uint32_t s = 0; s < tables->string_count; ++s) {
+        const ice_string *string = &tables->strings[s];
+        const double ox = (double)string->x - from[0], oy = (double)string->y - from[1];
+        const double along =
+            square > 0.0 ? fmin(fmax((ox * dx + oy * dy) / square, 0.0), 1.0) : 0.0;
+        const double distance = hypot(ox - along * dx, oy - along * dy) - (double)string->radius;
+        least = s != but ? fmin(least, distance) : least;
+    }
+    return least;
+}
+
+/* A segment that is found too short half-way for the modules of other strings touches none of them,
+ * and most segments that touch none are found. */
+START_TEST(others_are_not_reached)
+{
+    stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
+    const ice_tables *tables = stage_world_tables(&world);
+    uint64_t state = 55;
+    size_t too_short = 0, found = 0;
+    for (size_t i = 0, count = test_scaled(200000); i < count; ++i) {
+        const float x = (float)test_between(&state, -600.0, 600.0);
+        const float y = (float)test_between(&state, -600.0, 600.0);
+        const double azimuth = test_between(&state, 0.0, 6.28318);
+        const double nz = i % 16 ? test_between(&state, -1.0, 1.0) : 1.0;
+        const double across = sqrt(1.0 - nz * nz);
+        const ice_direction n = {(float)(across * cos(azimuth)), (float)(across * sin(azimuth)),
+                                 (float)nz};
+        const ice_near_row near = tables->nearest[ice_clearance_cell(tables, x, y)];
+        const double length = test_between(&state, 0.0, 3.0 * (double)near.others);
+        const double from[2] = {(double)x, (double)y};
+        const double to[2] = {from[0] + length * (double)n.x, from[1] + length * (double)n.y};
+        const double distance = to_other_strings(tables, near.string, from, to);
+        const bool may = ice_may_reach_others(tables, near.others, x, y, n, (float)length) != 0;
+        ck_assert_msg(may || distance > 0.0, "(%.9g, %.9g) to (%.9g, %.9g): %g m to another string",
+                      from[0], from[1], to[0], to[1], distance);
+        too_short += distance > 0.0;
+        found += !may;
+    }
+    ck_assert_uint_gt(10 * found, 6 * too_short);
+    stage_world_destroy(&world);
 }
 END_TEST
 
@@ -287,6 +337,7 @@ ICS_TEST_MAIN("reach")
     tcase_add_test(all, clearance_of_a_real_detector);
     tcase_add_test(all, clearance_near_a_string_is_the_distance_to_its_axis);
     tcase_add_test(all, clearance_of_straight_and_leaning_strings);
+    tcase_add_test(all, others_are_not_reached);
     tcase_add_test(all, out_of_reach_only_what_is);
     tcase_add_test(all, heights_count);
     tcase_add_test(all, runs_without_the_bound_are_the_same);

@@ -109,10 +109,10 @@ static uint32_t queue_candidates(const ice_tables *tables, const ics_wave *wave)
     for (uint32_t k = 0; k < queued; ++k) {
         const int32_t i = (int32_t)w.queue[k]; /* gathers take indices with a sign */
         const ice_photon photon = ics_load_photon_at(&w, i);
-        w.normal_a[k] =
-            ice_is_candidate(&t, ice_surroundings_at(&t, photon.x, photon.y), &photon, w.length[i])
-                ? 1.0f
-                : 0.0f;
+        const ice_surroundings near = ice_surroundings_at(&t, photon.x, photon.y);
+        const int32_t is_candidate = ice_is_aimed_at_module(&t, near, &photon, w.length[i]) &
+                                     ice_is_candidate(&t, near, &photon, w.length[i]);
+        w.normal_a[k] = is_candidate ? 1.0f : 0.0f;
     }
     uint32_t candidates = 0;
     for (uint32_t k = 0; k < queued; ++k) {
