@@ -45,6 +45,13 @@
 #define ICE_CLOCK(stage) ((void)0)
 #endif
 
+/* 1: a user's header decides about every segment, so no bound rules one out before it does. */
+#if defined(ICE_CUSTOM_collide)
+#define ICE_SEARCHES_ALL 1
+#else
+#define ICE_SEARCHES_ALL 0
+#endif
+
 /* ---- the segment ----------------------------------------------------------------------------- */
 
 /* Whether the photon is dropped because it cannot reach a module any more (physics.md 5.1). The
@@ -103,12 +110,7 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
                               ice_bounce *bounce)
 {
     bounce->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &bounce->length);
-#if defined(ICE_CUSTOM_collide)
-    (void)distance;
-    bounce->may_collide = 1; /* a user's header decides about every segment */
-#else
-    bounce->may_collide = bounce->length >= distance ? 1 : 0;
-#endif
+    bounce->may_collide = ICE_SEARCHES_ALL || bounce->length >= distance ? 1 : 0;
 }
 
 /* Whether a segment with may_collide is aimed at a module, seen from above (ice_is_aimed). `photon`
@@ -116,12 +118,8 @@ ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon
 ICE_FN int32_t ice_is_aimed_at_module(const ice_tables *tables, ice_surroundings near,
                                       const ice_photon *photon, float length)
 {
-#if defined(ICE_CUSTOM_collide)
-    (void)tables, (void)near, (void)photon, (void)length;
-    return 1;
-#else
-    return ice_is_aimed(tables, near, photon->x, photon->y, ice_direction_of(photon), length);
-#endif
+    return ICE_SEARCHES_ALL ||
+           ice_is_aimed(tables, near, photon->x, photon->y, ice_direction_of(photon), length);
 }
 
 /* Whether a segment that is aimed at a module is still a candidate for collide after the closer
@@ -131,13 +129,8 @@ ICE_FN int32_t ice_is_aimed_at_module(const ice_tables *tables, ice_surroundings
 ICE_FN int32_t ice_is_candidate(const ice_tables *tables, ice_surroundings near,
                                 const ice_photon *photon, float length)
 {
-#if defined(ICE_CUSTOM_collide)
-    (void)tables, (void)near, (void)photon, (void)length;
-    return 1;
-#else
-    return ice_may_collide_near(tables, near, photon->x, photon->y, ice_direction_of(photon),
-                                length);
-#endif
+    return ICE_SEARCHES_ALL || ice_may_collide_near(tables, near, photon->x, photon->y,
+                                                    ice_direction_of(photon), length);
 }
 
 /* Whether the bounce limit stops a photon at the end of its segment. `scatters` is the number of

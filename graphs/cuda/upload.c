@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "graphs/cuda/check.h"
-#include "tables/tables_short_texels.h"
 #include "tables/tables_deflection_image.h"
 #include "tables/tables_near_image.h"
+#include "tables/tables_short_texels.h"
 #include "tables/tables_tilt_image.h"
 
 #include <stdlib.h>
