@@ -54,8 +54,7 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/kernels/cpu/options.h CONTEN
 " @ONLY)
 include(Embed)
 file(GLOB ICS_CPU_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
-     ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/shapes/*.h ${CMAKE_SOURCE_DIR}/stages/histograms/*.h
-     ${CMAKE_SOURCE_DIR}/stages/tabulate/*.h
+     ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*/*.h
      ${CMAKE_SOURCE_DIR}/kernels/cpu/kernels.h ${CMAKE_SOURCE_DIR}/kernels/cpu/wave.h
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.c
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.h)

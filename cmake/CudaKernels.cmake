@@ -5,8 +5,7 @@
 # build time, so every build has the sources.
 include(Embed)
 file(GLOB ICS_EMBEDDED CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
-     ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/shapes/*.h ${CMAKE_SOURCE_DIR}/stages/histograms/*.h
-     ${CMAKE_SOURCE_DIR}/stages/tabulate/*.h
+     ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*/*.h
      ${CMAKE_SOURCE_DIR}/kernels/cuda/state.h ${CMAKE_SOURCE_DIR}/kernels/cuda/device/*.h)
 ics_embed(icestream_library kernels/cuda/sources.h ics_embedded_source
          ${ICS_EMBEDDED} stages/registry.h stages/shape_list.h stages/shape_registry.h)

@@ -4,7 +4,7 @@
 
 #include "stages/active.h"
 #include "stages/birefringence.h"
-#include "stages/hole.h"
+#include "stages/hole_ice/hole.h"
 
 /* Returns the strengths of birefringence, integrated over a segment (m) that starts at the photon.
  * A segment that starts in a column of hole ice is not deflected at all; other segments count as if
@@ -33,7 +33,7 @@ ICE_FN void ice_find_birefringence(const ice_tables *tables, const ice_photon *p
 }
 
 /* Whether birefringence bends a segment with these integrals. In ice with columns of hole ice, a
- * segment that starts in a column is straight, to the bit as in stages/column.h. */
+ * segment that starts in a column is straight, to the bit as in stages/hole_ice/column.h. */
 ICE_FN int32_t ice_is_bent(const ice_tables *tables, ice_birefringence_sum along)
 {
     if (tables->features & ICE_HAS_HOLES && along.diffusion == 0.0f && along.mean == 0.0f) {

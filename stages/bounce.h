@@ -35,7 +35,7 @@
 #include "stages/advance.h"
 #include "stages/anisotropy.h"
 #include "stages/cable.h"
-#include "stages/hole.h"
+#include "stages/hole_ice/hole.h"
 #include "stages/tilt.h"
 #include "stages/variants.h"
 

@@ -278,13 +278,6 @@ ICE_FN float ice_root_of_log(float u, float scale)
     return ice_root(-scale * ice_log(u));
 }
 
-/* The integer nearest to x (ties to even) as a float, |x| < 2^22. */
-ICE_FN float ice_round(float x)
-{
-    const float shift = 12582912.0f; /* 1.5 * 2^23: leaves no bits for a fraction */
-    return (x + shift) - shift;
-}
-
 /* Splits x, in [-88, 88], into n ln 2 + r with |r| <= ln(2)/2. Returns exp(r) - 1 and sets *power
  * to 2^23 n, modulo 2^32; exp(x) is then 2^n exp(r). */
 ICE_FN float ice_expm1_reduced(float x, uint32_t *power)

@@ -3,7 +3,7 @@
 #include "base/disk.h"
 #include "kernels/cache/cache.h"
 #include "kernels/cuda/photon_counts.h"
-#include "stages/hole.h"
+#include "stages/hole_ice/hole.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -38,7 +38,7 @@ for compiler in gcc clang; do
         continue
     fi
     compilers=$((compilers + 1))
-    for header in "$source"/stages/*.h "$source"/stages/shapes/*.h "$source"/stages/histograms/*.h "$source"/physics/*.h \
+    for header in "$source"/stages/*.h "$source"/stages/{shapes,histograms,hole_ice}/*.h "$source"/physics/*.h \
         "$source"/physics/*/*.h; do
         name=${header#"$source"/}
         printf '#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), 0)\n#include "%s"\n' \

@@ -11,7 +11,7 @@
 
 /* feature_world.h says where arrivals go. */
 #include "stages/bounce_work.h"
-#include "stages/column.h"
+#include "stages/hole_ice/column.h"
 
 static const uint32_t features[] = {0, ICE_HAS_HOLES,
                                     ICE_HAS_HOLES | ICE_HAS_TILT_LINE |

@@ -9,7 +9,7 @@
  */
 #include "kernels/cpu/isa/scatter.h"
 #include "kernels/cpu/isa/tabulate.h"
-#include "stages/column.h"
+#include "stages/hole_ice/column.h"
 
 extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 

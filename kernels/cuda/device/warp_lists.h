@@ -17,7 +17,7 @@
 
 #include "kernels/cuda/device/persistent.h"
 #include "stages/bounce_work.h"
-#include "stages/column.h"
+#include "stages/hole_ice/column.h"
 
 /* Whether photons have bounces inside columns of hole ice, which are a stage then. */
 #define GPU_HAS_COLUMNS ICE_HAS_COLUMN_STAYS(GPU_SPECIAL_FEATURES)

@@ -8,8 +8,8 @@
  *
  * Included after the definition of ICE_PUT_ARRIVAL, as stages/bounce.h.
  */
-#ifndef ICS_STAGES_COLUMN_H
-#define ICS_STAGES_COLUMN_H
+#ifndef ICS_STAGES_HOLE_ICE_COLUMN_H
+#define ICS_STAGES_HOLE_ICE_COLUMN_H
 
 #include "stages/bounce.h"
 

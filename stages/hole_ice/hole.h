@@ -1,16 +1,16 @@
 /* Hole ice: the refrozen column around every string, an endless vertical cylinder with its own
  * scattering and absorption (physics.md 8.7). A segment that crosses columns is computed piece by
  * piece. */
-#ifndef ICS_STAGES_HOLE_H
-#define ICS_STAGES_HOLE_H
+#ifndef ICS_STAGES_HOLE_ICE_HOLE_H
+#define ICS_STAGES_HOLE_ICE_HOLE_H
 
 #include "stages/reach.h"
 #include "stages/segment.h"
 #include "stages/variants.h"
 
-/* Features with which ice_bounce_in_column() (stages/column.h) computes bounces inside a column.
- * With any other feature ice_bounce_photon() computes them: cables absorb light, the search in a
- * mesh is a call, and a new feature may change what happens in a column. */
+/* Features with which ice_bounce_in_column() (stages/hole_ice/column.h) computes bounces inside a
+ * column. With any other feature ice_bounce_photon() computes them: cables absorb light, the search
+ * in a mesh is a call, and a new feature may change what happens in a column. */
 #define ICE_COLUMN_FEATURES                                                                        \
     (ICE_HAS_HOLES | ICE_HAS_TILT | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY |      \
      ICE_HAS_DIRECTIONS | ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE |                     \
