@@ -191,9 +191,8 @@ ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, floa
                 fmaf(p, in->along_u, fmaf(r, in->along_v, in->shift)));
 }
 
-/* Returns the shift (m) at a position, from the tables as they are. The ice at the height z is that
- * of the table at z - shift.
- */
+/* Returns the shift (m) at a position. The ice at the height z is that of the table at z - shift. A
+ * GPU that reads an image has no cells, and only ice_height() there. */
 ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
 {
     if (tables->features & ICE_HAS_TILT_MAP) {
