@@ -29,6 +29,11 @@ enum {
  * threads, two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
 #define WAVEFRONT_POOL 638976u
 
+/* Photons in a batch of wavefront. A launch of 2^24 photons has as many waves as the photons with
+ * the most scatters. A lane has three batches, and all of them may wait for their last photons
+ * then, while the pool runs empty: 2^25 are 5 % faster (bench/results/2026-11-29-h200-aims.md). */
+#define WAVEFRONT_BATCH (1u << 25)
+
 /* The kernels of wavefront that are the same with and without the join. */
 #define WAVEFRONT_CREATE                                                                           \
     {                                                                                              \
@@ -79,6 +84,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                 .chains = 2,
                                 .block = 256,
                                 .pool = WAVEFRONT_POOL,
+                                .batch = WAVEFRONT_BATCH,
                                 .candidates = {{.block = 256, .pool = WAVEFRONT_POOL}}},
     [ICS_SCHEDULE_FUSED] = {.entry = ENTRY(fused),
                             .kernels = {{.name = "gpu_create",

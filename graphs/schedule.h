@@ -77,6 +77,7 @@ typedef struct ics_gpu_schedule {
     uint32_t lanes, chains, block; /* defaults */
     uint32_t refill; /* default of graph.refill; 0: the schedule does not use graph.refill */
     uint32_t pool;   /* default, photon slots; 0: one for every resident thread of every lane */
+    uint32_t batch;  /* default of graph.batch, photons; 0: the usual number */
     ics_schedule_candidate candidates[ICS_SCHEDULE_CANDIDATES]; /* block 0: the end of the list */
 } ics_gpu_schedule;
 
