@@ -89,36 +89,37 @@ static double rounding_error(const ice_tilt *tilt, double width)
     return ROUNDING * (across * width + down);
 }
 
-/* Returns the shift (m) in a row of depth at a position (m) on the line or beyond its ends. */
-static double shift_along(const ice_tilt *tilt, size_t row, double position)
+/* Returns the shift (m) in a row of depth at a station. The number -1 stands for the end of the
+ * image before the first station, and the number of stations for its end behind the last one, each
+ * `margin` (m) away. */
+static double shift_with_ends(const ice_tilt *tilt, size_t row, ptrdiff_t station, double margin)
 {
-    const size_t last = tilt->station_count - 1;
-    size_t k = 0;
-    while (k + 1 < last && tilt->stations[k + 1] <= position) {
-        ++k;
+    const ptrdiff_t last = (ptrdiff_t)tilt->station_count - 1;
+    if (station < 0) {
+        return shift_at(tilt, row, 0) - slope_after(tilt, row, -1) * margin;
     }
-    return shift_at(tilt, row, k) +
-           slope_after(tilt, row, (ptrdiff_t)k) * (position - tilt->stations[k]);
+    return station <= last
+               ? shift_at(tilt, row, (size_t)station)
+               : shift_at(tilt, row, (size_t)last) + slope_after(tilt, row, last) * margin;
 }
 
-/* Returns the largest size of the shift in an image with margins of `along` (m) and `rows`. The
- * shift is linear between the stations, between the rows and in the margins, so it is largest at
- * one of their ends. */
-static double largest_shift(const ice_tilt *tilt, double along, double rows)
+/* Returns the largest size of the shift (m) in an image with margins of `margin` (m) along the line
+ * and `rows` rows above and below the table. The shift is linear between the stations, between the
+ * rows and in the margins, so it is largest at one of their ends. */
+static double largest_shift(const ice_tilt *tilt, double margin, double rows)
 {
-    const size_t stations = tilt->station_count, depths = tilt->depth_count;
+    const size_t last = tilt->depth_count - 1;
     double most = 0.0;
-    for (size_t k = 0; k < stations + 2; ++k) {
-        const double position = k < stations    ? tilt->stations[k]
-                                : k == stations ? tilt->stations[0] - along
-                                                : tilt->stations[stations - 1] + along;
-        for (size_t row = 0; row < depths; ++row) {
-            most = fmax(most, fabs(shift_along(tilt, row, position)));
+    for (ptrdiff_t k = -1; k <= (ptrdiff_t)tilt->station_count; ++k) {
+        for (size_t row = 0; row <= last; ++row) {
+            most = fmax(most, fabs(shift_with_ends(tilt, row, k, margin)));
         }
-        const double top = shift_along(tilt, 0, position);
-        const double bottom = shift_along(tilt, depths - 1, position);
-        most = fmax(most, fabs(top + rows * (top - shift_along(tilt, 1, position))));
-        most = fmax(most, fabs(bottom + rows * (bottom - shift_along(tilt, depths - 2, position))));
+        const double top = shift_with_ends(tilt, 0, k, margin);
+        const double below_top = shift_with_ends(tilt, 1, k, margin);
+        const double bottom = shift_with_ends(tilt, last, k, margin);
+        const double above_bottom = shift_with_ends(tilt, last - 1, k, margin);
+        most = fmax(most, fabs(top + rows * (top - below_top)));
+        most = fmax(most, fabs(bottom + rows * (bottom - above_bottom)));
     }
     return most;
 }
