@@ -29,9 +29,10 @@ enum {
  * threads, two chains, ICS_CHAIN_PER_THREAD slots for each thread. */
 #define WAVEFRONT_POOL 638976u
 
-/* Photons in a batch of wavefront. A launch of 2^24 photons has as many waves as the photons with
- * the most scatters. A lane has three batches, and all of them may wait for their last photons
- * then, while the pool runs empty: 2^25 are 5 % faster (bench/results/2026-11-29-h200-aims.md). */
+/* Photons in a batch of wavefront, which is 5 % faster with 2^25 than with 2^24
+ * (bench/results/2026-11-29-h200-aims.md). We think that the reason is this. A launch of 2^24
+ * photons has about as many waves as a photon can have scatters. So all three batches of a lane can
+ * wait for their last photons, and meanwhile the pool runs empty. */
 #define WAVEFRONT_BATCH (1u << 25)
 
 /* The kernels of wavefront that are the same with and without the join. */

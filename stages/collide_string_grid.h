@@ -1,10 +1,11 @@
 /* collide: string-grid. Modules hang on vertical strings, and a horizontal grid finds the strings.
  *
  * If a segment is too short to reach any other string than the nearest one, only this string is
- * searched. A few more segments turn out to be too short half-way (ice_may_reach_others). For other
- * segments the grid is used: every cell lists the strings whose cylinders touch it, and the cells
- * under the bounding box of the segment are searched. A string of the grid is searched only if the
- * segment passes its cylinder, and every string only at the heights of the segment.
+ * searched. Most of the longer segments turn out to be too short when the map of clearances is
+ * asked half-way (ice_may_reach_others). For the rest of the segments the grid is used: every cell
+ * lists the strings whose cylinders touch it, and the cells under the bounding box of the segment
+ * are searched. A string of the grid is searched only if the segment passes its cylinder, and every
+ * string only at the heights of the segment.
  */
 #ifndef ICS_STAGES_COLLIDE_STRING_GRID_H
 #define ICS_STAGES_COLLIDE_STRING_GRID_H

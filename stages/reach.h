@@ -149,8 +149,8 @@ ICE_FN float ice_least_distance(const ice_tables *tables, float clearance, float
 }
 
 /* Returns the moment (m) of a line from (x, y) along n about the nearest axis, seen from above. Its
- * size is at most the distance of the line to the axis, and at most that of (x, y). `from` is that
- * of (x, y). */
+ * size is at most the distance between the line and the axis, and so it is at most the distance
+ * between (x, y) and the axis. `from` is that of (x, y). */
 ICE_FN float ice_moment_about_axis(ice_from_axis from, ice_direction n)
 {
     return fmaf(from.x, n.y, -(from.y * n.x));
@@ -206,8 +206,9 @@ ICE_FN int32_t ice_may_collide(const ice_tables *tables, float x, float y, float
 #define ICE_POINT_DOUBT 0.05f
 
 /* Whether a segment from (x, y) along n may reach a module of another axis than the nearest one,
- * where no such module is within `others` (m) of (x, y). It cannot if it ends before the first
- * module that may be near the point at this distance, seen from above. */
+ * seen from above. No such module is within `others` (m) of (x, y), so the first `others` metres of
+ * the segment reach none. The map of clearances says how far the next module is from the point
+ * where they end. The segment reaches no other axis if the rest of it is shorter than that. */
 ICE_FN int32_t ice_may_reach_others(const ice_tables *tables, float others, float x, float y,
                                     ice_direction n, float length)
 {

@@ -15,10 +15,9 @@
  * gives on the host. */
 void ics_tables_near_fill(const ice_tables *tables, ice_near_cell *cells);
 
-/* The numbers of a texel have 16 bits (tables/tables_short_texels.h), if the detector is not too
- * large. */
-/* The coarsest step (m) for positions of axes. A detector that is so large that it needs a coarser
- * step has texels of float numbers. */
+/* The numbers of a texel have 16 bits (tables/tables_short_texels.h). This is the coarsest step (m)
+ * for positions of axes. A detector that is so large that it needs a coarser step has texels of
+ * float numbers. */
 #define ICS_NEAR_STEP_WIDEST 0.0625
 /* The step (m) for distances to others, which are rounded down. */
 #define ICS_NEAR_STEP_OTHERS 0.25

@@ -1,6 +1,6 @@
-/* Texels of textures with 16 bits for a number, because float numbers would need twice the cache of
- * a GPU. Such a number counts steps. The texture unit returns it divided by ICS_TEXEL_STEPS, the
- * largest one, as a number from -1 to 1. */
+/* The texels of a texture may have numbers of 16 bits, which take half of the cache that float
+ * numbers take. Such a number counts steps. The texture unit divides it by ICS_TEXEL_STEPS, the
+ * largest one, and returns a number from -1 to 1. */
 #ifndef ICS_TABLES_TABLES_SHORT_TEXELS_H
 #define ICS_TABLES_TABLES_SHORT_TEXELS_H
 

@@ -115,8 +115,9 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     choose(&options->bounces_per_wave, 128);
     choose(&options->refill, schedule->refill > 0 ? schedule->refill : 1);
     choose(&options->hits, 1u << 18);
-    /* The hits of the last batches are sorted and written when the GPU has nothing to do any more,
-     * so a longer batch is no gain, although it spares launches. */
+    /* Longer batches need fewer launches. But the hits of the last batches are sorted and written
+     * after the GPU has finished, so a run with many hits takes longer with longer batches
+     * (bench/results/2026-11-29-h200-aims.md). */
     choose(&options->batch_photons, schedule->batch > 0 ? schedule->batch : 1u << 24);
     choose(&options->batch_emissions, 1u << 17);
     choose(&options->every, 8);
