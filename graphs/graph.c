@@ -115,10 +115,15 @@ static int load_custom(ics_graph *graph, icestream_error *error)
     if (!any) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_custom_kernels_create(graph->options.custom, graph->options.check,
-                                      graph->kernels->name, &graph->custom, error));
-    graph->kernels = ics_custom_kernels_get(graph->custom);
     ics_graph_custom_variants(graph->options.custom, &graph->options.variants);
+    ics_custom_wanted wanted = {.instruction_set = graph->kernels->name,
+                                .variants = graph->options.variants,
+                                .features = graph->tables->features,
+                                .check = graph->options.check,
+                                .tabulates = graph->options.table != NULL};
+    memcpy(wanted.headers, graph->options.custom, sizeof wanted.headers);
+    ICS_TRY(ics_custom_kernels_create(&wanted, &graph->custom, error));
+    graph->kernels = ics_custom_kernels_get(graph->custom);
     return ICESTREAM_OK;
 }
 

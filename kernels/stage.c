@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "kernels/cache/cache.h"
+#include "kernels/stage_scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,22 +42,40 @@ static int absolute_include(const char *text)
     return 0;
 }
 
+/* Refuses a text that no compiler should see. */
+static int check_text(const char *path, const char *text, size_t size, icestream_error *error)
+{
+    char name[64];
+    if (strlen(text) != size) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: expected a text, found a zero byte",
+                             path);
+    }
+    int line = absolute_include(text);
+    if (line != 0) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s(%d): error: a stage header can include the headers of "
+                             "icestream (\"stages/...\"), no other files",
+                             path, line);
+    }
+    line = ics_stage_scan_state(text, name, sizeof name);
+    return line == 0 ? ICESTREAM_OK
+                     : ics_error_set(error, ICESTREAM_E_CONFIG,
+                                     "%s(%d): error: found the variable '%s', which keeps its "
+                                     "value between calls, expected none, or const: stages are "
+                                     "called in any order",
+                                     path, line, name);
+}
+
 int ics_stage_header_read(const char *path, char **text, icestream_error *error)
 {
     size_t size = 0;
     char *bytes = NULL;
     ICS_TRY(ics_cache_read(path, &bytes, &size, error));
-    const int line = absolute_include(bytes);
-    if (strlen(bytes) == size && line == 0) {
-        *text = bytes;
-        return ICESTREAM_OK;
+    const int status = check_text(path, bytes, size, error);
+    if (status != ICESTREAM_OK) {
+        free(bytes);
+        return status;
     }
-    const bool is_text = strlen(bytes) == size;
-    free(bytes);
-    return is_text ? ics_error_set(error, ICESTREAM_E_CONFIG,
-                                   "%s(%d): error: a stage header can include the headers of "
-                                   "icestream (\"stages/...\"), no other files",
-                                   path, line)
-                   : ics_error_set(error, ICESTREAM_E_CONFIG,
-                                   "%s: expected a text, found a zero byte", path);
+    *text = bytes;
+    return ICESTREAM_OK;
 }

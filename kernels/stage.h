@@ -20,8 +20,9 @@ const char *ics_stage_name(ics_stage stage);
 
 /* Reads a stage header of the user; the caller frees *text. The header may include only headers of
  * icestream ("stages/...") and of the compiler, because the keys of caches do not contain the text
- * of other files. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG with a message
- * "PATH: ..." or "PATH(LINE): error: ...". */
+ * of other files. It may have no variables that keep a value. Returns ICESTREAM_OK,
+ * ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG with a message "PATH: ..." or "PATH(LINE): error: ...".
+ */
 int ics_stage_header_read(const char *path, char **text, icestream_error *error);
 
 #endif

@@ -57,6 +57,9 @@ typedef struct ice_tilt {
                    linearly (for a map only in depth; across, the shifts of the edge hold) */
     double first_depth, depth_step; /* m, step > 0 */
     size_t depth_count;             /* >= 2 */
+    /* For reports: how far depths of the file are away from these steps, and how far this moves
+     * layers at most, m */
+    double uneven, moved;
     /* ICE_TILT_LINE: positions along a horizontal axis */
     double azimuth;       /* rad */
     double origin;        /* r0, the position on the axis that the table calls 0, m */
@@ -123,6 +126,7 @@ typedef struct ice_medium {
     size_t layer_count;  /* 1 .. ICE_LAYERS_MAX */
     double bottom;       /* z of the lower face of layer 0, m */
     double thickness;    /* m, > 0 */
+    double uneven;       /* m, for reports: how far depths of the file are away from equal steps */
     double alpha;        /* exponent of scattering, be ~ (wl/400)^-alpha */
     double kappa;        /* exponent of dust absorption */
     double absorption_a; /* A of A exp(-B/wl), 1/m */
@@ -239,8 +243,15 @@ typedef struct ice_pmt_acceptance {
     ice_angular angular; /* by the cosine between a PMT's axis and the direction from which the
                             light comes; never with an edge; count 0: 1 everywhere */
     double *wavelengths; /* [count], nm, ascending */
-    double *ratios;      /* [count], > 0, relative to the acceptance of light by wavelength */
+    double *ratios;      /* [count], >= 0, relative to the acceptance of light by wavelength */
     size_t count;        /* 0: 1 everywhere */
+    /* The share of the light on a window that is detected, at whole nm. Of a type, not of single
+     * PMTs. */
+    double *own_wavelengths, *own; /* [own_count], > 0 */
+    size_t own_count;              /* 0: the type does not say it */
+    /* The acceptance is one of the window of a PMT and not that of a module of IceCube, so that
+     * detect: pmt-plane needs the size of the window. */
+    bool is_of_window;
 } ice_pmt_acceptance;
 
 /* A part of a distribution of transit times, in which the density is linear. */
@@ -305,6 +316,16 @@ typedef struct ice_cable {
     uint16_t string;
 } ice_cable;
 
+/* What of an oversized module a photon has to cross for a hit (physics.md 8.3, 8.19). */
+typedef enum ice_crossing_rule { ICE_CROSSING_DISC, ICE_CROSSING_ENTRY } ice_crossing_rule;
+
+/* Where a detector is, as the file of its modules says. */
+typedef enum ice_surroundings_kind {
+    ICE_SURROUNDINGS_UNKNOWN,
+    ICE_SURROUNDINGS_ICE,
+    ICE_SURROUNDINGS_WATER
+} ice_surroundings_kind;
+
 /* A detector: modules at any positions. Without types all of them are spheres of one radius. */
 typedef struct ice_detector {
     char *name;             /* for reports: "hex86" or the path it came from */
@@ -320,9 +341,18 @@ typedef struct ice_detector {
     size_t orientation_count;
     ice_cable *cables; /* [cable_count]; NULL: none */
     size_t cable_count;
-    bool keep_hit_photons; /* photons continue after a hit (physics.md 8.4) */
+    ice_surroundings_kind surroundings;
+    double stated_radius; /* m, of the modules in the file that lists them; 0: the file does not say
+                             it */
+    ice_crossing_rule crossing;
+    bool keep_hit_photons;  /* photons continue after a hit (physics.md 8.4) */
+    bool ends_at_true_size; /* if not: photons end only at a module of true size */
     ice_angular angular;
-    double cable_radius; /* m, >= 0 */
+    /* The largest acceptance of the types at each wavelength (nm), relative to which the ratios of
+     * the types are. It counts if light.acceptance is auto. */
+    double *acceptance_wavelengths, *acceptance; /* [acceptance_count] */
+    size_t acceptance_count;                     /* 0: the types do not say it */
+    double cable_radius;                         /* m, >= 0 */
     double cable_length; /* m, half of it above the module's centre; +INFINITY: endless */
 } ice_detector;
 
@@ -347,8 +377,9 @@ typedef struct ice_light {
     double *bias_wavelength; /* [bias_count], nm, ascending */
     double *bias;            /* [bias_count], > 0 wherever a spectrum is */
     size_t bias_count;
-    /* [count], the share of the photons of each spectrum that the bias keeps, > 0; NULL: not
-     * computed */
+    char *acceptance_from; /* for people: where the acceptance comes from */
+    /* [count], the share of the photons of each spectrum that the bias keeps; 0: no module detects
+     * its light; NULL: not computed */
     double *kept;
     /* acc_k(wl) pk / F^2 at the points of the bias, the efficiency of all modules included: the
      * share of light from its best direction that a module of acceptance k and efficiency 1

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define ICESTREAM_VERSION "0.1.0"
+#define ICESTREAM_VERSION "0.2.0"
 
 /* Returns the word that is closest to a mistyped one, or NULL if no word is close enough. */
 ICESTREAM_PUBLIC const char *icestream_suggestion(const char *typed, const char *const *words,
@@ -31,7 +31,7 @@ ICESTREAM_PUBLIC const char *icestream_suggestion(const char *typed, const char 
  * instruction sets, compiler, CUDA, libraries ("none" without one). ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_build_print(FILE *out, icestream_error *error);
 
-/* ---- records of step and hit files (files.md 3, 4), little-endian, 64 bytes ---- */
+/* ---- records of step and hit files (files.md 3, 4), little-endian, 72 and 64 bytes ---- */
 
 enum {
     ICESTREAM_KIND_TRACK = 0,
@@ -68,22 +68,25 @@ enum { ICESTREAM_PULSE_INSTANT = 0, ICESTREAM_PULSE_LED = 1, ICESTREAM_PULSE_REC
 /* Beams start on the surface of a module; light of an LED leaves its module as in ppc. */
 enum { ICESTREAM_STEP_SURFACE = 256, ICESTREAM_STEP_GLASS = 512 };
 
+/* The largest time of a step (ns), 2^43: up to it a hit keeps its time to within 0.001 ns. */
+#define ICESTREAM_TIME_MAX 8796093022208.0
+
 typedef struct icestream_step {
     float x, y, z;    /* start (m), within 10 km of the origin */
-    float t;          /* time after the event's t0 (ns) */
+    uint32_t photons; /* number of photons to create; 0 is legal */
     float dx, dy, dz; /* unit vector of travel; ignored with ICESTREAM_STEP_ISOTROPIC */
     float length;     /* (m), >= 0; with ICESTREAM_STEP_ISOTROPIC the radius of the sphere on whose
                          surface the photons start, radially outwards, after length / (c beta); with
                          a profile: files.md 3.4 */
     float beta;       /* v/c, in (0, 1]; with a profile: files.md 3.4 */
     float weight;     /* >= 0, a factor of the weight of the hits */
-    uint32_t photons; /* number of photons to create; 0 is legal */
-    uint32_t source_id; /* the particle or light source that makes the light */
+    double t;         /* time after the event's t0 (ns), within ICESTREAM_TIME_MAX of it */
     uint64_t event_id;
-    uint32_t step_id; /* unique within the event */
-    uint8_t kind;     /* ICESTREAM_KIND_... */
-    uint8_t spectrum; /* 0: Cherenkov light; k > 0: the k-th spectrum of the run */
-    uint16_t flags;   /* ICESTREAM_STEP_... */
+    uint32_t step_id;   /* unique within the event */
+    uint8_t kind;       /* ICESTREAM_KIND_... */
+    uint8_t spectrum;   /* 0: Cherenkov light; k > 0: the k-th spectrum of the run */
+    uint16_t flags;     /* ICESTREAM_STEP_... */
+    uint64_t source_id; /* the particle or light source that makes the light */
 } icestream_step;
 
 typedef struct icestream_hit {
@@ -315,7 +318,6 @@ ICESTREAM_PUBLIC int icestream_compare(const icestream_config *config,
 
 typedef struct icestream_trace_options {
     const char *hits;           /* a hit file whose photons are followed, or NULL */
-    const char *select;         /* use only hits like "module==34 && string==63"; NULL: all hits */
     const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON" or "@FILE" with a list */
     size_t photon_count;
     const char *steps;  /* the step file; NULL: the step files of the configuration's source */

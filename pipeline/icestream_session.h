@@ -67,10 +67,10 @@ typedef struct icestream_session_options {
 } icestream_session_options;
 
 /* Reads the ice, the detector and the light of a configuration, and starts the device. `options`
- * may be NULL. The keys of the sections source (but `empty`), sink (but `hits`) and metrics have no
- * meaning here. ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED;
- * ICESTREAM_E_USAGE: config or out is NULL, or options->size is wrong. On success the caller owns
- * *out; after an error *out is NULL. */
+ * may be NULL. The keys of the sections source (but `empty` and `light_mismatch`), sink (but
+ * `hits`) and metrics have no meaning here. ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE,
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED; ICESTREAM_E_USAGE: config or out is NULL, or
+ * options->size is wrong. On success the caller owns *out; after an error *out is NULL. */
 ICESTREAM_PUBLIC int icestream_session_open(const icestream_config *config,
                                             const icestream_session_options *options,
                                             icestream_session **out, icestream_error *error);
@@ -109,6 +109,11 @@ typedef struct icestream_submission {
     const char *name;
     uint32_t flags;    /* ICESTREAM_SUBMIT_... */
     uint32_t reserved; /* 0 */
+    /* Of given steps: the record of what their light was made with (files.md 2.5), as JSON, which
+     * icestream_info() gives of a step file as `light`. Light of other settings is refused, or with
+     * source.light_mismatch: accept only noted. NULL: there is none; the session notes what it then
+     * assumes. Only read during the call. Since 0.2.0. */
+    const char *light;
 } icestream_submission;
 
 /* Submits steps, and returns at once: the steps are checked and copied, but no photon is waited
@@ -116,14 +121,14 @@ typedef struct icestream_submission {
  * through a pipe let later ones pass while they wait; at most 16 pipes are read at a time. Tickets
  * are 1, 2, 3, ...
  *
- * ICESTREAM_E_INPUT: a step has a bad field or a step_id that its event has already, or there is no
- * photon and source.empty does not accept that; ICESTREAM_E_CONFIG: one of `sets` is wrong, or
- * there are neither steps nor particles nor a workload. What is wrong with a list of particles is
- * found while its steps are made, and then becomes the result of the ticket. ICESTREAM_E_USAGE: a
- * size, a flag or the address of the steps is wrong, or the session is closed;
- * ICESTREAM_E_UNFINISHED: options.tickets are not finished, or finished tickets that were not taken
- * have more than options.kept_memory; ICESTREAM_E_MEMORY. After an error
- * there is no ticket. */
+ * ICESTREAM_E_INPUT: a step has a bad field or a step_id that its event has already, there is no
+ * photon and source.empty does not accept that, or the light was made for other settings;
+ * ICESTREAM_E_CONFIG: one of `sets` is wrong, or there are neither steps nor particles nor a
+ * workload. What is wrong with a list of particles is found while its steps are made, and then
+ * becomes the result of the ticket. ICESTREAM_E_USAGE: a size, a flag or the address of the steps
+ * is wrong, or the session is closed; ICESTREAM_E_UNFINISHED: options.tickets are not finished, or
+ * finished tickets that were not taken have more than options.kept_memory; ICESTREAM_E_MEMORY.
+ * After an error there is no ticket. */
 ICESTREAM_PUBLIC int icestream_session_submit(icestream_session *session,
                                               const icestream_submission *submission,
                                               uint64_t *ticket, icestream_error *error);

@@ -105,6 +105,11 @@ static bool is_one_of(const char *text, const char *first, const char *second, c
 static int unknown_command(const char *name)
 {
     const bool is_option = name[0] == '-';
+    const char *instead = ics_commands_instead(name);
+    if (instead != NULL) {
+        return ics_command_line_fault(
+            NULL, NULL, "", "the command %s left in version 0.3.0; use: %s", name, instead);
+    }
     return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s%s",
                                   is_option ? "option" : "command", name,
                                   is_option ? "; options follow the name of the command" : "");

@@ -129,7 +129,7 @@ def main():
                 [line for block in re.findall(r'```\w*\n(.*?)```', text, re.S)
                  for line in block.replace('\\\n', ' ').split('\n')]
             for line in code:
-                for match in re.finditer(r'(?:^|[\s/;|(])icestream ([a-z]+)\b(?!/)([^|;&#]*)', line):
+                for match in re.finditer(r'(?<!python -m)(?:^|[\s/;|(])icestream ([a-z]+)\b(?!/)([^|;&#]*)', line):
                     command, rest = match.groups()
                     if command not in commands:
                         faults.append(f'{path}: names icestream {command}, which is no command')

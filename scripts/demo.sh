@@ -22,16 +22,10 @@ set -x
 "$icestream" info demo/hits/run.hits.npy --verify
 { set +x; } 2>/dev/null
 
-cat <<'END'
+cat <<END
 
-The hits are in demo/hits/run.hits.npy, how it went in demo/hits/summary.json. In Python:
+The hits are in $PWD/demo/hits/run.hits.npy, a NumPy array.
+Next, a muon of your own, described before it is computed:
 
-    import numpy
-    hits = numpy.load("demo/hits/run.hits.npy")
-    print(len(hits), hits.dtype.names)
-    strings, counts = numpy.unique(hits["string"], return_counts=True)
-    print("brightest string:", strings[counts.argmax()], "with", counts.max(), "hits")
-    print("first and median time: %.1f, %.1f ns" % (hits["t"].min(), numpy.median(hits["t"])))
-
-To see more of what it can do: build/release/icestream --help
+    build/release/icestream validate -s 'particles.list=[{type: mu, zenith: 80, azimuth: 170, x: -300, y: 20, z: -200, energy: 5e3, length: 700}]'
 END

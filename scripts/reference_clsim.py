@@ -59,7 +59,7 @@ run:      { seed: 20 }
 source:   { files: [steps.npy] }
 sink:     { directory: hits/ }
 ice:      { file: ice.yaml }
-detector: { file: %s/doms.csv, oversize: %s }
+detector: { file: %s/doms.csv, oversize: %s, crossing: disc, keep_hit_photons: false }
 light:    { acceptance: acceptance.dat }
 workload: { kind: %s, steps: %d, photons_per_step: %d, counts: balanced }
 """

@@ -191,7 +191,7 @@ class Source:
             ice = f"model: {a.ice}"
         with open(path, "w") as file:
             print(f"device: {{ threads: {a.threads} }}\nice: {{ {ice} }}", file=file)
-            print(f"detector: {{ file: modules.csv, oversize: {a.oversize}, keep_hit_photons: true, efficiencies: none,\n"
+            print(f"detector: {{ file: modules.csv, oversize: {a.oversize}, crossing: disc, keep_hit_photons: true, efficiencies: none,\n"
                   "    axes: none, cables: none, voltages: none, om_conf: none, om_map: none }\n"
                   "light: { high_efficiency: none }\n"
                   "stages: { collide: cell-grid }", file=file)  # fmt: skip

@@ -4,11 +4,12 @@
 #   scripts/setup.sh [build] [test] [check] [sites] [python] [--dry-run]
 #
 # build: compiler, CMake and libraries (the default). test: Check, NumPy, h5py and astropy for the tests
-# that read our files with them, PyYAML and jsonschema for the test of the JSON Schema, cffi and pytest for the
-# Python package. check: clang, formatter, linters, coverage, fuzzing.
-# python: what makes virtual environments, for the Python package.
+# that read our files with them, PyYAML and jsonschema for the test of the JSON Schema, cffi, pytest and
+# jinja2 for the Python package. check: clang, formatter, linters, coverage, fuzzing.
+# python: what makes virtual environments, for the Python package, and what its pages and pictures need.
 # sites: Slurm and systemd, for tests of configs/sites; without them these say that they are skipped.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
+# Nothing is started or enabled: redis-tools has the server of Redis without its service.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
 # names the packages that are wanted (Debian's names) and leaves the machine as it is.
 set -euo pipefail
@@ -43,8 +44,10 @@ test  python:yaml          python3-yaml
 test  python:jsonschema    python3-jsonschema
 test  python:cffi          python3-cffi
 test  python:pytest        python3-pytest
+test  python:jinja2        python3-jinja2
 test  command:gnuplot      gnuplot-nox
-test  command:redis-server redis-server
+test  command:redis-check-rdb redis-tools
+test  command:openssl      openssl
 check command:clang        clang
 check fuzzer:clang         libclang-rt-14-dev
 check command:ld.lld       lld
@@ -60,6 +63,7 @@ sites command:slurmctld    slurm-wlm
 sites command:munged       munge
 sites command:systemd-analyze systemd
 python python:ensurepip    python3-venv
+python python:matplotlib   python3-matplotlib
 '
 
 dry_run=no
@@ -120,7 +124,13 @@ would_upgrade() {
 # icestream can be built without these.
 optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev libcfitsio-dev '
 chosen=()
-for package in "${missing[@]}"; do
+# One question for all of them, because each takes a second; if something would be upgraded, one for each.
+candidates=("${missing[@]}")
+if [[ -z $(would_upgrade "${missing[@]}") ]]; then
+    chosen=("${missing[@]}")
+    candidates=()
+fi
+for package in "${candidates[@]}"; do
     upgrades=$(would_upgrade "$package" | tr '\n' ' ')
     if [[ -z $upgrades ]]; then
         chosen+=("$package")

@@ -14,7 +14,7 @@ ICE_FN ice_birefringence_sum ice_birefringence_along(const ice_tables *tables,
                                                      float length)
 {
     ice_birefringence_sum along = ice_birefringence_over(tables, height, photon->dz, length);
-    if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y)) {
+    if (ICE_HAS(tables, ICE_HAS_HOLES) && ice_in_hole(tables, photon->x, photon->y)) {
         along.diffusion = along.mean = 0.0f;
     }
     return along;
@@ -26,7 +26,7 @@ ICE_FN void ice_find_birefringence(const ice_tables *tables, const ice_photon *p
                                    ice_bounce *bounce)
 {
     bounce->birefringence.diffusion = bounce->birefringence.mean = 0.0f;
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_BIREFRINGENCE)) {
         bounce->birefringence =
             ice_birefringence_along(tables, photon, bounce->height, bounce->length);
     }
@@ -36,10 +36,10 @@ ICE_FN void ice_find_birefringence(const ice_tables *tables, const ice_photon *p
  * segment that starts in a column is straight, to the bit as in stages/hole_ice/column.h. */
 ICE_FN int32_t ice_is_bent(const ice_tables *tables, ice_birefringence_sum along)
 {
-    if (tables->features & ICE_HAS_HOLES && along.diffusion == 0.0f && along.mean == 0.0f) {
+    if (ICE_HAS(tables, ICE_HAS_HOLES) && along.diffusion == 0.0f && along.mean == 0.0f) {
         return 0;
     }
-    return tables->features & ICE_HAS_BIREFRINGENCE ? 1 : 0;
+    return ICE_HAS(tables, ICE_HAS_BIREFRINGENCE) ? 1 : 0;
 }
 
 /* Moves a photon straight to the end of its segment. */

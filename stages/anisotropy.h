@@ -37,7 +37,7 @@ ICE_FN ice_direction ice_unit(ice_direction n)
  * the absorption that belongs to the stretching. */
 ICE_FN ice_anisotropy_row ice_anisotropy_at(const ice_tables *tables, float height)
 {
-    if (tables->features & ICE_HAS_EVEN_ANISOTROPY) {
+    if (ICE_HAS(tables, ICE_HAS_EVEN_ANISOTROPY)) {
         return tables->even_anisotropy;
     }
     return tables->anisotropy[ice_layer_at(tables, height)];
@@ -45,7 +45,7 @@ ICE_FN ice_anisotropy_row ice_anisotropy_at(const ice_tables *tables, float heig
 
 ICE_FN ice_absorption_row ice_absorption_row_at(const ice_tables *tables, float height)
 {
-    if (tables->features & ICE_HAS_EVEN_ANISOTROPY) {
+    if (ICE_HAS(tables, ICE_HAS_EVEN_ANISOTROPY)) {
         return tables->even_absorption;
     }
     return tables->absorption_rows[ice_layer_at(tables, height)];
@@ -89,12 +89,12 @@ ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *table
     const float flow = fmaf(tables->flow_x, n.x, tables->flow_y * n.y);
     const float along = flow * flow, up = n.z * n.z;
     ice_absorption_factor slant = {1.0f, 1.0f};
-    if (tables->features & ICE_HAS_ABSORPTION_ANISOTROPY) {
+    if (ICE_HAS(tables, ICE_HAS_ABSORPTION_ANISOTROPY)) {
         const float square = ice_form_at(&tables->absorption_form, along, up);
         slant.factor = ice_inverse_root(square);
         slant.inverse = square * slant.factor;
     }
-    if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
+    if (ICE_HAS(tables, ICE_HAS_OLD_ABSORPTION_ANISOTROPY)) {
         const ice_absorption_row row = ice_absorption_row_at(tables, height);
         const float base = ice_product_at(&row, along, up);
         const float factor =

@@ -57,7 +57,7 @@ ICE_FN ice_birefringence_sum ice_birefringence_over_layers(const ice_tables *tab
     over.diffusion =
         ice_birefringence_between(tables->birefringence, first, last, height, end, length, slope);
     over.mean = over.diffusion;
-    if (tables->features & ICE_HAS_MEAN_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_MEAN_BIREFRINGENCE)) {
         over.mean = ice_birefringence_between(tables->mean_birefringence, first, last, height, end,
                                               length, slope);
     }
@@ -91,7 +91,7 @@ ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, fl
                                                     float nz, float length)
 {
 #if defined(__CUDACC__) && defined(ICE_MATH_FAST)
-    if (!(tables->features & ICE_HAS_MEAN_BIREFRINGENCE)) {
+    if (!ICE_HAS(tables, ICE_HAS_MEAN_BIREFRINGENCE)) {
         const float sum = ice_strength_on(tables, height, nz, length);
         const ice_birefringence_sum over = {sum, sum};
         return over;

@@ -27,6 +27,8 @@
  *   #define ICE_PUT_ARRIVAL(sink, arrival)
  * It records *arrival and evaluates to 0, or to another number if there is no room. `sink` is the
  * pointer that the kernel passes to ice_record_hits.
+ *
+ * size: all parts of a bounce stand in one file, in their order.
  */
 #ifndef ICS_STAGES_BOUNCE_H
 #define ICS_STAGES_BOUNCE_H
@@ -86,18 +88,17 @@ ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tab
 {
     const ice_direction n = ice_direction_of(photon);
     ice_absorption_factor factor = {1.0f, 1.0f};
-    if (tables->features & ICE_HAS_DIRECTIONS) {
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
         factor = ice_absorption_factor_along(tables, start.z, n);
         start.absorption *= factor.inverse;
     }
     ice_segment segment = ice_propagates_all(propagate)
                               ? ice_propagate(propagate, tables, start)
                               : ice_propagate_built_in(propagate, tables, start);
-    if (tables->features & ICE_HAS_HOLES &&
-        ice_may_meet_hole(tables, clearance, n, segment.length)) {
+    if (ICE_HAS(tables, ICE_HAS_HOLES) && ice_may_meet_hole(tables, clearance, n, segment.length)) {
         segment = ice_through_holes(propagate, tables, start, photon, factor.factor);
     }
-    if (tables->features & ICE_HAS_DIRECTIONS) {
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
         segment.absorption *= factor.factor;
     }
     return segment;
@@ -182,6 +183,52 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
 
 /* ---- the modules ----------------------------------------------------------------------------- */
 
+/* Whether a photon lives as far as the impact of a contact (m). The photon may scatter before the
+ * impact, and counts as if it went on straight (physics.md 8.19): through the ice at the end of its
+ * segment. `left`: the absorption depth left there; 0 if the segment ends in absorption or at a
+ * boundary of the world. */
+ICE_FN int32_t ice_lives_until(const ice_tables *tables, const ice_contact_search *search,
+                               float impact, float wavelength, float left)
+{
+    const float beyond = impact - search->length;
+    if (!(beyond > 0.0f)) {
+        return 1;
+    }
+    const ice_direction n = search->direction;
+    const float height =
+        ice_height(tables, fmaf(search->length, n.x, search->x),
+                   fmaf(search->length, n.y, search->y), fmaf(search->length, n.z, search->z));
+    const ice_layer_row *row = &tables->layers[ice_layer_at(tables, height)];
+    float cost = ice_absorption(ice_layer_optics_at(tables, wavelength), row->dust, row->ice);
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
+        cost *= ice_absorption_factor_along(tables, height, n).factor;
+    }
+    return left > beyond * cost ? 1 : 0;
+}
+
+/* Whether a contact may be a hit: always, unless contacts are entries. */
+ICE_FN int32_t ice_comes_to_impact(const ice_tables *tables, const ice_contact_search *search,
+                                   ice_contact contact, float wavelength, float left)
+{
+    return !ICE_HAS(tables, ICE_HAS_ENTRIES) ||
+           ice_lives_until(tables, search, ice_impact_of(tables, search, contact), wavelength,
+                           left);
+}
+
+/* Whether a hit ends its photon (physics.md 8.4). */
+ICE_FN int32_t ice_ends_at_hit(const ice_tables *tables, const ice_contact_search *search,
+                               ice_contact contact)
+{
+    const int32_t at_true = tables->keep_hit_photons == ICE_KEEPS_WIDE ? 1 : 0;
+    return !tables->keep_hit_photons || (at_true && ice_meets_true_module(tables, search, contact));
+}
+
+/* The absorption depth that ice_record_hits() needs for a segment. */
+ICE_FN float ice_left_of(int32_t leaves_world, float absorption)
+{
+    return leaves_world || absorption < ICE_ABSORPTION_END ? 0.0f : absorption;
+}
+
 /* Ends a photon at a contact. */
 ICE_FN void ice_end_at_module(ice_contact contact, uint32_t end, uint32_t *fate, float *length)
 {
@@ -204,14 +251,17 @@ ICE_FN void ice_pass_modules(const ice_tables *tables, const ice_contact_search 
 }
 
 /* The stage collide of one photon: records the hits on the next *length (m) of its way, in the
- * order of distance (physics.md 8.2 to 8.4, 8.6, 8.9, 8.10). If a module or a cable ends the
+ * order of distance (physics.md 8.2 to 8.4, 8.6, 8.9, 8.10, 8.19). If a module or a cable ends the
  * photon, sets *fate. If it is a module, *length becomes the distance to it, with ICE_CUTS_SEGMENT.
+ * `left` is ice_left_of() the segment.
  *
  * Returns the number of hits that this call recorded, or -1 if there was no room for a hit. After
  * -1, *recorded is the number of hits of this segment that are recorded, and a second call with
- * this number continues there. *recorded is 0 before a segment, and after every other return. */
+ * this number continues there. *recorded is 0 before a segment, and after every other return.
+ *
+ * size: one loop, and a structure for its parameters would cost registers of a GPU. */
 ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, float *length,
-                               const ice_photon *photon, void *sink, uint32_t *fate,
+                               float left, const ice_photon *photon, void *sink, uint32_t *fate,
                                uint32_t *recorded)
 {
     ice_contact_search search = {photon->x, photon->y, photon->z, ice_direction_of(photon),
@@ -231,14 +281,17 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
     if (before) {
         *recorded = 0;
     }
-    for (uint32_t passed = 0; contact.module != ICE_NO_MODULE; ++passed) {
-        if (ice_is_absorber(tables, &search, contact) ||
-            ice_cable_is_before(tables, &search, contact)) {
+    uint32_t passed = 0;
+    while (contact.module != ICE_NO_MODULE) {
+        const int32_t is_hit =
+            ice_comes_to_impact(tables, &search, contact, photon->wavelength, left);
+        if (is_hit && (ice_is_absorber(tables, &search, contact) ||
+                       ice_cable_is_before(tables, &search, contact))) {
             ice_end_at_module(contact, ICE_ABSORBED, fate, length);
             ICE_COUNT_CANDIDATES(sink, tables, photon, *length);
             return hits;
         }
-        if (passed >= before) {
+        if (is_hit && passed >= before) {
             const ice_arrival arrival = ice_arrive(tables, &search, contact, photon);
             if (ICE_PUT_ARRIVAL(sink, &arrival)) {
                 *recorded = passed;
@@ -246,14 +299,18 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
             }
             ++hits;
         }
-        if (!tables->keep_hit_photons) {
+        if (is_hit && ice_ends_at_hit(tables, &search, contact)) {
             ice_end_at_module(contact, ICE_DETECTED, fate, length);
             ICE_COUNT_CANDIDATES(sink, tables, photon, *length);
             return hits;
         }
+        passed += is_hit ? 1 : 0;
         search.after_distance = contact.distance;
         search.after_module = contact.module;
         contact = ice_collide(collide, tables, &search);
+        if (ICE_SEARCHES_ALL && !ice_is_after(&search, contact)) {
+            break; /* a header that returns the same contact again would never end */
+        }
     }
     ice_pass_modules(tables, &search, photon, sink, tested, fate);
     return hits;
@@ -273,8 +330,9 @@ ICE_FN int32_t ice_record_hits_of(ice_variant collide, const ice_tables *tables,
         ice_restore(&saved, active, bounce);
     }
     float length = bounce->length;
-    const int32_t hits =
-        ice_record_hits(collide, tables, &length, &active->photon, sink, &active->fate, recorded);
+    const int32_t hits = ice_record_hits(collide, tables, &length,
+                                         ice_left_of(bounce->leaves_world, bounce->absorption),
+                                         &active->photon, sink, &active->fate, recorded);
     if (ICE_SAVES) {
         ice_restore(&saved, active, bounce);
     }
@@ -330,14 +388,14 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
 {
     const ice_direction n = ice_direction_of(photon);
     const int32_t in_hole =
-        tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, photon->x, photon->y) : 0;
+        ICE_HAS(tables, ICE_HAS_HOLES) ? ice_in_hole(tables, photon->x, photon->y) : 0;
     /* The constants are chosen by value. A choice between their addresses would make a thread of a
      * GPU copy all tables to its local memory. */
     ice_scatter_constants constants = tables->scatter;
     if (in_hole) {
         constants = tables->hole.scatter;
     }
-    if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole) {
+    if (!ICE_HAS(tables, ICE_HAS_SCATTERING_ANISOTROPY) || in_hole) {
         return ice_scatter_direction(scatter, &constants, *draw, n, 1);
     }
     const ice_anisotropy_row row = ice_anisotropy_at(tables, height);
@@ -354,7 +412,7 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
 {
     const float end_height = fmaf(bounce->length, photon->dz, bounce->height);
     ice_normal normal = {0.0f, 0.0f, 0.0f, 0.0f};
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_BIREFRINGENCE)) {
         normal = ice_draw_deflection(tables, random);
     }
     ice_go_to_end(tables, bounce->birefringence, bounce->length, normal, photon);

@@ -51,7 +51,7 @@ ICE_FN int32_t ice_start_bounce_in_ice(ice_variant propagate, const ice_tables *
     /* A segment that ends this close to a column counts as one that meets it, because rounding may
      * put the end into the column. */
     const float doubt = 1e-3f;
-    if (tables->features & ICE_HAS_HOLES &&
+    if (ICE_HAS(tables, ICE_HAS_HOLES) &&
         ice_may_meet_hole(tables, clearance - doubt, ice_direction_of(photon), segment.length) &&
         ice_may_cross_column(tables, photon->x, photon->y, ice_direction_of(photon), segment.length,
                              doubt)) {
@@ -77,7 +77,7 @@ ICE_FN void ice_end_bounce_in_ice(ice_variant scatter, const ice_tables *tables,
                                   const ice_bounce *bounce, ice_photon *photon, ice_random *random,
                                   uint32_t *fate, ice_site *site)
 {
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_BIREFRINGENCE)) {
         ice_end_bounce(scatter, tables, bounce, photon, random, fate, site);
     } else {
         const ice_tables open = ice_without_columns(tables);

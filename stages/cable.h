@@ -137,7 +137,7 @@ ICE_FN int32_t ice_enters_any_cable(const ice_tables *tables, const ice_contact_
 ICE_FN int32_t ice_cable_is_before(const ice_tables *tables, const ice_contact_search *search,
                                    ice_contact contact)
 {
-    if (!(tables->features & ICE_HAS_CABLES)) {
+    if (!ICE_HAS(tables, ICE_HAS_CABLES)) {
         return 0;
     }
     const ice_sphere *module = &tables->modules[contact.module];
@@ -148,14 +148,14 @@ ICE_FN int32_t ice_cable_is_before(const ice_tables *tables, const ice_contact_s
     moved.x = fmaf(shift, d.ex, search->x);
     moved.y = fmaf(shift, d.ey, search->y);
     moved.z = fmaf(shift, d.ez, search->z);
-    moved.length = contact.distance;
+    moved.length = ice_impact_of(tables, search, contact);
     return ice_enters_any_cable(tables, &moved);
 }
 
 /* Whether a cable absorbs a photon whose segment has no contact, or no other contact. */
 ICE_FN int32_t ice_cable_absorbs(const ice_tables *tables, const ice_contact_search *search)
 {
-    return tables->features & ICE_HAS_CABLES ? ice_enters_any_cable(tables, search) : 0;
+    return ICE_HAS(tables, ICE_HAS_CABLES) ? ice_enters_any_cable(tables, search) : 0;
 }
 
 #endif

@@ -128,8 +128,7 @@ ICE_FN ice_fault_kind ice_fault_of_contact(const ice_tables *tables,
     if (!ice_is_between(contact.distance, 0.0f, search->length)) {
         return ICE_FAULT_DISTANCE;
     }
-    if (contact.distance < search->after_distance ||
-        (contact.distance == search->after_distance && contact.module <= search->after_module)) {
+    if (!ice_is_after(search, contact)) {
         return ICE_FAULT_ORDER;
     }
     const ice_approach approach =

@@ -1,4 +1,5 @@
-/* Where a segment enters a module (physics.md 8.2, 8.3, 8.9): shared by all collide variants. */
+/* Where a segment enters a module (physics.md 8.2, 8.3, 8.9, 8.19): shared by all collide variants.
+ */
 #ifndef ICS_STAGES_CONTACT_H
 #define ICS_STAGES_CONTACT_H
 
@@ -27,7 +28,7 @@ typedef struct ice_contact_search {
 #endif
 
 typedef struct ice_contact {
-    float distance;  /* along the segment, m */
+    float distance;  /* along the segment, m; of an entry that to the enlarged module */
     uint32_t module; /* ICE_NO_MODULE: none */
 #if ICE_COUNTS_CANDIDATES
     uint32_t tested; /* modules that the search has tested, each as often as it was tested */
@@ -44,6 +45,13 @@ ICE_FN ice_contact ice_no_contact(void)
     none.tested = 0;
 #endif
     return none;
+}
+
+/* Whether a contact with a module comes after those that the search has had. */
+ICE_FN int32_t ice_is_after(const ice_contact_search *search, ice_contact contact)
+{
+    return contact.distance > search->after_distance ||
+           (contact.distance == search->after_distance && contact.module > search->after_module);
 }
 
 /* Returns how many modules a search has tested; 0 in a compilation that does not count them. */
@@ -88,12 +96,8 @@ ICE_FN ice_approach ice_approach_to(const ice_sphere *module, float radius, floa
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* Which shapes this compilation needs. Kernels of a GPU leave out the others. */
-#if defined(GPU_SPECIAL_FEATURES)
-#define ICE_MAY_HAVE_SHAPE(shape) ((GPU_SPECIAL_FEATURES & ICE_HAS_SHAPE(shape)) != 0)
-#else
-#define ICE_MAY_HAVE_SHAPE(shape) 1
-#endif
+/* Whether this compilation may find modules of a shape. */
+#define ICE_MAY_HAVE_SHAPE(shape) ((ICE_ONLY_FEATURES & ICE_HAS_SHAPE(shape)) != 0)
 
 /* Returns a vector of the detector's frame in the frame of a module with this rotation. */
 ICE_FN ice_direction ice_rotate_back(ice_rotation q, ice_direction v)
@@ -135,23 +139,55 @@ ICE_RARE_FN ice_body_entry ice_enter_body(ice_shapes shapes, uint32_t module, ic
 }
 
 /* Returns where the line of a segment enters a module, as a distance from the line's point of
- * closest approach. d.half >= 0: the line enters the sphere around the body. */
+ * closest approach. d->half >= 0: the line enters the sphere around the body. */
 ICE_FN ice_body_entry ice_body_entry_of(const ice_tables *tables, const ice_contact_search *search,
                                         uint32_t module, const ice_approach *d)
 {
-    if (!(tables->features & ICE_HAS_SHAPES)) {
+    if (!ICE_HAS(tables, ICE_HAS_SHAPES)) {
         return ice_body_entry_at(-d->half);
     }
     const float oversize = tables->modules[module].oversize;
     const float shrink = ice_div(-1.0f, oversize);
-    const ice_line line = {shrink * d->ex, shrink * d->ey,
-                           shrink * d->ez, search->direction,
-                           -d->along,      search->length - d->along,
-                           oversize,       fmaf(d->ex, d->ex, fmaf(d->ey, d->ey, d->ez * d->ez))};
+    ice_line line = {shrink * d->ex, shrink * d->ey,
+                     shrink * d->ez, search->direction,
+                     -d->along,      search->length - d->along,
+                     oversize,       fmaf(d->ex, d->ex, fmaf(d->ey, d->ey, d->ez * d->ez))};
+    if (ICE_HAS(tables, ICE_HAS_ENTRIES)) {
+        line.from *= -shrink;
+        line.to *= -shrink;
+    }
     return ice_enter_body(tables->shapes, module, line);
 }
 
+/* Returns where a segment meets a module, as a distance (m) along it: where it enters the module
+ * that is wide across it only, or, with ICE_HAS_ENTRIES, the one that is enlarged in all
+ * directions. `entry`: the distance of the first one from the line's point of closest approach,
+ * which is `along`; that of the second one is `oversize` times as large. With oversize 1 both are
+ * the same, to the bit. */
+ICE_FN float ice_distance_of(const ice_tables *tables, float oversize, float along, float entry)
+{
+    return ICE_HAS(tables, ICE_HAS_ENTRIES) ? fmaf(oversize, entry, along) : along + entry;
+}
+
 /* ---- contacts -------------------------------------------------------------------------------- */
+
+/* Whether the line of a contact meets the module at its true size. Of the contacts with an
+ * oversized module this is a share of 1 / F^2. */
+ICE_FN int32_t ice_meets_true_module(const ice_tables *tables, const ice_contact_search *search,
+                                     ice_contact contact)
+{
+    ice_sphere module = tables->modules[contact.module];
+    module.oversize = 1.0f;
+    const ice_approach d = ice_approach_to(&module, tables->radius, search->x, search->y, search->z,
+                                           search->direction);
+    if (d.half < 0.0f || !ICE_HAS(tables, ICE_HAS_SHAPES)) {
+        return d.half >= 0.0f ? 1 : 0;
+    }
+    const ice_line line = {
+        -d.ex,    -d.ey,        -d.ez, search->direction,
+        -d.along, ICE_INFINITY, 1.0f,  fmaf(d.ex, d.ex, fmaf(d.ey, d.ey, d.ez * d.ez))};
+    return ice_enter_body(tables->shapes, contact.module, line).distance < ICE_NO_ENTRY ? 1 : 0;
+}
 
 /* Updates *nearest if the segment enters the module *module, whose sphere this is, and earlier than
  * *nearest. The entry must lie on the segment, so that a photon that starts inside a module leaves
@@ -162,21 +198,22 @@ ICE_FN void ice_try_sphere(const ice_tables *tables, const ice_contact_search *s
 {
     const ice_approach d =
         ice_approach_to(sphere, tables->radius, search->x, search->y, search->z, search->direction);
-    float distance = d.along - d.half;
+    float distance = ice_distance_of(tables, sphere->oversize, d.along, -d.half);
 #if ICE_COUNTS_CANDIDATES
     ++nearest->tested;
 #endif
-    if (tables->features & ICE_HAS_SHAPES) {
+    if (ICE_HAS(tables, ICE_HAS_SHAPES)) {
         /* Most segments end before the sphere around the body, or start behind it. */
-        if (d.half < 0.0f || distance > search->length || d.along + d.half < 0.0f) {
+        if (d.half < 0.0f || distance > search->length ||
+            ice_distance_of(tables, sphere->oversize, d.along, d.half) < 0.0f) {
             return;
         }
     } else if (d.half < 0.0f || distance < 0.0f || distance > search->length) {
         return;
     }
-    if (tables->features & ICE_HAS_SHAPES) {
+    if (ICE_HAS(tables, ICE_HAS_SHAPES)) {
         const float entry = ice_body_entry_of(tables, search, *module, &d).distance;
-        distance = d.along + entry;
+        distance = ice_distance_of(tables, sphere->oversize, d.along, entry);
         if (!(entry < ICE_NO_ENTRY) || distance < 0.0f || distance > search->length) {
             return;
         }
@@ -209,12 +246,25 @@ ICE_FN int32_t ice_is_absorber(const ice_tables *tables, const ice_contact_searc
     if (tables->absorbs[contact.module]) {
         return 1;
     }
-    if (!(tables->features & ICE_HAS_ABSORBERS)) {
+    if (!ICE_HAS(tables, ICE_HAS_ABSORBERS)) {
         return 0;
     }
     const ice_approach d = ice_approach_to(&tables->modules[contact.module], tables->radius,
                                            search->x, search->y, search->z, search->direction);
     return ice_body_entry_of(tables, search, contact.module, &d).part == ICE_PART_ABSORBER ? 1 : 0;
+}
+
+/* Returns how far (m) along the segment, or its straight continuation, the impact of a contact is
+ * (physics.md 8.3). */
+ICE_FN float ice_impact_of(const ice_tables *tables, const ice_contact_search *search,
+                           ice_contact contact)
+{
+    if (!ICE_HAS(tables, ICE_HAS_ENTRIES)) {
+        return contact.distance;
+    }
+    const ice_approach d = ice_approach_to(&tables->modules[contact.module], tables->radius,
+                                           search->x, search->y, search->z, search->direction);
+    return d.along + ice_body_entry_of(tables, search, contact.module, &d).distance;
 }
 
 /* Returns the arrival for a contact. The point of impact is scaled back to the true size of the
@@ -236,7 +286,8 @@ ICE_FN ice_arrival ice_arrive(const ice_tables *tables, const ice_contact_search
     arrival.x = fmaf(shrink, d.ex, entry.distance * search->direction.x);
     arrival.y = fmaf(shrink, d.ey, entry.distance * search->direction.y);
     arrival.z = fmaf(shrink, d.ez, entry.distance * search->direction.z);
-    arrival.path = photon->path + contact.distance;
+    arrival.path = photon->path +
+                   (ICE_HAS(tables, ICE_HAS_ENTRIES) ? d.along + entry.distance : contact.distance);
     arrival.dx = search->direction.x;
     arrival.dy = search->direction.y;
     arrival.dz = search->direction.z;

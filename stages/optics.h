@@ -72,7 +72,7 @@ ICE_FN ice_spectral_row ice_spectral_at(const ice_tables *tables, float waveleng
 /* Returns the phase index of the medium at a wavelength (nm). */
 ICE_FN float ice_medium_index(const ice_tables *tables, float wavelength)
 {
-    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
+    if (ICE_HAS(tables, ICE_HAS_SPECTRAL_OPTICS)) {
         return ice_spectral_at(tables, wavelength).phase_index;
     }
     return ice_phase_index(wavelength);
@@ -84,7 +84,7 @@ ICE_FN float ice_medium_index(const ice_tables *tables, float wavelength)
 /* Returns the time that light of this wavelength (nm) takes for a metre, ns. */
 ICE_FN float ice_slowness(const ice_tables *tables, float wavelength)
 {
-    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
+    if (ICE_HAS(tables, ICE_HAS_SPECTRAL_OPTICS)) {
         return ice_spectral_at(tables, wavelength).group_index * ICE_INVERSE_C;
     }
     const float c[] = {ICE_GROUP_RATIO(ICE_LIST_FLOAT)};
@@ -96,7 +96,7 @@ ICE_FN float ice_slowness(const ice_tables *tables, float wavelength)
 /* Returns the optics with a `clearest` of 0. */
 ICE_FN ice_optics ice_layer_optics_at(const ice_tables *tables, float wavelength)
 {
-    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
+    if (ICE_HAS(tables, ICE_HAS_SPECTRAL_OPTICS)) {
         const ice_spectral_row row = ice_spectral_at(tables, wavelength);
         const ice_optics water = {row.scattering, row.absorption, 0.0f, 0.0f};
         return water;
@@ -128,7 +128,7 @@ ICE_FN float ice_absorption(ice_optics optics, float dust, float ice)
 ICE_FN float ice_clearest_cost(const ice_tables *tables, ice_optics optics)
 {
     const float cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
-    return tables->features & ICE_HAS_HOLES
+    return ICE_HAS(tables, ICE_HAS_HOLES)
                ? ice_min(cost, ICE_REACH_SAFETY * tables->hole.absorption)
                : cost;
 }

@@ -79,15 +79,32 @@ ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, 
     return block;
 }
 
-/* Returns block number `block` of a photon. key_low is the low word of the seed, and key_high is
- * the high word of the seed XOR the high word of the event. */
+/* Returns the low word of the key of all blocks of a seed. It is the low word of the seed XOR a
+ * hash of the high word, which is one-to-one and 0 for 0 (finalizer of MurmurHash3, A. Appleby). So
+ * two seeds with the same low word have no key in common, whatever the events are, and seeds below
+ * 2^32 are their own low words. */
+ICE_FN uint32_t ice_key_low(uint64_t seed)
+{
+    uint32_t h = (uint32_t)(seed >> 32);
+    h = (h ^ h >> 16) * 0x85EBCA6Bu;
+    h = (h ^ h >> 13) * 0xC2B2AE35u;
+    return (uint32_t)seed ^ h ^ h >> 16;
+}
+
+/* Returns the high word of the key: the high word of the seed XOR the high word of the event. */
+ICE_FN uint32_t ice_key_high(uint64_t seed, uint64_t event)
+{
+    return (uint32_t)((seed ^ event) >> 32);
+}
+
+/* Returns block number `block` of a photon, with the key of its seed and event. */
 ICE_FN ice_block ice_draw(uint32_t key_low, uint32_t key_high, uint32_t event_low, uint32_t step_id,
                           uint32_t photon_id, uint32_t block)
 {
     return ice_philox(block, photon_id, step_id, event_low, key_low, key_high);
 }
 
-/* As ice_draw, with the seed that is in the tables. */
+/* As ice_draw, with the key of the seed that is in the tables. */
 ICE_FN ice_block ice_draw_of(const ice_tables *tables, ice_identity identity, uint32_t block)
 {
     return ice_draw(tables->seed_low, tables->seed_high ^ identity.event_high, identity.event_low,
@@ -99,8 +116,12 @@ ICE_FN ice_block ice_draw_of(const ice_tables *tables, ice_identity identity, ui
 /* Which random numbers a seed means. Hit files with other versions have other photons, so the
  * number is in their trailers and in the digest of their settings (docs/files.md 2.2).
  *   1   all words are Philox, one block for each bounce (until November 2026)
- *   2   the words of the bounces come from the photon's state */
-#define ICE_RANDOM_VERSION 2
+ *   2   the words of the bounces come from the photon's state
+ *   3   seeds from 2^32: the key has a hash of the high word; smaller seeds mean what they did */
+ICE_FN int ice_random_version(uint64_t seed)
+{
+    return seed >> 32 == 0u ? 2 : 3;
+}
 
 /* The generator is multiply-with-carry with a lag of one (Marsaglia), whose word is the exclusive
  * or of number and carry (MWC64X of D. B. Thomas). The multiplier m makes m 2^32 - 1 and

@@ -228,8 +228,8 @@ ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float
 {
     const ice_tilt_table *tilt = &tables->tilt;
     /* No branches, so that a loop over photons vectorises. */
-    const int32_t level = tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP) ? 0 : 1;
-    const int32_t endless = tables->features & ICE_HAS_TILT_LINE ? 0 : 1;
+    const int32_t level = ICE_HAS(tables, ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP) ? 0 : 1;
+    const int32_t endless = ICE_HAS(tables, ICE_HAS_TILT_LINE) ? 0 : 1;
     const float position = ice_tilt_coordinate(tilt, x, y);
     const int32_t in_depth = fabsf(z - tilt->known_z) <= tilt->known_half_z ? 1 : 0;
     const int32_t across = fabsf(position - tilt->known_along) <= tilt->known_half_along ? 1 : 0;
@@ -252,8 +252,8 @@ ICE_FN float ice_clear_range(const ice_tables *tables, float x, float y, float z
  * of keeping it. */
 ICE_FN float ice_far_cost(const ice_tables *tables, ice_optics optics)
 {
-    return tables->features & ICE_HAS_MANY_REGISTERS ? ice_clearest_cost(tables, optics)
-                                                     : optics.clearest;
+    return ICE_HAS(tables, ICE_HAS_MANY_REGISTERS) ? ice_clearest_cost(tables, optics)
+                                                   : optics.clearest;
 }
 
 /* Whether the absorption depth left is too small to carry the photon to any module, even on a
@@ -267,7 +267,7 @@ ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *p
 {
     const ice_layer_row *near = &tables->layers[ice_layer_at(tables, height)];
     float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
-    if (tables->features & ICE_HAS_HOLES) {
+    if (ICE_HAS(tables, ICE_HAS_HOLES)) {
         near_cost = ice_min(near_cost, ICE_REACH_SAFETY * tables->hole.absorption);
     }
     const float near_distance = ice_clear_range(tables, photon->x, photon->y, photon->z, distance);

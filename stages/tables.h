@@ -130,12 +130,17 @@ enum {
     ICE_HAS_SHAPES = 1024,    /* every module has a type and an orientation */
     ICE_HAS_CABLES = 2048,    /* cables absorb light */
     ICE_HAS_ABSORBERS = 4096, /* a mesh has parts that absorb light */
+    ICE_HAS_ENTRIES = 8192,   /* a hit is the entry into a module enlarged by its oversize */
     ICE_HAS_SHAPE_SHIFT = 16, /* the bit of a shape that some type has: ICE_HAS_SHAPE(shape) */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
     /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/settings.c) */
     ICE_HAS_MANY_REGISTERS = ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES
 };
+
+/* Which photons continue after a hit: none; all; those whose line misses the module at its true
+ * size. */
+enum { ICE_KEEPS_NONE = 0, ICE_KEEPS_ALL = 1, ICE_KEEPS_WIDE = 2 };
 
 #define ICE_HAS_SHAPE(shape) (1u << (ICE_HAS_SHAPE_SHIFT + (shape)))
 
@@ -315,9 +320,9 @@ typedef struct ice_tables {
     ice_absorption_row even_absorption;
 
     /* run */
-    uint32_t seed_low, seed_high;
-    uint32_t bounce_limit; /* number of segments after which a photon is stopped */
-    uint32_t features;     /* of the ice and of the detector: ICE_HAS_... */
+    uint32_t seed_low, seed_high; /* ice_key_low() and ice_key_high() of the seed */
+    uint32_t bounce_limit;        /* number of segments after which a photon is stopped */
+    uint32_t features;            /* of the ice and of the detector: ICE_HAS_... */
 
     /* ice */
     const ice_layer_row *layers;       /* [layer_count], layer 0 is the deepest */
@@ -364,7 +369,7 @@ typedef struct ice_tables {
     uint32_t module_count;
     float radius;             /* of a module, m; with types the largest reach of a body */
     ice_shapes shapes;        /* only with ICE_HAS_SHAPES or ICE_HAS_CABLES */
-    int32_t keep_hit_photons; /* 1: photons continue after a hit */
+    int32_t keep_hit_photons; /* ICE_KEEPS_... */
     int32_t reach_cull;       /* 1: drop photons that cannot reach a module */
     /* Oversized modules lie between the heights middle - half_height and middle + half_height, m.
      */
@@ -408,5 +413,22 @@ typedef struct ice_tables {
     ice_grid string_grid; /* 2-D, items: indices of strings */
     ice_grid cell_grid;   /* 3-D, items: indices of modules */
 } ice_tables;
+
+/* The features that this compilation may find in its tables. Kernels of one run leave out the code
+ * of all others: those of a GPU, whose member `features` is this constant, and those with a user's
+ * header (kernels/cpu/custom.c). */
+#if defined(GPU_SPECIAL_FEATURES)
+#define ICE_ONLY_FEATURES GPU_SPECIAL_FEATURES
+#elif !defined(ICE_ONLY_FEATURES)
+#define ICE_ONLY_FEATURES 0xffffffffu
+#endif
+
+/* Those of some features that the tables have. A GPU needs no mask, because its features are a
+ * constant already, and the kernels without it have the machine code that was measured. */
+#if defined(GPU_SPECIAL_FEATURES)
+#define ICE_HAS(tables, wanted) ((tables)->features & (wanted))
+#else
+#define ICE_HAS(tables, wanted) ((tables)->features & (ICE_ONLY_FEATURES & (wanted)))
+#endif
 
 #endif

@@ -195,7 +195,7 @@ ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, floa
  * GPU that reads an image has no cells, and only ice_height() there. */
 ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
 {
-    if (tables->features & ICE_HAS_TILT_MAP) {
+    if (ICE_HAS(tables, ICE_HAS_TILT_MAP)) {
         return ice_shift_on_map(&tables->tilt, x, y, z);
     }
     return ice_shift_on_line(&tables->tilt, x, y, z);
@@ -206,13 +206,13 @@ ICE_FN float ice_height(const ice_tables *tables, float x, float y, float z)
 {
 #if defined(ICE_HAS_TEXTURES)
     const ice_tilt_table *tilt = &tables->tilt;
-    if (tables->features & ICE_HAS_TILT_LINE && tilt->image.inverse_width > 0.0f) {
+    if (ICE_HAS(tables, ICE_HAS_TILT_LINE) && tilt->image.inverse_width > 0.0f) {
         const float number =
             ice_texture(tilt->texture, ice_tilt_column(tilt, x, y), ice_tilt_row(tilt, z));
         return fmaf(number, -tilt->image.unit, z);
     }
 #endif
-    if (tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP)) {
+    if (ICE_HAS(tables, ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP)) {
         return z - ice_shift(tables, x, y, z);
     }
     return z;

@@ -71,6 +71,21 @@ typedef struct ice_variants {
 
 /* ---- the choice ----------------------------------------------------------------------------- */
 
+/* The variant of a stage that this compilation calls if it is asked for `variant`. Kernels of one
+ * run know it (kernels/cpu/custom.c), so that the compiler leaves out the others. */
+#ifndef ICE_ONLY_create
+#define ICE_ONLY_create(variant) (variant)
+#endif
+#ifndef ICE_ONLY_propagate
+#define ICE_ONLY_propagate(variant) (variant)
+#endif
+#ifndef ICE_ONLY_collide
+#define ICE_ONLY_collide(variant) (variant)
+#endif
+#ifndef ICE_ONLY_scatter
+#define ICE_ONLY_scatter(variant) (variant)
+#endif
+
 /* A number that is no variant of the stage chooses the first one. */
 
 #define ICE_CREATE_CASE(stage, name, yaml, text)                                                   \
@@ -82,7 +97,7 @@ ICE_FN ice_photon ice_create_plain(ice_variant variant, const ice_tables *tables
                                    const ice_emission *emission, uint32_t emission_index,
                                    uint32_t photon_id)
 {
-    switch (variant) {
+    switch (ICE_ONLY_create(variant)) {
     default:
         ICE_CREATE_COMPILED(ICE_CREATE_CASE)
     }
@@ -123,7 +138,7 @@ ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
 ICE_FN ice_segment ice_propagate_beyond(ice_variant variant, const ice_tables *tables,
                                         ice_segment_start start)
 {
-    switch (variant) {
+    switch (ICE_ONLY_propagate(variant)) {
     default:
         ICE_PROPAGATE_VARIANTS(ICE_PROPAGATE_BEYOND_CASE)
     }
@@ -137,7 +152,7 @@ ICE_FN int32_t ice_propagates_all(ice_variant variant)
     (void)variant;
     return 1;
 #elif defined(ICE_CUSTOM_propagate)
-    return variant == ICE_propagate_custom ? 1 : 0;
+    return ICE_ONLY_propagate(variant) == ICE_propagate_custom ? 1 : 0;
 #else
     (void)variant;
     return 0;
@@ -149,7 +164,7 @@ ICE_FN int32_t ice_propagates_all(ice_variant variant)
 ICE_FN ice_segment ice_propagate_built_in(ice_variant variant, const ice_tables *tables,
                                           ice_segment_start start)
 {
-    if (variant == ICE_propagate_cumulative) {
+    if (ICE_ONLY_propagate(variant) == ICE_propagate_cumulative) {
         return ice_propagate_cumulative(tables, start);
     }
     int32_t leaves;
@@ -163,11 +178,11 @@ ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables,
                                  ice_segment_start start)
 {
 #ifdef ICE_CUSTOM_propagate
-    if (variant == ICE_propagate_custom && start.absorption < 0.0f) {
+    if (ICE_ONLY_propagate(variant) == ICE_propagate_custom && start.absorption < 0.0f) {
         const ice_segment not_emitted = {start.absorption, 0.0f};
         return not_emitted;
     }
-    if (variant == ICE_propagate_custom) {
+    if (ICE_ONLY_propagate(variant) == ICE_propagate_custom) {
         return ICE_CHECKED_SEGMENT(ice_propagate_custom(tables, start), start);
     }
 #endif
@@ -180,7 +195,7 @@ ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables,
 ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
                                const ice_contact_search *search)
 {
-    switch (variant) {
+    switch (ICE_ONLY_collide(variant)) {
     default:
         ICE_COLLIDE_COMPILED(ICE_COLLIDE_CASE)
     }
@@ -192,7 +207,7 @@ ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
         return ICE_CHECKED_COSINE(ice_scatter_##name(constants, u), u);
 ICE_FN float ice_scatter(ice_variant variant, const ice_scatter_constants *constants, float u)
 {
-    switch (variant) {
+    switch (ICE_ONLY_scatter(variant)) {
     default:
         ICE_SCATTER_COMPILED(ICE_SCATTER_CASE)
     }

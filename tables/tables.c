@@ -33,8 +33,8 @@ int ics_tables_create_with(const ice_medium *medium, const ice_detector *detecto
     if (part != NULL) {
         ics_tables_copy_part(tables, part);
     }
-    tables->seed_low = (uint32_t)options->seed;
-    tables->seed_high = (uint32_t)(options->seed >> 32);
+    tables->seed_low = ice_key_low(options->seed);
+    tables->seed_high = ice_key_high(options->seed, 0);
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
     int status = build(&builder, medium, detector, part, light);

@@ -304,6 +304,16 @@ static float oversize_of(const ice_detector *detector, const ice_module *module)
                                         : detector->oversize);
 }
 
+static bool is_oversized(const ice_sphere *modules, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (modules[i].oversize > 1.0f) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Refuses numbers of types and orientations that do not exist. */
 static int check_types(ics_table_builder *builder, const ice_detector *detector)
 {
@@ -407,7 +417,13 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     }
     tables->module_count = (uint32_t)count;
     tables->radius = (float)detector->radius;
-    tables->keep_hit_photons = detector->keep_hit_photons;
+    tables->keep_hit_photons = detector->keep_hit_photons ? ICE_KEEPS_ALL : ICE_KEEPS_NONE;
+    if (!detector->keep_hit_photons && detector->ends_at_true_size) {
+        tables->keep_hit_photons = ICE_KEEPS_WIDE;
+    }
+    if (detector->crossing == ICE_CROSSING_ENTRY && is_oversized(modules, count)) {
+        tables->features |= ICE_HAS_ENTRIES;
+    }
     const ics_box bounds = bounds_of(detector);
     set_heights(tables, detector, &bounds);
     ICS_TRY(build_strings(builder, detector, bounds));

@@ -173,11 +173,19 @@ int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments,
     if (command == NULL) {
         return out_of_memory(error);
     }
-    for (size_t i = 0; i < compiler->word_count; ++i) {
-        command[i] = compiler->command[i];
+    size_t used = 0;
+    for (char *const *word = compiler->command; *word != NULL; ++word) {
+        if (**word != '-') {
+            command[used++] = *word;
+        }
     }
     for (size_t i = 0; i < count; ++i) {
-        command[compiler->word_count + i] = arguments[i];
+        command[used++] = arguments[i];
+    }
+    for (char *const *word = compiler->command; *word != NULL; ++word) {
+        if (**word == '-') {
+            command[used++] = *word;
+        }
     }
     /* The cast is safe: posix_spawn does not change the words. */
     const int result = run((char *const *)command, output, error);

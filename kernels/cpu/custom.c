@@ -28,13 +28,14 @@ enum { OPTIONS_MOST = 48, OPTION_SIZE = 64, KEY_DIGITS = 64, ATTEMPTS = 5 };
 
 /* Everything that an object is made from. */
 typedef struct recipe {
-    const char *const *paths; /* [ICS_STAGES] paths of the user's headers, NULL: none */
-    char *texts[ICS_STAGES];  /* contents of the headers */
+    const ics_custom_wanted *wanted;
+    char *texts[ICS_STAGES]; /* contents of the headers */
     ics_compiler compiler;
     const char *options[OPTIONS_MOST]; /* [option_count], without paths */
     size_t option_count;
     char headers[ICS_STAGES][OPTION_SIZE]; /* -DICE_CUSTOM_scatter="custom/scatter.h" */
-    char name[OPTION_SIZE];                /* -DICS_KERNELS_NAME="avx2" */
+    char only[5][OPTION_SIZE]; /* -DICE_ONLY_scatter(variant)=11; -DICE_ONLY_FEATURES=0x0u */
+    char name[OPTION_SIZE];    /* -DICS_KERNELS_NAME="avx2" */
     char key[KEY_DIGITS + 1];
 } recipe;
 
@@ -50,9 +51,30 @@ static void add_option(recipe *made, const char *option)
     made->options[made->option_count++] = option;
 }
 
-/* Adds the options of cmake/CpuKernels.cmake, and those for a shared object. */
-static void add_options(recipe *made, const char *instruction_set)
+/* Adds the variants and features that the kernels are called with. */
+static void add_choices(recipe *made)
 {
+    const ice_variants *variants = &made->wanted->variants;
+    const struct {
+        const char *stage;
+        ice_variant variant;
+    } rows[] = {{"create", variants->create},
+                {"propagate", variants->propagate},
+                {"collide", variants->collide},
+                {"scatter", variants->scatter}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        snprintf(made->only[i], OPTION_SIZE, "-DICE_ONLY_%s(variant)=%d", rows[i].stage,
+                 (int)rows[i].variant);
+        add_option(made, made->only[i]);
+    }
+    snprintf(made->only[4], OPTION_SIZE, "-DICE_ONLY_FEATURES=0x%xu", made->wanted->features);
+    add_option(made, made->only[4]);
+}
+
+/* Adds the options of cmake/CpuKernels.cmake, and those for a shared object. */
+static void add_options(recipe *made)
+{
+    const char *instruction_set = made->wanted->instruction_set;
     static const char *const common[] = {ICS_KERNEL_OPTIONS};
     static const struct {
         const char *name, *options[4];
@@ -68,10 +90,15 @@ static void add_options(recipe *made, const char *instruction_set)
         }
     }
     /* -Werror=implicit-function-declaration: without it, a header without the stage function would
-     * compile, and only loading would fail. */
-    static const char *const more[] = {"-std=gnu11",    "-Werror=implicit-function-declaration",
-                                       "-D_GNU_SOURCE", SYMBOL_OPTION,
-                                       "-shared",       "-fPIC",
+     * compile, and only loading would fail. -Werror=return-type: without it, a function that ends
+     * without a return would give any number. */
+    static const char *const more[] = {"-std=gnu11",
+                                       "-Werror=implicit-function-declaration",
+                                       "-Werror=return-type",
+                                       "-D_GNU_SOURCE",
+                                       SYMBOL_OPTION,
+                                       "-shared",
+                                       "-fPIC",
                                        "-Wl,-z,defs"};
     for (size_t i = 0; i < sizeof more / sizeof *more; ++i) {
         add_option(made, more[i]);
@@ -85,6 +112,14 @@ static void add_options(recipe *made, const char *instruction_set)
         }
         snprintf(made->headers[stage], OPTION_SIZE, "-DICE_CUSTOM_%s=\"custom/%s.h\"", name, name);
         add_option(made, made->headers[stage]);
+    }
+    add_choices(made);
+    if (!made->wanted->tabulates) {
+        add_option(made, "-DICS_KERNELS_TABULATE=0");
+    }
+    if (made->wanted->check) {
+        add_option(made, "-DICE_CHECK");
+        add_option(made, "-Og"); /* is compiled in half of the time */
     }
 }
 
@@ -126,21 +161,16 @@ static void recipe_free(recipe *made)
     ics_compiler_destroy(&made->compiler);
 }
 
-static int recipe_make(const char *const paths[ICS_STAGES], bool check, const char *instruction_set,
-                       recipe *made, icestream_error *error)
+static int recipe_make(const ics_custom_wanted *wanted, recipe *made, icestream_error *error)
 {
-    *made = (recipe){.paths = paths};
+    *made = (recipe){.wanted = wanted};
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (paths[stage] != NULL) {
-            ICS_TRY(ics_stage_header_read(paths[stage], &made->texts[stage], error));
+        if (wanted->headers[stage] != NULL) {
+            ICS_TRY(ics_stage_header_read(wanted->headers[stage], &made->texts[stage], error));
         }
     }
     ICS_TRY(ics_compiler_create(&made->compiler, error));
-    add_options(made, instruction_set);
-    if (check) {
-        add_option(made, "-DICE_CHECK");
-        add_option(made, "-Og"); /* is compiled in half of the time */
-    }
+    add_options(made);
     return make_key(made) == 0 ? ICESTREAM_OK : out_of_memory(error);
 }
 
@@ -276,9 +306,9 @@ static int report(const recipe *made, const char *output, const char *folder,
     message text = {.text = reported.text, .size = sizeof reported.text};
     const char *gap = "the compiler does not accept ";
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (made->paths[stage] != NULL) {
+        if (made->wanted->headers[stage] != NULL) {
             add(&text, gap, strlen(gap));
-            add(&text, made->paths[stage], strlen(made->paths[stage]));
+            add(&text, made->wanted->headers[stage], strlen(made->wanted->headers[stage]));
             gap = ", ";
         }
     }
@@ -308,7 +338,8 @@ static int write_sources(const recipe *made, const char *folder, icestream_error
         char name[64];
         snprintf(name, sizeof name, "custom/%s.h", ics_stage_name((ics_stage)stage));
         if (made->texts[stage] != NULL) {
-            ICS_TRY(write_source(folder, name, made->texts[stage], made->paths[stage], error));
+            ICS_TRY(write_source(folder, name, made->texts[stage], made->wanted->headers[stage],
+                                 error));
         }
     }
     return ICESTREAM_OK;
@@ -390,8 +421,7 @@ static int find_or_build(const recipe *made, ics_custom_kernels *out, icestream_
 
 /* ---- together ------------------------------------------------------------------------------- */
 
-int ics_custom_kernels_create(const char *const custom[ICS_STAGES], bool check,
-                              const char *instruction_set, ics_custom_kernels **out,
+int ics_custom_kernels_create(const ics_custom_wanted *wanted, ics_custom_kernels **out,
                               icestream_error *error)
 {
     recipe made;
@@ -400,7 +430,7 @@ int ics_custom_kernels_create(const char *const custom[ICS_STAGES], bool check,
     if (kernels == NULL) {
         return out_of_memory(error);
     }
-    int status = recipe_make(custom, check, instruction_set, &made, error);
+    int status = recipe_make(wanted, &made, error);
     if (status == ICESTREAM_OK) {
         status = find_or_build(&made, kernels, error);
     }

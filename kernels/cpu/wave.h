@@ -73,7 +73,7 @@ typedef struct ics_wave {
  */
 ICE_FN const float *ics_heights(const ice_tables *tables, const ics_wave *wave)
 {
-    return tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+    return ICE_HAS(tables, ICE_HAS_TILT) ? wave->height : wave->z;
 }
 
 /* Bytes of one slot in all columns. */

@@ -20,7 +20,7 @@ ICE_FN bool ics_hit_sum_of(const ice_tables *tables, const ics_hit_sum_rule *rul
     /* As the host does it: to the time of a step it adds the sum of a pulse, which is 0 here, and
      * of the travel. */
     const double delay = 0.0 + ice_arrival_travel_time(tables, emission, hit);
-    const double t = (double)step->t + delay;
+    const double t = step->t + delay;
     const double bias = rule->bias_count > 0
                             ? ice_curve_at_or_end(rule->bias_wavelength, rule->bias,
                                                   rule->bias_count, (double)hit->wavelength)

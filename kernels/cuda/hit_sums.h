@@ -32,10 +32,10 @@ typedef struct ics_hit_sum_rule {
     uint32_t modules; /* of the detector, >= 1 */
 } ics_hit_sum_rule;
 
-/* What the time and the weight of a hit need of its step (16 bytes). */
+/* What the time and the weight of a hit need of its step (24 bytes). */
 typedef struct ics_hit_sum_step {
     double kept;    /* weight, multiplied by the share of its photons that thinning kept */
-    float t;        /* ns */
+    double t;       /* ns */
     uint32_t event; /* index in the batch of the first emission of neighbours with this event_id */
 } ics_hit_sum_step;
 

@@ -5,7 +5,7 @@
 #include "kernels/cuda/program.h"
 #include "kernels/embedded.h"
 
-enum { ICS_RECIPE_OPTIONS = 8 };
+enum { ICS_RECIPE_OPTIONS = 9 };
 
 typedef struct ics_recipe {
     char *source;                 /* the main file: definitions, then the line that includes the

@@ -17,6 +17,39 @@ ICE_FN bool ice_emission_has_pulse(const ice_emission *emission)
            ice_pulse_of_flags(emission->flags) != ICE_PULSE_INSTANT;
 }
 
+typedef struct ice_point {
+    double x, y, z; /* m */
+} ice_point;
+
+ICE_FN double ice_distance_between(ice_point a, ice_point b)
+{
+    const double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* Returns what is added to the path (m) of an arrival, because its light stands for light that
+ * meets the module of true size (physics.md 8.19): the straight way from the start to the impact,
+ * minus that to the point where the line of the photon crosses the wide module. 0 for true modules.
+ */
+ICE_FN double ice_way_to_true_module(const ice_tables *tables, const ice_arrival *arrival,
+                                     ice_point start)
+{
+    if (!(tables->features & ICE_HAS_ENTRIES)) {
+        return 0.0;
+    }
+    const ice_sphere module = tables->modules[ice_arrival_module(arrival)];
+    const double wider = (double)module.oversize - 1.0;
+    const ice_point n = {(double)arrival->dx, (double)arrival->dy, (double)arrival->dz};
+    const ice_point at = {(double)arrival->x, (double)arrival->y, (double)arrival->z};
+    const double along = at.x * n.x + at.y * n.y + at.z * n.z;
+    const ice_point impact = {(double)module.x + at.x, (double)module.y + at.y,
+                              (double)module.z + at.z};
+    const ice_point wide = {impact.x + wider * (at.x - along * n.x),
+                            impact.y + wider * (at.y - along * n.y),
+                            impact.z + wider * (at.z - along * n.z)};
+    return ice_distance_between(start, impact) - ice_distance_between(start, wide);
+}
+
 /* Returns the time (ns) from the time of the step to an arrival, without that of a pulse. It is the
  * sum of two times: the emitter travels to the point where the photon starts, which is computed
  * again from the random numbers of the photon, and the photon travels at its group velocity. */
@@ -36,8 +69,12 @@ ICE_FN double ice_arrival_travel_time(const ice_tables *tables, const ice_emissi
     const double index = tables->features & ICE_HAS_SPECTRAL_OPTICS
                              ? (double)ice_spectral_at(tables, arrival->wavelength).group_index
                              : ice_group_index_double((double)arrival->wavelength);
-    const double way =
-        (double)own.ahead + shift / (double)own.emission.beta + (double)arrival->path * index;
+    const double along = own.emission.flags & ICE_EMISSION_ISOTROPIC ? 0.0 : shift;
+    const ice_point start = {(double)own.emission.x + along * (double)own.emission.dx,
+                             (double)own.emission.y + along * (double)own.emission.dy,
+                             (double)own.emission.z + along * (double)own.emission.dz};
+    const double path = (double)arrival->path + ice_way_to_true_module(tables, arrival, start);
+    const double way = (double)own.ahead + shift / (double)own.emission.beta + path * index;
     return way / ICE_LIGHT_SPEED;
 }
 

@@ -35,8 +35,8 @@ typedef enum ice_purpose {
 
 /* A stream of random numbers. */
 typedef struct ice_stream {
-    uint32_t key_low;             /* low word of the seed */
-    uint32_t key_high;            /* high word of the seed XOR high word of the event */
+    uint32_t key_low;             /* ice_key_low() */
+    uint32_t key_high;            /* ice_key_high() */
     uint32_t item, source, event; /* counter words 1, 2, 3 */
     uint32_t block;               /* block of the next numbers: counter word 0 */
     uint32_t words[4];
@@ -48,8 +48,8 @@ ICE_FN ice_stream ice_stream_of(uint64_t seed, uint64_t event, uint32_t source, 
                                 uint32_t item)
 {
     ice_stream stream = {0};
-    stream.key_low = (uint32_t)seed;
-    stream.key_high = (uint32_t)(seed >> 32) ^ (uint32_t)(event >> 32);
+    stream.key_low = ice_key_low(seed);
+    stream.key_high = ice_key_high(seed, event);
     stream.item = item;
     stream.source = source;
     stream.event = (uint32_t)event;

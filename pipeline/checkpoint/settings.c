@@ -1,6 +1,7 @@
 #include "pipeline/checkpoint/settings.h"
 
 #include "base/error.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/generator/light_settings.h"
 
@@ -19,9 +20,15 @@ static const char *text_of(const json_t *value)
     return text != NULL ? text : "nothing";
 }
 
+/* A value that was the default says so: its user may have changed nothing. */
 static void add(comparison *at, const char *key, const char *found, const char *expected)
 {
-    json_t *item = json_pack("{s:s, s:s, s:s}", "key", key, "found", found, "expected", expected);
+    char note[64];
+    json_t *item =
+        json_pack("{s:s, s:o, s:s}", "key", key, "found",
+                  json_sprintf("%s%s", found,
+                               ics_config_change_note(key, found, expected, note, sizeof note)),
+                  "expected", expected);
     at->failed |= json_array_append_new(at->list, item) != 0;
 }
 
@@ -36,13 +43,15 @@ static const json_t *part_of(const json_t *metadata, const char *part)
     return json_object_get(json_object_get(metadata, "settings"), part);
 }
 
-/* A file of an older icestream has other photons with the same settings. */
+/* A file of an older icestream has other photons with the same settings. Another seed is shown by
+ * the settings. */
 static void compare_random_numbers(comparison *at)
 {
     const json_int_t found = ics_metadata_random_version(at->found);
     const json_int_t expected = ics_metadata_random_version(at->expected);
     char left[80], right[80];
-    if (found != expected) {
+    if (found != expected &&
+        is_same(json_object_get(at->found, "seed"), json_object_get(at->expected, "seed"))) {
         snprintf(left, sizeof left, "version %" JSON_INTEGER_FORMAT, found);
         snprintf(right, sizeof right, "version %" JSON_INTEGER_FORMAT " (made by another version)",
                  expected);

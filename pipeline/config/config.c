@@ -2,6 +2,7 @@
 #include "pipeline/config/config.h"
 
 #include "pipeline/config/config_keys.h"
+#include "pipeline/config/config_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static int fill(icestream_config *config, icestream_error *error)
     if (result == ICESTREAM_OK) {
         result = ics_config_check(config, error);
     }
+    ics_config_table_complete(config);
     if (ics_config_generates(config)) {
         forget_default_source(config);
     }

@@ -31,6 +31,9 @@ typedef enum ics_fallback { ICS_FALLBACK_NONE, ICS_FALLBACK_CPU } ics_fallback;
 /* What happens to steps whose light was made for other values than those of the run. */
 typedef enum ics_light_mismatch { ICS_MISMATCH_REFUSE, ICS_MISMATCH_ACCEPT } ics_light_mismatch;
 
+/* Where a photon has a hit at a module wider than true (physics.md 8.19). */
+typedef enum ics_crossing { ICS_CROSSING_ENTRY, ICS_CROSSING_DISC } ics_crossing;
+
 /* Whether there are cables between modules, and where they hang. */
 typedef enum ics_cables { ICS_CABLES_NONE, ICS_CABLES_STRAIGHT, ICS_CABLES_SIDE } ics_cables;
 
@@ -43,7 +46,11 @@ typedef enum ics_tabulate {
 } ics_tabulate;
 
 /* Where the origin of the coordinates of a table is. */
-typedef enum ics_tabulate_source { ICS_TABULATE_STEP, ICS_TABULATE_FIXED } ics_tabulate_source;
+typedef enum ics_tabulate_source {
+    ICS_TABULATE_AUTO,
+    ICS_TABULATE_STEP,
+    ICS_TABULATE_FIXED
+} ics_tabulate_source;
 
 /* An axis of a table. */
 typedef struct ics_axis_config {
@@ -105,6 +112,12 @@ typedef enum ics_subtraction {
     ICS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, at others scaled like dust */
     ICS_SUBTRACTION_NONE
 } ics_subtraction;
+
+/* Whether photons continue after a hit (physics.md 8.4); auto: if modules are oversized. */
+typedef enum ics_keep_hit { ICS_KEEP_HIT_AUTO, ICS_KEEP_HIT_NO, ICS_KEEP_HIT_YES } ics_keep_hit;
+
+/* Columns of hole ice (physics.md 8.7); unscaled: also around oversized modules. */
+typedef enum ics_hole_ice { ICS_HOLE_ICE_NO, ICS_HOLE_ICE_YES, ICS_HOLE_ICE_UNSCALED } ics_hole_ice;
 
 /* How a tilt continues outside its table (physics.md 6.1). */
 typedef enum ics_tilt_outside { ICS_TILT_LINEAR, ICS_TILT_CLAMP } ics_tilt_outside;

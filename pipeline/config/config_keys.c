@@ -39,12 +39,6 @@ static const char *stage_variants(const char *path, size_t index)
     return variants_of(strrchr(path, '.') + 1, index);
 }
 
-static const char *compact_methods(const char *path, size_t index)
-{
-    (void)path;
-    return variants_of("compact", index);
-}
-
 /* ---- kinds of keys ----------------------------------------------------------------------------
  */
 

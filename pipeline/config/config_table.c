@@ -363,7 +363,10 @@ static int check_effect(const icestream_config *config, icestream_error *error)
     int status = ICESTREAM_OK, fault = ICESTREAM_OK;
     if (config->table.source != ICS_TABULATE_FIXED) {
         status = refuse_keys(config, of_fixed, sizeof of_fixed / sizeof *of_fixed, "table.source",
-                             "is for table.source: fixed, and the source is step", error);
+                             config->table.source == ICS_TABULATE_STEP
+                                 ? "is for table.source: fixed, and the source is step"
+                                 : "is for table.source: fixed, and the source is auto",
+                             error);
     }
     if (!ics_config_table_has_axis(config, "azimuth")) {
         fault = refuse_keys(config, of_azimuth, 1, "table.axes",
@@ -373,9 +376,9 @@ static int check_effect(const icestream_config *config, icestream_error *error)
     if (!ics_config_table_ends(config)) {
         fault = refuse_keys(config, of_end, 1, "table.axes",
                             ics_config_tabulate(config) == ICS_TABULATE_CUSTOM
-                                ? "found count, and with a header photons end only where it says "
+                                ? "found end, and with a header photons end only where it says "
                                   "so; expected no such key"
-                                : "found count, and table.axes has no axis at which a photon "
+                                : "found end, and table.axes has no axis at which a photon "
                                   "could end: neither a distance nor the delay",
                             error);
         status = status ? status : fault;
@@ -404,6 +407,31 @@ int ics_config_table_check(const icestream_config *config, icestream_error *erro
         status = status ? status : fault;
     }
     return status;
+}
+
+static const char oversize[] = "detector.oversize";
+
+void ics_config_table_complete(icestream_config *config)
+{
+    if (ics_config_tabulate(config) != ICS_TABULATE_NONE) {
+        config->detector.oversize = 1.0;
+    }
+}
+
+const char *ics_config_table_unused(const icestream_config *config, char *buffer, size_t size)
+{
+    const size_t i = ics_schema_find(oversize, ics_config_keys, ics_config_key_count);
+    const ics_yaml_node *node = config->origin != NULL ? config->origin->given[i] : NULL;
+    char place[1024];
+    if (node == NULL || node->text == NULL || strtod(node->text, NULL) == 1.0 ||
+        ics_config_tabulate(config) == ICS_TABULATE_NONE) {
+        return NULL;
+    }
+    snprintf(buffer, size,
+             "%s: %s: found %.40s, which has no effect on a table: its light meets no modules, and "
+             "is made as for 1",
+             ics_config_place(config, oversize, place, sizeof place), oversize, node->text);
+    return buffer;
 }
 
 int ics_config_table_refuse(const icestream_config *config, const char *command,

@@ -32,6 +32,12 @@ const char *ics_config_table_key(size_t k);
  * errors. ICESTREAM_E_CONFIG. */
 int ics_config_table_check(const icestream_config *config, icestream_error *error);
 
+/* Gives keys that mean nothing to a table the value with which its light is made: a table knows no
+ * modules, so detector.oversize is 1. */
+void ics_config_table_complete(icestream_config *config);
+/* Writes that detector.oversize was given and has no effect. Returns buffer; NULL: it was not. */
+const char *ics_config_table_unused(const icestream_config *config, char *buffer, size_t size);
+
 /* Refuses a configuration with stages.tabulate for a command that records hits.
  * ICESTREAM_E_CONFIG. */
 int ics_config_table_refuse(const icestream_config *config, const char *command,

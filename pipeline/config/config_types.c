@@ -31,11 +31,11 @@ static void print_path(const ics_yaml_node *node, FILE *out)
 }
 
 /* Whether a member of a type or of a PMT may be the name of a file. */
-static bool may_be_path(const char *key)
+static bool may_be_path(const char *key, const char *value)
 {
     static const char *const keys[] = {"pmts", "mesh", "table", "acceptance_ratio",
                                        "transit_times"};
-    bool found = false;
+    bool found = strcmp(key, "acceptance") == 0 && strcmp(value, "standard") != 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         found |= strcmp(key, keys[i]) == 0;
     }
@@ -55,7 +55,7 @@ static void print_pmt(const ics_yaml_node *pmt, FILE *out)
         fputs(i ? ", " : "", out);
         ics_yaml_print_text(key->text, out);
         fputs(": ", out);
-        if (value->kind == ICS_YAML_SCALAR && may_be_path(key->text)) {
+        if (value->kind == ICS_YAML_SCALAR && may_be_path(key->text, value->text)) {
             print_path(value, out);
         } else {
             ics_yaml_print(value, out);
@@ -67,7 +67,7 @@ static void print_pmt(const ics_yaml_node *pmt, FILE *out)
 /* Prints a member of a type: the name of a file as an absolute path, PMTs one by one. */
 static void print_member(const char *key, const ics_yaml_node *value, FILE *out)
 {
-    if (value->kind == ICS_YAML_SCALAR && may_be_path(key)) {
+    if (value->kind == ICS_YAML_SCALAR && may_be_path(key, value->text)) {
         print_path(value, out);
         return;
     }

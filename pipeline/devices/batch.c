@@ -23,8 +23,6 @@ _Static_assert((int)ICESTREAM_PROFILE_CASCADE == (int)ICE_PROFILE_CASCADE &&
                    (int)ICESTREAM_PROFILE_CONE == (int)ICE_PROFILE_CONE &&
                    (int)ICESTREAM_PULSE_RECTANGLE == (int)ICE_PULSE_RECTANGLE,
                "profiles and pulses of files.md 3.4");
-_Static_assert(sizeof(icestream_step) == 64 && sizeof(icestream_hit) == 64,
-               "records of files.md 3.1 and 4.1");
 
 ics_batch_limits ics_batch_limits_default(void)
 {

@@ -16,6 +16,7 @@
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/hit_bins.h"
 #include "pipeline/files/metadata.h"
+#include "pipeline/files/weight_sum.h"
 #include "pipeline/icestream.h"
 #include "pipeline/models/detector/detection.h"
 #include "tables/tables.h"
@@ -64,6 +65,7 @@ typedef struct ics_batch {
     icestream_hit *hits; /* [hit_count], sorted; with ics_hit_models.bins they are ics_bin_sum */
     size_t hit_count;
     icestream_account account;
+    ics_weight_sum weights;                  /* of the hits; empty with ics_hit_models.bins */
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* histograms of its photons, if there are any */
     uint64_t *large_cells;                   /* those with more bins; NULL: there are none */
     ics_light_levels light;                  /* where its photons were made */
@@ -143,6 +145,12 @@ double ics_batch_light_bias(const ice_light *light, double wavelength);
  * thinning kept. If the step is not thinned: the share of the photons of its spectrum that thinning
  * would have kept (physics.md 3.2). */
 double ics_batch_thinning(const ice_light *light, const icestream_step *step);
+
+/* Returns an error if photons of a step are those that thinning kept, and thinning keeps none of
+ * its spectrum: the acceptance of the modules is 0 there, and the photons have a wavelength that
+ * stands for another one. */
+int ics_batch_check_light(const ice_light *light, const icestream_step *step,
+                          icestream_error *error);
 
 /* Returns the weight of a hit of this step, at a wavelength with this bias: how many photons the
  * hit stands for at modules of true size (physics.md 3.2). +INFINITY or NaN for the bias 0. */

@@ -22,6 +22,7 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
     const ice_module *module = &models->detector->modules[index];
     double bias = ics_batch_light_bias(models->light, arrival->wavelength);
     double weight = ics_batch_weight(models, step, bias);
+    ICS_TRY(ics_batch_check_light(models->light, step, error));
     if (!(bias > 0.0)) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "internal error: event %" PRIu64 ", step %u, photon %u arrived with "
@@ -38,7 +39,7 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
     }
     *out = (icestream_hit){
         .event_id = step->event_id,
-        .t = (double)step->t + ics_tables_arrival_delay(models->tables, emission, arrival),
+        .t = step->t + ics_tables_arrival_delay(models->tables, emission, arrival),
         .x = arrival->x,
         .y = arrival->y,
         .z = arrival->z,
@@ -82,6 +83,9 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
     }
     if (models->bins.width == 0) {
         ics_hit_sort(hits, count);
+        for (size_t i = 0; i < count; ++i) {
+            ics_weight_sum_add(&batch->weights, &hits[i]);
+        }
     }
     batch->hits = hits;
     batch->hit_count = count;
@@ -91,6 +95,7 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
 void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_account *account,
                       const ics_arrivals *arrivals)
 {
+    batch->weights = (ics_weight_sum){0};
     batch->account = (icestream_account){.created = account->created,
                                          .absorbed = account->absorbed,
                                          .detected = account->detected,

@@ -47,7 +47,8 @@ bool ics_device_gpu_sums_steps(const ics_hit_models *models, const ics_batch *ba
     for (uint32_t i = 0; i < batch->count; ++i) {
         const icestream_step *step = &batch->steps[i];
         const bool same = i > 0 && batch->steps[i - 1].event_id == step->event_id;
-        if (ice_emission_has_pulse(&batch->emissions[i])) {
+        if (ice_emission_has_pulse(&batch->emissions[i]) ||
+            ics_batch_check_light(models->light, step, NULL) != ICESTREAM_OK) {
             return false;
         }
         steps[i] = (ics_hit_sum_step){.kept = (double)step->weight *

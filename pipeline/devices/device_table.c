@@ -48,6 +48,39 @@ static int check_step(const icestream_step *step, const ice_emission *emission, 
     return ICESTREAM_OK;
 }
 
+static int order(const void *key, const void *item)
+{
+    const icestream_step *step = key;
+    const ics_device_table_emitter *emitter = item;
+    if (step->event_id != emitter->event) {
+        return step->event_id < emitter->event ? -1 : 1;
+    }
+    return (step->source_id > emitter->source) - (step->source_id < emitter->source);
+}
+
+/* Sets the origin of a step to the emitter of its source. */
+static int set_origin(const ics_device_table_source *source, const icestream_step *step,
+                      ice_tabulate_origin *out, icestream_error *error)
+{
+    const ics_device_table_emitter *emitter =
+        bsearch(step, source->emitters, source->emitter_count, sizeof *emitter, order);
+    if (emitter == NULL) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "event_id %" PRIu64 ", step_id %u: found source_id %" PRIu64
+                             ", expected that "
+                             "of a particle of the list",
+                             step->event_id, step->step_id, step->source_id);
+    }
+    const double direction[3] = {emitter->direction[0], emitter->direction[1],
+                                 emitter->direction[2]};
+    out->x = emitter->position[0];
+    out->y = emitter->position[1];
+    out->z = emitter->position[2];
+    out->time = (float)(step->t - emitter->time);
+    set_axes(direction, out);
+    return ICESTREAM_OK;
+}
+
 int ics_device_table_origins(const ics_device_table *table, const ics_device_table_light *from,
                              ice_tabulate_origin *out, icestream_error *error)
 {
@@ -57,8 +90,11 @@ int ics_device_table_origins(const ics_device_table *table, const ics_device_tab
     for (uint32_t i = 0; i < from->count; ++i) {
         const double weight = (double)steps[i].weight * ics_batch_thinning(from->light, &steps[i]);
         ICS_TRY(check_step(&steps[i], &emissions[i], weight, error));
+        ICS_TRY(ics_batch_check_light(from->light, &steps[i], error));
         out[i] = (ice_tabulate_origin){.weight = (float)weight};
-        if (source->is_step) {
+        if (source->emitter_count > 0) {
+            ICS_TRY(set_origin(source, &steps[i], &out[i], error));
+        } else if (source->is_step) {
             const double direction[3] = {emissions[i].dx, emissions[i].dy, emissions[i].dz};
             out[i].x = steps[i].x;
             out[i].y = steps[i].y;

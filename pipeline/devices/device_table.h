@@ -8,9 +8,22 @@
 
 #include <stdatomic.h>
 
+/* A source of several steps, which have its event_id and source_id. */
+typedef struct ics_device_table_emitter {
+    uint64_t event;
+    uint64_t source;
+    double time;        /* ns, as of the steps */
+    float position[3];  /* m */
+    float direction[3]; /* not 0 */
+} ics_device_table_emitter;
+
 /* Where the source of a photon is: the origin of the coordinates of a table. */
 typedef struct ics_device_table_source {
-    bool is_step;        /* each step is the source of its photons, and nothing else here counts */
+    /* [emitter_count], ascending by event and source, not owned: if there are any, nothing else
+     * here counts, and every step has one. */
+    const ics_device_table_emitter *emitters;
+    size_t emitter_count;
+    bool is_step;        /* each step is the source of its photons, and nothing below counts */
     double position[3];  /* m */
     double direction[3]; /* not 0 */
     double time;         /* ns */
@@ -54,7 +67,7 @@ int ics_device_table_fill(ics_device_table *table, ics_graph *graph,
                           ice_account *account, icestream_error *error);
 
 /* Makes the origins of the emissions: [from->count]. ICESTREAM_E_INPUT: a weight that is not
- * from 0 to ICE_TABULATE_WEIGHT_MAX, or a step with a pulse. */
+ * from 0 to ICE_TABULATE_WEIGHT_MAX, a step with a pulse, or one without an emitter. */
 int ics_device_table_origins(const ics_device_table *table, const ics_device_table_light *from,
                              ice_tabulate_origin *out, icestream_error *error);
 

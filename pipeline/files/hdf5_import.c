@@ -76,7 +76,8 @@ typedef struct import_table {
     /* What the rows must have, if icestream wrote the metadata. */
     bool has_trailer;
     ics_trailer trailer;
-    ics_trailer_checksums sums; /* of the rows that were read */
+    ics_trailer_checksums sums; /* of the rows that were read: as they are in the file, if icestream
+                                   wrote them before it made steps of 72 bytes */
 } import_table;
 
 static int import_rows(import_table *table, ics_table_writer *writer, icestream_error *error)
@@ -97,8 +98,9 @@ static int import_rows(import_table *table, ics_table_writer *writer, icestream_
         status = ics_conversion_rows(&table->conversion, table->path, first, source, count, target,
                                      error);
         if (!status) {
-            const size_t bytes = count * table->conversion.schema->row_bytes;
-            status = ics_trailer_checksums_add(&table->sums, target, bytes, error);
+            const bool is_older = row_bytes != table->conversion.schema->row_bytes;
+            status = ics_trailer_checksums_add(&table->sums, is_older ? source : target,
+                                               count * row_bytes, error);
         }
         if (!status) {
             status = ics_table_writer_append(writer, target, count, error);
@@ -118,7 +120,7 @@ static int verify_rows(import_table *table, icestream_error *error)
     int status = ics_trailer_checksums_finish(&table->sums, error);
     return status ? status
                   : ics_trailer_verify(&table->trailer, table->path, &table->sums,
-                                       table->conversion.schema->row_bytes, error);
+                                       H5Tget_size(table->type), error);
 }
 
 /* Compares the metadata with their checksum, if the file has one. Files from before November 22,
@@ -162,9 +164,9 @@ static int read_trailer(import_table *table, const char *text, size_t length,
                                    name);
     }
     const ics_tail tail = {.length = length, .checksum = ics_crc32c(0, text, length)};
-    const ics_layout *schema = table->conversion.schema;
-    const ics_trailer_table expected = {
-        .schema = schema, .rows = table->rows, .row_bytes = schema->row_bytes};
+    const ics_trailer_table expected = {.schema = table->conversion.schema,
+                                        .rows = table->rows,
+                                        .row_bytes = H5Tget_size(table->type)};
     int status = ics_trailer_parse(name, text, &tail, &expected, &table->trailer, error);
     table->has_trailer = status == ICESTREAM_OK;
     return status;

@@ -57,7 +57,8 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
     reader->has_message = strcmp(path, "-") != 0;
     reader->is_single =
         metadata != NULL ? json_object_get(metadata, "inputs") == NULL : strcmp(path, "-") != 0;
-    reader->stops = ics_metadata_account(metadata, &account) && account.detected > 0;
+    reader->stops = ics_metadata_account(metadata, &account) && account.detected > 0 &&
+                    account.detected == account.hits;
     *out = reader;
     return ICESTREAM_OK;
 }

@@ -40,7 +40,7 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
         }
     }
     json_t *metadata = json_pack("{s:s, s:i, s:o}", "seed", seed, "random_numbers",
-                                 ICE_RANDOM_VERSION, "digests", object);
+                                 ice_random_version(origin->seed), "digests", object);
     if (metadata == NULL || failed) {
         json_decref(metadata);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");

@@ -5,12 +5,12 @@
  * below). Keys:
  *
  *   schema, version     "icestream.steps" or "icestream.hits", 1                      (the writer)
- *   producer            "icestream 0.1.0", kept if it exists already                  (the writer)
+ *   producer            "icestream 0.2.0", kept if it exists already                  (the writer)
  *   coordinates, units  what positions refer to; the unit of every field              (the writer)
  *   rows                number of rows                                                (the writer)
  *   crc32c              {"block_bytes": 1048576, "values": [one per MiB of rows]}     (the writer)
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
- *   random_numbers      which random numbers a seed means: ICE_RANDOM_VERSION of stages/random.h;
+ *   random_numbers      which random numbers a seed means: ice_random_version() of stages/random.h;
  *                       absent: version 1
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
  *   inputs              hit files for many step files (sink.rotate): their SHA-256, an array

@@ -19,6 +19,8 @@ struct ics_output {
     bool shared; /* several writers may each have a .part for the same path */
     int descriptor;
     bool force, committed;
+    bool is_marked; /* only the file of `mark` may be replaced */
+    ics_output_mark mark;
     bool
         locked; /* this writer holds the lock on the .part; without a commit it removes the .part */
     mode_t mode; /* of the finished file */
@@ -362,9 +364,43 @@ int ics_output_sync(ics_output *output, icestream_error *error)
                : ICESTREAM_OK;
 }
 
-/* Gives the file its final name. Without `force` no other file is replaced. */
+ics_output_mark ics_output_mark_of(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 ? (ics_output_mark){.there = true,
+                                                        .device = about.st_dev,
+                                                        .number = about.st_ino,
+                                                        .modified = about.st_mtim}
+                                    : (ics_output_mark){.there = false};
+}
+
+void ics_output_expect(ics_output *output, const ics_output_mark *mark)
+{
+    output->is_marked = true;
+    output->mark = *mark;
+}
+
+/* Whether another process has made the file that the output would replace. */
+static bool is_of_another(const ics_output *output)
+{
+    const ics_output_mark now = ics_output_mark_of(output->path), *then = &output->mark;
+    return output->force && output->is_marked && now.there &&
+           (!then->there || now.device != then->device || now.number != then->number ||
+            now.modified.tv_sec != then->modified.tv_sec ||
+            now.modified.tv_nsec != then->modified.tv_nsec);
+}
+
+/* Gives the file its final name. Without `force` no other file is replaced. Two processes that
+ * follow the rules of this header cannot be here at the same time, because of the lock. */
 static int take_name(ics_output *output, icestream_error *error)
 {
+    if (is_of_another(output)) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EEXIST,
+                                   "%s: found a file that another process has made since this one "
+                                   "began, expected the file that was to be replaced, or none; "
+                                   "that file stays",
+                                   output->path);
+    }
     int result = renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path,
                            output->force ? 0 : RENAME_NOREPLACE);
     if (result < 0 && !output->force && (errno == EINVAL || errno == ENOSYS)) {

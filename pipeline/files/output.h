@@ -15,7 +15,24 @@
 
 #include "pipeline/icestream.h"
 
+#include <sys/types.h>
+#include <time.h>
+
 typedef struct ics_output ics_output;
+
+/* Which file has a name at a certain time. */
+typedef struct ics_output_mark {
+    bool there;
+    dev_t device;
+    ino_t number;
+    struct timespec modified;
+} ics_output_mark;
+
+/* Remembers which file has the name `path`, for ics_output_expect(). */
+ics_output_mark ics_output_mark_of(const char *path);
+/* With `force`, the commit replaces only the file of the mark: if the name has another file by
+ * then, which another process made, it is ICESTREAM_E_OUTPUT with the cause EEXIST. */
+void ics_output_expect(ics_output *output, const ics_output_mark *mark);
 
 /* Creates NAME.part in an existing folder. Without `force`, an existing NAME is an error, both here
  * and in ics_output_commit(), which never replaces a file that appeared in between. */

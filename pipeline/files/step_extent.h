@@ -13,6 +13,7 @@ typedef struct ics_step_extent {
     double low[3], high[3]; /* m: a box around their starts and ends */
     double longest;         /* m: the largest length */
     double time;            /* ns: that one which is farthest from 0 */
+    bool is_single;         /* the file has times in single precision */
 } ics_step_extent;
 
 /* Adds steps, which were checked. */

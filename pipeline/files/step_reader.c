@@ -122,6 +122,7 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
     summary->ascending &= ascending;
     if (summary->rows == 0) {
         ics_step_extent_add(&summary->extent, steps, count);
+        summary->extent.is_single = ics_table_reader_is_single(reader->table, "t");
     }
     summary->rows += count;
     summary->photons += photons;

@@ -59,6 +59,11 @@ int ics_table_writer_create_as(const char *path, const char *name, const ics_lay
     return ICESTREAM_OK;
 }
 
+void ics_table_writer_expect(ics_table_writer *writer, const ics_output_mark *mark)
+{
+    ics_output_expect(writer->output, mark);
+}
+
 int ics_table_writer_adopt(ics_table_writer *writer, int file, uint64_t rows,
                            ics_trailer_checksums *sums, bool *adopted, icestream_error *error)
 {

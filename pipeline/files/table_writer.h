@@ -18,6 +18,7 @@
 
 #include "pipeline/files/format/layout.h"
 #include "pipeline/files/format/trailer.h"
+#include "pipeline/files/output.h"
 #include "pipeline/icestream.h"
 
 #include <jansson.h>
@@ -32,6 +33,9 @@ int ics_table_writer_create(const char *path, const ics_layout *schema, bool for
 /* The same, with a .part for the writer with this name (ics_output_create_as); NULL: as above. */
 int ics_table_writer_create_as(const char *path, const char *name, const ics_layout *schema,
                                bool force, ics_table_writer **out, icestream_error *error);
+
+/* Lets the commit replace only the file of the mark (ics_output_expect). */
+void ics_table_writer_expect(ics_table_writer *writer, const ics_output_mark *mark);
 
 /* Makes an open file without a name, which has ICS_NPY_OWN_HEADER bytes and then `rows` rows, the
  * file of a writer without rows (ics_output_adopt). The writer empties `sums`: the checksums of the

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ics_workload {
     ics_workload_kind kind;
@@ -82,7 +83,7 @@ static void make_cascade(uint64_t number, icestream_step *step)
         along -= CASCADE_SCALE * log(1 - step_draw(number, k));
     }
     step->z = (float)(CASCADE_START - along);
-    step->t = (float)(along / ICE_LIGHT_SPEED);
+    step->t = along / ICE_LIGHT_SPEED;
 
     double inside = 1 - exp(-ANGLE_SLOPE * pow(2, ANGLE_EXPONENT));
     double opening = -log(1 - step_draw(number, 8) * inside) / ANGLE_SLOPE;
@@ -98,7 +99,7 @@ static void make_uniform(uint64_t number, icestream_step *step)
     set_direction(step, 2 * step_draw(number, 3) - 1, 2 * M_PI * step_draw(number, 4));
     /* The steps are independent of each other, so each has its own source; the steps of the
      * other kinds share source 0. */
-    step->source_id = (uint32_t)number;
+    step->source_id = number;
 }
 
 static int make_point(const icestream_config *config, icestream_step *step, icestream_error *error)
@@ -106,7 +107,7 @@ static int make_point(const icestream_config *config, icestream_step *step, ices
     step->x = (float)config->workload.position[0];
     step->y = (float)config->workload.position[1];
     step->z = (float)config->workload.position[2];
-    step->t = (float)config->workload.time;
+    step->t = config->workload.time;
     step->beta = 1;
     step->weight = 1;
     step->spectrum = config->workload.spectrum;
@@ -191,6 +192,17 @@ void ics_workload_fill(const ics_workload *workload, uint64_t first, size_t coun
         step->event_id = workload->event;
         step->step_id = (uint32_t)number;
     }
+}
+
+bool ics_workload_source(const icestream_config *config, double position[3], double direction[3])
+{
+    const double start[3] = {0, 0, CASCADE_START}, down[3] = {0, 0, -1};
+    if (config->workload.kind != ICS_WORKLOAD_CASCADE) {
+        return false;
+    }
+    memcpy(position, start, sizeof start);
+    memcpy(direction, down, sizeof down);
+    return true;
 }
 
 const char *ics_workload_name(const ics_workload *workload)

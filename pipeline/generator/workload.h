@@ -26,6 +26,10 @@ uint64_t ics_workload_photons(const ics_workload *workload);
 void ics_workload_fill(const ics_workload *workload, uint64_t first, size_t count,
                        icestream_step *steps);
 
+/* Whether the steps are parts of one source: the electron of `cascade`, at the time 0. Sets where
+ * it begins (m) and its direction. */
+bool ics_workload_source(const icestream_config *config, double position[3], double direction[3]);
+
 /* Returns the kind as one word: "cascade", "uniform" or "point". */
 const char *ics_workload_name(const ics_workload *workload);
 

@@ -1,11 +1,13 @@
 /* What `icestream validate` says about the models. */
 #include "base/visible_text.h"
 #include "physics/light/light_cascade.h"
+#include "physics/light/light_curve.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/models.h"
+#include "pipeline/models/oversize.h"
 #include "pipeline/models/range.h"
 #include "pipeline/models/types/transit_times.h"
 
@@ -96,6 +98,18 @@ static void describe_areas(const ice_module_type *type, FILE *out)
     }
 }
 
+/* Describes an acceptance by wavelength (nm), up to the end of the line. */
+static void describe_curve(const double *wavelengths, const double *values, size_t count, FILE *out)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; ++i) {
+        best = values[i] > values[best] ? i : best;
+    }
+    fprintf(out, "%.4g at 400 nm, at most %.4g (%g nm), from %g to %g nm\n",
+            ice_curve_at(wavelengths, values, count, 400), values[best], wavelengths[best],
+            wavelengths[0], wavelengths[count - 1]);
+}
+
 /* Describes what the PMTs of a type accept by angle and by wavelength. */
 static void describe_acceptance(const ice_module_type *type, FILE *out)
 {
@@ -108,8 +122,13 @@ static void describe_acceptance(const ice_module_type *type, FILE *out)
         fprintf(out, "           acceptance by the cosine to a PMT: maximum %.6g, mean %.6g\n",
                 acceptance->angular.maximum, ics_angular_mean(&acceptance->angular));
     }
+    if (acceptance->own_count > 0) {
+        const ice_pmt_acceptance *own = acceptance;
+        fprintf(out, "           acceptance of a PMT: ");
+        describe_curve(own->own_wavelengths, own->own, own->own_count, out);
+    }
     if (acceptance->count > 0) {
-        fprintf(out, "           acceptance by wavelength: %.6g .. %.6g of light.acceptance\n",
+        fprintf(out, "           acceptance by wavelength: %.6g .. %.6g of that of the light\n",
                 ratios.low, ratios.high);
     }
     if (type->own_count > 0) {
@@ -169,6 +188,27 @@ static void describe_types(const ice_detector *detector, FILE *out)
     }
 }
 
+/* What is nowhere else in the description: what photons do at a hit. */
+static const char *hit_of(const ice_detector *detector)
+{
+    const bool is_wide = detector->oversize > 1;
+    return detector->keep_hit_photons                ? ", photons continue after a hit"
+           : is_wide && !detector->ends_at_true_size ? ", photons stop at their first hit"
+           : is_wide                                 ? ", photons end at modules of true size"
+                                                     : "";
+}
+
+static void describe_oversize(const ice_medium *medium, const ice_detector *detector, FILE *out)
+{
+    ics_oversize_effects effects;
+    char text[ICS_OVERSIZE_TEXT];
+    if (ics_oversize_effects_of(medium, detector, &effects)) {
+        fprintf(out, "  oversize hits are %s; %s\n",
+                detector->crossing == ICE_CROSSING_ENTRY ? "entries" : "crossings of a disc",
+                ics_oversize_text(&effects, text));
+    }
+}
+
 static void describe_detector(const ice_detector *detector, const char *from, FILE *out)
 {
     ics_range x = ics_range_empty, y = ics_range_empty, z = ics_range_empty;
@@ -187,7 +227,7 @@ static void describe_detector(const ice_detector *detector, const char *from, FI
             ics_visible_text(detector->name, false, name, sizeof name), from);
     fprintf(out, "  modules  %zu on %zu strings, %zu excluded, radius %.6g m, oversize %.6g%s\n",
             detector->module_count, strings, excluded, detector->radius, detector->oversize,
-            detector->keep_hit_photons ? ", photons continue after a hit" : "");
+            hit_of(detector));
     fprintf(out, "  box      x %.2f .. %.2f, y %.2f .. %.2f, z %.2f .. %.2f m\n", x.low, x.high,
             y.low, y.high, z.low, z.high);
     if (isfinite(detector->closest)) {
@@ -238,6 +278,13 @@ static void describe_light(const ice_light *light, FILE *out)
     const ice_spectrum *cherenkov = &light->spectra[0];
     char name[NAME];
     fprintf(out, "light      %zu spectra\n", light->count);
+    if (light->bias_count == 0) {
+        fprintf(out, "  accepts  all light: light.acceptance is none\n");
+    } else {
+        fprintf(out, "  accepts  %s\n           ",
+                ics_visible_text(light->acceptance_from, false, name, sizeof name));
+        describe_curve(light->bias_wavelength, light->standard_acceptance, light->bias_count, out);
+    }
     fprintf(out, "  yield    %.6g Cherenkov photons per metre at beta 1, %g .. %g nm\n",
             light->photons_per_metre, cherenkov->wavelength[0],
             cherenkov->wavelength[cherenkov->count - 1]);
@@ -256,6 +303,7 @@ void ics_models_describe(const ics_models *models, FILE *out)
 {
     describe_medium(models->medium, out);
     describe_detector(models->detector, models->detector_from, out);
+    describe_oversize(models->medium, models->detector, out);
     describe_detection(models->detector, models->detection, out);
     describe_light(models->light, out);
     fprintf(out, "digests    ice %s\n           detector %s\n           light %s\n",

@@ -1,6 +1,7 @@
 #include "pipeline/models/light_record.h"
 
 #include "base/error.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/curve.h"
@@ -90,7 +91,11 @@ static void set_acceptance(maker *make)
     }
     add_rounded(make->digest, light->bias_wavelength, light->bias_count);
     add_rounded(make->digest, light->standard_acceptance, light->bias_count);
-    set_table(make, "light.acceptance", strcmp(name, "auto") == 0 ? "wv.dat" : name);
+    const bool is_auto = strcmp(name, "auto") == 0;
+    set_table(make, "light.acceptance",
+              !is_auto                                       ? name
+              : make->models->detector->acceptance_count > 0 ? "detector.types"
+                                                             : "wv.dat");
 }
 
 static void set_envelope(maker *make)
@@ -100,7 +105,7 @@ static void set_envelope(maker *make)
     double largest[ICE_ACCEPTANCES];
     char text[80];
     bool has_ratio = false;
-    ics_detector_efficiencies(detector, largest);
+    ics_light_efficiencies(make->config, detector, largest);
     snprintf(text, sizeof text, "standard %.10g, high-efficiency %.10g", largest[0], largest[1]);
     set(make, "detector.efficiencies", json_string(text));
     set_number(make, "detector.angular_acceptance", detector->angular.maximum);
@@ -362,11 +367,14 @@ int ics_light_record_refuse(const char *name, const json_t *differences, icestre
     size_t used = 0;
     json_array_foreach(differences, index, difference)
     {
+        char note[64];
         const char *key = text_of(difference, "key"), *steps = text_of(difference, "steps");
+        const char *ours = text_of(difference, "run");
         ics_error_add(error, ICESTREAM_E_INPUT,
-                      "%s: light: %s: found steps that were made for %s, expected %s, the value of "
-                      "this run",
-                      name, key, steps, text_of(difference, "run"));
+                      "%s: light: %s: found steps that were made for %s%s, expected %s, the value "
+                      "of this run",
+                      name, key, steps, ics_config_change_note(key, steps, ours, note, sizeof note),
+                      ours);
         if (can_set(key, steps) && used < sizeof sets) {
             used += (size_t)snprintf(sets + used, sizeof sets - used, " --set %s=%s", key, steps);
         }
@@ -399,14 +407,23 @@ int ics_light_record_judge(const icestream_config *config, const json_t *run, co
 
 const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t size)
 {
-    static const char *const keys[] = {"light.acceptance", "detector.oversize"};
+    static const struct {
+        const char *key, *plain; /* plain: the value that says nothing; NULL: none does */
+    } rows[] = {{"light.acceptance", NULL},
+                {"detector.oversize", NULL},
+                {"detector.angular_acceptance", "1"},
+                {"detector.efficiencies", "standard 1, high-efficiency 0"},
+                {"efficiency in cfg.txt", "1"}};
     size_t used = 0;
     buffer[0] = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && used < size; ++i) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && used < size; ++i) {
         char text[256];
-        const json_t *value = json_object_get(json_object_get(run, "settings"), keys[i]);
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s %s", i > 0 ? ", " : "", keys[i],
-                                 ics_light_record_value_text(value, text, sizeof text));
+        const json_t *value = json_object_get(json_object_get(run, "settings"), rows[i].key);
+        ics_light_record_value_text(value, text, sizeof text);
+        if (rows[i].plain == NULL || (value != NULL && strcmp(text, rows[i].plain) != 0)) {
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s %s", i > 0 ? ", " : "",
+                                     rows[i].key, text);
+        }
     }
     return buffer;
 }

@@ -49,7 +49,7 @@ const char *ics_light_record_value_text(const json_t *value, char *buffer, size_
 bool ics_light_record_value_same(const json_t *left, const json_t *right);
 
 /* What is assumed of steps without a record, for people: "light.acceptance standard,
- * detector.oversize 5". Returns buffer. */
+ * detector.oversize 5, detector.angular_acceptance 0.68". Returns buffer. */
 const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t size);
 
 #endif

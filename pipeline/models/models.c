@@ -1,6 +1,7 @@
 #include "pipeline/models/models.h"
 
 #include "base/error.h"
+#include "pipeline/config/config_table.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice.h"
@@ -30,7 +31,48 @@ static const char *detector_reason(const icestream_config *config, const ice_det
                : "the built-in layout, the default";
 }
 
+/* Columns have their true size, so modules that are wider stick out of them, and most of their
+ * light has never been in a column (physics.md 8.7). Of tables the oversize is 1. */
+static int check_columns(const icestream_config *config, ics_models *models, icestream_error *error)
+{
+    const double oversize = models->detector->oversize;
+    const ice_hole *hole = &models->medium->hole;
+    char place[512];
+    if (oversize <= 1 || !(ics_tables_find_features(models->medium) & ICE_HAS_HOLES)) {
+        return ICESTREAM_OK;
+    }
+    ics_config_place(config, "detector.oversize", place, sizeof place);
+    if (config->ice.hole_ice == ICS_HOLE_ICE_UNSCALED) {
+        return ics_warnings_add(
+                   &models->warnings,
+                   "%s: detector.oversize: found %g, with which modules are %.3g m wide, and "
+                   "ice.hole_ice: unscaled, with columns of %.3g m: most light misses the columns, "
+                   "which is wrong except for comparisons with ppc; usual: detector.oversize: 1",
+                   place, oversize, 2 * models->detector->radius * oversize,
+                   2 * hole->radius) == ICESTREAM_OK
+                   ? ICESTREAM_OK
+                   : ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
+    }
+    return ics_error_add(
+        error, ICESTREAM_E_CONFIG,
+        "%s: error: detector.oversize: found %g in ice with columns of hole ice, which are %.3g m "
+        "wide: modules of %.3g m stick out of them, and most light would miss the columns; "
+        "expected detector.oversize: 1, or ice.hole_ice: unscaled (ppc's behaviour, for "
+        "comparisons) or false (no columns)",
+        place, oversize, 2 * hole->radius, 2 * models->detector->radius * oversize);
+}
+
 /* ---- all together ---------------------------------------------------------------------------- */
+
+static int warn_of_unused(const icestream_config *config, ics_warnings *warnings,
+                          icestream_error *error)
+{
+    char text[1400];
+    const char *unused = ics_config_table_unused(config, text, sizeof text);
+    return unused == NULL || ics_warnings_add(warnings, "%s", unused) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
+}
 
 int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error)
 {
@@ -52,6 +94,9 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
         models->detector_from = detector_reason(config, models->detector);
     }
     status = status ? status : result;
+    if (status == ICESTREAM_OK) {
+        status = check_columns(config, models, error);
+    }
     const char *const others[] = {"light.", "stages."};
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
         result = ics_config_check_files(config, others[i], error);
@@ -60,6 +105,9 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
     if (status == ICESTREAM_OK) {
         status = ics_light_create(config, models->medium, &factors, models->detector,
                                   &models->light, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = warn_of_unused(config, &models->warnings, error);
     }
     if (status == ICESTREAM_OK && ics_sensors_detecting(config)) {
         status = ics_detection_create(models->detector, models->light, config->stages.detect,

@@ -4,6 +4,7 @@
 #include "base/processors.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/light_region.h"
+#include "pipeline/models/oversize.h"
 #include "pipeline/models/plausibility_folder.h"
 #include "pipeline/models/plausibility_parts.h"
 
@@ -70,23 +71,26 @@ int ics_plausibility_check_workload(const icestream_config *config, ics_models *
     if (ics_light_judge(&limits, &box, text, sizeof text) != ICS_LIGHT_IN_ICE) {
         ICS_TRY(ics_warnings_add(&models->warnings, "%s: workload.position: %s", place, text));
     }
-    const ice_module *module = ics_light_module_at(models->detector, at[0], at[1], at[2]);
-    if (module != NULL) {
+    double distance = 0;
+    const ice_module *module = ics_light_nearest(models->detector, at, at, &distance);
+    if (module != NULL && distance < models->detector->radius) {
         ICS_TRY(ics_warnings_add(&models->warnings,
                                  "%s: workload.position: found light inside string %u, module %u, "
                                  "which records its own light; usual: detector.excluded: [[%u, "
                                  "%u]] for a module that flashes",
                                  place, module->string, module->module, module->string,
                                  module->module));
+    } else if (ics_oversize_near_text(models->detector, at, at, NULL, text, sizeof text)) {
+        ICS_TRY(ics_warnings_add(&models->warnings, "%s: workload.position: %s", place, text));
     }
     return ICESTREAM_OK;
 }
 
 int ics_plausibility_check(const icestream_config *config, ics_models *models)
 {
-    static int (*const checks[])(const ics_inspection *) = {ics_plausibility_check_detector,
-                                                            ics_plausibility_check_ice,
-                                                            check_bounce_limit, check_threads};
+    static int (*const checks[])(const ics_inspection *) = {
+        ics_plausibility_check_detector, ics_plausibility_check_ice, check_bounce_limit,
+        check_threads, ics_plausibility_check_environment};
     const ics_inspection self = {.config = config,
                                  .medium = models->medium,
                                  .detector = models->detector,

@@ -2,6 +2,7 @@
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/light_region.h"
+#include "pipeline/models/oversize.h"
 #include "pipeline/models/plausibility_parts.h"
 #include "pipeline/models/range.h"
 
@@ -139,6 +140,38 @@ static int check_radius(const ics_inspection *self)
                             radius);
 }
 
+/* A file that says a radius, which only detector.radius changes. */
+static int check_stated_radius(const ics_inspection *self)
+{
+    const ice_detector *detector = self->detector;
+    const double stated = detector->stated_radius;
+    char place[ICS_PLAUSIBILITY_PLACE];
+    if (!(stated > 0) || detector->type_count > 0 || stated == self->config->detector.radius ||
+        strcmp(ics_config_place(self->config, "detector.radius", place, sizeof place), "default") !=
+            0) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(self->warnings,
+                            "%s: found a radius of %.6g m, and detector.radius has its default, "
+                            "%.6g m; usual: detector.radius: %.6g, or that of the true module",
+                            detector->name, stated, self->config->detector.radius, stated);
+}
+
+/* Modules of a telescope in water that are simulated in ice, or the other way round. */
+static int check_surroundings(const ics_inspection *self)
+{
+    const bool is_water = self->medium->spectral != NULL;
+    const ice_surroundings_kind said = self->detector->surroundings;
+    if (said == ICE_SURROUNDINGS_UNKNOWN || (said == ICE_SURROUNDINGS_WATER) == is_water) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        self->warnings, "%s: found modules in %s, and light flies in %s; usual: %s",
+        self->detector->name, is_water ? "ice" : "water", is_water ? "water" : "ice",
+        is_water ? "ice of layers, without the key optics"
+                 : "ice.file: a file of water (configs/media/sea-water.yaml)");
+}
+
 static int check_oversize(const ics_inspection *self)
 {
     const ice_detector *detector = self->detector;
@@ -151,9 +184,29 @@ static int check_oversize(const ics_inspection *self)
     return ics_warnings_add(
         self->warnings,
         "%s: detector.oversize: found %g, with which modules are %.4g m wide, and the two closest "
-        "are %.4g m apart, so that they take light from each other; usual: at most %.3g",
+        "are %.4g m apart, so that they overlap; usual: at most %.3g",
         ics_config_place(self->config, "detector.oversize", place, sizeof place),
         detector->oversize, width, closest, floor(10 * closest / (2 * detector->radius)) / 10);
+}
+
+/* Sums of weights that are wrong everywhere. What happens near the light is no fault of a run whose
+ * light is elsewhere. */
+static int check_oversized_sums(const ics_inspection *self)
+{
+    ics_oversize_effects effects;
+    char place[ICS_PLAUSIBILITY_PLACE];
+    if (!ics_oversize_effects_of(self->medium, self->detector, &effects) ||
+        fmax(fabs(effects.sum.mean), fabs(effects.sum.worst)) < ICS_OVERSIZE_DOUBT) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        self->warnings,
+        "%s: detector.oversize: found %g, with which sums are wrong by more "
+        "than %g %% (%+.1f %%, of the worst module %+.1f %%); usual: 1, or "
+        "detector.keep_hit_photons: auto",
+        ics_config_place(self->config, "detector.oversize", place, sizeof place),
+        self->detector->oversize, 100 * ICS_OVERSIZE_DOUBT, 100 * effects.sum.mean,
+        100 * effects.sum.worst);
 }
 
 /* ---- efficiencies ---------------------------------------------------------------------------- */
@@ -228,11 +281,37 @@ static int check_types(const ics_inspection *self)
         count == 1 ? " is" : "s are", count == 1 ? "s" : "");
 }
 
+/* A quantum efficiency, or an effective area divided by the area of the module. Tables of effective
+ * areas may go with an acceptance in any unit. */
+static int check_acceptance(const ics_inspection *self)
+{
+    const double least = 0.03, most = 0.5;
+    const ice_light *light = self->light;
+    char place[ICS_PLAUSIBILITY_PLACE];
+    double largest = 0;
+    for (size_t i = 0; i < light->bias_count; ++i) {
+        largest = fmax(largest, light->standard_acceptance[i]);
+    }
+    if (light->bias_count == 0 || (largest >= least && largest <= most) ||
+        (self->detector->type_count > 0 && self->detector->types[0].table.ring_count > 0)) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        self->warnings,
+        "%s: light.acceptance: %s: found %.4g at the best wavelength; usual: 0.05 to 0.45, the "
+        "share "
+        "of the light on a module or on the window of a PMT that is detected; is it %s?",
+        ics_config_place(self->config, "light.acceptance", place, sizeof place),
+        light->acceptance_from, largest,
+        largest < least ? "an effective area in m2" : "relative to the best wavelength");
+}
+
 int ics_plausibility_check_detector(const ics_inspection *self)
 {
     static int (*const checks[])(const ics_inspection *) = {
-        check_positions, check_strings,      check_distances, check_radius,
-        check_oversize,  check_efficiencies, check_types};
+        check_positions,     check_strings,      check_distances, check_radius,
+        check_stated_radius, check_surroundings, check_oversize,  check_oversized_sums,
+        check_efficiencies,  check_types,        check_acceptance};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         ICS_TRY(checks[i](self));
     }

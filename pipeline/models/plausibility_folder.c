@@ -41,7 +41,7 @@ static int check_subtraction(const icestream_config *config, ics_models *models)
     return ics_warnings_add(
         &models->warnings,
         "%s: ice.birefringence_subtraction: found %s, and icemodel.dat of %s is that of %s (by its "
-        "SHA-256), whose scattering needs %s; scattering lengths are wrong otherwise",
+        "numbers), whose scattering needs %s; scattering lengths are wrong otherwise",
         place_of(config, "ice.birefringence_subtraction", place), words[medium->taken],
         config->ice.directory, known->name, known->subtraction);
 }
@@ -91,7 +91,8 @@ static int check_curve(const icestream_config *config, ics_models *models, const
                        const char *value, const char *name)
 {
     char *path, place[PLACE];
-    if (config->ice.directory == NULL || strcmp(value, "auto") != 0) {
+    if (config->ice.directory == NULL || strcmp(value, "auto") != 0 ||
+        models->detector->acceptance_count > 0) { /* the types of modules give it */
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_sensors_model_file(config, value, name, &path, NULL));

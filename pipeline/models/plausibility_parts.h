@@ -22,5 +22,7 @@ enum { ICS_PLAUSIBILITY_PLACE = 1200 };
 /* Warn of values of the detector, or of the ice. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_plausibility_check_detector(const ics_inspection *self);
 int ics_plausibility_check_ice(const ics_inspection *self);
+/* Warns of variables of the environment that ppc reads, unless the configuration has their key. */
+int ics_plausibility_check_environment(const ics_inspection *self);
 
 #endif

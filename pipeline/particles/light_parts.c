@@ -23,11 +23,14 @@ static void take(ics_light_parts *parts, ics_light_part *part, double mean)
     part->photons = ice_stream_poisson(&stream, mean);
 }
 
-/* Makes one step of a part, whose photons differ (particles.cascades: profile). */
+/* The photons of a step with a profile differ, so it may have many (particles.cascades: profile).
+ * `icestream split` divides no step. */
+enum { PROFILE_PHOTONS = 1 << 20 };
+
 static void use_profile(const ics_light_parts *parts, ics_light_part *part)
 {
     part->has_profile = parts->setup->cascades_are_profiles;
-    part->per_step = part->has_profile ? UINT32_MAX : parts->setup->photons_per_step;
+    part->per_step = part->has_profile ? PROFILE_PHOTONS : parts->setup->photons_per_step;
 }
 
 /* ---- cascades -------------------------------------------------------------------------------- */
@@ -74,6 +77,36 @@ static bool decide_losses(ics_light_parts *parts, ics_track_losses listed,
     return true;
 }
 
+/* Taus do not decay here, so only the list knows where one ends. */
+static bool refuse_tau(const ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+{
+    snprintf(
+        message, ICS_PARTICLE_MESSAGE,
+        "tau: found no length, expected the length (m) to its decay, and its decay products as "
+        "particles: a tau of %.6g GeV flies %.3g m on average, and its decay is not simulated",
+        parts->energy, ice_tau_decay_length(parts->energy));
+    return false;
+}
+
+/* Returns whether the end of a track is where photons may be. */
+static bool ends_inside(const ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+{
+    const ice_axis axis = parts->model.axis;
+    const double ends[3] = {parts->model.x + parts->length * axis.x,
+                            parts->model.y + parts->length * axis.y,
+                            parts->model.z + parts->length * axis.z};
+    for (int i = 0; i < 3; ++i) {
+        if (fabs(ends[i]) > 1e4) {
+            snprintf(message, ICS_PARTICLE_MESSAGE,
+                     "length: found a track of %.10g m to (%.10g, %.10g, %.10g), expected its end "
+                     "within 10000 m",
+                     parts->length, ends[0], ends[1], ends[2]);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool begin_track(ics_light_parts *parts, ics_track_losses listed,
                         char message[ICS_PARTICLE_MESSAGE])
 {
@@ -88,37 +121,33 @@ static bool begin_track(ics_light_parts *parts, ics_track_losses listed,
         parts->done = true;
         return true;
     }
+    parts->length = value(particle, ICS_PARTICLE_LENGTH);
+    const bool has_length = parts->length > 0;
+    if (!is_muon && !has_length) {
+        return refuse_tau(parts, message);
+    }
     if (!decide_losses(parts, listed, message)) {
         return false;
     }
-    const double range = ice_muon_range(parts->energy);
-    parts->length = value(particle, ICS_PARTICLE_LENGTH);
-    if (parts->length <= 0) {
-        parts->length = setup->track_length > 0 ? setup->track_length : range;
+    const double range = ice_muon_range(&setup->track.muon, parts->energy);
+    if (!has_length) {
+        parts->length = setup->track.length > 0 ? setup->track.length : range;
         if (is_muon && !parts->makes_losses) {
             parts->length = fmin(parts->length, range);
         }
     }
     parts->residual = INFINITY;
-    if (setup->stopping && is_muon) {
+    /* A muon that ends at its range stops there. */
+    const bool stops = setup->stopping || (setup->slows && !has_length && !parts->makes_losses);
+    if (stops && is_muon) {
         parts->residual = range;
         /* With losses the track ends where its energy ends. */
         if (!parts->makes_losses) {
             parts->length = fmin(parts->length, range);
         }
     }
-    const ice_axis axis = parts->model.axis;
-    const double ends[3] = {parts->model.x + parts->length * axis.x,
-                            parts->model.y + parts->length * axis.y,
-                            parts->model.z + parts->length * axis.z};
-    for (int i = 0; i < 3; ++i) {
-        if (fabs(ends[i]) > 1e4) {
-            snprintf(message, ICS_PARTICLE_MESSAGE,
-                     "length: found a track of %.10g m to (%.10g, %.10g, %.10g), expected its end "
-                     "within 10000 m",
-                     parts->length, ends[0], ends[1], ends[2]);
-            return false;
-        }
+    if (!ends_inside(parts, message)) {
+        return false;
     }
     parts->done = parts->length <= 0;
     return true;
@@ -146,7 +175,7 @@ static double find_piece(const ics_light_parts *parts)
     if (parts->makes_losses) {
         piece = clamp_piece(piece, ICE_LOSS_PIECE);
     }
-    if (parts->setup->stopping && !parts->makes_losses) {
+    if (!parts->makes_losses) { /* the residual range may be INFINITY */
         piece = clamp_piece(piece, parts->residual - ICE_MUON_SLOW);
     }
     return piece;
@@ -160,7 +189,7 @@ static void draw_losses(ics_light_parts *parts)
     }
     double pairs, brems;
     ice_stream stream = numbers(parts, ICE_PURPOSE_LOSSES, parts->piece_number);
-    ice_loss_means(parts->energy, parts->piece, &pairs, &brems);
+    ice_loss_means(&parts->setup->track.muon, parts->energy, parts->piece, &pairs, &brems);
     parts->pair_like = (uint32_t)ice_stream_poisson(&stream, pairs);
     parts->losses = parts->pair_like + (uint32_t)ice_stream_poisson(&stream, brems);
 }
@@ -180,10 +209,21 @@ static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *sha
                                    : ice_loss_brems_like(parts->energy, u);
 }
 
+/* Returns whether a muon loses the mean energy along the piece. The energy of a piece with losses
+ * that are made is that of its start; so is that of a listed piece, and with the conventions of
+ * clsim and ppc that of the track. */
+static bool is_slowing(const ics_light_parts *parts)
+{
+    return is_slow(parts) ||
+           (parts->setup->slows && !parts->makes_losses && ics_particle_is_muon(parts->particle) &&
+            !ics_particle_is_piece(parts->particle));
+}
+
 /* Subtracts the energy that the piece lost and moves to the next piece. */
 static void end_piece(ics_light_parts *parts)
 {
-    double spent = ICE_MUON_IONISATION * parts->piece, share;
+    const ice_muon_loss *muon = &parts->setup->track.muon;
+    double spent = muon->ionisation * parts->piece, share;
     ice_cascade kind;
     for (uint32_t i = 0; i < parts->losses; ++i) {
         spent += draw_loss(parts, i, &share, &kind);
@@ -191,10 +231,12 @@ static void end_piece(ics_light_parts *parts)
     parts->at += parts->piece;
     if (parts->makes_losses) {
         parts->energy -= spent;
+    } else if (is_slowing(parts)) {
+        parts->energy = ice_muon_energy_after(muon, parts->energy, parts->piece);
     }
     if (isfinite(parts->residual)) {
         parts->residual = parts->makes_losses && !is_slow(parts)
-                              ? (parts->energy - ICE_MUON_MASS) / ICE_MUON_IONISATION
+                              ? (parts->energy - ICE_MUON_MASS) / muon->ionisation
                               : parts->residual - parts->piece;
     }
     ++parts->piece_number;
@@ -213,24 +255,41 @@ static void move(const ics_light_parts *parts, double along, ics_light_part *par
     part->t += distance / ICE_LIGHT_SPEED;
 }
 
-/* The bare track of a slow piece, in parts of ICE_MUON_PIECE metres, counted from the end of the
- * track. */
-static bool take_slow(ics_light_parts *parts, uint32_t index, ics_light_part *part)
+/* The bare track of a slow piece, in parts of ICE_MUON_PIECE metres that are counted from the end
+ * of the range: part k has the residual ranges from k to k + 1 of them. `index` counts from the
+ * start of the piece. */
+static bool take_slow(ics_light_parts *parts, int index, ics_light_part *part)
 {
-    const double along = index * ICE_MUON_PIECE;
-    if (along >= parts->piece) {
+    const ice_muon_loss *muon = &parts->setup->track.muon;
+    const int k = (int)ceil(parts->residual / ICE_MUON_PIECE - 1e-9) - 1 - index;
+    const double from = fmin(parts->residual, (k + 1) * ICE_MUON_PIECE);
+    const double to = fmax(k * ICE_MUON_PIECE, parts->residual - parts->piece);
+    if (k < 0 || from <= to) {
         return false;
     }
-    const double middle = parts->residual - along - 0.5 * ICE_MUON_PIECE;
-    const double length = clamp_piece(ICE_MUON_PIECE, parts->piece - along);
-    const int share = (int)fmin(fmax(middle / ICE_MUON_PIECE, 0), ICS_SLOW_PIECES - 1);
-    move(parts, along, part);
+    move(parts, parts->residual - from, part);
+    part->t += ice_muon_lag(muon, parts->residual, from);
     part->form = ICS_PART_TRACK;
-    part->length = length;
-    /* The speed for which setup->slow[share] holds. */
-    part->beta = ice_muon_beta((share + 0.5) * ICE_MUON_PIECE);
-    take(parts, part, length * parts->setup->per_metre * parts->setup->slow[share]);
+    part->length = from - to;
+    part->beta =
+        ice_muon_beta(muon, (k + 0.5) * ICE_MUON_PIECE); /* setup->slow[k] is of this speed */
+    take(parts, part, part->length * parts->setup->per_metre * parts->setup->slow[k]);
     return true;
+}
+
+/* The light of secondaries along a piece. */
+static void take_secondaries(ics_light_parts *parts, ics_light_part *part)
+{
+    const ics_light_setup *setup = parts->setup;
+    const double extra = is_slowing(parts)
+                             ? ice_muon_mean_extra(&setup->convention, &setup->track.muon,
+                                                   parts->energy, parts->piece)
+                             : ice_muon_extra(&setup->convention, parts->energy);
+    move(parts, 0, part);
+    part->form = ICS_PART_CLOUD;
+    use_profile(parts, part);
+    part->length = parts->piece;
+    take(parts, part, parts->piece * setup->per_metre * extra);
 }
 
 /* Makes the parts of a piece in order: light of secondaries, losses, the bare track. */
@@ -240,12 +299,7 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
     if (parts->stage == 0) {
         parts->piece = find_piece(parts);
         draw_losses(parts);
-        move(parts, 0, part);
-        part->form = ICS_PART_CLOUD;
-        use_profile(parts, part);
-        part->length = parts->piece;
-        take(parts, part,
-             parts->piece * setup->per_metre * ice_muon_extra(&setup->convention, parts->energy));
+        take_secondaries(parts, part);
         parts->stage = 1;
         return true;
     }
@@ -258,7 +312,7 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
         return true;
     }
     if (is_slow(parts)) {
-        return take_slow(parts, parts->stage++ - 1, part);
+        return take_slow(parts, (int)parts->stage++ - 1, part);
     }
     if (parts->stage == 2) {
         return false;

@@ -39,10 +39,11 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
     if (setup == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     }
+    const double density = medium->density > 0 ? medium->density : ICE_DENSITY;
     *setup = (ics_light_setup){
         .seed = config->run.seed,
-        .convention = ice_light_convention_in((ice_convention_name)config->particles.conventions,
-                                              medium->density > 0 ? medium->density : ICE_DENSITY),
+        .convention =
+            ice_light_convention_in((ice_convention_name)config->particles.conventions, density),
         .detector = detector,
         .kept = light->kept,
         .spectrum_count = light->count,
@@ -52,12 +53,13 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
         .losses = config->particles.losses,
         .stopping = config->particles.stopping,
         .has_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC,
-        .track_length = config->particles.track_length,
+        .slows = config->particles.conventions == ICS_CONVENTIONS_STANDARD,
+        .track = {.length = config->particles.track_length, .muon = ice_muon_loss_in(density)},
         .spectrum = config->particles.spectrum};
     setup->per_metre = light->photons_per_metre * setup->convention.cherenkov_factor;
     for (int k = 0; k < ICS_SLOW_PIECES; ++k) {
-        setup->slow[k] =
-            slow_share(medium, &light->spectra[0], ice_muon_beta(ICE_MUON_PIECE * (k + 0.5)));
+        const double beta = ice_muon_beta(&setup->track.muon, ICE_MUON_PIECE * (k + 0.5));
+        setup->slow[k] = slow_share(medium, &light->spectra[0], beta);
     }
     *out = setup;
     return ICESTREAM_OK;

@@ -5,6 +5,7 @@
 #include "physics/light/light_muon.h"
 #include "physics/model.h"
 #include "pipeline/config/config.h"
+#include "pipeline/particles/track_line.h"
 
 /* Pieces of a stopping muon's last metres. */
 enum { ICS_SLOW_PIECES = 400 };
@@ -26,9 +27,10 @@ typedef struct ics_light_setup {
     bool cascades_are_profiles;
     ics_losses losses;
     bool stopping;
-    bool has_ppc;        /* particles.conventions: ppc */
-    double track_length; /* m; 0: the range */
-    uint32_t spectrum;   /* spectrum of sources that give none */
+    bool has_ppc; /* particles.conventions: ppc */
+    bool slows;   /* secondaries follow the mean energy of a muon along its track */
+    ics_track_rule track;
+    uint32_t spectrum; /* spectrum of sources that give none */
 } ics_light_setup;
 
 /* Makes the setup for the light of the medium. Detector and light must outlive it.

@@ -133,6 +133,13 @@ bool ics_light_source_begin(ics_light_parts *parts, ics_particle_class kind,
                  model->spectrum, setup->spectrum_count - 1);
         return false;
     }
+    if (setup->kept[model->spectrum] <= 0) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "spectrum: found %u, of which light.acceptance keeps nothing, expected one with "
+                 "wavelengths that modules detect",
+                 model->spectrum);
+        return false;
+    }
     model->form = kind == ICS_PARTICLE_RAY     ? ICS_PART_RAY
                   : kind == ICS_PARTICLE_POINT ? ICS_PART_POINT
                                                : ICS_PART_CANDLE;

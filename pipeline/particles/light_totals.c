@@ -10,6 +10,9 @@
  * differ in their energy loss. */
 #define RANGE_MARGIN 1.5
 
+/* One tau in a million flies further than this many mean lengths. */
+#define TAU_MARGIN 14.0
+
 /* Spectra from this number on are those of light.spectra. */
 enum { FIRST_OF_USER = 7 };
 
@@ -75,19 +78,35 @@ static void end_event(ics_light_totals *totals)
         totals->most_event = totals->event;
     }
     ics_stray_losses_end(&totals->strays);
+    if (totals->is_dark && totals->dark++ == 0) {
+        totals->dark_event = totals->event;
+        totals->dark_position = totals->begin;
+    }
     ++totals->events;
     totals->photons = 0;
     totals->has_event = false;
+}
+
+/* Ends the event of the particle before if this one begins another. */
+static void begin_event(ics_light_totals *totals, const ics_listed_particle *particle)
+{
+    if (totals->has_event && totals->event != particle->event) {
+        end_event(totals);
+    }
+    if (!totals->has_event) {
+        totals->is_dark = true;
+        totals->begin = particle->position;
+    }
+    totals->has_event = true;
+    totals->is_dark =
+        totals->is_dark && ics_particle_class_of(&particle->particle) == ICS_PARTICLE_DARK;
 }
 
 void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle *particle,
                             const ics_light_parts *parts)
 {
     const ics_particle *of = &particle->particle;
-    if (totals->has_event && totals->event != particle->event) {
-        end_event(totals);
-    }
-    totals->has_event = true;
+    begin_event(totals, particle);
     ics_list_doubts_add(&totals->list, particle);
     ics_stray_losses_add(&totals->strays, particle, parts);
     totals->event = particle->event;
@@ -117,8 +136,13 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
     type->length += parts->length;
     judge_losses(totals, particle, parts);
     if (!parts->makes_losses && ics_particle_is_muon(of) &&
-        parts->length > RANGE_MARGIN * ice_muon_range(of->values[ICS_PARTICLE_ENERGY])) {
+        parts->length > RANGE_MARGIN * ice_muon_range(&parts->setup->track.muon,
+                                                      of->values[ICS_PARTICLE_ENERGY])) {
         doubt(totals, ICS_DOUBT_LONG, particle, parts);
+    }
+    if (!ics_particle_is_muon(of) &&
+        parts->length > TAU_MARGIN * ice_tau_decay_length(of->values[ICS_PARTICLE_ENERGY])) {
+        doubt(totals, ICS_DOUBT_OLD, particle, parts);
     }
 }
 
@@ -184,6 +208,8 @@ static const char *const texts[ICS_TRACK_DOUBTS] = {
     [ICS_DOUBT_LONG] =
         "more length than a muon of this energy flies (particles.stopping: true ends "
         "it there)",
+    [ICS_DOUBT_OLD] = "more length than a tau of this energy flies: 14 times its mean length or "
+                      "more, which one in a million does",
     [ICS_DOUBT_FAR] =
         "more muons or pieces of muons (amu, amu-, amu+) far before them in the event than can be "
         "compared, so a muon and its pieces may both make light (pieces should follow their muon)",
@@ -246,6 +272,17 @@ int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_sou
             tracks->count, i >= ICS_DOUBT_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
             describe_first(tracks, i, first, sizeof first), tracks->count == 1 ? "s" : "ve",
             texts[i]);
+    }
+    if (status == ICESTREAM_OK && totals->dark > 0 && totals->dark < totals->events) {
+        char place[600];
+        status = ics_warnings_add(
+            out,
+            "%s: event %" PRIu64
+            ": found only particles without light, neutrinos or nuclei, in %" PRIu64 " of %" PRIu64
+            " events; interactions are not simulated, so the list needs the "
+            "particles that they make",
+            ics_particle_source_place_of(source, totals->dark_position, place, sizeof place),
+            totals->dark_event, totals->dark, totals->events);
     }
     return status == ICESTREAM_OK ? ics_stray_losses_warn(&totals->strays, source, out) : status;
 }

@@ -17,6 +17,7 @@ typedef enum ics_track_doubt {
     ICS_DOUBT_MIXED,   /* losses are made, while other tracks have theirs in the list */
     ICS_DOUBT_UNKNOWN, /* the event is too large to look for losses */
     ICS_DOUBT_LONG,    /* longer than a muon of its energy flies */
+    ICS_DOUBT_OLD,     /* longer than a tau of its energy flies */
     ICS_DOUBT_FAR,     /* muons and pieces in an event with too many of them to compare all */
     ICS_DOUBT_PIECES,  /* passed over, because its pieces make the light */
     ICS_DOUBT_PPC,     /* any particle that ppc gives no light */
@@ -51,6 +52,10 @@ typedef struct ics_light_totals {
     double least, most; /* photons of an event */
     uint64_t least_event, most_event;
     uint64_t listed; /* tracks of high energy that bring their losses */
+    bool is_dark;    /* nothing but neutrinos and nuclei in the last event so far */
+    uint64_t dark;   /* events of nothing else */
+    uint64_t dark_event;
+    size_t begin, dark_position; /* of the first particle of the last event, and of a dark one */
     ics_doubtful_tracks doubts[ICS_TRACK_DOUBTS];
     ics_stray_losses strays;
     ics_list_doubts list; /* for lists that can be read only once */

@@ -10,6 +10,60 @@
 /* With fewer particles nothing is said of their angles. */
 enum { RADIAN_PARTICLES = 5 };
 
+/* Returns whether a value has two digits behind its point, or more. */
+static bool has_decimals(double value)
+{
+    return fabs(10 * value - round(10 * value)) > 1e-6 * fmax(1, fabs(10 * value));
+}
+
+static void add_range(ics_column_range *range, double value)
+{
+    const double size = fabs(value);
+    if (size > 0) {
+        range->least = range->count == 0 ? size : fmin(range->least, size);
+        range->most = fmax(range->most, size);
+        range->has_decimals = range->has_decimals || has_decimals(size);
+        ++range->count;
+    }
+}
+
+/* A hash of all fields of a particle (FNV-1a of its words). */
+static uint64_t hash_of(const ics_particle *particle)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325), word;
+    for (size_t i = 0; i < ICS_PARTICLE_FIELD_COUNT; ++i) {
+        memcpy(&word, &particle->values[i], sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 29;
+    }
+    return hash ^ particle->given;
+}
+
+/* Compares a line with the last ones of its event. */
+static void find_double(ics_list_doubts *doubts, const ics_listed_particle *listed)
+{
+    if (ics_particle_class_of(&listed->particle) == ICS_PARTICLE_DARK) {
+        return;
+    }
+    if (doubts->event != listed->event) {
+        doubts->line_count = 0;
+        doubts->event = listed->event;
+    }
+    const uint64_t hash = hash_of(&listed->particle);
+    const size_t kept = doubts->line_count < ICS_DOUBT_LINES ? doubts->line_count : ICS_DOUBT_LINES;
+    for (size_t i = 0; i < kept; ++i) {
+        if (doubts->lines[i] == hash) {
+            if (doubts->doubles++ == 0) {
+                doubts->double_position[0] = listed->position;
+                doubts->double_position[1] = doubts->line_positions[i];
+            }
+            return;
+        }
+    }
+    doubts->line_positions[doubts->line_count % ICS_DOUBT_LINES] = listed->position;
+    doubts->lines[doubts->line_count++ % ICS_DOUBT_LINES] = hash;
+}
+
 void ics_list_doubts_add(ics_list_doubts *doubts, const ics_listed_particle *listed)
 {
     const ics_particle *particle = &listed->particle;
@@ -17,6 +71,13 @@ void ics_list_doubts_add(ics_list_doubts *doubts, const ics_listed_particle *lis
     const double azimuth = fabs(particle->values[ICS_PARTICLE_AZIMUTH]);
     ++doubts->particles;
     doubts->position = listed->position;
+    if (!ics_particle_has(particle, ICS_PARTICLE_EVENT) && doubts->without_event++ == 0) {
+        doubts->eventless = listed->position;
+    }
+    for (size_t i = 0; i < ICS_PARTICLE_FIELD_COUNT; ++i) {
+        add_range(&doubts->ranges[i], particle->values[i]);
+    }
+    find_double(doubts, listed);
     if (!ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
         !ics_particle_has(particle, ICS_PARTICLE_AZIMUTH)) {
         return;
@@ -28,31 +89,104 @@ void ics_list_doubts_add(ics_list_doubts *doubts, const ics_listed_particle *lis
     doubts->azimuth[1] = is_first ? azimuth : fmax(doubts->azimuth[1], azimuth);
 }
 
-/* Several different directions that are all below pi and 2 pi are most likely in radians: of
- * directions from everywhere, one in a thousand has a zenith below pi degrees. */
+/* Directions that are all below pi and 2 pi are most likely in radians: of directions from
+ * everywhere, one in 75,000 is. Few directions that somebody chose are rounder numbers. */
 static int judge_directions(const ics_list_doubts *doubts, const ics_particle_source *source,
                             ics_warnings *out)
 {
     char place[600];
-    if (doubts->directions < RADIAN_PARTICLES || doubts->zenith[1] > ICE_PI ||
-        doubts->azimuth[1] > 2 * ICE_PI || doubts->zenith[0] >= doubts->zenith[1] ||
-        doubts->azimuth[0] >= doubts->azimuth[1]) {
+    const bool is_many = doubts->directions >= RADIAN_PARTICLES &&
+                         doubts->zenith[0] < doubts->zenith[1] &&
+                         doubts->azimuth[0] < doubts->azimuth[1];
+    const bool is_exact = doubts->ranges[ICS_PARTICLE_ZENITH].has_decimals &&
+                          doubts->ranges[ICS_PARTICLE_AZIMUTH].count > 0;
+    if (doubts->directions == 0 || doubts->zenith[1] > ICE_PI || doubts->azimuth[1] > 2 * ICE_PI ||
+        (!is_many && !is_exact)) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(
         out,
         "%s: zenith, azimuth: found at most %.6g and %.6g degrees in %" PRIu64
-        " particles of different directions; are these angles in radians? Expected degrees",
+        " particle%s; are these angles in radians? Expected degrees",
         ics_particle_source_place_of(source, doubts->position, place, sizeof place),
-        doubts->zenith[1], doubts->azimuth[1], doubts->directions);
+        doubts->zenith[1], doubts->azimuth[1], doubts->directions,
+        doubts->directions == 1 ? "" : "s");
 }
 
-int ics_list_doubts_warn(const ics_list_doubts *doubts, const ics_particle_source *source,
-                         ics_warnings *out)
+/* Columns whose values, zeros apart, all lie in a range that is most likely another unit. */
+static const struct {
+    ics_particle_field field;
+    double least, most;
+    const char *text;
+} units[] = {
+    {ICS_PARTICLE_TIME, 0, 1e-3, "seconds? Expected ns"},
+    {ICS_PARTICLE_TIME, 5.5e4, 6.3e4,
+     "modified Julian dates? Expected ns from the beginning of the event"},
+    {ICS_PARTICLE_TIME, 1e9, 2.2e9,
+     "seconds since 1970? Expected ns from the beginning of the event"},
+};
+
+/* One round number in all particles is a choice and no other unit. */
+static int judge_units(const ics_list_doubts *doubts, const ics_particle_source *source,
+                       ics_warnings *out)
 {
     char place[600];
-    ICS_TRY(judge_directions(doubts, source, out));
-    if (doubts->particles < 2 || !ics_particle_source_lacks_events(source)) {
+    for (size_t i = 0; i < sizeof units / sizeof *units; ++i) {
+        const ics_column_range *range = &doubts->ranges[units[i].field];
+        if (range->count == 0 || range->least < units[i].least || range->most > units[i].most ||
+            (range->least == range->most && fmod(range->least, 1000) == 0)) {
+            continue;
+        }
+        ICS_TRY(ics_warnings_add(
+            out, "%s: %s: found %.10g to %.10g in %" PRIu64 " particle%s; are these %s",
+            ics_particle_source_place_of(source, doubts->position, place, sizeof place),
+            ics_particle_field_name(units[i].field), range->least, range->most, range->count,
+            range->count == 1 ? "" : "s", units[i].text));
+    }
+    return ICESTREAM_OK;
+}
+
+/* Vertices within 2 m of the origin, with all digits of a position in km. */
+static int judge_positions(const ics_list_doubts *doubts, const ics_particle_source *source,
+                           ics_warnings *out)
+{
+    char place[600];
+    const ics_column_range *x = &doubts->ranges[ICS_PARTICLE_X];
+    double most = 0;
+    for (size_t i = 0; i < 3; ++i) {
+        if (x[i].count < doubts->particles || !x[i].has_decimals) {
+            return ICESTREAM_OK;
+        }
+        most = fmax(most, x[i].most);
+    }
+    if (most > 2) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        out,
+        "%s: x, y, z: found at most %.6g m in %" PRIu64 " particle%s; are these km? Expected m",
+        ics_particle_source_place_of(source, doubts->position, place, sizeof place), most,
+        doubts->particles, doubts->particles == 1 ? "" : "s");
+}
+
+/* Particles that are in event 0 because the list does not say in which. In a list in the run file
+ * and in f2k this is usual if no particle has a number. */
+static int judge_events(const ics_list_doubts *doubts, const ics_particle_source *source,
+                        ics_warnings *out)
+{
+    char place[600];
+    if (doubts->particles < 2 || doubts->without_event == 0) {
+        return ICESTREAM_OK;
+    }
+    if (doubts->without_event < doubts->particles) {
+        return ics_warnings_add(
+            out,
+            "%s: event: found no number, so that %" PRIu64 " of %" PRIu64
+            " particles are in event 0; expected the number of their event",
+            ics_particle_source_place_of(source, doubts->eventless, place, sizeof place),
+            doubts->without_event, doubts->particles);
+    }
+    if (!ics_particle_source_lacks_events(source)) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(out,
@@ -60,6 +194,32 @@ int ics_list_doubts_warn(const ics_list_doubts *doubts, const ics_particle_sourc
                             "are one event, with the "
                             "number 0; a column event separates them",
                             ics_particle_source_place_of(source, 1, place, sizeof place));
+}
+
+static int judge_doubles(const ics_list_doubts *doubts, const ics_particle_source *source,
+                         ics_warnings *out)
+{
+    char place[600], first[600];
+    if (doubts->doubles == 0) {
+        return ICESTREAM_OK;
+    }
+    return ics_warnings_add(
+        out,
+        "%s: found the particle of %s again, with all its values, so that it makes its light "
+        "twice (%" PRIu64 " such particle%s)",
+        ics_particle_source_place_of(source, doubts->double_position[0], place, sizeof place),
+        ics_particle_source_place_of(source, doubts->double_position[1], first, sizeof first),
+        doubts->doubles, doubts->doubles == 1 ? "" : "s");
+}
+
+int ics_list_doubts_warn(const ics_list_doubts *doubts, const ics_particle_source *source,
+                         ics_warnings *out)
+{
+    ICS_TRY(judge_directions(doubts, source, out));
+    ICS_TRY(judge_units(doubts, source, out));
+    ICS_TRY(judge_positions(doubts, source, out));
+    ICS_TRY(judge_events(doubts, source, out));
+    return judge_doubles(doubts, source, out);
 }
 
 bool ics_particle_list_is_stream(const char *path)

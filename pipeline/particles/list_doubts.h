@@ -1,18 +1,38 @@
-/* What is doubtful about the columns of a list of particles: angles in radians, and events that
- * nothing separates. Both can be said only at the end of the list. */
+/* What is doubtful about the columns of a list of particles: values in another unit, events that
+ * nothing separates, and lines that stand twice. Most of it can be said only at the end of the
+ * list. */
 #ifndef ICS_PARTICLES_LIST_DOUBTS_H
 #define ICS_PARTICLES_LIST_DOUBTS_H
 
 #include "pipeline/models/warnings.h"
 #include "pipeline/particles/particle_source.h"
 
+/* The sizes |value| of a column in all particles that have it, without zeros. */
+typedef struct ics_column_range {
+    uint64_t count;
+    double least, most;
+    bool has_decimals; /* a value needs two digits behind the point, or more */
+} ics_column_range;
+
+/* The particles of an event that a later line of the event is compared with. */
+enum { ICS_DOUBT_LINES = 64 };
+
 /* What was seen so far. It starts with zeros. */
 typedef struct ics_list_doubts {
     uint64_t particles;
-    uint64_t directions; /* particles with zenith and azimuth */
-    double zenith[2];    /* least and largest, degrees */
-    double azimuth[2];   /* least and largest size, degrees */
-    size_t position;     /* of the last particle in the list */
+    uint64_t without_event; /* particles without a number of their event */
+    uint64_t directions;    /* particles with zenith and azimuth */
+    double zenith[2];       /* least and largest, degrees */
+    double azimuth[2];      /* least and largest size, degrees */
+    ics_column_range ranges[ICS_PARTICLE_FIELD_COUNT];
+    size_t position;                 /* of the last particle in the list */
+    size_t eventless;                /* position of the first particle without an event */
+    uint64_t event;                  /* of `lines` */
+    uint64_t lines[ICS_DOUBT_LINES]; /* hashes of the last lines with light, in a ring */
+    size_t line_positions[ICS_DOUBT_LINES];
+    size_t line_count;
+    uint64_t doubles;          /* lines that stand twice in their event */
+    size_t double_position[2]; /* of the first one, and of its first occurrence */
 } ics_list_doubts;
 
 void ics_list_doubts_add(ics_list_doubts *doubts, const ics_listed_particle *particle);

@@ -31,12 +31,12 @@ void ics_muon_pieces_free(ics_muon_pieces *self)
 }
 
 bool ics_muon_has_piece(const ics_particle *muon, const ics_listed_particle *particles,
-                        size_t count, double track_length)
+                        size_t count, const ics_track_rule *track)
 {
-    const ics_track_line line = ics_track_line_of(muon, track_length);
+    const ics_track_line line = ics_track_line_of(muon, track);
     for (size_t i = 0; i < count; ++i) {
         if (ics_particle_is_piece(&particles[i].particle)) {
-            const ics_track_line piece = ics_track_line_of(&particles[i].particle, track_length);
+            const ics_track_line piece = ics_track_line_of(&particles[i].particle, track);
             if (is_piece_on(&line, &piece)) {
                 return true;
             }
@@ -74,8 +74,8 @@ static void forget(ics_piece_tracks *tracks, bool is_of_muons)
     tracks->earlier = tracks->count = kept;
 }
 
-static int add(ics_piece_tracks *tracks, const ics_listed_particle *listed, double track_length,
-               icestream_error *error)
+static int add(ics_piece_tracks *tracks, const ics_listed_particle *listed,
+               const ics_track_rule *track, icestream_error *error)
 {
     if (tracks->count == tracks->capacity) {
         const size_t capacity = tracks->capacity > 0 ? 2 * tracks->capacity : 16;
@@ -88,7 +88,7 @@ static int add(ics_piece_tracks *tracks, const ics_listed_particle *listed, doub
         tracks->capacity = capacity;
     }
     tracks->items[tracks->count++] =
-        (ics_piece_track){.line = ics_track_line_of(&listed->particle, track_length),
+        (ics_piece_track){.line = ics_track_line_of(&listed->particle, track),
                           .position = listed->position,
                           .makes_light = listed->passed == ICS_PASSED_NOT};
     return ICESTREAM_OK;
@@ -192,7 +192,7 @@ static int check_muons(const ics_muon_pieces *self, const ics_particle_source *s
 }
 
 int ics_muon_pieces_find(ics_muon_pieces *self, ics_listed_particle *window, size_t count,
-                         double track_length, const ics_particle_source *source,
+                         const ics_track_rule *track, const ics_particle_source *source,
                          icestream_error *error)
 {
     forget(&self->muons, true);
@@ -200,9 +200,9 @@ int ics_muon_pieces_find(ics_muon_pieces *self, ics_listed_particle *window, siz
     for (size_t i = 0; i < count; ++i) {
         const ics_particle *particle = &window[i].particle;
         if (ics_particle_is_piece(particle)) {
-            ICS_TRY(add(&self->pieces, &window[i], track_length, error));
+            ICS_TRY(add(&self->pieces, &window[i], track, error));
         } else if (ics_particle_is_muon(particle)) {
-            ICS_TRY(add(&self->muons, &window[i], track_length, error));
+            ICS_TRY(add(&self->muons, &window[i], track, error));
         }
     }
     mark_muons(self);

@@ -43,17 +43,17 @@ static inline bool ics_is_whole_muon(const ics_particle *particle)
 
 /* Returns whether one of `count` particles is a piece on the line of the muon. */
 bool ics_muon_has_piece(const ics_particle *muon, const ics_listed_particle *particles,
-                        size_t count, double track_length);
+                        size_t count, const ics_track_rule *track);
 
 /* Forgets the muons and pieces of the event before. */
 void ics_muon_pieces_begin_event(ics_muon_pieces *self);
 /* Finds the pieces in the next window of the event. Passes over muons that have pieces, sets
- * track_losses of pieces that have a muon, and is_incomparable. `track_length` as in
+ * track_losses of pieces that have a muon, and is_incomparable. `track` as in
  * ics_track_line_of(). Light that an earlier window has made cannot be taken back. A piece whose
  * muon has made its light there, or a muon whose pieces have, is ICESTREAM_E_CONFIG.
  * ICESTREAM_E_MEMORY. */
 int ics_muon_pieces_find(ics_muon_pieces *self, ics_listed_particle *window, size_t count,
-                         double track_length, const ics_particle_source *source,
+                         const ics_track_rule *track, const ics_particle_source *source,
                          icestream_error *error);
 
 #endif

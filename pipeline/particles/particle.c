@@ -1,9 +1,12 @@
 #include "pipeline/particles/particle.h"
 
+#include "physics/light/light_muon.h"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/models/text/text.h"
 #include "pipeline/particles/particle_names.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +39,7 @@ static const struct {
     {"amu", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
     {"amu-", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
     {"amu+", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
-    {"tau", ICS_PARTICLE_TRACK, 0, 1.77693},
+    {"tau", ICS_PARTICLE_TRACK, 0, ICE_TAU_MASS},
     {"ph", ICS_PARTICLE_RAY, 0, 0},
     {"flasher", ICS_PARTICLE_FLASHER, 0, 0},
     {"beam", ICS_PARTICLE_FLASHER, 0, 0},
@@ -214,6 +217,37 @@ static bool set_word(ics_particle *particle, ics_particle_field field, const ics
     return false;
 }
 
+/* Reads an identity exactly. A number with a point or an exponent, as programs write floats, is
+ * exact only below 2^53. */
+static bool set_identity(ics_particle *particle, ics_particle_field field,
+                         const ics_text_field *text, char message[ICS_PARTICLE_MESSAGE])
+{
+    char shown[48];
+    double value = 0;
+    uint64_t event = 0;
+    size_t digits = 0;
+    bool good = true;
+    while (digits < text->length && isdigit((unsigned char)text->start[digits])) {
+        const unsigned digit = (unsigned)(text->start[digits++] - '0');
+        good = good && !__builtin_mul_overflow(event, UINT64_C(10), &event) &&
+               !__builtin_add_overflow(event, (uint64_t)digit, &event);
+    }
+    if (digits < text->length || digits == 0) {
+        good = ics_text_field_number(text, &value) && value >= 0 && value < 0x1p53 &&
+               value == floor(value);
+        event = good ? (uint64_t)value : 0;
+    }
+    if (!good) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "%s: found %s, expected a whole number from 0 to %" PRIu64
+                 ", from 9007199254740992 on in digits alone",
+                 fields[field].name, ics_text_field_show(text, shown), UINT64_MAX);
+        return false;
+    }
+    particle->event = event;
+    return true;
+}
+
 bool ics_particle_set(ics_particle *particle, ics_particle_field field, const char *text,
                       size_t length, char message[ICS_PARTICLE_MESSAGE])
 {
@@ -222,17 +256,19 @@ bool ics_particle_set(ics_particle *particle, ics_particle_field field, const ch
     char shown[48];
     double value = 0;
     bool good;
-    if (kind != 'N' && kind != 'W') {
+    if (kind == 'I') {
+        good = set_identity(particle, field, &found, message);
+    } else if (kind != 'N' && kind != 'W') {
         good = set_word(particle, field, &found, message);
     } else {
         good = ics_text_field_number(&found, &value) && value >= fields[field].low &&
                value <= fields[field].high && (kind == 'N' || value == floor(value));
         if (!good) {
             snprintf(message, ICS_PARTICLE_MESSAGE,
-                     "%s: found %s, expected a %s from %.16g to %.16g%s%s", fields[field].name,
+                     "%s: found %s, expected a %s from %.16g to %.16g%s%s%s", fields[field].name,
                      ics_text_field_show(&found, shown), kind == 'W' ? "whole number" : "number",
                      fields[field].low, fields[field].high, *fields[field].unit ? " " : "",
-                     fields[field].unit);
+                     fields[field].unit, ics_text_number_hint(&found));
         } else {
             particle->values[field] = value;
         }
@@ -262,7 +298,9 @@ ics_particle_field ics_particle_field_find(const char *text, size_t length, cons
 void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out)
 {
     const double value = particle->values[field];
-    if (fields[field].kind == 'N' || fields[field].kind == 'W') {
+    if (fields[field].kind == 'I') {
+        fprintf(out, "%" PRIu64, particle->event);
+    } else if (fields[field].kind == 'N' || fields[field].kind == 'W') {
         fprintf(out, "%.17g", value);
     } else {
         fprintf(out, "\"%s\"", word_of(fields[field].kind, (size_t)value));
@@ -308,6 +346,10 @@ static bool check_direction(const ics_particle *particle, char message[ICS_PARTI
     const bool has_led = any(particle, BIT(LED));
     const int ways = any(particle, VECTOR) + any(particle, ORIGIN) +
                      (has_led || any(particle, BIT(LED_AZIMUTH)));
+    if (ways == 0 && any(particle, BIT(BEAM)) &&
+        particle->values[ICS_PARTICLE_BEAM] == ICS_BEAM_ISOTROPIC) {
+        return true;
+    }
     if (ways != 1 || !(all(particle, VECTOR) || all(particle, ORIGIN) || has_led)) {
         return refuse_given(message, particle, VECTOR | ORIGIN | BIT(LED) | BIT(LED_AZIMUTH),
                             ics_particle_class_of(particle) == ICS_PARTICLE_FLASHER

@@ -8,10 +8,11 @@
 #include "physics/light/light_cascade.h"
 #include "pipeline/icestream.h"
 
-/* Name in lists, lowest and highest value, unit. W: a whole number; T: a type, B: a beam, P: a
- * pulse, by their names; N: any number. */
+/* Name in lists, lowest and highest value, unit. I: an identity, any number of 64 bits, which is
+ * kept exactly; W: a whole number; T: a type, B: a beam, P: a pulse, by their names; N: any number.
+ */
 #define ICS_PARTICLE_FIELDS(X)                                                                     \
-    X(EVENT, event, W, 0, 9007199254740992.0, "")                                                  \
+    X(EVENT, event, I, 0, 18446744073709551615.0, "")                                              \
     X(TYPE, type, T, 0, 0, "")                                                                     \
     X(X, x, N, -1e4, 1e4, "m")                                                                     \
     X(Y, y, N, -1e4, 1e4, "m")                                                                     \
@@ -68,6 +69,7 @@ typedef enum ics_pulse { ICS_PULSE_INSTANT, ICS_PULSE_LED, ICS_PULSE_RECTANGLE }
 
 typedef struct ics_particle {
     double values[ICS_PARTICLE_FIELD_COUNT]; /* in the units above; words by their number */
+    uint64_t event;                          /* the only identity; values[] does not have it */
     uint32_t given;                          /* bit of every field that was given */
 } ics_particle;
 

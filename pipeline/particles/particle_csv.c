@@ -3,22 +3,16 @@
 
 #include <string.h>
 
-/* Programs that write tables put names, and some put numbers, in double quotes. */
-static ics_text_field without_quotes(const ics_text_field *field)
-{
-    ics_text_field inner = *field;
-    if (field->length >= 2 && field->start[0] == '"' && field->start[field->length - 1] == '"') {
-        ++inner.start;
-        inner.length -= 2;
-    }
-    return inner;
-}
-
+/* Finds the field that a column has; ICS_PARTICLE_FIELD_COUNT: the column is passed over. */
 static int read_name(ics_particle_source *source, const ics_text_field *name,
                      ics_particle_field *out, icestream_error *error)
 {
     char shown[48];
     const char *nearest = NULL;
+    if (ics_text_is_unnamed(name)) {
+        *out = ICS_PARTICLE_FIELD_COUNT;
+        return ICESTREAM_OK;
+    }
     *out = ics_particle_field_find(name->start, name->length, &nearest);
     if (*out == ICS_PARTICLE_FIELD_COUNT) {
         return ics_line_stream_fault(source->lines, name->column, error,
@@ -42,7 +36,7 @@ int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error)
 {
     ics_text_line line;
     bool found, has_type = false;
-    int status = ics_line_stream_next(source->lines, ',', &line, &found, error);
+    int status = ics_line_stream_next(source->lines, ICS_TEXT_CSV, &line, &found, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
@@ -55,10 +49,10 @@ int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error)
                                      "found %zu columns, expected at most %d", line.count,
                                      ICS_TEXT_FIELDS_MAX);
     }
+    source->separator = line.separator;
     for (size_t i = 0; i < line.count; ++i) {
         ics_particle_field field;
-        const ics_text_field name = without_quotes(&line.fields[i]);
-        status = read_name(source, &name, &field, error);
+        status = read_name(source, &line.fields[i], &field, error);
         if (status != ICESTREAM_OK) {
             return status;
         }
@@ -78,19 +72,22 @@ int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bo
     ics_text_line line;
     char message[ICS_PARTICLE_MESSAGE];
     source->is_in_row = false;
-    int status = ics_line_stream_next(source->lines, ',', &line, found, error);
+    int status = ics_line_stream_next(source->lines, source->separator, &line, found, error);
     if (status != ICESTREAM_OK || !*found) {
         return status;
     }
     source->is_in_row = true;
     if (line.count != source->column_count) {
-        return ics_line_stream_fault(source->lines, 0, error,
-                                     "found %zu columns, expected %zu as in the first line",
-                                     line.count, source->column_count);
+        return ics_line_stream_fault(
+            source->lines, 0, error, "found %zu columns, expected %zu as in the first line%s",
+            line.count, source->column_count, ics_text_count_hint(&line, source->column_count));
     }
     *out = (ics_raw_particle){0};
     for (size_t i = 0; i < line.count; ++i) {
-        const ics_text_field field = without_quotes(&line.fields[i]);
+        const ics_text_field field = line.fields[i];
+        if (source->columns[i] == ICS_PARTICLE_FIELD_COUNT) {
+            continue;
+        }
         if (source->columns[i] == ICS_PARTICLE_EVENT) {
             out->column = field.column;
         }
@@ -102,6 +99,6 @@ int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bo
     if (!ics_particle_check(&out->particle, message)) {
         return ics_line_stream_fault(source->lines, 0, error, "%s", message);
     }
-    out->event = (uint64_t)out->particle.values[ICS_PARTICLE_EVENT];
+    out->event = out->particle.event;
     return ICESTREAM_OK;
 }

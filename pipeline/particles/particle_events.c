@@ -14,7 +14,7 @@ typedef struct cascade {
 
 struct ics_particle_events_reader {
     ics_particle_source *source;
-    double track_length;
+    ics_track_rule track;
     ics_listed_particle *window; /* [capacity] */
     size_t count, next, capacity;
     ics_listed_particle ahead; /* the first particle after the window, if has_ahead */
@@ -28,7 +28,7 @@ struct ics_particle_events_reader {
     icestream_error error; /* of the source; its status is ICESTREAM_OK at the end of the list */
 };
 
-int ics_particle_events_create(ics_particle_source *source, double track_length,
+int ics_particle_events_create(ics_particle_source *source, const ics_track_rule *track,
                                ics_particle_events_reader **out, icestream_error *error)
 {
     ics_particle_events_reader *events = calloc(1, sizeof *events);
@@ -38,7 +38,7 @@ int ics_particle_events_create(ics_particle_source *source, double track_length,
         return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     }
     events->source = source;
-    events->track_length = track_length;
+    events->track = *track;
     return ICESTREAM_OK;
 }
 
@@ -103,7 +103,7 @@ static ics_track_losses losses_of(const ics_particle_events_reader *events,
         return ICS_LOSSES_LISTED; /* the program that made the pieces listed the losses between them
                                    */
     }
-    const ics_track_line track = ics_track_line_of(particle, events->track_length);
+    const ics_track_line track = ics_track_line_of(particle, &events->track);
     for (size_t i = 0; i < events->cascade_count; ++i) {
         if (is_loss_on(&track, &events->cascades[i])) {
             return ICS_LOSSES_LISTED;
@@ -167,8 +167,7 @@ static void carry_muon(ics_particle_events_reader *events)
         has_pieces = ics_particle_is_piece(&events->window[i].particle);
     }
     if (has_pieces && ics_is_whole_muon(&events->window[last].particle) &&
-        !ics_muon_has_piece(&events->window[last].particle, events->window, last,
-                            events->track_length)) {
+        !ics_muon_has_piece(&events->window[last].particle, events->window, last, &events->track)) {
         events->carried = events->count - last;
         events->count = last;
     }
@@ -211,7 +210,7 @@ static void fill(ics_particle_events_reader *events)
     if (!had_event || event != last) {
         ics_muon_pieces_begin_event(&events->pieces);
     }
-    if (ics_muon_pieces_find(&events->pieces, events->window, events->count, events->track_length,
+    if (ics_muon_pieces_find(&events->pieces, events->window, events->count, &events->track,
                              events->source, &events->error) != ICESTREAM_OK) {
         events->count = events->carried = 0;
         events->ended = true;

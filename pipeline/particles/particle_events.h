@@ -10,6 +10,7 @@
 #define ICS_PARTICLES_PARTICLE_EVENTS_H
 
 #include "pipeline/particles/particle_source.h"
+#include "pipeline/particles/track_line.h"
 
 enum { ICS_EVENT_PARTICLES = 16384 };
 
@@ -19,9 +20,9 @@ enum { ICS_EVENT_PARTICLES = 16384 };
 
 typedef struct ics_particle_events_reader ics_particle_events_reader;
 
-/* Takes a source, and owns it afterwards, also after an error. `track_length`: the length (m) of
- * tracks whose length is not given, 0: the range. ICESTREAM_E_MEMORY. */
-int ics_particle_events_create(ics_particle_source *source, double track_length,
+/* Takes a source, and owns it afterwards, also after an error. `track`: for tracks whose
+ * length is not given. ICESTREAM_E_MEMORY. */
+int ics_particle_events_create(ics_particle_source *source, const ics_track_rule *track,
                                ics_particle_events_reader **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_particle_events_destroy(ics_particle_events_reader *events);

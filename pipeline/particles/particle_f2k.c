@@ -1,4 +1,5 @@
-/* f2k text (physics.md 11): V, TBEGIN, then events EM TR... EE, TEND, END.
+/* f2k text (physics.md 11): V, TBEGIN, then events EM TR... EE, TEND, END. With the conventions of
+ * ppc events are enough, and lines that are not known are passed over.
  *
  *     EM event run year day time ...
  *     TR generation parent type x y z zenith azimuth length energy time
@@ -44,6 +45,17 @@ static int unknown_line(const ics_particle_source *source, const ics_text_field 
         nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?" : "");
 }
 
+/* Whether a tag is one of f2k in other letters, as "Tr": its line would be lost. */
+static bool is_misspelt(const ics_text_field *tag)
+{
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; ++i) {
+        if (strlen(tags[i]) == tag->length && strncasecmp(tags[i], tag->start, tag->length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Moves from one part of the file to the next, at a line that belongs between them. */
 static int go(ics_particle_source *source, const ics_text_field *tag, unsigned from,
               ics_f2k_place to, const char *expected, icestream_error *error)
@@ -72,8 +84,7 @@ static int begin_event(ics_particle_source *source, const ics_text_line *line,
         return ics_line_stream_fault(source->lines, number->column, error, "%s", message);
     }
     source->begun = true;
-    return ics_particle_source_begin_event(source, (uint64_t)particle.values[ICS_PARTICLE_EVENT],
-                                           number->column, error);
+    return ics_particle_source_begin_event(source, particle.event, number->column, error);
 }
 
 /* Reads a column of TR; "?" means not given. For a source without energy the column of the energy
@@ -146,7 +157,7 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
 {
     char message[ICS_PARTICLE_MESSAGE];
     icestream_error unused = {0};
-    if (line->count != TR_FIELDS) {
+    if (line->count < TR_FIELDS || (line->count > TR_FIELDS && !source->has_ppc)) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "TR: found %zu fields, expected %d: TR generation parent type "
                                      "x y z zenith azimuth length energy time",
@@ -190,6 +201,8 @@ static int read_frame(ics_particle_source *source, const ics_text_line *line,
                       icestream_error *error)
 {
     const ics_text_field *tag = &line->fields[0];
+    /* ppc needs no header, and passes over every line that it does not know (f2k.cxx). */
+    const unsigned before_events = source->has_ppc ? AT(BEGINNING) | AT(HEADER) : 0;
     if (ics_text_field_equals(tag, "V")) {
         return go(source, tag, AT(BEGINNING), ICS_F2K_HEADER, "it once, at the beginning", error);
     }
@@ -197,8 +210,11 @@ static int read_frame(ics_particle_source *source, const ics_text_line *line,
         return go(source, tag, AT(HEADER), ICS_F2K_BETWEEN, "V before it", error);
     }
     if (ics_text_field_equals(tag, "EM")) {
-        int status = go(source, tag, AT(BETWEEN), ICS_F2K_EVENT,
-                        "it after TBEGIN and after the EE of the event before", error);
+        const char *expected =
+            source->place == ICS_F2K_BEGINNING
+                ? "V and TBEGIN before it (particles.conventions: ppc reads lists without them)"
+                : "it after TBEGIN and after the EE of the event before";
+        int status = go(source, tag, AT(BETWEEN) | before_events, ICS_F2K_EVENT, expected, error);
         return status ? status : begin_event(source, line, error);
     }
     if (ics_text_field_equals(tag, "EE")) {
@@ -209,6 +225,9 @@ static int read_frame(ics_particle_source *source, const ics_text_line *line,
     }
     if (ics_text_field_equals(tag, "END")) {
         return go(source, tag, AT(BETWEEN) | AT(TAIL), ICS_F2K_END, "it after all events", error);
+    }
+    if (source->has_ppc && !is_misspelt(tag)) {
+        return ICESTREAM_OK;
     }
     if (source->place == ICS_F2K_BEGINNING || source->place == ICS_F2K_END || !is_other(tag)) {
         return unknown_line(source, tag, error);
@@ -228,7 +247,9 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
         if (status != ICESTREAM_OK) {
             return status;
         }
-        if (!more && source->place != ICS_F2K_END) {
+        const bool is_whole =
+            source->place == ICS_F2K_END || (source->has_ppc && source->place == ICS_F2K_BETWEEN);
+        if (!more && !is_whole) {
             return ics_line_stream_fault(source->lines, 0, error, "the file ends here, expected %s",
                                          source->place == ICS_F2K_BEGINNING ? "V, TBEGIN and events"
                                          : source->place == ICS_F2K_EVENT   ? "EE"

@@ -19,7 +19,7 @@ static int list_next(ics_particle_source *source, ics_raw_particle *out, bool *f
         return ICESTREAM_OK;
     }
     *out = (ics_raw_particle){.particle = source->list[source->done++]};
-    out->event = (uint64_t)out->particle.values[ICS_PARTICLE_EVENT];
+    out->event = out->particle.event;
     return ICESTREAM_OK;
 }
 
@@ -70,14 +70,14 @@ static int choose_format(const icestream_config *config, ics_particle_format *ou
     }
     if (ends_in(path, ".f2k") || ends_in(path, ".f2k.txt")) {
         *out = ICS_PARTICLES_F2K;
-    } else if (ends_in(path, ".csv")) {
+    } else if (ends_in(path, ".csv") || ends_in(path, ".tsv")) {
         *out = ICS_PARTICLES_CSV;
     } else if (ends_in(path, ".yaml") || ends_in(path, ".yml")) {
         *out = ICS_PARTICLES_YAML;
     } else {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: particles.file: found '%.200s', expected a name that ends "
-                             "in .f2k, .csv or .yaml, or particles.format",
+                             "in .f2k, .csv, .tsv or .yaml, or particles.format",
                              ics_config_place(config, "particles.file", place, sizeof place), path);
     }
     return ICESTREAM_OK;

@@ -52,6 +52,15 @@ int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event,
                  event, source->file_event);
         return ics_particle_source_fault(source, column, error, text);
     }
+    const uint64_t own = source->events == ICS_EVENTS_FILE ? event : source->counted;
+    if (own > UINT64_MAX - source->first_event) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "event: found %" PRIu64 ", expected at most %" PRIu64
+                 ", because particles.first_event is added to it",
+                 own, UINT64_MAX - source->first_event);
+        return ics_particle_source_fault(source, column, error, text);
+    }
     source->any = true;
     source->file_event = event;
     return ICESTREAM_OK;

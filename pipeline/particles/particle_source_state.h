@@ -33,7 +33,9 @@ struct ics_particle_source {
     bool begun;   /* an event has begun and has no particle yet */
     bool has_ppc; /* particles without light in ppc are passed over */
     /* CSV: the field of every column */
-    ics_particle_field columns[ICS_PARTICLE_FIELD_COUNT];
+    char separator; /* of the columns of a CSV list */
+    /* The fields that they have; ICS_PARTICLE_FIELD_COUNT: passed over. */
+    ics_particle_field columns[ICS_TEXT_FIELDS_MAX];
     size_t column_count;
     bool is_regular; /* a file whose end can be read without waiting */
     bool is_in_row;  /* the last line is one particle; a fault of it says nothing about others */

@@ -40,8 +40,7 @@ int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *se
         return ICESTREAM_E_MEMORY;
     }
     steps->setup = setup;
-    const int status =
-        ics_particle_events_create(source, setup->track_length, &steps->events, error);
+    const int status = ics_particle_events_create(source, &setup->track, &steps->events, error);
     if (status != ICESTREAM_OK) {
         free(steps);
         *out = NULL;

@@ -76,7 +76,7 @@ int ics_particle_survey_take(const icestream_config *config, const ics_light_set
     ics_particle_source *source = NULL;
     int status = ics_particle_source_open(config, &source, error);
     if (status == ICESTREAM_OK) {
-        status = ics_particle_events_create(source, setup->track_length, &self.events, error);
+        status = ics_particle_events_create(source, &setup->track, &self.events, error);
     }
     for (bool found = true; status == ICESTREAM_OK && found;) {
         ics_listed_particle particle;

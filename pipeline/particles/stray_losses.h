@@ -1,5 +1,7 @@
-/* Losses of a list that lie on no track of their event, while a track of the event gets losses that
- * are made: most likely the list has the losses of this track, and its direction is wrong. */
+/* Losses of a list that do not fit to the tracks of their event:
+ * - on no track, while a track gets losses that are made: its direction is most likely wrong,
+ * - on a track that passes them at another time: their times are missing, or in seconds,
+ * - on a track that has less energy than all of them: they are most likely in MeV. */
 #ifndef ICS_PARTICLES_STRAY_LOSSES_H
 #define ICS_PARTICLES_STRAY_LOSSES_H
 
@@ -7,18 +9,27 @@
 #include "pipeline/particles/light_parts.h"
 
 /* The most tracks and losses of an event that are looked at. */
-enum { ICS_STRAY_TRACKS = 32, ICS_STRAY_LOSSES = 64 };
+enum { ICS_STRAY_TRACKS = 32, ICS_STRAY_LOSSES = 512 };
 
-/* A track, or a loss, whose `axis`, `length` and `makes_losses` have no meaning. */
+/* A track, or a cascade that may be a loss. */
 typedef struct ics_stray_candidate {
-    double x, y, z; /* m */
-    double length;  /* m, of a track; INFINITY: the line has no ends */
-    double energy;  /* GeV */
-    ice_axis axis;
-    size_t position; /* in the list */
+    double x, y, z, time; /* m, ns */
+    double length;        /* m, of a track; INFINITY: the line has no ends */
+    double energy;        /* GeV */
+    double losses;        /* GeV, of the losses on this track and on no other */
+    ice_axis axis;        /* of a loss: 0, 0, 0 if the list gives no direction */
+    size_t position;      /* in the list */
     size_t type;
-    bool makes_losses;
+    bool makes_losses; /* of a track */
+    bool is_named;     /* brems, epair, delta or munu */
 } ics_stray_candidate;
+
+/* Losses with one fault. */
+typedef struct ics_stray_fault {
+    uint64_t count;
+    ics_stray_candidate loss, track; /* of the first one */
+    double first, last;              /* what was expected of the first and the last one */
+} ics_stray_fault;
 
 /* It starts with zeros. */
 typedef struct ics_stray_losses {
@@ -26,7 +37,9 @@ typedef struct ics_stray_losses {
     size_t track_count, loss_count;
     uint64_t events, count; /* events with such losses, and the losses */
     ics_stray_candidate first_loss, first_track;
-    double distance; /* m, between these two */
+    double distance;      /* m, between these two */
+    ics_stray_fault late; /* expected: times, ns */
+    ics_stray_fault rich; /* tracks; expected: their energy, GeV */
 } ics_stray_losses;
 
 /* Takes a particle whose parts have begun. */
@@ -34,7 +47,7 @@ void ics_stray_losses_add(ics_stray_losses *strays, const ics_listed_particle *p
                           const ics_light_parts *parts);
 /* Judges the event, and forgets its tracks and losses. */
 void ics_stray_losses_end(ics_stray_losses *strays);
-/* Adds a sentence if there are such losses. `source` names the places. ICESTREAM_E_MEMORY. */
+/* Adds a sentence for each fault. `source` names the places. ICESTREAM_E_MEMORY. */
 int ics_stray_losses_warn(const ics_stray_losses *strays, const ics_particle_source *source,
                           ics_warnings *out);
 

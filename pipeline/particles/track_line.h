@@ -18,13 +18,20 @@ typedef struct ics_track_line {
     ice_axis axis;
 } ics_track_line;
 
-/* `track_length`: the length (m) of tracks whose length is not given, 0: the range. */
-static inline ics_track_line ics_track_line_of(const ics_particle *track, double track_length)
+/* What the length of a track follows from if the list does not give it. */
+typedef struct ics_track_rule {
+    double length;      /* m; 0: the range */
+    ice_muon_loss muon; /* in the medium */
+} ics_track_rule;
+
+static inline ics_track_line ics_track_line_of(const ics_particle *track,
+                                               const ics_track_rule *rule)
 {
     const double *v = track->values;
     double length = v[ICS_PARTICLE_LENGTH];
     if (length <= 0) {
-        length = track_length > 0 ? track_length : ice_muon_range(v[ICS_PARTICLE_ENERGY]);
+        length =
+            rule->length > 0 ? rule->length : ice_muon_range(&rule->muon, v[ICS_PARTICLE_ENERGY]);
     }
     return (ics_track_line){v[ICS_PARTICLE_X], v[ICS_PARTICLE_Y], v[ICS_PARTICLE_Z], length,
                             ics_particle_axis(track)};

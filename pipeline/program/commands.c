@@ -11,8 +11,6 @@
     X(put)                                                                                         \
     X(send)                                                                                        \
     X(status)                                                                                      \
-    X(top)                                                                                         \
-    X(report)                                                                                      \
     X(import)                                                                                      \
     X(generate)                                                                                    \
     X(split)                                                                                       \
@@ -45,6 +43,22 @@ const ics_command *ics_commands_find(const char *name)
     for (size_t i = 0; i < COMMAND_COUNT; ++i) {
         if (strcmp(ics_commands[i]->name, name) == 0) {
             return ics_commands[i];
+        }
+    }
+    return NULL;
+}
+
+/* Commands of earlier versions, and what does the same now (CHANGELOG.md). */
+static const struct {
+    const char *name, *instead;
+} gone[] = {{"top", "icestream status DIR --watch"},
+            {"report", "python -m icestream report DIR -o FILE"}};
+
+const char *ics_commands_instead(const char *name)
+{
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; ++i) {
+        if (strcmp(gone[i].name, name) == 0) {
+            return gone[i].instead;
         }
     }
     return NULL;

@@ -55,6 +55,7 @@ static void compute_done(ics_job *job)
     }
     ics_batch_account_add(&unit->account, &batch->account);
     ics_batch_account_add(&run->batches.account, &batch->account);
+    ics_weight_sum_join(&run->batches.weights, &batch->weights);
     ics_light_levels_add(&run->batches.light, &batch->light);
     unit->maths |= batch->maths;
     unit->seconds += batch->seconds;

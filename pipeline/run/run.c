@@ -51,7 +51,7 @@ static void announce(ics_run_state *run)
 /* Logs what was assumed of steps that do not say what their light was made with. */
 static void report_assumption(ics_run_state *run)
 {
-    char text[256];
+    char text[512];
     if (run->units.no_record > 0) {
         ics_run_log_text(
             run, ICS_EVENT_MESSAGE,
@@ -107,6 +107,13 @@ static void report(ics_run_state *run)
         ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
         speed, whole);
+    if (run->batches.account.hits > run->batches.account.undetected &&
+        run->config->sink.hits != ICS_CONTENT_WAVEFORMS) {
+        char weights[ICS_WEIGHT_TEXT];
+        ics_run_log_text(
+            run, ICS_EVENT_MESSAGE, "sum of weights: %s",
+            ics_weight_estimate_text(ics_weight_sum_estimate(&run->batches.weights), weights));
+    }
 }
 
 /* The name of a worker is the name of a folder. Two processes that run have different names. */

@@ -3,8 +3,10 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/terminal.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/models/light_record.h"
+#include "pipeline/models/oversize.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
 #include "pipeline/run/compute.h"
@@ -171,6 +173,27 @@ static int create_units(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Says which defaults have changed. */
+static void log_changes(ics_run_state *run)
+{
+    char text[ICS_EVENT_TEXT];
+    const ics_config_change *rows = ics_config_changes;
+    while (ics_config_next_change(&rows, run->config, ICS_USE_RUN, text, sizeof text) != NULL) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s", text);
+    }
+}
+
+static void log_oversize(ics_run_state *run)
+{
+    ics_oversize_effects effects;
+    char text[ICS_OVERSIZE_TEXT];
+    const ics_models *models = run->models;
+    if (ics_oversize_effects_of(models->medium, models->detector, &effects)) {
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "detector.oversize %g: %s",
+                         models->detector->oversize, ics_oversize_text(&effects, text));
+    }
+}
+
 static int load_world(ics_run_state *run, icestream_error *error)
 {
     ICS_TRY(ics_world_load_models(run->config, &run->models, error));
@@ -179,6 +202,8 @@ static int load_world(ics_run_state *run, icestream_error *error)
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
+    log_changes(run);
+    log_oversize(run);
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.models = models;
     run->common.least_beta = run->doubts.inputs.least_beta;

@@ -222,6 +222,7 @@ typedef struct ics_run_batches {
     uint32_t credits;
     ics_job_queue spare;          /* empty batches, kept for their memory */
     icestream_account account;    /* of all batches that came back */
+    ics_weight_sum weights;       /* of the hits of these batches */
     icestream_account taken_over; /* from checkpoints; counted by save.c */
     ics_light_levels light;       /* of all batches that came back */
     double seconds;               /* of all threads that compute or make hits (s) */

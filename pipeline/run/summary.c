@@ -63,6 +63,16 @@ static json_t *unit_json(const ics_unit *unit)
                      "error", ics_json_text(unit->refusal));
 }
 
+/* The sum of the weights of the hits that this run computed; null if they became waveforms. */
+static json_t *weights_json(const ics_run_state *run)
+{
+    const ics_weight_estimate all = ics_weight_sum_estimate(&run->batches.weights);
+    return run->config->sink.hits == ICS_CONTENT_WAVEFORMS
+               ? json_null()
+               : json_pack("{s:f, s:f, s:f}", "sum", all.sum, "error", all.error, "effective",
+                           all.effective);
+}
+
 /* Null if files are claimed, because their number has no limit: the journal has them. */
 static json_t *files_json(const ics_run_state *run)
 {
@@ -181,7 +191,8 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
     return json_pack(
         "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
         "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
         ics_json_text(run->config->path), "status", icestream_status_text(result->status),
         "exit_status", ics_run_exit_status(run, result->status), "error",
@@ -195,8 +206,8 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "command_failed",
         (json_int_t)ics_run_count(run, ICS_RESULT_UNDELIVERED), "retries",
         (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
-        account_json(&run->common, &run->batches.account), "taken_over",
-        taken_over_json(&run->batches.taken_over), "speed", speed_json(run), "files",
+        account_json(&run->common, &run->batches.account), "weights", weights_json(run),
+        "taken_over", taken_over_json(&run->batches.taken_over), "speed", speed_json(run), "files",
         files_json(run), "warnings", ics_run_doubts_json(run));
 }
 

@@ -12,8 +12,8 @@ enum { TEXT = 8192 }; /* the longest sentence */
 /* The share of stopped photons that is worth a line. */
 #define STOPPED_LEAST 1e-4
 
-/* The largest time (ns) whose float still has a resolution of 1 ns. */
-#define TIME_MOST 16777216.0
+/* The largest time (ns) that single precision rounds by less than 0.001 ns. */
+#define TIME_MOST 32768.0
 
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
@@ -67,17 +67,18 @@ static ics_light_box box_of(const ics_step_extent *extent)
                            .z = {extent->low[2], extent->high[2]}};
 }
 
-/* Times are kept as floats. */
-static void look_at_time(ics_input_doubts *doubts, const char *name, double time)
+/* Times that the program which wrote the file has rounded. */
+static void look_at_time(ics_input_doubts *doubts, const char *name, const ics_step_extent *extent)
 {
-    if (doubts->warned_time || fabs(time) <= TIME_MOST) {
+    if (doubts->warned_time || !extent->is_single || fabs(extent->time) <= TIME_MOST) {
         return;
     }
+    const float time = (float)fabs(extent->time);
     doubts->warned_time = true;
     report(doubts, false,
-           "%s: t: found %.6g ns, a time that a step stores only to within %.2g ns; usual: times "
-           "since the start of the event, below 1e6 ns",
-           name, time, (double)nextafterf((float)fabs(time), INFINITY) - fabs(time));
+           "%s: t: found %.6g ns in single precision, which rounds such times to within %.2g ns; "
+           "usual: t in double precision (f8)",
+           name, extent->time, 0.5 * ((double)nextafterf(time, INFINITY) - (double)time));
 }
 
 static void look_at_position(ics_input_doubts *doubts, const char *name, const ics_light_box *box)
@@ -101,7 +102,7 @@ void ics_input_doubts_look(ics_input_doubts *doubts, const char *name,
     ics_light_box_add(&doubts->box, box.x.low, box.y.low, box.z.low);
     ics_light_box_add(&doubts->box, box.x.high, box.y.high, box.z.high);
     look_at_position(doubts, name, &box);
-    look_at_time(doubts, name, extent->time);
+    look_at_time(doubts, name, extent);
     if (!doubts->warned_weight && 2 * extent->weightless > extent->steps) {
         doubts->warned_weight = true;
         report(doubts, false,

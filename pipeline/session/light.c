@@ -1,5 +1,6 @@
-/* The configuration of steps that a session makes. */
+/* The configuration of steps that a session makes, and the record of the light of others. */
 #include "base/error.h"
+#include "pipeline/models/light_record.h"
 #include "pipeline/session/session_state.h"
 
 #include <string.h>
@@ -32,5 +33,70 @@ int ics_session_light(const icestream_session *session, const char *const *sets,
         icestream_config_destroy(*out);
         *out = NULL;
     }
+    return status;
+}
+
+/* Whether this is the first time, for notes that a session has once. */
+static bool is_first(icestream_session *session, bool *noted)
+{
+    pthread_mutex_lock(&session->lock);
+    const bool first = !*noted;
+    *noted = true;
+    pthread_mutex_unlock(&session->lock);
+    return first;
+}
+
+/* Whether the photons of a step count as thinned. */
+static bool has_thinned(const icestream_submission *given)
+{
+    for (uint64_t i = 0; i < given->step_count; ++i) {
+        if (given->steps[i].photons > 0 &&
+            (given->steps[i].flags & ICESTREAM_STEP_NOT_THINNED) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_no_record(icestream_session *session, const char *name)
+{
+    char text[512];
+    if (is_first(session, &session->noted_no_record)) {
+        ics_session_note(session,
+                         "warning: %s: no record of their light: numbers of photons are taken as "
+                         "those after thinning for %s, unless a step says that it is not thinned "
+                         "(files.md 2.5)",
+                         name, ics_light_record_assumed(session->record, text, sizeof text));
+    }
+}
+
+int ics_session_judge_light(icestream_session *session, const icestream_submission *given,
+                            const char *name, icestream_error *error)
+{
+    json_t *accepted = NULL;
+    if (given->light == NULL) {
+        if (has_thinned(given)) {
+            note_no_record(session, name);
+        }
+        return ICESTREAM_OK;
+    }
+    json_t *steps = json_loads(given->light, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_object(steps)) {
+        json_decref(steps);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: light: found '%.60s', expected the record of light that "
+                             "icestream generate writes, as JSON",
+                             name, given->light);
+    }
+    const int status =
+        ics_light_record_judge(session->config, session->record, name, steps, &accepted, error);
+    if (accepted != NULL && is_first(session, &session->noted_mismatch)) {
+        ics_session_note(session,
+                         "warning: %s: the light of these steps was made for other settings than "
+                         "those of this session, which source.light_mismatch accepts",
+                         name);
+    }
+    json_decref(accepted);
+    json_decref(steps);
     return status;
 }

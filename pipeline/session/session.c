@@ -1,8 +1,11 @@
 /* Opening and closing a session, waiting for tickets and handing them over. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/config/config_waveforms.h"
+#include "pipeline/models/light_record.h"
+#include "pipeline/models/oversize.h"
 #include "pipeline/session/session_struct.h"
 
 #include <errno.h>
@@ -21,6 +24,18 @@
 static void note_beginning(icestream_session *session)
 {
     ics_session_note_warnings(session, &session->world.models->warnings);
+    char text[2048];
+    const ics_config_change *rows = ics_config_changes;
+    while (ics_config_next_change(&rows, session->config, ICS_USE_RUN, text, sizeof text) != NULL) {
+        ics_session_note(session, "%s", text);
+    }
+    ics_oversize_effects effects;
+    char oversize[ICS_OVERSIZE_TEXT];
+    const ics_models *models = session->world.models;
+    if (ics_oversize_effects_of(models->medium, models->detector, &effects)) {
+        ics_session_note(session, "detector.oversize %g: %s", models->detector->oversize,
+                         ics_oversize_text(&effects, oversize));
+    }
     /* The device itself warns of a reason that is a warning. */
     if (session->device_options.reason[0] != '\0' && !session->device_options.warn) {
         ics_session_note(session, "%s", session->device_options.reason);
@@ -45,6 +60,7 @@ static int start(icestream_session *session, icestream_error *error)
     ICS_TRY(ics_device_options_from_config(config, &session->device_options, error));
     ICS_TRY(ics_world_load_models(config, &session->world.models, error));
     ICS_TRY(ics_world_create_tables(config, session->world.models, &session->world.tables, error));
+    ICS_TRY(ics_light_record_create(config, session->world.models, true, &session->record, error));
     note_beginning(session);
     ics_input_doubts_begin(&session->doubts, session->world.models, receive_doubt, session);
     session->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -109,7 +125,7 @@ static int open_session(const icestream_config *config, const icestream_session_
                              config == NULL ? "a configuration" : "a pointer to the session");
     }
     if (options != NULL) {
-        ICS_TRY(ics_session_copy_in("options", options, sizeof given, &given, error));
+        ICS_TRY(ics_session_copy_in("options", options, sizeof given, sizeof given, &given, error));
     }
     if (given.reserved != 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
@@ -206,6 +222,7 @@ void icestream_session_destroy(icestream_session *session)
         close(session->descriptor);
     }
     ics_warnings_free(&session->notes);
+    json_decref(session->record);
     ics_input_doubts_end(&session->doubts);
     ics_world_destroy(&session->world);
     icestream_config_destroy(session->config);

@@ -12,7 +12,7 @@
  *   session_state  this header: the structs, and the checks that every call begins with
  *   ticket       makes, finishes and frees tickets, and finds them by their numbers
  *   notes        the lines that a run would log
- *   light        the configuration of steps that a session makes itself
+ *   light        the configuration of steps that a session makes itself, and the record of others
  *   feed         reads the steps of a ticket and cuts them into batches
  *   driver       the thread
  *   session_struct  the structs that callers pass, in other versions than this one
@@ -98,6 +98,7 @@ struct icestream_session {
     icestream_config *config;
     icestream_session_options options;
     ics_world world;
+    json_t *record; /* of the light that suits the session (light_record.h) */
     ics_device_options device_options;
     ics_device *device;
     uint32_t makers;    /* threads that make the steps of a ticket */
@@ -133,6 +134,7 @@ struct icestream_session {
     ics_warnings notes;  /* for icestream_session_next_note */
     size_t notes_read;   /* how many of them were returned */
     uint64_t notes_lost; /* for which there was no room or no memory */
+    bool noted_no_record, noted_mismatch;
 };
 
 /* Begins every public function: the session exists and belongs to this process. ICESTREAM_E_USAGE.
@@ -178,6 +180,12 @@ void ics_session_note_warnings(icestream_session *session, const ics_warnings *w
 bool ics_session_next_note(icestream_session *session, char *line, size_t size);
 
 /* ---- light ----------------------------------------------------------------------------------- */
+
+/* Compares the record of the light of given steps with that of the session. Notes once what is
+ * assumed of steps without a record, and once that other light is accepted. `name`: of the steps.
+ * ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY. */
+int ics_session_judge_light(icestream_session *session, const icestream_submission *given,
+                            const char *name, icestream_error *error);
 
 /* Makes the configuration of steps that the session makes: its own one with `sets`. *out is for the
  * caller to destroy. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */

@@ -15,7 +15,6 @@ static uint32_t size_of(const void *given)
     return size;
 }
 
-/* This is the first version, so no caller has a shorter struct. */
 int ics_session_check_out(const char *name, const void *given, uint32_t size,
                           icestream_error *error)
 {
@@ -30,10 +29,10 @@ int ics_session_check_out(const char *name, const void *given, uint32_t size,
     return ICESTREAM_OK;
 }
 
-int ics_session_copy_in(const char *name, const void *given, uint32_t size, void *out,
-                        icestream_error *error)
+int ics_session_copy_in(const char *name, const void *given, uint32_t least, uint32_t size,
+                        void *out, icestream_error *error)
 {
-    ICS_TRY(ics_session_check_out(name, given, size, error));
+    ICS_TRY(ics_session_check_out(name, given, least, error));
     for (uint32_t i = size; i < size_of(given); ++i) {
         if (((const char *)given)[i] != 0) {
             return ics_error_set(error, ICESTREAM_E_USAGE,
@@ -42,7 +41,8 @@ int ics_session_copy_in(const char *name, const void *given, uint32_t size, void
                                  name, ICESTREAM_VERSION, size);
         }
     }
-    memcpy(out, given, size);
+    memset(out, 0, size);
+    memcpy(out, given, size_of(given) < size ? size_of(given) : size);
     return ICESTREAM_OK;
 }
 

@@ -6,11 +6,12 @@
 #include "pipeline/session/session_state.h"
 
 /* Copies a struct that a caller gives into out[size], the struct as this version of the library has
- * it. Members that the caller's struct lacks are zeros. `name`: of the struct, for messages.
+ * it. Members that the caller's struct lacks are zeros. `least`: its size in the first version;
+ * `name`: of the struct, for messages.
  * ICESTREAM_E_USAGE: it is NULL, shorter than the first version, or longer than this one with a
  * member that is not zero. */
-int ics_session_copy_in(const char *name, const void *given, uint32_t size, void *out,
-                        icestream_error *error);
+int ics_session_copy_in(const char *name, const void *given, uint32_t least, uint32_t size,
+                        void *out, icestream_error *error);
 
 /* Checks the size of a struct that the library fills. `size`: of the struct in this version.
  * ICESTREAM_E_USAGE. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -26,6 +27,11 @@ static int check_form(const icestream_submission *given, icestream_error *error)
                              "submission.sets: found %s with submission.set_count %" PRIu64
                              ", expected texts KEY=VALUE and no steps, or set_count 0",
                              given->sets == NULL ? "NULL" : "texts and steps", given->set_count);
+    }
+    if (given->light != NULL && given->steps == NULL) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "submission.light: found a record and no steps, expected NULL: the "
+                             "session makes the light itself");
     }
     if (given->steps == NULL) {
         return given->step_count == 0
@@ -53,8 +59,8 @@ static int check_form(const icestream_submission *given, icestream_error *error)
                                given->step_count);
 }
 
-/* Checks steps, and copies those that are not lent. */
-static int take_steps(const icestream_session *session, const icestream_submission *given,
+/* Checks steps and their light, and copies those that are not lent. */
+static int take_steps(icestream_session *session, const icestream_submission *given,
                       ics_ticket *ticket, icestream_error *error)
 {
     ICS_TRY(ics_step_array_check(given->steps, given->step_count,
@@ -62,6 +68,7 @@ static int take_steps(const icestream_session *session, const icestream_submissi
                                  &ticket->photons, error));
     ICS_TRY(ics_unit_judge_empty(session->config, ticket->name, given->step_count, ticket->photons,
                                  error));
+    ICS_TRY(ics_session_judge_light(session, given, ticket->name, error));
     ics_step_extent_add(&ticket->extent, given->steps,
                         given->step_count < ICS_STEP_EXTENT_ROWS ? given->step_count
                                                                  : ICS_STEP_EXTENT_ROWS);
@@ -172,7 +179,8 @@ static int submit(icestream_session *session, const icestream_submission *submis
     if (number == NULL) {
         return ics_error_set(error, ICESTREAM_E_USAGE, "ticket: found NULL, expected a number");
     }
-    ICS_TRY(ics_session_copy_in("submission", submission, sizeof given, &given, error));
+    ICS_TRY(ics_session_copy_in("submission", submission, offsetof(icestream_submission, light),
+                                sizeof given, &given, error));
     ICS_TRY(check_form(&given, error));
     pthread_mutex_lock(&session->lock);
     int status = check_open(session, error); /* before work that would be in vain */

@@ -46,7 +46,7 @@ static int write_settings(const icestream_config *config, const ics_models *mode
                           icestream_error *error)
 {
     fprintf(out, "icestream: %s\n", ICESTREAM_VERSION);
-    fprintf(out, "random numbers: version %d\n", ICE_RANDOM_VERSION);
+    fprintf(out, "random numbers: version %d\n", ice_random_version(config->run.seed));
     ics_config_print_hit_settings(config, out);
     fprintf(out, "light: %s\n", models->light_digest);
     return write_headers(config, out, error);

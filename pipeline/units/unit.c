@@ -47,6 +47,9 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
             unit->output = input->stream ? ics_inputs_message_output(common->config, input, message)
                                          : strdup(input->output);
         }
+        if (unit->output != NULL) {
+            unit->replaces = ics_output_mark_of(unit->output);
+        }
     }
     if (unit == NULL || unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
         ics_unit_destroy(unit);

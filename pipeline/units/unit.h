@@ -157,12 +157,13 @@ struct ics_unit {
     ics_retry retry;
     bool was_looked_at; /* the loop has warned of what is odd about the steps */
 
-    const ics_input *input; /* the step file, or the stream that has this message */
-    ics_input own_input;    /* where a claimed file has no entry in the list of inputs */
-    ics_claim claim;        /* of a claimed file; name NULL: the file is not claimed */
-    uint64_t message;       /* number of the message in the stream, from 0 */
-    char *name;             /* for people: the path, or "standard input, message 0" */
-    char *output;           /* NULL: standard output, or a volume that is not committed */
+    const ics_input *input;   /* the step file, or the stream that has this message */
+    ics_input own_input;      /* where a claimed file has no entry in the list of inputs */
+    ics_claim claim;          /* of a claimed file; name NULL: the file is not claimed */
+    uint64_t message;         /* number of the message in the stream, from 0 */
+    char *name;               /* for people: the path, or "standard input, message 0" */
+    char *output;             /* NULL: standard output, or a volume that is not committed */
+    ics_output_mark replaces; /* what had this name when the unit was made; not of a claimed file */
     char *checkpoint; /* path, known once the unit was checked; NULL: the unit cannot have one */
     _Atomic(char *) notice; /* a line for the log; see ics_unit_next_notice */
 

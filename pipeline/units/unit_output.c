@@ -161,6 +161,9 @@ static int write_table(ics_unit *unit, json_t *metadata, icestream_error *error)
     int status = ics_table_writer_create_as(
         unit->output, unit->claim.name != NULL ? common->writer : NULL,
         has_bins ? ics_layout_waveforms() : ics_layout_hits(), replace, &writer, error);
+    if (status == ICESTREAM_OK && unit->claim.name == NULL) {
+        ics_table_writer_expect(writer, &unit->replaces);
+    }
     if (status == ICESTREAM_OK) {
         status =
             has_bins ? put_waveforms(unit, writer, metadata, error) : put_hits(unit, writer, error);

@@ -9,7 +9,7 @@ import subprocess
 import icestream
 import pytest
 
-CONFIG = {"run": {"seed": 3}, "device": {"backend": "cpu", "threads": 2}, "workload": {"steps": 200, "photons_per_step": 200}}
+CONFIG = {"run": {"seed": 3}, "detector": {"oversize": 5}, "device": {"backend": "cpu", "threads": 2}, "workload": {"steps": 200, "photons_per_step": 200}}
 CASCADE = {"type": "e-", "event": 7, "energy": 60, "x": 5, "y": 5, "z": -300, "zenith": 50, "azimuth": 20}
 ENDLESS = {"workload.steps": 100000, "workload.photons_per_step": 100000}
 

@@ -8,7 +8,7 @@ import icestream
 import numpy as np
 import pytest
 
-from conftest import CONFIG
+from conftest import CASCADE, CONFIG
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def service(program, tmp_path):
     assert program("version").returncode == 0
     path = os.environ.get("ICESTREAM_PROGRAM") or os.path.join(os.path.dirname(icestream.__file__), "bin", "icestream")
     with open(tmp_path / "log", "wb") as log, subprocess.Popen(
-            [path, "run", "-s", "run.seed=3", "-s", "device.backend=cpu", "-s", "device.threads=1", "-s",
+            [path, "run", "-s", "run.seed=3", "-s", "detector.oversize=5", "-s", "device.backend=cpu", "-s", "device.threads=1", "-s",
              "source.listen=unix:socket"], stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
         yield "unix:socket"
         process.kill()
@@ -30,6 +30,12 @@ def test_hits_of_a_client_are_those_of_a_session(service, steps):
         assert len(next(client.send(steps[:10]))) <= len(first)
     assert first.tobytes() == np.asarray(expected).tobytes()
     assert 0 < len(second) < len(first)
+
+
+def test_the_record_of_light_is_sent(service):
+    with pytest.raises(icestream.InputError, match="detector.oversize: found steps that were made for 7"):
+        list(icestream.send(icestream.generate(CONFIG, particles=[CASCADE], settings={"detector.oversize": 7}), to=service,
+                            patience=30))
 
 
 def test_refused_steps_are_an_error(service):

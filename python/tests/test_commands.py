@@ -109,6 +109,11 @@ def test_conversions_keep_all_fields_or_name_what_is_missing(steps, tmp_path):
         assert awkward.to_numpy(hits.to_awkward()["module"]).tolist() == hits["module"].tolist()
         events = hits[::-1].to_awkward(by_event=True)
         assert awkward.num(events).tolist() == [(hits["event_id"] == number).sum() for number in (1, 2)]
+        numbers = [2, 9, 1]
+        events = hits.to_awkward(by_event=True, events=numbers)
+        assert awkward.num(events).tolist() == [(hits["event_id"] == number).sum() for number in numbers]
+        with pytest.raises(icestream.UsageError, match="events: found no 2, which has hits"):
+            hits.to_awkward(by_event=True, events=[1])
     try:
         from pyarrow import parquet
     except ImportError:
@@ -118,6 +123,7 @@ def test_conversions_keep_all_fields_or_name_what_is_missing(steps, tmp_path):
         hits.to_parquet(tmp_path / "a.parquet")
         table = parquet.read_table(tmp_path / "a.parquet")
         assert table.column_names == list(hits.dtype.names) and table["t"].to_pylist() == hits["t"].tolist()
+        assert json.loads(table.schema.metadata[b"icestream"]) == hits.metadata
 
 
 def test_layers_are_those_of_the_ice_file(tmp_path, monkeypatch):

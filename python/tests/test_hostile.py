@@ -86,7 +86,7 @@ def test_errors_are_those_of_the_program(program):
     lambda s: icestream.steps(3, photon=1), lambda s: icestream.steps(-1), lambda s: icestream.steps("3"),
     lambda s: icestream.load(5), lambda s: icestream.compare(CONFIG, schedules=5), lambda s: s.submit(name=5),
     lambda s: icestream.trace(CONFIG, photons=5), lambda s: icestream.trace(CONFIG, photons=[(1, 2)]),
-    lambda s: icestream.trace(CONFIG, photons=[("a", 1, 1)]), lambda s: icestream.trace(CONFIG, photons=[(1, 1, 1)], select=5),
+    lambda s: icestream.trace(CONFIG, photons=[("a", 1, 1)]),
 ])
 def test_wrong_calls_are_errors(call, session):
     with pytest.raises(icestream.UsageError) as error:

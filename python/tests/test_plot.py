@@ -41,11 +41,16 @@ def area(axes):
 
 def test_arrival_times_have_the_light_of_each_module(hits):
     edges = np.linspace(0, 1000, 11)
+    assert area(plot.arrival_times(hits, [(1, 2), (1, 3)], event=2, bins=edges)) == pytest.approx([1, 0])
+    with pytest.raises(icestream.UsageError, match=r"found those of 2 events \(1, 2\), expected those of one: give event=1"):
+        plot.arrival_times(hits)
+    with pytest.raises(icestream.UsageError, match="event: found 99, expected one of the 2 events with hits: 1, 2"):
+        plot.arrival_times(hits, event=99)
+    hits["event_id"] = 1
     axes = plot.arrival_times(hits, bins=edges)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("time (ns)", "photons per ns")
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1-1: 5", "2-3: 24", "1-2: 1"]
     assert area(axes) == pytest.approx([5, 24, 1])
-    assert area(plot.arrival_times(hits, [(1, 2), (1, 3)], event=2, bins=edges)) == pytest.approx([1, 0])
     hits["pmt"] = 0
     assert plot.arrival_times(hits, 1).get_ylabel() == "photo-electrons per ns"
     assert len(plot.arrival_times(hits[:0]).patches) == 0
@@ -71,6 +76,10 @@ def test_event_display_shows_each_module_that_was_hit(hits):
     assert sorted(zip(x, z)) == [(100, -17), (200, -51)]
     assert axes.figure.axes[1].get_ylabel() == "time of the first hit (ns)"
     plot.event_display(hits[:0], MODULES)
+    for event in (None, 99):
+        with pytest.raises(icestream.UsageError, match="found"):
+            plot.event_display(hits, MODULES, event=event)
+    hits["event_id"] = 1
     hits["string"][0] = 9
     with pytest.raises(icestream.UsageError, match="found no module 1 of string 9"):
         plot.event_display(hits, MODULES)

@@ -227,7 +227,28 @@ def test_the_python_of_the_document_runs(tmp_path, monkeypatch):
             exec(compile(block, path, "exec"), names)
 
 
+def test_hits_name_their_events_and_the_settings_that_made_them():
+    far = {**CASCADE, "event": 9, "x": 5000}
+    with icestream.Session(CONFIG) as session:
+        hits = session.result(session.submit(particles=[CASCADE, far]))
+    assert set(hits["event_id"]) == {7} and hits.events.tolist() == [7, 9]
+    about = hits.metadata
+    assert (about["seed"], about["content"], about["units"]["t"]) == ("3", "photons", "ns")
+    assert about["producer"] == "icestream " + icestream.__version__ and "  oversize: 5\n" in about["configuration"]
+    assert hits[1:].events is None and hits[1:].metadata is None
+
+
+def test_a_sum_of_weights_counts_each_photon_once():
+    hits = np.zeros(4, icestream.HIT)
+    hits["weight"], hits["photon_id"], hits["event_id"] = [1, 2, 3, 4], [5, 5, 6, 5], [1, 1, 1, 2]
+    # Photons of 1 + 2, 3 and 4.
+    assert icestream.weight_sum(hits) == pytest.approx((10, 34 ** 0.5, 100 / 34))
+    assert icestream.weight_sum(hits[:0]) == (0, 0, 0)
+    with pytest.raises(icestream.UsageError, match="expected an array of hits"):
+        icestream.weight_sum(hits["weight"])
+
+
 def test_fields_are_those_of_the_headers():
-    assert icestream.HIT.itemsize == icestream.STEP.itemsize == 64 and icestream.PATH_POINT.itemsize == 72
+    assert icestream.HIT.itemsize == 64 and icestream.STEP.itemsize == icestream.PATH_POINT.itemsize == 72
     assert icestream.WAVEFORM_BIN.itemsize == 40
     assert icestream.build()["icestream"] == icestream.__version__

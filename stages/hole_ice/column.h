@@ -98,14 +98,14 @@ ICE_FN float ice_absorption_left_in_column(const ice_tables *tables, const ice_p
 {
     ice_absorption_factor factor = {1.0f, 1.0f};
     float absorption = photon->absorption;
-    if (tables->features & ICE_HAS_DIRECTIONS) {
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
         factor = ice_absorption_factor_along(
             tables, ice_height(tables, photon->x, photon->y, photon->z), n);
         absorption *= factor.inverse;
     }
     const float to_absorption = ice_way_in_column(tables, absorption, factor.factor);
     const float left = ice_depth_in_column(tables, to_absorption - length, factor.factor);
-    return tables->features & ICE_HAS_DIRECTIONS ? left * factor.factor : left;
+    return ICE_HAS(tables, ICE_HAS_DIRECTIONS) ? left * factor.factor : left;
 }
 
 /* Whether a segment of `length` (m) that begins at the photon touches the module of the stay. */
@@ -144,7 +144,7 @@ ICE_FN int32_t ice_bounce_in_column(ice_variant scatter, const ice_tables *table
         active->site = ice_site_of(tables, photon->x, photon->y, photon->z);
         return 0;
     }
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_BIREFRINGENCE)) {
         /* Hole ice does not deflect light, but the random numbers of the deflection are used. */
         active->random = ice_random_next(ice_random_next(active->random));
     }

@@ -158,7 +158,7 @@ typedef struct ice_tabulate_segment {
 /* Returns the factor of absorption along the direction of a photon. */
 ICE_FN float ice_tabulate_factor(const ice_tables *tables, float height, ice_direction n)
 {
-    return tables->features & ICE_HAS_DIRECTIONS
+    return ICE_HAS(tables, ICE_HAS_DIRECTIONS)
                ? ice_absorption_factor_along(tables, height, n).factor
                : 1.0f;
 }

@@ -229,7 +229,7 @@ def make_good_files(program):
                 "-o",
                 "steps/a.steps.npy",
             ],
-            ["run", "-q", "-s", "ice.model=uniform"],
+            ["run", "-q", "-s", "ice.model=uniform", "-s", "detector.oversize=5"],
         ):
             done = run(*arguments)
             if done.returncode != 0:
@@ -246,9 +246,9 @@ def make_good_files(program):
 
 
 def row_of(it, status, text):
-    """Returns the row of a case. Of the message it has the first line that is no warning, without what
-    depends on the machine. If the program goes on, the message is the first warning."""
-    lines = text.splitlines() or [""]
+    """Returns the row of a case. Of the message it has the first line that is neither a warning nor about a changed default,
+    without what depends on the machine. If the program goes on, the message is the first warning."""
+    lines = [line for line in text.splitlines() if " is not given: it is " not in line] or [""]
     if status == 0:
         lines = [line for line in lines if line.startswith("warning")] or [""]
     else:
@@ -269,7 +269,7 @@ def document_of(results):
         "",
         "The messages and exit statuses of icestream for damaged and hostile inputs. If a message has",
         "several lines, the first one is shown; if the program goes on, its first warning. The test `cli/bad_inputs` compares this document with the",
-        "program; `tests/cli/bad_inputs.py PROGRAM --write` writes it. %d cases." % len(results),
+        "program; `tests/cli/bad_inputs.py PROGRAM --write` writes it.",
     ]
     group = None
     for it, status, text in results:

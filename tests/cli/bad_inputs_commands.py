@@ -155,7 +155,7 @@ def sink_cases():
     )
     sink(
         "every stream closed",
-        "run -s ice.model=uniform",
+        "run -s ice.model=uniform -s detector.oversize=5",
         [],
         exit_status=0,
         closed=(0, 1, 2),

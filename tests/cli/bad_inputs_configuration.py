@@ -34,6 +34,11 @@ def configuration_cases():
         ["run.yaml:1:9: error:", "graph.scedule", "did you mean 'graph.schedule'?"],
     )
     configuration(
+        "a key that left",
+        "graph: {compact: {method: partition}}",
+        ["run.yaml:1:19: error: the key 'graph.compact.method' left in version 0.3.0; use stages.compact"],
+    )
+    configuration(
         "a key twice",
         "run: {seed: 1, seed: 2}",
         ["run.yaml:1:16: error:", "'seed' is given twice, first at run.yaml:1:7"],
@@ -220,6 +225,17 @@ def configuration_cases():
         "run -s 'stages.scatter={source: .}' -s workload.steps=1",
         2,
         ".: found a folder, expected a file of at most 16 MiB",
+    )
+    case(
+        "configuration",
+        "a stage header that keeps a value",
+        "run -s 'stages.scatter={source: mine.h}' -s workload.steps=1",
+        2,
+        "mine.h(3): error: found the variable 'calls', which keeps its value between calls, expected none, or const",
+        {
+            "mine.h": b"ICE_FN float ice_scatter_custom(const ice_scatter_constants *constants, float u)\n{\n"
+            b"    static int calls;\n    return (float)(calls++ % 2) * u;\n}\n",
+        },
     )
     case(
         "configuration",

@@ -54,6 +54,57 @@ def list_cases():
         **{"geo-f2k": b"AA 0x1 0 0 -1948 1 60\nAA 0x2 0 0 -1960 1 61\n"}
     )
     doubts(
+        "strings and modules from 0 in a geo-f2k",
+        "-s detector.file=geo-f2k",
+        "geo-f2k:1: found 3 modules of string 0 or with number 0, which are left out, as in ppc",
+        **{"geo-f2k": b"A 0x1 0 0 -1948 0 0\nA 0x2 0 0 -1960 0 1\nA 0x3 50 0 -1948 1 0\nA 0x4 50 0 -1960 1 1\n"}
+    )
+    pmts = b"1 0 0 0.1 0 0 1 0 %d\n2 0.1 0 0 1 0 0 0 0\n"
+    doubts(
+        "a disabled PMT in DETX",
+        "-s detector.file=d.detx",
+        "d.detx:6: found 1 PMT with a status that is not 0 (1: disabled), which is taken as good",
+        **{"d.detx": b"1 V3\n0 1\nUTM WGS84 32N 1 2 3\n1\n1 1 1 2\n" + pmts % 1}
+    )
+    doubts(
+        "a comment of DETX that is broken over lines",
+        "-s detector.file=d.detx",
+        "d.detx:2: found 2 lines before the header of the file, as a broken comment leaves them",
+        **{"d.detx": b"# command -s 'x\n808951460 15\n808996773 15'\n1 V3\n0 1\nUTM WGS84 32N 1 2 3\n1\n1 1 1 2\n" + pmts % 0}
+    )
+    prometheus = b"### Metadata ###\nMedium:\t%s\nDOM Radius [cm]:\t30\n### Modules ###\n0\t0\t%d\t0\t0\n0\t0\t%d\t0\t1\n"
+    doubts(
+        "modules of KM3NeT in ice",
+        "-s detector.file=d.detx",
+        "d.detx: found modules in water, and light flies in ice; usual: ice.file: a file of water",
+        **{"d.detx": b"1 V3\n0 1\nUTM WGS84 32N 1 2 3\n1\n1 1 1 2\n" + pmts % (0)}
+    )
+    doubts(
+        "modules of Prometheus in water, in ice",
+        "-s detector.file=d.geo",
+        "d.geo: found modules in water, and light flies in ice",
+        **{"d.geo": prometheus % (b"water", 0, 20)}
+    )
+    doubts(
+        "a radius of Prometheus that is not used",
+        "-s detector.file=d.geo",
+        "d.geo: found a radius of 0.3 m, and detector.radius has its default, 0.1651 m; usual: detector.radius: 0.3",
+        **{"d.geo": prometheus % (b"ice", -1948, -1968)}
+    )
+    doubts(
+        "a curve of acceptance a little above its maximum",
+        "-s detector.angular_acceptance=as.dat",
+        "as.dat: angular acceptance: found 0.60429 at a cosine of 0.913, which is 0.18 % above its maximum, 0.6032; "
+        "the larger number is used",
+        **{"as.dat": b"0.6032\n0.3\n0.5\n0\n-0.2\n"}
+    )
+    for name, data, says in (
+        ("an effective area in m2 as acceptance", b"wl,acc\n300,0.001\n400,0.0111\n600,0.001\n",
+         "qe.csv: found 0.0111 at the best wavelength; usual: 0.05 to 0.45"),
+        ("a relative curve as acceptance", b"wl,acc\n300,0.1\n400,1\n600,0.1\n", "qe.csv: found 1 at the best wavelength"),
+    ):  # fmt: skip
+        doubts(name, "-s light.acceptance=qe.csv", says, **{"qe.csv": data})
+    doubts(
         "a radius in inches",
         "-s detector.radius=6.5 -s detector.oversize=1",
         "--set detector.radius: detector.radius: found 6.5 m; usual: 0.1 to 0.25 m",

@@ -1,5 +1,5 @@
-"""Cases for bad_inputs.py: tracing photons, hits as text and as waveforms. To join: one more traced(), selected()
-or converted()."""
+"""Cases for bad_inputs.py: tracing photons, hits as text and as waveforms. To join: one more traced() or
+converted()."""
 
 import struct
 
@@ -18,10 +18,6 @@ def traced(name, command, says, files=None, exit_status=2, **more):
     )
 
 
-def selected(name, expression, says):
-    traced(name, "--hits a.hits.npy --select '%s'" % expression, "--select: " + says)
-
-
 def trace_cases():
     traced("no photons", "", "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON")
     case(
@@ -32,27 +28,7 @@ def trace_cases():
         "icestream trace: expected --output FILE",
         {},
     )
-    traced("a selection of nothing", "--select t>0", "--select: expected --hits FILE")
-    selected("an empty selection", "", "column 1: found the end")
-    selected(
-        "an unknown field",
-        "dom==34",
-        "column 1: found 'dom', expected a field of hits: event_id, t, x, y, z, dx, dy, dz, wavelength",
-    )
-    selected("a mistyped field", "modul==34", "column 1: found 'modul', expected a field of hits")
-    selected("an assignment", "module=34", "column 7: found '=', expected a comparison")
-    selected("two fields", "module==string", "column 9: found 'string', expected a number")
-    selected("an open parenthesis", "(t<3 && t>1", "column 12: found the end, expected &&, || or )")
-    selected("a call", 'system("ls")==1', "column 1: found 'system'")
-    selected("a number that is none", "t<1e", "column 3: found '1e'")
-    selected("deep parentheses", "(" * 70 + "t<3" + ")" * 70, "column 65: found more than 64")
-    selected("a long selection", "t<3||" * 2000 + "t<3", "found 10003 characters, expected at most")
-    traced(
-        "a selection that no hit fits",
-        "--hits a.hits.npy --select 't<-1e30'",
-        "a.hits.npy: found no hit for which --select is true",
-        exit_status=3,
-    )
+    traced("an option that left", "--hits a.hits.npy --select t>0", "the option --select left in version 0.3.0; use --hits FILE")
     traced("hits that are steps", "--hits steps/a.steps.npy", "found a file of steps (its fields are theirs), expected one of hits", exit_status=3)
     traced("hits that are not there", "--hits none.npy", "none.npy: cannot open", exit_status=3)
     traced(
@@ -107,7 +83,7 @@ def trace_cases():
     )
     traced(
         "hits of another seed",
-        "-s run.seed=2 --hits a.hits.npy",
+        "-s detector.oversize=5 -s run.seed=2 --hits a.hits.npy",
         "hits were not reproduced, expected all to the last bit",
         exit_status=1,
     )

@@ -12,34 +12,37 @@ good = SimpleNamespace(program="", steps=b"", hits=b"", hit_count=0, hdf5=b"")
 
 # ---- .npy, by hand ------------------------------------------------------------------------------
 
-STEP_FIELDS = [(name, "<f4") for name in "x y z t dx dy dz length beta weight".split()] + [
+STEP_FIELDS = [
+    *((name, "<f4") for name in ("x", "y", "z")),
     ("photons", "<u4"),
-    ("source_id", "<u4"),
+    *((name, "<f4") for name in ("dx", "dy", "dz", "length", "beta", "weight")),
+    ("t", "<f8"),
     ("event_id", "<u8"),
     ("step_id", "<u4"),
     ("kind", "|u1"),
     ("spectrum", "|u1"),
     ("flags", "<u2"),
+    ("source_id", "<u8"),
 ]
-STEP_ROW = struct.Struct("<10f2IQI2BH")
+STEP_ROW = struct.Struct("<3fI6fdQI2BHQ")
 GOOD_STEP = dict(
     x=0,
     y=0,
     z=0,
-    t=0,
+    photons=10,
     dx=0,
     dy=0,
     dz=1,
     length=1,
     beta=1,
     weight=1,
-    photons=10,
-    source_id=0,
+    t=0,
     event_id=0,
     step_id=0,
     kind=1,
     spectrum=0,
     flags=0,
+    source_id=0,
 )
 NAN, INFINITY = float("nan"), float("inf")
 

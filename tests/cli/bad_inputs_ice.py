@@ -54,15 +54,39 @@ def ice_cases():
         "empty",
         "validate -s ice.directory=ice",
         2,
-        [
-            "ice/icemodel.par: error: No such file",
-            "ice/cfg.txt: error: No such file",
-            "ice/icemodel.dat: error: No such file",
-        ],
+        "ice: error: found no icemodel.dat, icemodel.par, cfg.txt, expected a ppc ice folder",
         {"ice": folder()},
     )
+    case(
+        "ice (ppc folder)",
+        "a table of photonics",
+        "import clsim ice -o -",
+        2,
+        "ice: error: found Ice_table.made.i3coords.txt, a table of photonics, which is not read",
+        {"ice/Ice_table.made.i3coords.txt": b"NLAYER 1\n"},
+    )
+    case(
+        "ice (ppc folder)",
+        "water of a changed ppc",
+        "validate -s ice.directory=ice",
+        2,
+        "ice: error: found sca_len.dat and abs_len.dat, water of a changed ppc",
+        {**PPC, "ice/sca_len.dat": b"400 50\n", "ice/abs_len.dat": b"400 60\n"},
+    )
+    case(
+        "ice (ppc folder)",
+        "the folder above",
+        "validate -s ice.directory=models",
+        2,
+        "models: error: found folders of ice, such as made, expected one of them",
+        {"models/made/icemodel.dat": LAYERS},
+    )
     for name in sorted(PPC):
-        ppc("without " + name[4:], name + ": error: No such file", leave_out=[name])
+        ppc(
+            "without " + name[4:],
+            "ice: error: found no " + name[4:] + ", expected a ppc ice folder",
+            leave_out=[name],
+        )
     ppc(
         "icemodel.dat is a folder", "ice/icemodel.dat: error: found a folder", icemodel_dat=folder()
     )
@@ -125,7 +149,7 @@ def ice_cases():
     ppc("binary junk", ["ice/icemodel.dat:"], icemodel_dat=bytes(range(256)) * 16)
     ppc(
         "three parameters",
-        ["ice/icemodel.par: error: found 3 rows, expected 4"],
+        ["ice/icemodel.par: error: found 3 rows, expected alpha, kappa, A, B"],
         icemodel_par=b"0.9 0\n1.08 0\n6954 0\n",
     )
     ppc(
@@ -134,9 +158,9 @@ def ice_cases():
         icemodel_par=b"900 0\n1.08 0\n6954 0\n6618 0\n",
     )
     ppc(
-        "five settings",
-        ["ice/cfg.txt: error: found 5 numbers, expected 4, 7"],
-        cfg_txt=b"1\n1\n0.35\n0.9\n0\n",
+        "three settings",
+        ["ice/cfg.txt: error: found 3 numbers, expected at least 4"],
+        cfg_txt=b"1\n1\n0.35\n",
     )
     ppc(
         "a mean cosine of 1",
@@ -150,8 +174,8 @@ def ice_cases():
     )
     ppc(
         "a wavelength table that falls",
-        ["ice/wv.dat:2: error:", "does not fall"],
-        wv_dat=b"0.5 300\n0.1 400\n1 500\n",
+        ["ice/wv.dat:3: error:", "does not fall"],
+        wv_dat=b"0 280\n0.5 300\n0.1 400\n1 500\n",
     )
     ppc(
         "an angular acceptance of words",

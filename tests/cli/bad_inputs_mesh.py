@@ -65,13 +65,13 @@ def mesh_cases():
     )
     mesh_type("a unit of 0", "shape: mesh, radius: 2, mesh: m.obj, unit: 0", "unit: found '0', expected a number from 1e-06 to 10")
     body = "shape: mesh, radius: 2, mesh: m.obj, pmts: [[180, 0], [0, 0]]"
-    place = " -s stages.detect=pmt-place"
+    place = " -s stages.detect=pmt-place -s light.acceptance=standard"
     says = 'pmt-place needs to know which triangles of a mesh are windows of PMTs, and no part of the type m is the number of a PMT'
     mesh_type("pmt-place without parts", body, says, more=place)
     mesh_type("pmt-place with parts of glass", body + ", parts: {body: glass}", 'in parts, as in parts: {window_0: 0, window_1: 1, "*": glass}', more=place)
     mesh_type("pmt-place and a mesh without PMTs", "shape: mesh, radius: 2, mesh: m.obj", "pmt-place: found no type with a PMT whose efficiency is above 0", more=place)
     mesh_type("pmt-plane and a mesh", body + ", parts: {body: 1}", "pmt-plane needs the area of a module in all directions, which the mesh of the type m does not have",
-              more=" -s stages.detect=pmt-plane")  # fmt: skip
+              more=" -s stages.detect=pmt-plane -s light.acceptance=standard")  # fmt: skip
     mesh_type("pmt-table and a mesh without a table", body + ", parts: {body: 1}", "pmt-table needs the effective areas of the PMTs, and the type m has none; expected table in detector.types",
-              more=" -s stages.detect=pmt-table")  # fmt: skip
+              more=" -s stages.detect=pmt-table -s light.acceptance=standard")  # fmt: skip
     mesh_type("a table for a mesh that is no table", body + ", parts: {body: 1}, table: m.obj", "m.obj:1: error: ")

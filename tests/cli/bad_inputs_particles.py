@@ -50,6 +50,12 @@ def f2k_cases():
         "found particles without light, expected at least one photon; with particles.conventions: ppc only",
         options="-s particles.conventions=ppc ",
     )
+    particles(
+        "a tau without a length",
+        FRAME + b"TR 1 0 tau- 0 0 0 0 0 ? 100 0\n" + END,
+        "p.f2k:4: error: tau: found no length, expected the length (m) to its decay, and its decay products as "
+        "particles: a tau of 100 GeV flies 0.0049 m on average",
+    )
     particles("no particle", FRAME + END, "p.f2k:6: error: found no particle, expected at least one")
     particles(
         "a field missing",
@@ -95,7 +101,7 @@ def f2k_cases():
         "a name without an ending",
         "generate -s particles.file=list -o a.steps.npy",
         2,
-        "expected a name that ends in .f2k, .csv or .yaml, or particles.format",
+        "expected a name that ends in .f2k, .csv, .tsv or .yaml, or particles.format",
         {"list": b""},
     )
     case(
@@ -150,6 +156,20 @@ def csv_cases():
         "an LED that no module has",
         b"type,string,module,led,photons\nflasher,63,20,13,5\n",
         "p.csv:2:15: error: led: found '13', expected a whole number from 1 to 12",
+        "p.csv",
+    )
+    row = b"type;x;y;z;zenith;azimuth;energy\ne-;0;0;%b;0;0;%b\n"
+    for name, z, energy, says in (
+        ("a decimal comma", b"-1,5", b"9", "p.csv:2:8: error: z: found '-1,5', expected a number from -10000 to 10000 m; a decimal comma is not read"),
+        ("commas between thousands", b"0", b"1,000,000", "; commas between thousands (or decimal commas) are not read"),
+        ("a minus of a word processor", "\u221250".encode(), b"9", "p.csv:2:8: error: z: found '\u221250', expected a number from -10000 to 10000 m; it begins with a dash"),
+        ("digits of another script", "\u0663".encode(), b"9", "p.csv:2:8: error: z: found '\u0663', expected a number"),
+    ):
+        particles(name, row % (z, energy), says, "p.csv")
+    particles(
+        "a comma between thousands without quotes",
+        b"type,x,y,z,zenith,azimuth,energy\ne-,0,0,0,0,0,1,000\n",
+        "p.csv:2: error: found 8 columns, expected 7 as in the first line; a comma within a number separates columns",
         "p.csv",
     )
 

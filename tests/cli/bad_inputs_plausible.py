@@ -5,9 +5,10 @@ sound_cases() has some."""
 import glob
 import json
 import os
+import struct
 import subprocess
 
-from bad_inputs_files import case, good, npy, step
+from bad_inputs_files import GOOD_STEP, case, descr, good, npy, step
 
 GROUP = "plausibility"
 HEADER = b"string,module,x,y,z\n"
@@ -197,6 +198,21 @@ def light_cases():
         "{type: flasher, string: 63, module: 20, led: 7, brightness: 127, width: 20}",
         "string, module: found [63, 20], which flashes and records its own light",
     )
+    particle("light inside a module", "{type: e-, x: -187.5, y: -541.2, z: 501.5, energy: 100, zenith: 90, azimuth: 0}",
+             "found light that begins inside string 1, module 1 (0.0659 m from its centre)")
+    near = ("{ detector: { oversize: 5 }, particles: { list: [{type: %s, event: 1, x: -188, y: -541, z: 501.5, energy: 100, "
+            "zenith: 90, azimuth: 0}] } }")
+    for name, shower, says in (
+        ("light inside an oversized module", "e-", "begins 0.566 m from string 1, module 1"),
+        ("a track past an oversized module", "mu-", "begins 0.566 m from string 1, module 1"),
+    ):
+        case(GROUP, name, "validate --print-effective run.yaml", 0, ["warning    run.yaml", says, "usual: detector.oversize: 1"],
+             {"run.yaml": (near % shower).encode()})
+    # A run of 4e7 photons with oversize 1 and 5 saw -58 % on this module.
+    case(GROUP, "a cascade that ends in an oversized module", "validate --print-effective run.yaml", 0,
+         ["begins 0 m from string 43, module 28", "wrong by about -67.5 %"],
+         {"run.yaml": b"{ detector: { oversize: 5 }, particles: { list: [{type: e-, event: 1, x: 6, y: 0, z: 42.5, energy: 100, "
+                      b"dx: -1, dy: 0, dz: 0}] } }"})
 
 
 def table(name, header, rows, says, exit_status=0):
@@ -218,14 +234,48 @@ def table_cases():
         "angles in radians",
         header,
         rows,
-        "warning    p.csv:7: zenith, azimuth: found at most 2.8 and 5.2 degrees in 6 particles of different "
-        "directions; are these angles in radians?",
+        "warning    p.csv:7: zenith, azimuth: found at most 2.8 and 5.2 degrees in 6 particles; "
+        "are these angles in radians?",
     )
     table(
         "particles without a column event",
         header.replace("event,", ""),
         ["e-,0,0,0,90,0,10", "e-,0,0,0,90,0,20"],
         "warning    p.csv:1: event: found no such column, so that all particles of the list are one event",
+    )
+    timed = header + ",time"
+    for name, head, rows, says in (
+        ("one direction in radians", header, ["e-,1,9,0,0,0.5236,2.094,10"], "2: zenith, azimuth: found at most 0.5236"),
+        ("positions in km", header, ["e-,1,0.06,0.02,-0.35,50,0,10"], "2: x, y, z: found at most 0.35 m in 1 particle"),
+        ("a line twice", header, ["e-,1,9,0,0,50,0,10"] * 2, "3: found the particle of p.csv:2 again"),
+        ("a line without its event", header, ["e-,,9,0,0,50,0,10", "e-,1,9,0,0,50,0,10"], "2: event: found no number"),
+        ("a neutrino among others", header, ["12,1,,,,,,1e6", "e-,2,9,0,0,50,0,10"], "2: event 1: found only particles without"),
+        ("times in seconds", timed, ["e-,1,9,0,0,50,0,10,%de-9" % i for i in (9, 30)], "3: time: found 9e-09 to 3e-08"),
+        ("a Julian date as a time", timed, ["e-,1,9,0,0,50,0,10,59067"], "2: time: found 59067 to 59067 in 1 particle"),
+        ("a UNIX time", timed, ["e-,1,9,0,0,50,0,10,1764430123"], "2: time: found 1764430123 to 1764430123"),
+    ):
+        table(name, head, rows, "warning    p.csv:" + says)
+    track = "event,type,energy,x,y,z,dx,dy,dz,time,length"
+    muon, loss = "1,mu,%g,0,30,200,0,0,-1,0,300", "1,brems,%g,0,30,%d,0,0,-1,%s,"
+    table(
+        "losses without times",
+        track,
+        [muon % 800, loss % (40, 100, ""), loss % (25, -50, "")],
+        "warning    p.csv:3: time: found 0 ns for the brems of 40 GeV on the line of the mu at p.csv:2, expected "
+        "333.56 ns, when it passes (2 such losses, the last one: expected 833.91 ns)",
+    )
+    table(
+        "losses in MeV",
+        track,
+        [muon % 800, loss % (40000, 100, "333.56")],
+        "warning    p.csv:2: energy: found losses of 40000 GeV in all on the line of this mu, expected at most its "
+        "energy, 800 GeV; are they in MeV?",
+    )
+    table(
+        "a tau that is too old",
+        track,
+        ["1,tau,100,0,0,0,0,0,-1,0,300"],
+        "the first one of 100 GeV and 300 m, has more length than a tau of this energy flies",
     )
 
 
@@ -261,10 +311,13 @@ def steps_cases():
         command="-s stages.detect=pe",
         weight=0,
     )
-    steps(
-        "steps at a time since 1970",
-        "a.steps.npy: t: found 1.7e+18 ns, a time that a step stores only to within 1.4e+11 ns",
-        t=1.7e18,
+    single = struct.Struct("<3fI7fQI2BHQ").pack(*{**GOOD_STEP, **many, "t": 1e7}.values())
+    warns(
+        "late steps in single precision",
+        "",
+        "a.steps.npy: t: found 1e+07 ns in single precision, which rounds such times to within 0.5 ns; usual: t in "
+        "double precision (f8)",
+        steps=npy(single, types=descr(t="<f4")),
     )
     steps(
         "steps of 1000 km", "a.steps.npy: length: found 1e+06 m, longer than the world", length=1e6
@@ -310,7 +363,7 @@ def kind_cases():
     case(
         GROUP,
         "161 faults of one file",
-        "validate -s light.acceptance=file",
+        "validate -s light.high_efficiency=file",
         2,
         ["file:10: error: found 3 columns", "file: error: and 151 more\n"],
         {"file": b"1 2 3\n" * 161},
@@ -319,7 +372,7 @@ def kind_cases():
 
 def sound_cases():
     """Shipped configurations get no warning, except for those that are right."""
-    right = ("oversize 5 is not used", "was fitted for 400 .. 700 nm", "records its own light", "has no energy")
+    right = ("oversize 5 is not used", "sums are wrong by more than 1 %", "was fitted for 400 .. 700 nm", "records its own light", "has no energy")
 
     def check(_):
         root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")

@@ -13,7 +13,7 @@ def kind(name, yaml, says, data=HEAD, variant="pmt-table"):
     case(
         "tables of effective areas",
         name,
-        "validate -s stages.detect=%s -s 'detector.types={m: {%s}}'" % (variant, yaml),
+        "validate -s light.acceptance=standard -s stages.detect=%s -s 'detector.types={m: {%s}}'" % (variant, yaml),
         2,
         says,
         {"a.csv": data},
@@ -40,7 +40,7 @@ def array(body, name, data, says):
     case(
         "tables of effective areas",
         name,
-        "validate -s stages.detect=pmt-table -s 'detector.types={m: {%spmts: [[0, 0]], table: a.npy}}'" % body,
+        "validate -s light.acceptance=standard -s stages.detect=pmt-table -s 'detector.types={m: {%spmts: [[0, 0]], table: a.npy}}'" % body,
         2,
         says,
         {"a.npy": data},
@@ -53,7 +53,7 @@ def pmt_table_cases():
     area("a head alone", HEAD, "a.csv: error: found no rows of numbers")
     area("zeros of binary", bytes(300), "a.csv: error: found ")
     area("no head", b"0,0,0,0.01\n", "a.csv:1:1: error: found column '0', expected columns pmt,zenith")
-    area("a file of OMSim", b"# Phi(deg)\tTheta(deg)\n0\t30\t12.5\n", "a.csv:2: error: found tabs between the columns, expected commas between them: pmt,zenith")
+    area("a file of OMSim", b"# Phi(deg)\tTheta(deg)\n0\t30\t12.5\n", "a.csv:2:1: error: found column '0', expected columns pmt,zenith,azimuth,area")
     area("no areas", b"pmt,zenith,azimuth\n0,0,0\n", "a.csv:1: error: found no column 'area'")
     area("no PMTs in the table", b"zenith,azimuth,area\n0,0,0\n", "a.csv:1: error: found no column 'pmt'")
     area("no direction", b"pmt,area\n0,0.01\n", "found 0 of the columns zenith and azimuth and 0 of x, y and z, expected the two angles, or the three numbers")

@@ -61,8 +61,8 @@ def header_cases():
         (9, "found 9 bytes, expected a complete .npy header"),
         (60, "expected"),
         (two.index(b"\n"), "1 bytes more of the header"),
-        (len(two) - 128, "found 0 complete rows, expected 2"),
-        (len(two) - 65, "found 0 complete rows, expected 2"),
+        (len(two) - 144, "found 0 complete rows, expected 2"),
+        (len(two) - 73, "found 0 complete rows, expected 2"),
         (len(two) - 1, "found 1 complete rows, expected 2"),
     ):
         steps("cut after %d bytes" % size, two[:size], ["a.steps.npy: ", says])
@@ -82,7 +82,7 @@ def header_cases():
     steps(
         "2^60 rows",
         npy(step(), shape="(1152921504606846976,)"),
-        "header: found 1152921504606846976 rows of 64 bytes, expected less than 2^63 bytes",
+        "header: found 1152921504606846976 rows of 72 bytes, expected less than 2^63 bytes",
     )
     steps("2^50 rows", npy(step(), shape="(1125899906842624,)"), "found 1 complete rows, expected")
     steps("-1 rows", npy(step(), shape="(-1,)"), "expected a shape of one dimension")
@@ -115,16 +115,16 @@ def header_cases():
     steps("no field", npy(step(), types="[]"), "expected at least one field")
     steps(
         "a field missing",
-        npy(bytes(60), types=descr([f for f in STEP_FIELDS if f[0] != "beta"])),
+        npy(bytes(68), types=descr([f for f in STEP_FIELDS if f[0] != "beta"])),
         "field beta: found none of this name",
     )
     steps(
         "a field twice",
-        npy(bytes(68), types=descr(STEP_FIELDS + [("x", "<f4")])),
+        npy(bytes(76), types=descr(STEP_FIELDS + [("x", "<f4")])),
         "field x: found it twice",
     )
     steps("big-endian", npy(step(), types=descr(x=">f4")), "field x: found type >f4")
-    steps("a date", npy(bytes(68), types=descr(t="<M8[ns]")), "field t: found type <M8[ns]")
+    steps("a date", npy(bytes(72), types=descr(t="<M8[ns]")), "field t: found type <M8[ns]")
     steps(
         "a sub-array",
         npy(bytes(68), types="[('x', '<f4', (2,)), ('photons', '<u4')]"),
@@ -142,7 +142,7 @@ def header_cases():
     )
     steps("hits", good.hits, "found a file of hits (its fields are theirs), expected one of steps")
     wide = [(n, "<f8" if n in ("photons", "step_id", "x") else k) for n, k in STEP_FIELDS]
-    wide_row = struct.Struct("<d9fdIQd2BH")
+    wide_row = struct.Struct("<d2fd6fdQd2BHQ")
 
     def converted(**changes):
         return npy(wide_row.pack(*{**GOOD_STEP, **changes}.values()), types=descr(wide))
@@ -153,12 +153,27 @@ def header_cases():
         "NaN for a step id, as a double", converted(step_id=NAN), "row 0, field step_id: found nan"
     )
     steps("1e300 m, as a double", converted(x=1e300), "row 0, field x: found 1e+300")
+    steps(
+        "an event above 2^53, as a double",
+        npy(
+            struct.Struct("<3fI6fddI2BHQ").pack(*{**GOOD_STEP, "event_id": 2.0**53 + 2}.values()),
+            types=descr(event_id="<f8"),
+        ),
+        "row 0, field event_id: found 9007199254740994 in a float of 8 bytes, which rounds whole numbers of "
+        "this size; expected an integer type",
+    )
 
 
 def step_cases():
     header_cases()
     field_case("NaN", "x: found nan, expected a value in [-10000, 10000] m", x=NAN)
-    field_case("infinitely late", "t: found inf, expected a finite value", t=INFINITY)
+    field_case(
+        "a time since 1970",
+        "t: found 1.7e+18, expected a value in [-8796093022208, 8796093022208] ns, so that hits keep their times "
+        "to within 0.001 ns",
+        t=1.7e18,
+    )
+    field_case("infinitely late", "t: found inf, expected a value in [-8796093022208, 8796093022208] ns", t=INFINITY)
     field_case("11 km away", "z: found -11000", z=-11000)
     field_case("no direction", "found a vector of length 0", dx=0, dy=0, dz=0)
     field_case("a direction of NaN", "dy: found nan", dy=NAN)
@@ -304,10 +319,10 @@ def step_cases():
     steps(
         "a checksum of rows that differs",
         trailer(body, metadata % 1),
-        "rows 0 to 16383: found CRC-32C",
+        "rows 0 to 14563: found CRC-32C",
     )
     for name, at in (
-        ("in a row", 1024 + 64 * 20 + 40),
+        ("in a row", 1024 + 72 * 20 + 40),
         ("in the metadata", -100),
         ("in the tail", -30),
     ):

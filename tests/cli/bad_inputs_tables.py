@@ -97,14 +97,23 @@ def useless_cases():
     )
     useless(
         "samples outside of angles only",
-        "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
-        "18: error: table.outside: found count",
+        "table: {outside: end, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
+        "18: error: table.outside: found end",
     )
     useless(
         "an acceptance twice",
         "table: {acceptance: detector, axes: [{name: impact, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
         "21: error: table.acceptance: found detector, and table.axes has the axis impact",
     )
+
+    pieces = "stages: {tabulate: spherical}\nice: {model: uniform}\nparticles: {cascades: steps, file: %s, format: csv}\ntable: {source: %s}\n"
+    particle = b"event,type,x,y,z,zenith,azimuth,energy\n1,e-,0,0,0,0,0,1\n"
+    for name, status, values, says in (
+        ("a table around parts of a cascade", 3, ("a.csv", "step"), "a.csv: table.source: found steps 0 and 1 of source 0 in event 1"),
+        ("a table of particles that come once", 2, ("/dev/stdin", "auto"), "run.yaml:3:36: error: particles.file: found '/dev/stdin', which can be read only once"),
+    ):
+        files = {"run.yaml": (pieces % values).encode(), "a.csv": particle}
+        case("photon tables", name, "tabulate run.yaml -o a.npy", status, says, files, stdin=particle)
 
 
 def table_cases():

@@ -6,13 +6,13 @@ from bad_inputs_files import case
 ROWS = b"string,module,x,y,z\n1,1,0,0,0\n1,2,0,0,-17\n"
 
 
-def types(name, yaml, says, files=None, more=""):
+def types(name, yaml, says, files=None, more="", exit_status=2):
     run = "detector:\n  file: d.csv\n  types: " + yaml + "\n"
     case(
         "types of modules",
         name,
         "validate r.yaml" + more,
-        2,
+        exit_status,
         says,
         {"d.csv": ROWS, "r.yaml": run.encode(), **(files or {})},
     )
@@ -86,9 +86,28 @@ def type_cases():
     types("a file of PMTs out of range", pmts % "p.csv", "p.csv:2: error: zenith: found 999, expected 0 .. 180", {"p.csv": b"zenith,azimuth\n999,0\n"})
     types("a file of PMTs with an unknown column", pmts % "p.csv", "p.csv:1:1: error: found column 'tube'", {"p.csv": b"tube\n1\n"})
     types("detect without PMTs", "{a: {shape: sphere, radius: 0.2}}", "found no type with a PMT whose efficiency is above 0",
-          more=" -s stages.detect=pmt-plane")  # fmt: skip
+          more=" -s stages.detect=pmt-plane -s light.acceptance=standard")  # fmt: skip
     types("pmt-place without a radius", pmts % "[[0, 0]]", "pmt-place needs the radius of every PMT's window",
-          more=" -s stages.detect=pmt-place")  # fmt: skip
+          more=" -s stages.detect=pmt-place -s light.acceptance=standard")  # fmt: skip
+    qe = "[[0, 0]], acceptance: qe.csv"
+    types("pmt-plane and an efficiency without a radius", pmts % qe, "pmt-plane needs the radius of every PMT's window",
+          {"qe.csv": b"300,0.1\n400,0.25\n"}, more=" -s stages.detect=pmt-plane")  # fmt: skip
+    types("an efficiency with another factor", pmts % qe, "qe.csv:1:15: error: found column 'ce', expected columns of wavelengths",
+          {"qe.csv": b"wavelength,qe,ce\n300,0.1,0.9\n400,0.25,0.9\n"})  # fmt: skip
+    types("a window deep inside its module", pmts % "[{x: 0, y: 0, z: 0.17, radius: 0.04}], acceptance: standard",
+          "found the middle of PMT 0 of the type a 0.03 m from the surface", more=" --print-effective -s stages.detect=pmt-place", exit_status=0)  # fmt: skip
+    for variant in "pmt-plane", "pmt-place":
+        types("%s and a type without an acceptance" % variant, pmts % "[[0, 0], [180, 0]], pmt_radius: 0.04",
+              variant + " makes photo-electrons, and the type a does not say which share of the light its PMTs detect; expected acceptance in the type",
+              more=" -s stages.detect=" + variant)  # fmt: skip
+    types("pe and a type with two PMTs", pmts % "[[0, 0], [180, 0]]", "found pe, which takes a module for one PMT that looks down, and the type a has 2 PMTs; expected pmt-place",
+          more=" -s stages.detect=pe")  # fmt: skip
+    types("pe and a PMT that looks up", pmts % "[[0, 0]]", "the type a has 1 PMT that looks elsewhere; expected pmt-place", more=" -s stages.detect=pe")
+    types("an acceptance that is a list", pmts % "[[0, 0]], acceptance: [0.2]", "acceptance: found a list of 1, expected the name of a file")
+    types("an acceptance of PMTs like wv.dat", pmts % "[[0, 0]], acceptance: wv.dat", "wv.dat: error: acceptance: found ppc's cumulative form",
+          {"wv.dat": b"0 300\n0.5 400\n1 500\n"})  # fmt: skip
+    types("an acceptance of PMTs with swapped columns", pmts % "[[0, 0]], acceptance: q.csv", "q.csv:1: error: found 0.2 in the column of wavelengths",
+          {"q.csv": b"0.2,400\n0.1,500\n"})  # fmt: skip
     accepts = "{a: {shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.05}], %s}}"
     types("one number as angular polynomial of PMTs", accepts % "angular_polynomial: [1]",
           "angular_polynomial: found a list of 1, expected a list of the maximum and 1 to 16 coefficients")  # fmt: skip
@@ -206,5 +225,5 @@ def type_cases():
     detx("more PMTs than fit", b"1 1\n1 1 1 99999\n", "PMTs: found 99999, expected a whole number from 0 to 1023")
     detx("a sphere that is too small", b"1 1\n1 1 1 2\n" + pmt, "found a PMT 0.2 m away from the centre of its module")
     detx("rows after the last module", b"1 1\n1 1 1 2\n" + pmt + b"9 9\n", "found more rows, expected the end after 1 modules", " -s detector.radius=0.21")
-    detx("two types", b"1 1\n1 1 1 2\n" + pmt, "expected one sphere without the key pmts",
+    detx("two types", b"1 1\n1 1 1 2\n" + pmt, "found 2 types, expected one sphere",
          " -s 'detector.types={a: {shape: sphere, radius: 0.2}, b: {shape: sphere, radius: 0.3}}'")  # fmt: skip

@@ -11,6 +11,8 @@
     check_tables.py made-hist FOLDER     made.h5, a table that `icestream tabulate` has made, is made.npy
     check_tables.py made-astropy FOLDER  made.fits is made.npy, divided by the volumes of its bins
 
+python/tests/test_tables.py makes the same files with icestream.tables, and calls the same checks.
+
 photospline is in no package of Debian or of Python. Splines are fitted to photon tables by scripts that read them with the class
 FITSTable of IceCube's project photospline (icecube.photospline.photonics); the photospline that is published alone
 reads only splines. The check `photospline` reads with astropy exactly what FITSTable reads:

@@ -6,6 +6,9 @@ ICESTREAM=$(realpath "$1")
 REPOSITORY=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 # These tests use the CPU, also on a machine with a GPU; the tests of GPUs are in tests/gpu.
 export CUDA_VISIBLE_DEVICES=
+# Wide modules give many hits of few photons: "$ICESTREAM" run "${WIDE[@]}".
+# shellcheck disable=SC2034 # the tests use it
+WIDE=(-s detector.oversize=5)
 FOLDER=$(mktemp -d)
 FAILURES=0
 trap 'rm -rf "$FOLDER"' EXIT
@@ -26,6 +29,13 @@ finish() {
 skip() {
     echo "skipped: $*"
     exit 77
+}
+
+# has_terminals: whether a test can open a pseudo-terminal here. If not, it prints that this part is left out.
+has_terminals() {
+    python3 -c 'import pty; pty.openpty()' 2>/dev/null && return
+    echo "skipped: no pseudo-terminal can be opened (no /dev/pts, or no Python)"
+    return 1
 }
 
 # expect STATUS COMMAND...: runs the command, with stdout in ./out and stderr in ./err, and checks its exit

@@ -4,7 +4,8 @@
     run_documents.py PROGRAM [DOCUMENT ...]
 
 Promise: what a document shows is what happens. Every document gets an empty folder, in which `configs`, `scripts`,
-`tests`, `docs` and `stages` are those of the repository and `icestream` is PROGRAM. Its blocks run in order:
+`tests`, `docs` and `stages` are those of the repository, `icestream` is PROGRAM, and `python` has NumPy. Its blocks run in
+order:
 
     ```console   a session: lines with `$ ` are commands, lines with `> ` continue them, the others are
                  what is printed (standard output and standard error together). `...` within a line stands
@@ -21,9 +22,9 @@ session.
 `<!-- before: COMMAND -->` above a block: the command runs first, for files that the reader has already, and `<!-- after:
 COMMAND -->` afterwards. `<!-- arguments: TEXT -->`: the arguments of a Python program.
 `<!-- exit: N -->` above a block: its last command must end with this status. `<!-- not run: REASON -->`
-above a block: the block is left out, and the reason is printed. `<!-- needs: MODULE -->`: the block needs
-a module of Python, and is left out, with a message, where it is missing. `<!-- needs: ../shared -->`: the block needs
-the reference data next to the repository, which commands find as $SHARED.
+above a block: the block is left out, and the reason is printed. `<!-- needs: THING -->`: the block is left out, with a
+message, where the thing is missing. It is `CUDA` or `HDF5` (the program was built with it), `../shared` (the reference data next to
+the repository, which commands find as $SHARED), or a module of Python.
 
 How to join: write the block. A document in docs/ or README.md joins without being named.
 """
@@ -167,6 +168,15 @@ def has_module(python, module):
                           check=False).returncode == 0
 
 
+def has(need, environment):
+    if need == '../shared':
+        return os.path.isdir(SHARED)
+    if need in ('CUDA', 'HDF5'):
+        about = subprocess.run(['icestream', '--version', '--verbose'], env=environment, stdout=subprocess.PIPE, check=True)
+        return b'\n%s: none' % need.encode() not in about.stdout
+    return has_module(environment['PYTHON'], need)
+
+
 def python_with_numpy():
     for candidate in ('python3', '/usr/bin/python3'):
         if shutil.which(candidate) and has_module(candidate, 'numpy'):
@@ -179,13 +189,9 @@ def run_block(block, folder, environment):
     if 'not run' in block.remarks:
         print('%s: not run: %s' % (block.place, block.remarks['not run']))
         return None
-    module = block.remarks.get('needs')
-    if module == '../shared':
-        if not os.path.isdir(SHARED):
-            print('%s: not run: no ../shared here' % block.place)
-            return None
-    elif module and not has_module(environment['PYTHON'], module):
-        print('%s: not run: no %s here' % (block.place, module))
+    need = block.remarks.get('needs')
+    if need and not has(need, environment):
+        print('skipped: no %s: %s' % (need, block.place))
         return None
     if 'before' in block.remarks:
         status, printed = bash(block.remarks['before'], folder, environment)
@@ -215,6 +221,9 @@ def run_document(document, program):
         binaries = os.path.join(folder, '.bin')
         os.mkdir(binaries)
         os.symlink(program, os.path.join(binaries, 'icestream'))
+        with open(os.path.join(binaries, 'python'), 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nexec "$PYTHON" "$@"\n')
+        os.chmod(file.name, 0o755)
         environment = dict(os.environ, PATH=binaries + os.pathsep + os.environ['PATH'], LC_ALL='C.UTF-8',
                            CUDA_VISIBLE_DEVICES='', PYTHON=python_with_numpy(), TMPDIR=folder,
                            SHARED=SHARED)

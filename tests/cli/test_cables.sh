@@ -7,7 +7,7 @@ command -v python3 >/dev/null || skip "python3 is missing"
 
 printf 'string,module,x,y,z\n1,1,0,0,17\n1,2,0,0,0\n1,3,0,0,-17\n2,1,9,9,0\n2,2,9,9,-17\n' >modules.csv
 run() {
-    expect 0 "$ICESTREAM" run -q -s detector.file=modules.csv -s ice.model=uniform -s workload.kind=point \
+    expect 0 "$ICESTREAM" run -q "${WIDE[@]}" -s detector.keep_hit_photons=false -s detector.file=modules.csv -s ice.model=uniform -s workload.kind=point \
         -s 'workload.position=[3, 0, 0]' -s workload.steps=1500 -s workload.photons_per_step=400 \
         -s "sink.directory=$1" "${@:2}"
     expect 0 "$ICESTREAM" convert "$1"/*.hits.npy "$1.csv"

@@ -71,7 +71,7 @@ says answers "refused client" "message 1: rows 0 to" "CRC-32C"
 particles='particles.list=[{type: e-, x: 30, y: 0, z: -300, zenith: 60, azimuth: 30, energy: 1}]'
 expect 0 "$ICESTREAM" generate -s "$particles" -s detector.oversize=2 -o light.steps.npy
 client refused light.steps.npy >answers
-says answers "light: detector.oversize: found steps that were made for 2, expected 5"
+says answers "light: detector.oversize: found steps that were made for 2, expected 1"
 [ "$(find hits -name 'message-*.hits.npy' | wc -l)" -eq 5 ] || fail "a refused message has hits"
 
 # A step file that the service has received is done, also if the service is killed.

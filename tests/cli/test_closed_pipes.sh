@@ -6,17 +6,15 @@ source "$(dirname "$0")/common.bash"
 I=$ICESTREAM
 
 "$I" generate -s workload.steps=9 -o a.steps.npy 2>/dev/null
-"$I" run -q -s 'source.files=[a.steps.npy]'
+"$I" run -q "${WIDE[@]}" -s 'source.files=[a.steps.npy]'
 AXES='[{name: r, from: 0, to: 100, bins: 10}]'
 "$I" tabulate -s workload.steps=9 -s stages.tabulate=spherical -s "table.axes=$AXES" -o a.table.npy 2>/dev/null
-printf 'source: {files: [a.steps.npy]}\ndevice: {backend: cpu}\n' >run.yaml
+printf 'source: {files: [a.steps.npy]}\ndevice: {backend: cpu}\ndetector: {oversize: 5}\n' >run.yaml
 lines=(
     "run -q run.yaml -s sink.directory=-"
     "validate run.yaml"
     "info a.steps.npy hits/a.hits.npy"
     "status hits"
-    "top hits"
-    "report hits -o -"
     "generate -s workload.steps=9 -o -"
     "compare run.yaml --schedules wavefront,monolithic"
     "trace run.yaml --hits hits/a.hits.npy -o -"
@@ -29,7 +27,7 @@ lines=(
     "split run.yaml a.steps.npy --parts 2 -f -o part{part}.steps.npy"
     "put --help"
     "send --help"
-    "tabulate -f run.yaml -s stages.tabulate=spherical -o -"
+    "tabulate -f -s workload.steps=9 -s device.backend=cpu -s stages.tabulate=spherical -o -"
     "table info a.table.npy"
     "bench -s workload.steps=2 --repeats 1 --schedules wavefront"
     "help"

@@ -8,7 +8,7 @@ damage() {
 }
 
 expect 0 "$ICESTREAM" generate -s workload.steps=100 -o a.steps.npy
-expect 0 "$ICESTREAM" run -q -s source.files=a.steps.npy -s sink.directory=expected
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -q -s source.files=a.steps.npy -s sink.directory=expected
 cp expected/a.hits.npy damaged.hits.npy
 damage damaged.hits.npy
 cmp -s expected/a.hits.npy damaged.hits.npy && fail "the byte was not changed"
@@ -18,7 +18,7 @@ for option in --quiet --resume; do
     mkdir in hits
     cp a.steps.npy in
     cp damaged.hits.npy hits/a.hits.npy
-    expect 0 "$ICESTREAM" run $option -s source.directory=in
+    expect 0 "$ICESTREAM" run "${WIDE[@]}" $option -s source.directory=in
     is_there in/a.steps.npy
     same hits/a.hits.npy expected/a.hits.npy
     same hits/quarantine/a.hits.npy damaged.hits.npy
@@ -34,13 +34,13 @@ done
 mkdir hits
 for name in a.hits.npy a.hits.npy.2; do
     cp damaged.hits.npy hits/a.hits.npy
-    expect 0 "$ICESTREAM" run --resume -s source.files=a.steps.npy
+    expect 0 "$ICESTREAM" run "${WIDE[@]}" --resume -s source.files=a.steps.npy
     says err "warning: hits/a.hits.npy: rows 0 to" "this hit file is now hits/quarantine/$name, and the hits of"
     same hits/a.hits.npy expected/a.hits.npy
     same hits/quarantine/$name damaged.hits.npy
 done
 cp damaged.hits.npy hits/a.hits.npy
-expect 0 "$ICESTREAM" run -q --resume --force -s source.files=a.steps.npy
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -q --resume --force -s source.files=a.steps.npy
 same hits/a.hits.npy expected/a.hits.npy
 is_missing hits/quarantine/a.hits.npy.3
 
@@ -48,7 +48,7 @@ is_missing hits/quarantine/a.hits.npy.3
 mkdir in
 cp a.steps.npy in
 rm -r hits
-"$ICESTREAM" run -q -s source.directory=in -s source.watch=true -s source.scan=0.1 &
+"$ICESTREAM" run "${WIDE[@]}" -q -s source.directory=in -s source.watch=true -s source.scan=0.1 &
 service=$!
 await test -e hits/a.hits.npy
 mkdir hits/folder.hits.npy
@@ -64,7 +64,7 @@ ln -s loop.hits.npy hits/loop.hits.npy
 for name in folder loop c; do
     cp a.steps.npy in/$name.steps.npy
 done
-expect 74 "$ICESTREAM" run -q -s source.directory=in
+expect 74 "$ICESTREAM" run "${WIDE[@]}" -q -s source.directory=in
 says err "hits/folder.hits.npy: found something that is not a file, expected a hit file or nothing" \
     "hits/loop.hits.npy: cannot open: Too many levels of symbolic links" "2 left"
 is_there in/folder.steps.npy
@@ -73,7 +73,7 @@ same hits/c.hits.npy expected/a.hits.npy
 grep -q '"event":"failed".*in/folder.steps.npy' hits/run.journal || fail "the journal has no line of the step file that failed"
 
 # A service tries these step files again and again, and does all others. Here both places are free in the end.
-"$ICESTREAM" run -q -s source.directory=in -s source.watch=true -s source.scan=0.1 &
+"$ICESTREAM" run "${WIDE[@]}" -q -s source.directory=in -s source.watch=true -s source.scan=0.1 &
 service=$!
 await grep -q '"event":"retried".*in/folder.steps.npy' hits/run.journal
 await grep -q '"event":"retried".*in/loop.steps.npy' hits/run.journal

@@ -7,7 +7,7 @@ source "$(dirname "$0")/common.bash"
 # Nearly every other photon hits at once, so that 100,000 hits (6.4 MB) are cheap; files of less than 4 MiB
 # are merged.
 cat >many.yaml <<'END'
-detector: {oversize: 30}
+detector: {oversize: 30, crossing: disc, keep_hit_photons: false}
 workload: {kind: point, position: [0, 0, 5], steps: 1300, photons_per_step: 200}
 run: {bounce_limit: 1}
 END

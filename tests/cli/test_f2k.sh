@@ -84,4 +84,23 @@ says err "wrong.f2k:4: 30 particles, the first one of an unknown type, have no l
 expect 2 "$ICESTREAM" generate -s particles.file=- -s particles.format=f2k -o piped.steps.npy <wrong.f2k
 says err "standard input:4:8: error: type: found 'neutralino1'"
 grep -q neutralino2 err && fail "a second wrong line of a pipe: $(cat err)"
+
+# With the conventions of ppc a list needs no V, TBEGIN, TEND and END, and lines that ppc does not know are passed over.
+{
+    printf 'EM 0 1 0 0 0 0 \nMC E 100 x 0 y 0 z 0 theta 1.5 phi -2 \n'
+    for piece in "${pieces[@]}"; do
+        printf 'TR %s \n' "$piece"
+    done
+    printf 'EE\n'
+} >bare_ppc.f2k
+bare_ppc=$(photons bare_ppc -s particles.conventions=ppc)
+awk -v a="$bare_ppc" -v b="$of_pieces" 'BEGIN { exit !(a > 0.99 * b && a < 1.01 * b) }' || fail "$bare_ppc and $of_pieces photons"
+expect 2 "$ICESTREAM" generate -s particles.file=bare_ppc.f2k -o none.steps.npy
+says err "bare_ppc.f2k:1:1: error: found 'EM' here, expected V and TBEGIN before it (particles.conventions: ppc reads lists without them)"
+head -n -1 bare_ppc.f2k >cut.f2k
+expect 2 "$ICESTREAM" generate -s particles.file=cut.f2k -s particles.conventions=ppc -o none.steps.npy
+says err "cut.f2k:5: error: the file ends here, expected EE"
+sed 's/^TR/Tr/' bare_ppc.f2k >small.f2k
+expect 2 "$ICESTREAM" generate -s particles.file=small.f2k -s particles.conventions=ppc -o none.steps.npy
+says err "small.f2k:3:1: error: found a line of 'Tr'" "did you mean 'TR'?"
 finish

@@ -9,7 +9,7 @@ mkdir far
 for i in 1 2 3; do
     expect 0 "$ICESTREAM" generate -s workload.steps=5 -s workload.event=$i -o far/s$i.steps.npy
 done
-echo 'run: { seed: 2 }' >local.yaml
+echo '{ run: { seed: 2 }, detector: { oversize: 5 } }' >local.yaml
 expect 0 "$ICESTREAM" run -q local.yaml 'far/*.steps.npy' -o 'reference/{stem}.hits.npy'
 cat >get.sh <<'END'
 name=$(basename "$1")
@@ -20,6 +20,7 @@ cp -- "far/$name" "$2"
 END
 cat >run.yaml <<END
 run: { seed: 2 }
+detector: { oversize: 5 }
 source: { fetch: [$bash, get.sh, "{url}", "{path}"] }
 END
 
@@ -44,6 +45,7 @@ expect 0 "$ICESTREAM" run run.yaml far://h/a/s1.steps.npy -o o/s1.hits.npy --res
 
 # --- from a run file; what cannot be fetched is an error, and the others are computed
 cat >list.yaml <<END
+detector: { oversize: 5 }
 run: { seed: 2 }
 source: { files: ["far://h/s1.steps.npy", "far://h/none.steps.npy", "far://h/s3.steps.npy"], fetch: [$bash, get.sh, "{url}", "{path}"] }
 END

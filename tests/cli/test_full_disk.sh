@@ -10,7 +10,7 @@ mount -t tmpfs -o size=128k icestream-test small 2>/dev/null ||
     skip "a small file system cannot be mounted here"
 trap 'umount "$FOLDER/small"; rm -rf "$FOLDER"' EXIT
 
-expect 74 "$ICESTREAM" run --fail-fast -s sink.directory=small/hits
+expect 74 "$ICESTREAM" run --fail-fast "${WIDE[@]}" -s sink.directory=small/hits
 says err "a.hits.npy" "No space left on device"
 is_missing small/hits/a.hits.npy
 is_missing small/hits/a.hits.npy.part

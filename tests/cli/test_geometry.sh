@@ -14,9 +14,9 @@ printf 'detector: {dense: true, jitter: true}\n' >dense.yaml
 expect 0 "$ICESTREAM" geometry dense.yaml -o modules.csv
 is_empty out
 expect 0 "$ICESTREAM" validate dense.yaml
-grep -i "digest" -A 4 out | grep detector >first
+grep -i "digest" -A 4 out | grep "^ *detector " >first
 expect 0 "$ICESTREAM" validate -s detector.file=modules.csv
-grep -i "digest" -A 4 out | grep detector >second
+grep -i "digest" -A 4 out | grep "^ *detector " >second
 [ -s first ] || fail "validate prints no digest of the detector"
 same first second
 

@@ -7,7 +7,7 @@ I=$ICESTREAM
 "$I" generate -s workload.steps=30 -o s.steps.npy 2>/dev/null
 
 # -q hides progress and messages, and shows warnings.
-expect 0 "$I" run -q -s source.files=s.steps.npy -s ice.model=uniform
+expect 0 "$I" run -q "${WIDE[@]}" -s source.files=s.steps.npy -s ice.model=uniform
 is_empty err
 far='particles.list=[{type: e-, x: 5000, y: 0, z: 0, zenith: 90, azimuth: 0, energy: 1}]'
 expect 0 "$I" run -q -s "$far" -s sink.directory=far
@@ -74,7 +74,7 @@ for pair in muon:mu electron:e- cascade:hadr; do
 done
 
 # A comparison of nothing.
-printf 'workload: {steps: 3}\n' >run.yaml
+printf 'workload: {steps: 3}\ndetector: {oversize: 5}\n' >run.yaml
 expect 0 "$I" compare run.yaml -s run.seed=3 --against run.yaml
 says err "warning: --against: found the same configuration twice" "--set applies to both"
 

@@ -6,7 +6,7 @@ CHECK=$(realpath "$(dirname "$0")/check_histograms.py")
 source "$(dirname "$0")/common.bash"
 
 cat >base.yaml <<'END'
-detector: {oversize: 30}
+detector: {oversize: 30, crossing: disc, keep_hit_photons: false}
 workload: {kind: point, position: [0, 0, 5], steps: 1300, photons_per_step: 200}
 run: {bounce_limit: 1}
 END

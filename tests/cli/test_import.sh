@@ -39,7 +39,7 @@ printf 'V 2000.1.2\nTBEGIN ? ? ?\nEM 1 1 1970 0 0 0\nTR 1 0 e-  1 2 3 90 0 0 10 
 
 folder ice
 expect 0 "$ICESTREAM" import ppc ice -o ppc.yaml
-says ppc.yaml "  tilt_origin: 7 " "  oversize: 3 " "  keep_hit_photons: true" "  conventions: ppc" "  losses: none "
+says ppc.yaml "  tilt_origin: 7 " "  oversize: 3 " "  crossing: disc " "  keep_hit_photons: true" "  conventions: ppc" "  losses: none "
 works ppc
 says ppc.out "geo-f2k of ice.directory, because neither" "1 with another efficiency" "origin 7 m"
 refused 74 "ppc.yaml" ppc ice -o ppc.yaml
@@ -94,8 +94,22 @@ says out "particles  2 in 2 events"
 grep -q "events: count" other/run.yaml && fail "these events have their numbers"
 
 expect 0 "$ICESTREAM" import clsim ice -o clsim.yaml
-says clsim.yaml "  keep_hit_photons: false" "  conventions: clsim" "  tilt_origin: 0 "
+says clsim.yaml "  crossing: disc " "  keep_hit_photons: false" "  conventions: clsim" "  tilt_origin: 0 "
 works clsim
+
+# Folders as clsim and Prometheus have them: no station at 0, rounded depths, rows of different width, a cfg.txt
+# with a number behind its last group. Positions count from the origin, also for ppc.
+folder older
+printf '50 -528.4\n66 -451.9\n2 448.5\n' >older/tilt.par
+printf '1900 1 2 3\n1907 1 2 3\n1914 1 2 3\n1921.006 1 2 4\n' >older/tilt.dat
+printf '1900 0.03 0.01 0\n1910 0.04 0.01 0.5 -0.1 0.05\n' >older/icemodel.dat
+printf '%b' "${plain}130\n" >older/cfg.txt
+for program in ppc clsim; do
+    expect 0 "$ICESTREAM" import "$program" older -o "older_$program.yaml"
+    works "older_$program"
+    says "older_$program.out" "3 stations along azimuth 225, origin 0 m" "older/cfg.txt: found 5 numbers, of which ppc and icestream use the first 4" "older/"
+done
+grep -q "found no string" err && fail "without a station at 0 there is no reference string"
 
 # Birefringent ice without a version is not guessed.
 folder crystals
@@ -140,6 +154,15 @@ for other in ice.hole_ice=false detector.angular_acceptance=none stages.detect=n
     grep -qF "$twice" out && fail "a warning with $other"
 done
 
+# Wide modules stick out of their columns in ppc, so the imported run does what ppc does, and says what that costs.
+expect 0 "$ICESTREAM" import ppc columns -o columns.yaml
+says columns.yaml "  oversize: 3 " "  hole_ice: unscaled " "0.875 of that in clear ice at" "oversize 5, 0.133 at 2, 0.0074 at 1"
+expect 0 "$ICESTREAM" validate columns.yaml
+says out "detector.oversize: found 3, with which modules are" "wrong except for comparisons with ppc"
+sed -i '1s/.*/1/' columns/cfg.txt
+expect 0 "$ICESTREAM" import ppc columns -o columns.yaml --force
+grep -q "hole_ice: unscaled" columns.yaml && fail "modules of true size need no unscaled columns"
+
 rm ice/geo-f2k
 refused 2 "found no geo-f2k" ppc ice -o no.yaml
 expect 0 "$ICESTREAM" import clsim ice -o none.yaml
@@ -163,10 +186,11 @@ for model in spice_bfr-v2 spice_ftp-v3m; do
     for program in ppc clsim; do
         expect 0 "$ICESTREAM" import $program "$shared/$model" -o $program-$model.yaml
         expect 0 "$ICESTREAM" validate $program-$model.yaml
-        grep '^warning' out && fail "$program, $model: a warning"
+        # clsim's photons stop at wide modules, which loses light.
+        grep '^warning' out | grep -vE '^warning    clsim.*sums are wrong by more than 1 %' && fail "$program, $model: a warning"
     done
     expect 0 "$ICESTREAM" import ppc "$shared/$model" --subtraction scaled -o wrong.yaml --force
-    says err "warning: --subtraction: found scaled, and icemodel.dat of" "is that of $model (by its SHA-256)"
+    says err "warning: --subtraction: found scaled, and icemodel.dat of" "is that of $model (by its numbers)"
     expect 0 "$ICESTREAM" validate wrong.yaml
     says out "birefringence_subtraction: found scaled, and icemodel.dat of" "whose scattering needs"
 done

@@ -9,7 +9,7 @@ source "$(dirname "$0")/common.bash"
 resume() {
     local file=$1
     shift
-    "$ICESTREAM" run --resume -s 'source.files=[-]' -s sink.directory=q "$@" <"$file"
+    "$ICESTREAM" run --resume "${WIDE[@]}" -s 'source.files=[-]' -s sink.directory=q "$@" <"$file"
 }
 
 for event in 1 2; do
@@ -38,7 +38,7 @@ cmp -s q/stdin-000000.hits.npy first && fail "--force did not replace the hits"
 # A damaged volume does not stay together with the volume that has its hits again.
 for option in --fail-fast --resume; do
     rm -rf v
-    volumes=(-s 'source.files=[1.steps.npy, 2.steps.npy]' -s sink.directory=v -s sink.rotate=1e9)
+    volumes=("${WIDE[@]}" -s 'source.files=[1.steps.npy, 2.steps.npy]' -s sink.directory=v -s sink.rotate=1e9)
     expect 0 "$ICESTREAM" run -q "${volumes[@]}"
     volume=$(basename v/run-*.hits.npy)
     printf '\x55' | dd of=v/"$volume" bs=1 seek=1500 conv=notrunc status=none

@@ -11,6 +11,7 @@ printf '400 1\n410 3\n420 1\n' >two.txt
 cat >run.yaml <<YAML
 ${particles%%.*}: { list: ${particles#*=} }
 light: { spectra: [{ file: one.txt }] }
+detector: { oversize: 5 }
 YAML
 
 expect 0 "$ICESTREAM" generate run.yaml -o a.steps.npy
@@ -21,7 +22,7 @@ grep -q 'no record' err && fail "a file with a record counts as one without"
 # Every setting: its key, the value of the run, the value of the steps.
 while read -r key run_value steps_value; do
     expect 3 "${run[@]}" -s "$key=$run_value"
-    says err "a.steps.npy: light: $key: found steps that were made for $steps_value, expected $run_value" \
+    says err "a.steps.npy: light: $key: found steps that were made for $steps_value" ", expected $run_value" \
         "icestream generate" "--set $key=$steps_value" "source.light_mismatch=accept"
 done <<'SETTINGS'
 detector.oversize 1 5
@@ -54,7 +55,7 @@ says err "light: detector.oversize"
 expect 0 "$ICESTREAM" validate run.yaml -s source.files=a.steps.npy
 expect 3 "$ICESTREAM" compare run.yaml -s source.files=a.steps.npy -s detector.oversize=1
 says err "light: detector.oversize"
-expect 3 "$ICESTREAM" trace run.yaml -s source.files=a.steps.npy -s detector.oversize=1 --photon 0:1:3 -o p.npy
+expect 3 "$ICESTREAM" trace run.yaml -s source.files=a.steps.npy -s detector.oversize=1 --photon 0:0:3 -o p.npy
 says err "light: detector.oversize"
 
 # Streams: a stream of `generate` is refused before it is computed, a copied file when its trailer comes.
@@ -82,7 +83,7 @@ if python=$(python_with numpy); then
 fi
 
 # Steps of other programs, and a workload, whose light is not thinned.
-head -c $((1024 + 64 * $(row_count a.steps.npy))) a.steps.npy >other.npy
+head -c $((1024 + 72 * $(row_count a.steps.npy))) a.steps.npy >other.npy
 expect 0 "$ICESTREAM" run run.yaml --force -s source.files=other.npy -s sink.directory=hits -s detector.oversize=1
 says err "1 of the inputs has no record of its light" "light.acceptance standard, detector.oversize 1"
 [ "$(grep -c 'no record' err)" -eq 1 ] || fail "not one line about the record"

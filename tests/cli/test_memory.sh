@@ -16,7 +16,7 @@ expect 0 "$ICESTREAM" generate -s workload.steps=1000000 -s workload.photons_per
 expect 0 "$ICESTREAM" generate -s workload.kind=point -s 'workload.position=[0, 0, 8]' \
     -s workload.steps=30 -s workload.photons_per_step=300000 -s workload.direction=isotropic \
     -o steps/one.steps.npy
-expect 0 "$ICESTREAM" run -q -s ice.model=uniform -s detector.oversize=20
+expect 0 "$ICESTREAM" run -q -s ice.model=uniform -s detector.oversize=20 -s detector.crossing=disc -s detector.keep_hit_photons=false
 rows steps/many.steps.npy 1000000
 count=$(row_count hits/one.hits.npy)
 echo "$count hits, peak $(peak_bytes hits/summary.json) bytes"

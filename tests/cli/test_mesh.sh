@@ -19,16 +19,16 @@ says out "m: 3 modules, mesh" "9072 triangles" "24 PMTs"
 is_empty err
 # A PMT without a window is a warning, and a mesh without any is an error.
 sed 's/eye_23: 23/eye_23: glass/' type.yaml >blind.yaml
-expect 0 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: blind.yaml}' -s stages.detect=pmt-place
+expect 0 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: blind.yaml}' -s stages.detect=pmt-place -s light.acceptance=standard
 says out "warning    type m: found no part of the mesh for 1 of 24 PMTs (first: 23), which therefore detect nothing"
 sed 's/\(eye_[0-9]*\): .*/\1: glass/' type.yaml >blind.yaml
-expect 2 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: blind.yaml}' -s stages.detect=pmt-place
+expect 2 "$ICESTREAM" validate -s detector.file=modules.csv -s 'detector.types={m: blind.yaml}' -s stages.detect=pmt-place -s light.acceptance=standard
 says err "no part of the type m is the number of a PMT; expected names of objects or materials of the mesh in parts"
 
 run type.yaml -s sink.directory=mesh
 run type.yaml -s sink.directory=brute -s stages.collide=brute-force
 run type.yaml -s sink.directory=cells -s stages.collide=cell-grid
-run type.yaml -s sink.directory=place -s stages.detect=pmt-place
+run type.yaml -s sink.directory=place -s stages.detect=pmt-place -s light.acceptance=standard
 run '{shape: capsule, radius: 0.178, half_height: 0.205}' -s sink.directory=capsule
 for name in mesh brute cells place capsule; do
     expect 0 "$ICESTREAM" convert $name/*.hits.npy $name.csv
@@ -71,8 +71,8 @@ sed '$a table: areas.csv' type.yaml >table.yaml
     printf 'shape: capsule\nradius: 0.178\nhalf_height: 0.205\ntable: areas.csv\n'
     sed -n '/^pmts:/,$p' type.yaml
 } >plain.yaml
-run table.yaml -s sink.directory=table -s stages.detect=pmt-table
-run plain.yaml -s sink.directory=plain -s stages.detect=pmt-table
+run table.yaml -s sink.directory=table -s stages.detect=pmt-table -s light.acceptance=standard
+run plain.yaml -s sink.directory=plain -s stages.detect=pmt-table -s light.acceptance=standard
 for name in table plain; do expect 0 "$ICESTREAM" convert $name/*.hits.npy $name.csv; done
 python3 - <<'END' || fail "photo-electrons of the table"
 import csv

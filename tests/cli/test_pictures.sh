@@ -16,9 +16,9 @@ check() {
 }
 
 "$I" generate -s workload.steps=1500 -o s.steps.npy 2>/dev/null
-"$I" run -q -s 'source.files=[s.steps.npy]'
+"$I" run -q "${WIDE[@]}" -s detector.keep_hit_photons=false -s 'source.files=[s.steps.npy]'
 hits=hits/s.hits.npy
-"$I" trace --hits $hits --steps s.steps.npy -o p.npy >/dev/null
+"$I" trace "${WIDE[@]}" -s detector.keep_hit_photons=false --hits $hits --steps s.steps.npy -o p.npy >/dev/null
 printf 'detector: {dense: true}\n' >run.yaml
 "$I" geometry >m.csv
 "$I" geometry run.yaml >dense.csv
@@ -59,7 +59,7 @@ cat $hits $hits | "$I" convert --detector m.csv - two.vtp
 
 # A file without rows has one piece without points.
 printf 'string,module,x,y,z\n1,1,9000,9000,9000\n' >far.csv
-"$I" run -q -s 'source.files=[s.steps.npy]' -s sink.directory=none -s detector.file=far.csv 2>/dev/null
+"$I" run -q "${WIDE[@]}" -s detector.keep_hit_photons=false -s 'source.files=[s.steps.npy]' -s sink.directory=none -s detector.file=far.csv 2>/dev/null
 expect 0 "$I" convert none/s.hits.npy none.vtp --detector far.csv
 says none.vtp '<Piece NumberOfPoints="0" NumberOfVerts="0"' "</VTKFile>"
 

@@ -10,11 +10,11 @@ for seed in 1 2 3; do
     expect 0 "$ICESTREAM" generate -s run.seed=$seed -s workload.steps=$((200 * seed)) -o -
     mv out $seed.message
 done
-expect 0 "$ICESTREAM" run -q
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -q
 
 # One message.
 "$ICESTREAM" generate -s run.seed=2 -s workload.steps=400 -o - |
-    "$ICESTREAM" run -q -s source.files=- -s sink.directory=- >2.out || fail "the pipe broke"
+    "$ICESTREAM" run "${WIDE[@]}" -q -s source.files=- -s sink.directory=- >2.out || fail "the pipe broke"
 count=$(row_count hits/2.hits.npy)
 rows 2.out "$count"
 [ "$count" -gt 100 ] || fail "only $count hits to compare"
@@ -23,22 +23,22 @@ same 2.out 2.rows
 
 # Several messages: one message each, in the same order.
 cat 1.message 2.message 3.message |
-    "$ICESTREAM" run -q -s source.files=- -s sink.directory=- >all.out || fail "the pipe broke"
+    "$ICESTREAM" run "${WIDE[@]}" -q -s source.files=- -s sink.directory=- >all.out || fail "the pipe broke"
 for seed in 1 2 3; do
     head -c $((1024 + 64 * $(row_count hits/$seed.hits.npy))) hits/$seed.hits.npy
 done >all.rows
 same all.out all.rows
-"$ICESTREAM" run -q -s 'source.files=[steps/*.npy]' -s sink.directory=- >files.out ||
+"$ICESTREAM" run "${WIDE[@]}" -q -s 'source.files=[steps/*.npy]' -s sink.directory=- >files.out ||
     fail "files to standard output"
 same files.out all.rows
 
 # Messages in, files out; and no message at all.
-cat 1.message 2.message | "$ICESTREAM" run -q -s source.files=- -s sink.directory=numbered ||
+cat 1.message 2.message | "$ICESTREAM" run "${WIDE[@]}" -q -s source.files=- -s sink.directory=numbered ||
     fail "messages to files"
 rows numbered/stdin-000000.hits.npy "$(row_count hits/1.hits.npy)"
 rows numbered/stdin-000001.hits.npy "$(row_count hits/2.hits.npy)"
 is_missing numbered/stdin-000002.hits.npy
-"$ICESTREAM" run -q -s source.files=- -s sink.directory=- </dev/null >empty.out ||
+"$ICESTREAM" run "${WIDE[@]}" -q -s source.files=- -s sink.directory=- </dev/null >empty.out ||
     fail "no message is no error"
 is_empty empty.out
 
@@ -47,7 +47,7 @@ is_empty empty.out
     cat 1.message
     head -c 5000 2.message
 } >broken
-"$ICESTREAM" run -q -s source.files=- -s sink.directory=- <broken >broken.out 2>err
+"$ICESTREAM" run "${WIDE[@]}" -q -s source.files=- -s sink.directory=- <broken >broken.out 2>err
 [ $? -eq 3 ] || fail "a broken message is not exit status 3"
 says err "standard input" "1 of 2 files quarantined"
 head -c $((1024 + 64 * $(row_count hits/1.hits.npy))) hits/1.hits.npy >1.rows
@@ -60,7 +60,7 @@ spoil() {
     cp steps/2.steps.npy "$1"
     printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
-spoil rows.npy 1068 '\001'                                          # source_id
+spoil rows.npy 1088 '\001'                                          # source_id
 spoil beta.npy $((1024 + 35)) '\177'                                # row 0
 spoil tail.npy $(($(stat -c %s steps/2.steps.npy) - 1)) x           # the next message cannot be found
 # shellcheck disable=SC2016 # the program expands it
@@ -69,7 +69,7 @@ chmod +x shipped
 cp hits/2.hits.npy .
 while read -r name reason; do
     cat steps/1.steps.npy "$name" steps/3.steps.npy |
-        "$ICESTREAM" run -s source.files=- -s "sink.directory=out-$name" -s 'sink.command=[./shipped]' 2>err
+        "$ICESTREAM" run "${WIDE[@]}" -s source.files=- -s "sink.directory=out-$name" -s 'sink.command=[./shipped]' 2>err
     [ $? -eq 3 ] || fail "$name is not exit status 3"
     says err "standard input, message 1: $reason" "1 of"
     grep -q 'message 2:' err && fail "$name is filed under the next message"
@@ -90,12 +90,12 @@ tail.npy trailer
 BAD
 # The hits are not written before the trailer has come.
 mkfifo slow
-"$ICESTREAM" run -q -s source.files=slow -s sink.directory=held 2>err &
+"$ICESTREAM" run "${WIDE[@]}" -q -s source.files=slow -s sink.directory=held 2>err &
 run=$!
 exec 8>slow
-head -c $((1024 + 64 * 400)) rows.npy >&8
+head -c $((1024 + 72 * 400)) rows.npy >&8
 await test -s held/run.journal
-tail -c +$((1024 + 64 * 400 + 1)) rows.npy >&8
+tail -c +$((1024 + 72 * 400 + 1)) rows.npy >&8
 exec 8>&-
 wait $run
 [ $? -eq 3 ] || fail "a wrong trailer that comes late is not exit status 3"
@@ -106,14 +106,14 @@ expect 74 bash -c "set -o pipefail; '$ICESTREAM' run -q -s 'source.files=[steps/
     -s sink.directory=- | head -c 10 >/dev/null"
 says err "standard output"
 if [ -e /dev/full ]; then
-    "$ICESTREAM" run -q -s 'source.files=[steps/1.steps.npy]' -s sink.directory=- >/dev/full 2>err
+    "$ICESTREAM" run "${WIDE[@]}" -q -s 'source.files=[steps/1.steps.npy]' -s sink.directory=- >/dev/full 2>err
     [ $? -eq 74 ] || fail "a full device is not exit status 74"
     says err "standard output: cannot write hits: No space left on device"
 fi
 
 # Python can read and write messages.
 if ! python=$(python_with numpy); then
-    echo "no Python with NumPy: its part is skipped"
+    echo "skipped: no Python with NumPy: the files are not compared"
     finish
 fi
 expect 0 "$python" - <<'PYTHON'
@@ -160,13 +160,13 @@ for name in steps.dtype.names:
     wider[name] = steps[name]
 numpy.save("wider.npy", wider)
 PYTHON
-expect 0 "$ICESTREAM" run -q -s 'source.files=[wider.npy]' -s sink.directory=-
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -q -s 'source.files=[wider.npy]' -s sink.directory=-
 same out 2.rows
 
 # A named pipe is a stream that ends when its last writer closes it.
 mkfifo pipe
 cat steps/1.steps.npy steps/2.steps.npy >pipe &
-expect 0 "$ICESTREAM" run -s source.files=pipe -s sink.directory=piped
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -s source.files=pipe -s sink.directory=piped
 rows piped/pipe-000000.hits.npy "$(row_count hits/1.hits.npy)"
 rows piped/pipe-000001.hits.npy "$(row_count hits/2.hits.npy)"
 is_missing piped/pipe-000002.hits.npy

@@ -13,7 +13,7 @@ def near(found, expected, what):
     assert math.isclose(found, expected, rel_tol=1e-9), f"{what}: found {found}, expected {expected}"
 near(file["bounces"], split["bounces"], "bounces")
 near(file["seconds"], file["bounces"] / rate + overhead, "time of a file")
-near(file["step_bytes"], 64 * steps + 1024, "bytes of steps")
+near(file["step_bytes"], 72 * steps + 1024, "bytes of steps")
 near(file["hit_bytes"], 64 * hits * photons + 1024, "bytes of hits")
 near(plan["gpu_hours"], 3000 * file["seconds"] / 3600, "GPU hours")
 near(plan["hours"], plan["gpu_hours"] / 20, "hours")

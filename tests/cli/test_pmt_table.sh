@@ -9,9 +9,11 @@ source "$(dirname "$0")/common.bash"
 cat >run.yaml <<'END'
 detector:
   file: modules.csv
+  oversize: 5
   types:
     degg: { shape: spheroid, radius: 0.150, half_height: 0.267, beta: 0, pmts: [[180, 0], [0, 0]], table: tables/areas.csv }
 workload: { kind: point, position: [3, 0, 1], steps: 300, photons_per_step: 200 }
+light: { acceptance: standard }
 END
 printf 'string,module,x,y,z,type,zenith\n1,1,0,0,0,degg,0\n1,2,0,0,-17,degg,0\n2,1,20,0,0,degg,40\n' >modules.csv
 mkdir tables
@@ -66,7 +68,7 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
 printf 'degg 7 1 0 0.150 0.267 2 180 0\n 0 0\n' >om.conf
 printf '1 1 7\n1 2 7\n2 1 7\n' >om.map
 printf 'string,module,x,y,z\n1,1,0,0,0\n1,2,0,0,-17\n2,1,20,0,0\n' >upright.csv
-ppc=(-s stages.detect=pmt-table -s detector.file=upright.csv -s detector.om_conf=om.conf -s detector.om_map=om.map
+ppc=("${WIDE[@]}" -s stages.detect=pmt-table -s light.acceptance=standard -s detector.file=upright.csv -s detector.om_conf=om.conf -s detector.om_map=om.map
     -s 'detector.om_tables={degg: tables/areas.csv}' -s workload.kind=point -s 'workload.position=[3, 0, 1]'
     -s workload.steps=300)
 expect 0 "$ICESTREAM" validate "${ppc[@]}"

@@ -39,31 +39,31 @@ grep -qE "^  mu .*: [0-9.]+e\+0[78] photons" out || fail "losses make 1e7 photon
 shower='particles.list=[{type: e-, event: 1, x: 0, y: 0, z: -350, zenith: 0, azimuth: 0, energy: 5}]'
 for first in 0 100; do
     for seed in 1 2; do
-        expect 0 "$ICESTREAM" generate -s "$shower" -s run.seed=$seed -s particles.first_event=$first \
+        expect 0 "$ICESTREAM" generate "${WIDE[@]}" -s "$shower" -s particles.cascades=steps -s run.seed=$seed -s particles.first_event=$first \
             -o $first-$seed.steps.npy
     done
 done
-expect 0 "$ICESTREAM" run -s source.files="[0-1.steps.npy, 0-2.steps.npy, 100-1.steps.npy, 100-2.steps.npy]" \
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -s source.files="[0-1.steps.npy, 0-2.steps.npy, 100-1.steps.npy, 100-2.steps.npy]" \
     -s sink.directory=hits
 # Files are checked in parallel, so either of them can be the first one.
 grep -qE "warning: 0-([12]).steps.npy and 0-[12].steps.npy both have steps 0 to 8 of event 1: " err ||
     fail "no warning of equal events: $(cat err)"
 [ "$(grep -c 'both have' err)" -eq 1 ] || fail "the warning is given once in a run"
 says hits/summary.json "both have steps 0 to 8 of event 1"
-expect 0 "$ICESTREAM" run -s source.files="[0-1.steps.npy, 100-2.steps.npy]" -s sink.directory=other
+expect 0 "$ICESTREAM" run "${WIDE[@]}" -s source.files="[0-1.steps.npy, 100-2.steps.npy]" -s sink.directory=other
 grep -q "both have" err && fail "a warning of different events"
-cat 0-1.steps.npy 0-2.steps.npy | "$ICESTREAM" run -s source.files=- -s sink.directory=streamed 2>err ||
+cat 0-1.steps.npy 0-2.steps.npy | "$ICESTREAM" run "${WIDE[@]}" -s source.files=- -s sink.directory=streamed 2>err ||
     fail "the stream"
 says err "standard input, message 0 and standard input, message 1 both have steps"
 
-# ---- below the threshold: beta is at byte 32 of a step of 64 bytes ----
+# ---- below the threshold: beta is at byte 32 of a step of 72 bytes ----
 cat >slow.py <<'PYTHON' || fail "no script"
 import struct, sys
 data = bytearray(open("0-1.steps.npy", "rb").read())
 rows = int(sys.argv[1])
 for row in range(int(sys.argv[2]), rows):
-    struct.pack_into("<f", data, 1024 + 64 * row + 32, 0.5)
-open("slow.npy", "wb").write(data[:1024 + 64 * rows])
+    struct.pack_into("<f", data, 1024 + 72 * row + 32, 0.5)
+open("slow.npy", "wb").write(data[:1024 + 72 * rows])
 PYTHON
 rows=$(row_count 0-1.steps.npy)
 expect 0 python3 slow.py "$rows" 2

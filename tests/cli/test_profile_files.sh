@@ -8,7 +8,6 @@ cat >lights.yaml <<'YAML' || fail "no configuration"
 ice: { model: south-pole-like }
 detector: { layout: hex86, oversize: 5, excluded: [[43, 30]] }
 particles:
-  cascades: profile
   list:
     - {type: flasher, event: 1, string: 43, module: 30, led: 2, photons: 5e6, width: 60, beam: lab}
     - {type: e-, event: 2, x: 20, y: 30, z: -350, zenith: 60, azimuth: 40, energy: 60}
@@ -37,7 +36,7 @@ expect 0 "$ICESTREAM" trace lights.yaml --steps lights.steps.npy --hits direct/l
 says out "$rows hits"
 
 # Against one step for every photon, and steps of 200 for the cascade: level 1e-3 of all tests together (compare).
-sed 's/cascades: profile/photons_per_direction: 1/' lights.yaml >steps.yaml || fail "no configuration"
+sed 's/^  list:/  photons_per_direction: 1\n  cascades: steps\n&/' lights.yaml >steps.yaml || fail "no configuration"
 expect 0 "$ICESTREAM" compare lights.yaml "${cpu[@]}" --against steps.yaml -s run.seed=5
 says out "compatible" "particles.cascades"
 

@@ -3,10 +3,7 @@
 # it before they print their result; into a file or a pipe they write no such line.
 # To join: one more command is a line of the loop, with what its line begins with.
 source "$(dirname "$0")/common.bash"
-if [ ! -d /dev/pts ] || [ ! -e /dev/ptmx ]; then
-    skip "there are no pseudo-terminals (/dev/pts)"
-fi
-python=$(python_with pty) || skip "there is no Python with the module pty"
+has_terminals || exit 77
 
 # on_terminal COMMAND...: runs it with standard error on a terminal, whose text goes to ./terminal.
 cat >on_terminal.py <<'PYTHON'
@@ -36,7 +33,7 @@ YAML
 erase=$'\r\033[K'
 while IFS='|' read -r line command; do
     # shellcheck disable=SC2086 # words
-    expect 0 "$python" on_terminal.py "$ICESTREAM" $command
+    expect 0 python3 on_terminal.py "$ICESTREAM" $command
     says terminal "$erase$line" " photons at "
     [ "$(tr '\r' '\n' <terminal | grep -aF "$line" -A1 | grep -acF $'\033[K')" -ge 2 ] || fail "the line of $command stays"
     # shellcheck disable=SC2086 # words

@@ -49,22 +49,23 @@ whole_and_parts() {
     expect 0 "$ICESTREAM" run -q "$name/run.yaml" "$name/parts/*.steps.npy" "${settings[@]}" -o "$name/hits/{stem}.hits.npy"
     expect 0 "$python" compare.py "$name" "$tolerance" "$parts"
 }
+# Steps of 200 photons, because a step is never divided.
 # Half of the light is in the dust, where a photon makes other numbers of bounces.
 light='{type: e-, event: 1, x: 0, y: 0, z: -350, zenith: 60, azimuth: 30, energy: 150},
     {type: e-, event: 2, x: 20, y: 20, z: -100, zenith: 90, azimuth: 0, energy: 150}'
-whole_and_parts cascades 7 0.09 "particles.list=[$light]"
+whole_and_parts cascades 7 0.09 "particles.list=[$light]" particles.cascades=steps
 whole_and_parts uniform 3 0.09 ice.model=uniform workload.steps=500
 whole_and_parts no-bound 2 0.03 workload.steps=300 graph.reach_cull=false
 
 # The same parts without a step file, and with the size of a part.
 mkdir again
-expect 0 "$ICESTREAM" split -s "particles.list=[$light]" --parts 7 -o 'again/{part}.steps.npy'
+expect 0 "$ICESTREAM" split -s "particles.list=[$light]" -s particles.cascades=steps --parts 7 -o 'again/{part}.steps.npy'
 says out "7 parts, again/000000.steps.npy to again/000006.steps.npy" "expected bounces"
 for ((i = 0; i < 7; ++i)); do
     same "again/00000$i.steps.npy" "cascades/parts/00000$i.steps.npy"
 done
 mkdir sized
-expect 0 "$ICESTREAM" split -s "particles.list=[$light]" --bounces 1e5 --json -o 'sized/{part}.steps.npy'
+expect 0 "$ICESTREAM" split -s "particles.list=[$light]" -s particles.cascades=steps --bounces 1e5 --json -o 'sized/{part}.steps.npy'
 "$python" -c 'import json, math, sys
 split = json.load(sys.stdin)
 assert len(split["parts"]) == math.ceil(split["bounces"] / 1e5) > 7' <out || fail "parts of a size"
@@ -98,11 +99,11 @@ expect 0 "$ICESTREAM" split uniform/run.yaml large/all.steps.npy --parts 5 -o 'l
 says out "3 parts, " "5 parts were asked for: a step is never divided"
 
 # Parts of another split, and wrong uses.
-expect 2 "$ICESTREAM" split -s "particles.list=[$light]" --parts 3 -o 'again/{part}.steps.npy'
+expect 2 "$ICESTREAM" split -s "particles.list=[$light]" -s particles.cascades=steps --parts 3 -o 'again/{part}.steps.npy'
 says err "again/00000" "of another split, expected no part (--force replaces parts)"
-expect 2 "$ICESTREAM" split -s "particles.list=[$light]" --parts 3 --force -o 'again/{part}.steps.npy'
+expect 2 "$ICESTREAM" split -s "particles.list=[$light]" -s particles.cascades=steps --parts 3 --force -o 'again/{part}.steps.npy'
 says err "of another split, expected no part that the new ones do not replace: remove it"
-expect 0 "$ICESTREAM" split -s "particles.list=[$light]" --parts 9 --force -o 'again/{part}.steps.npy'
+expect 0 "$ICESTREAM" split -s "particles.list=[$light]" -s particles.cascades=steps --parts 9 --force -o 'again/{part}.steps.npy'
 cp cascades/all.steps.npy again/000003.steps.npy
 expect 2 "$ICESTREAM" split cascades/run.yaml again/000003.steps.npy --parts 9 --force -o 'again/{part}.steps.npy'
 says err "part 3 would replace the input again/000003.steps.npy"

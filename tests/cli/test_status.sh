@@ -28,6 +28,27 @@ expect 0 "$ICESTREAM" status hits --json
 says out '"schema": "icestream.status"' '"hit_files": 2' '"parts": 1'
 is_empty err
 
+# --watch: two reports on a terminal, then Ctrl-C.
+expect 2 "$ICESTREAM" status hits --watch
+says err "--watch is for a terminal"
+cat >watch.py <<'PYTHON'
+import os, pty, select, signal, subprocess, sys
+
+master, slave = pty.openpty()
+child = subprocess.Popen([sys.argv[1], 'status', 'hits', '--watch'], stdin=slave, stdout=slave, stderr=slave)
+seen = b''
+while seen.count(b'\x1b[H\x1b[J') < 2:
+    if not select.select([master], [], [], 60)[0]:
+        sys.exit(f'nothing came after {seen!r}')
+    seen += os.read(master, 65536)
+child.send_signal(signal.SIGINT)
+assert child.wait(60) == -signal.SIGINT, child.returncode
+assert b'here: 2 hit files' in seen, seen
+PYTHON
+! has_terminals || python3 watch.py "$ICESTREAM" || fail "status --watch does not renew its report"
+expect 2 "$ICESTREAM" top hits
+says err "the command top left in version 0.3.0; use: icestream status DIR --watch"
+
 # A run that is stopped in the middle of a step file: nobody computes the file, and a part of it is computed.
 expect 0 "$ICESTREAM" generate -s workload.steps=40000 -o big.steps.npy
 mkdir in

@@ -19,6 +19,7 @@ awk 'BEGIN {
 cat >gen2.yaml <<END
 detector:
   file: gen2.csv
+  oversize: 5
   types: { degg: $types/degg.yaml, mdom: $types/mdom.yaml, lom16: $types/lom16.yaml }
 workload: { kind: point, position: [962, 960, 8], steps: 500, photons_per_step: 200 }
 stages: { detect: pmt-plane }
@@ -76,14 +77,16 @@ printf '300 0.9\n600 1.1\n' >ratio
 cat >block.yaml <<END
 detector:
   file: block.detx
+  oversize: 5
   types:
     km3: { shape: sphere, radius: 0.2159, beta: 0.5, pmt_radius: 0.0381, angular_polynomial: [1, 0.4, 0.6], acceptance_ratio: ratio }
 workload: { kind: point, position: [113, 115, 100], steps: 300, photons_per_step: 100 }
+light: { acceptance: standard }
 stages: { detect: pmt-place }
 END
 expect 0 "$ICESTREAM" validate block.yaml
 says out "type     km3: 2070 modules, sphere, radius 0.2159 m" "31 PMTs" \
-    "acceptance by the cosine to a PMT: maximum 1, mean 0.416667" "acceptance by wavelength: 0.9 .. 1.1 of light.acceptance"
+    "acceptance by the cosine to a PMT: maximum 1, mean 0.416667" "acceptance by wavelength: 0.9 .. 1.1 of that of the light"
 expect 0 "$ICESTREAM" run block.yaml -s sink.directory=block --quiet
 
 # Single PMTs have their own acceptance: the upper one detects only a little blue light, and none that comes from its side.
@@ -96,10 +99,11 @@ detector:
     degg: { shape: spheroid, radius: 0.150, half_height: 0.267, pmt_radius: 0.1, acceptance_ratio: ratio,
             pmts: [[180, 0], { zenith: 0, azimuth: 0, acceptance_ratio: weak, angular_polynomial: [1, 0, 0, 1] }] }
 workload: { kind: point, position: [5, 5, 0], steps: 300, photons_per_step: 3000 }
+light: { acceptance: standard }
 stages: { detect: pmt-place }
 END
 expect 0 "$ICESTREAM" validate own.yaml
-says out "1 PMTs give their own acceptance" "acceptance by wavelength: 0.9 .. 1.1 of light.acceptance"
+says out "1 PMTs give their own acceptance" "acceptance by wavelength: 0.9 .. 1.1 of that of the light"
 expect 0 "$ICESTREAM" validate own.yaml --print-effective
 says out "\"acceptance_ratio\": \"$PWD/weak\", \"angular_polynomial\": [1, 0, 0, 1]"
 expect 0 "$ICESTREAM" run own.yaml -s sink.directory=own --quiet

@@ -165,23 +165,23 @@ says err "steps/a.steps.npy"
 expect 0 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy --force
 rows steps/a.steps.npy 10
 
-expect 0 "$ICESTREAM" run --quiet
+expect 0 "$ICESTREAM" run "${WIDE[@]}" --quiet
 is_empty out
 is_empty err
 is_there hits/a.hits.npy
 is_there hits/summary.json
 expect 74 "$ICESTREAM" run
 says err "hits/a.hits.npy: already exists" "--resume" "--force"
-expect 0 "$ICESTREAM" run --resume
+expect 0 "$ICESTREAM" run "${WIDE[@]}" --resume
 says err "1 skipped"
-expect 0 "$ICESTREAM" run --force --summary elsewhere.json
+expect 0 "$ICESTREAM" run "${WIDE[@]}" --force --summary elsewhere.json
 is_there elsewhere.json
 says err "photons" "hits" "photons/s"
 expect 0 "$ICESTREAM" info hits/a.hits.npy --verify
 says out "hits"
 echo "no steps" >steps/b.steps.npy
 mkdir steps/c.steps.npy
-expect 3 "$ICESTREAM" run --resume
+expect 3 "$ICESTREAM" run "${WIDE[@]}" --resume
 says err "steps/b.steps.npy:" "steps/c.steps.npy:" "2 of 3 files quarantined"
 [ "$(grep -c b.steps.npy err)" -eq 1 ] || fail "steps/b.steps.npy is not named once"
 

@@ -33,7 +33,7 @@ expect 0 "$ICESTREAM" validate -s source.files=[-]
 says out "1 stream, which validate does not read"
 expect 0 "$ICESTREAM" run --quiet
 expect 0 "$ICESTREAM" validate
-says out "1 of them have a hit file already"
+says out "hit files of 1 of them"
 mv steps elsewhere
 expect 0 "$ICESTREAM" validate
 says out "source     steps/*.steps.npy: no step file yet"

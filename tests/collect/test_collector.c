@@ -261,7 +261,6 @@ END_TEST
 ICS_TEST_MAIN("collector")
 {
     TCase *tests = tcase_create("collector");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_order_is_by_identity_then_time_then_bytes);
     tcase_add_test(tests, test_pieces_in_memory_are_merged);
     tcase_add_test(tests, test_pieces_beyond_the_budget_are_read_from_the_file);

@@ -272,7 +272,6 @@ END_TEST
 ICS_TEST_MAIN("early rows")
 {
     TCase *tests = tcase_create("early rows");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, test_file_has_the_bytes_of_a_merged_one, 0,
                         sizeof orders / sizeof *orders);
     tcase_add_test(tests, test_hits_leave_the_memory_while_batches_come);

@@ -33,8 +33,9 @@ START_TEST(defaults)
     ck_assert_str_eq(c->detector.layout, "auto");
     ck_assert_ptr_null(c->detector.file);
     ck_assert_double_eq(c->detector.radius, 0.1651);
-    ck_assert_double_eq(c->detector.oversize, 5);
-    ck_assert(!c->detector.keep_hit_photons && !c->detector.jitter && !c->detector.dense);
+    ck_assert_double_eq(c->detector.oversize, 1);
+    ck_assert_int_eq(c->detector.keep_hit_photons, ICS_KEEP_HIT_AUTO);
+    ck_assert(!c->detector.jitter && !c->detector.dense);
     ck_assert_uint_eq(c->detector.excluded_count, 0);
     ck_assert_str_eq(c->light.acceptance, "auto");
     ck_assert_uint_eq(c->light.spectrum_count, 0);
@@ -55,7 +56,6 @@ START_TEST(defaults)
     ck_assert_uint_eq(c->graph.block, 0);
     ck_assert_uint_eq(c->graph.refill, 0);
     ck_assert_uint_eq(c->graph.hits, 0);
-    ck_assert_str_eq(c->graph.compact.method, "partition");
     ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_NONE);
     ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_TAIL);
     ck_assert_uint_eq(c->graph.compact.every, 0);
@@ -92,7 +92,7 @@ START_TEST(every_key_is_read)
              "sink: {directory: \"-\"}\n"
              "device: {backend: cuda, threads: 1024, instruction_set: avx2}\n"
              "ice: {directory: my ice, absorb_above: 1950, absorb_below: -850.5}\n"
-             "detector: {layout: hex86, radius: 0.2, oversize: 1, keep_hit_photons: true,\n"
+             "detector: {layout: hex86, radius: 0.2, oversize: 5, keep_hit_photons: true,\n"
              "  jitter: true, dense: true, excluded: [[63, 20], [1, 65535]]}\n"
              "light: {acceptance: none, spectra: [{line: 400}, {file: laser.txt}]}\n"
              "stages: {create: cherenkov, propagate: layer-walk, collide: brute-force,\n"
@@ -119,8 +119,9 @@ START_TEST(every_key_is_read)
     ck_assert_double_eq(c->ice.absorb_above, 1950);
     ck_assert_double_eq(c->ice.absorb_below, -850.5);
     ck_assert_double_eq(c->detector.radius, 0.2);
-    ck_assert_double_eq(c->detector.oversize, 1);
-    ck_assert(c->detector.keep_hit_photons && c->detector.jitter && c->detector.dense);
+    ck_assert_double_eq(c->detector.oversize, 5);
+    ck_assert_int_eq(c->detector.keep_hit_photons, ICS_KEEP_HIT_YES);
+    ck_assert(c->detector.jitter && c->detector.dense);
     ck_assert_uint_eq(c->detector.excluded_count, 2);
     ck_assert_uint_eq(c->detector.excluded[0].string, 63);
     ck_assert_uint_eq(c->detector.excluded[0].module, 20);
@@ -162,7 +163,7 @@ START_TEST(keys_of_a_gpu)
              "  tune: {scatter_propagate: {threads: 256, blocks_per_multiprocessor: 3,\n"
              "    registers: 80}, collide: {registers: 64}},\n"
              "  refill: 32, hits: 268435456,\n"
-             "  compact: {method: partition, sort: cell, when: every-8}}\n");
+             "  compact: {sort: cell, when: every-8}}\n");
     ck_assert_uint_eq(c->device.index_count, 1);
     ck_assert_uint_eq(c->device.index[0], 63);
     ck_assert_int_eq(c->device.math, ICS_MATH_PORTABLE);

@@ -168,7 +168,7 @@ static const struct {
     /* sections in sections */
     {"graph: {compact: partition}",
      "r.yaml:1:18: error: graph.compact: found 'partition', expected "
-     "a mapping with keys of method, sort, when"},
+     "a mapping with keys of sort, when"},
     {"graph: {compact: {sorted: depth}}", "r.yaml:1:19: error: unknown key 'graph.compact.sorted', "
                                           "did you mean 'graph.compact.sort'?"},
     {"graph: {compact: {when: every-0}}",

@@ -18,7 +18,7 @@ static const struct {
      "schedule, pool, bounces_per_wave, batch, reach_cull, lanes, block, tune, join, refill, "
      "hits, compact"},
     {"graph.compact=always", "--set graph.compact=always: error: 'graph.compact' is a section, "
-                             "expected a key in it: method, sort, when"},
+                             "expected a key in it: sort, when"},
     {"stages.scatter={source: [x]}", "--set stages.scatter={source: [x]}: error: source: found a "
                                      "list of 1, expected a path"},
     {"run.seed", "--set run.seed: error: expected path=value, as in graph.schedule=fused"},

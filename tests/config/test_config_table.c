@@ -18,12 +18,12 @@ static const struct {
      "none\n"
      "r.yaml:1:53: error: table.absorption_lengths: is for stages.tabulate: spherical or "
      "cylindrical, and it is none"},
-    {"table: {outside: count, squares: true, source: fixed}",
+    {"table: {outside: end, squares: true, source: fixed}",
      "r.yaml:1:18: error: table.outside: is for stages.tabulate: spherical or cylindrical, and it "
      "is none\n"
-     "r.yaml:1:34: error: table.squares: is for stages.tabulate: spherical or cylindrical, and it "
+     "r.yaml:1:32: error: table.squares: is for stages.tabulate: spherical or cylindrical, and it "
      "is none\n"
-     "r.yaml:1:48: error: table.source: is for stages.tabulate: spherical or cylindrical, and it "
+     "r.yaml:1:46: error: table.source: is for stages.tabulate: spherical or cylindrical, and it "
      "is none"},
     {"stages: {tabulate: none}\ntable: {position: [1, 2, 3], time: 5}",
      "r.yaml:2:19: error: table.position: is for stages.tabulate: spherical or cylindrical, and it "
@@ -31,17 +31,17 @@ static const struct {
      "r.yaml:2:36: error: table.time: is for stages.tabulate: spherical or cylindrical, and it is "
      "none"},
     {"stages: {tabulate: spherical}\ntable: {position: [1, 2, 3], direction: [1, 0, 0], time: 5}",
-     "r.yaml:2:19: error: table.position: is for table.source: fixed, and the source is step\n"
-     "r.yaml:2:41: error: table.direction: is for table.source: fixed, and the source is step\n"
-     "r.yaml:2:58: error: table.time: is for table.source: fixed, and the source is step"},
+     "r.yaml:2:19: error: table.position: is for table.source: fixed, and the source is auto\n"
+     "r.yaml:2:41: error: table.direction: is for table.source: fixed, and the source is auto\n"
+     "r.yaml:2:58: error: table.time: is for table.source: fixed, and the source is auto"},
     {"stages: {tabulate: cylindrical}\ntable: {source: step, direction: [0, 0, 0]}",
      "r.yaml:2:34: error: table.direction: is for table.source: fixed, and the source is step"},
     {"stages: {tabulate: spherical}\n"
      "table: {azimuth: full, axes: [{name: r, from: 0, to: 9, bins: 9}]}",
      "r.yaml:2:18: error: table.azimuth: found full, and table.axes has no azimuth"},
     {"stages: {tabulate: spherical}\n"
-     "table: {outside: count, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}",
-     "r.yaml:2:18: error: table.outside: found count, and table.axes has no axis at which a photon "
+     "table: {outside: end, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}",
+     "r.yaml:2:18: error: table.outside: found end, and table.axes has no axis at which a photon "
      "could end: neither a distance nor the delay"},
     {"table: {checkpoint: off}",
      "r.yaml:1:21: error: table.checkpoint: is for stages.tabulate: spherical or cylindrical, and "
@@ -58,7 +58,8 @@ static const struct {
      "r.yaml:1:20: error: stages.tabulate: found 'sphere', expected one of none, spherical, "
      "cylindrical, or {source: path}"},
     {"stages: {tabulate: spherical}\ntable: {source: fix, time: 5}",
-     "r.yaml:2:17: error: table.source: found 'fix', expected step or fixed; did you mean "
+     "r.yaml:2:17: error: table.source: found 'fix', expected one of auto, step, fixed; did you "
+     "mean "
      "'fixed'?"},
     {"stages: {tabulate: spherical}\n"
      "table: {azimuth: full, axes: [{name: x, from: 0, to: 9, bins: 9}]}",
@@ -70,8 +71,8 @@ static const struct {
      "default: error: table.axes: found no axes, expected those of the coordinates of the header "
      "of stages.tabulate, in their order"},
     {"stages: {tabulate: {source: my.h}}\n"
-     "table: {outside: count, axes: [{name: far, from: 0, to: 9, bins: 9}]}",
-     "r.yaml:2:18: error: table.outside: found count, and with a header photons end only where it "
+     "table: {outside: end, axes: [{name: far, from: 0, to: 9, bins: 9}]}",
+     "r.yaml:2:18: error: table.outside: found end, and with a header photons end only where it "
      "says so; expected no such key"},
     {"stages: {tabulate: {source: my.h}}\n"
      "table: {axes: [{name: Far, from: 0, to: 9, bins: 9}]}",
@@ -109,7 +110,7 @@ END_TEST
 #define FIXED "stages: {tabulate: spherical}\ntable: {source: fixed, position: [1, 2, 3], time: 5}"
 #define FULL                                                                                       \
     "stages: {tabulate: spherical}\n"                                                              \
-    "table: {azimuth: full, outside: count, axes: [{name: r, from: 0, to: 9, bins: 9}, "           \
+    "table: {azimuth: full, outside: end, axes: [{name: r, from: 0, to: 9, bins: 9}, "             \
     "{name: azimuth, from: 0, to: 360, bins: 9}]}"
 
 static const struct {
@@ -120,13 +121,15 @@ static const struct {
     {"stages: {tabulate: spherical}\ntable: {checkpoint: off}", NULL},
     {FULL, NULL},
     /* Defaults that are written out are no request. */
-    {"table: {source: step, position: [0, 0, 0], direction: [0, 0, 1], time: 0, axes: []}", NULL},
-    {"stages: {tabulate: spherical}\ntable: {azimuth: full, outside: count}", NULL},
+    {"table: {source: auto, position: [0, 0, 0], direction: [0, 0, 1], time: 0, axes: [], "
+     "outside: count}",
+     NULL},
+    {"stages: {tabulate: spherical}\ntable: {azimuth: full, outside: end}", NULL},
     {"stages: {tabulate: cylindrical}\n"
-     "table: {outside: count, axes: [{name: z, from: 0, to: 9, bins: 9}]}",
+     "table: {outside: end, axes: [{name: z, from: 0, to: 9, bins: 9}]}",
      NULL},
     {"stages: {tabulate: spherical}\n"
-     "table: {outside: count, axes: [{name: delay, from: 0, to: 9, bins: 9}]}",
+     "table: {outside: end, axes: [{name: delay, from: 0, to: 9, bins: 9}]}",
      NULL},
     {"stages: {tabulate: {source: my.h}}\n"
      "table: {azimuth: full, axes: [{name: far_2, unit: m/ns, from: 0, to: 9, bins: 9}, "

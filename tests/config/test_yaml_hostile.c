@@ -188,7 +188,6 @@ END_TEST
 ICS_TEST_MAIN("yaml_hostile")
 {
     TCase *bad = tcase_create("hostile");
-    tcase_set_timeout(bad, 60);
     tcase_add_loop_test(bad, hostile_input_gets_place_and_message, 0, COUNT(hostile));
     tcase_add_test(bad, depth_is_limited);
     tcase_add_test(bad, many_open_brackets_fail_at_once);

@@ -15,17 +15,18 @@ typedef struct device_world {
     ics_device_options options; /* of the configuration */
 } device_world;
 
-/* Makes a world of two CPU threads and these settings. Fails the test on errors. */
+/* Makes a world of two CPU threads, oversize 5, which gives many hits, and these settings. Fails
+ * the test on errors. */
 static inline device_world open_device_world(const char *const *sets, size_t count)
 {
-    const char *all[8] = {"device.threads=2"};
+    const char *all[9] = {"device.threads=2", "detector.oversize=5"};
     device_world made = {0};
     icestream_error error = {0};
-    ck_assert_uint_lt(count, sizeof all / sizeof *all);
+    ck_assert_uint_lt(count + 1, sizeof all / sizeof *all);
     for (size_t i = 0; i < count; ++i) {
-        all[i + 1] = sets[i];
+        all[i + 2] = sets[i];
     }
-    ck_assert_int_eq(icestream_config_load(NULL, all, count + 1, &made.config, &error),
+    ck_assert_int_eq(icestream_config_load(NULL, all, count + 2, &made.config, &error),
                      ICESTREAM_OK);
     ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
     ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),

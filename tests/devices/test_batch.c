@@ -230,6 +230,40 @@ START_TEST(test_weights_count_photons_at_true_size)
 }
 END_TEST
 
+/* Acceptances that are 0 at all wavelengths of a spectrum: its photons can only be there if they
+ * were not thinned. */
+START_TEST(test_light_that_nothing_detects_is_an_error)
+{
+    ice_module modules[1] = {{.string = 4, .module = 9}};
+    const ice_detector detector = {.modules = modules, .module_count = 1, .oversize = 1};
+    ice_spectrum spectra[] = {{.name = "Cherenkov"}, {.name = "337 nm"}};
+    double kept[] = {0.5, 0};
+    const ice_light light = {.kept = kept, .count = 2, .spectra = spectra};
+    const ice_tables tables = {.seed_low = 1};
+    const ics_hit_models models = {.tables = &tables, .detector = &detector, .light = &light};
+    const ice_arrival arrival = {.wavelength = 400.0f};
+    for (int not_thinned = 0; not_thinned < 2; ++not_thinned) {
+        ics_batch *batch = create_batch(10);
+        icestream_step step = step_of(1, 5);
+        step.spectrum = 1;
+        step.flags = not_thinned ? ICESTREAM_STEP_NOT_THINNED : 0;
+        ics_step_cursor cursor = {.steps = &step, .count = 1};
+        bool full = true;
+        ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, NULL), ICESTREAM_OK);
+        icestream_hit hit;
+        icestream_error error = {0};
+        const int status = ics_batch_hit_from_arrival(&models, batch, &arrival, &hit, &error);
+        ck_assert_int_eq(status, not_thinned ? ICESTREAM_OK : ICESTREAM_E_INPUT);
+        if (not_thinned) {
+            ck_assert_float_eq(hit.weight, 0);
+        } else {
+            ck_assert_ptr_nonnull(strstr(error.text, "spectrum: found 1 (337 nm)"));
+        }
+        ics_batch_destroy(batch);
+    }
+}
+END_TEST
+
 START_TEST(test_weights_beyond_a_float_are_errors)
 {
     ice_module modules[1] = {{.string = 4, .module = 9}};
@@ -428,6 +462,7 @@ ICS_TEST_MAIN("batch")
     tcase_add_test(tests, test_account_closes_or_names_its_numbers);
     tcase_add_test(tests, test_impossible_arrivals_are_errors);
     tcase_add_test(tests, test_weights_count_photons_at_true_size);
+    tcase_add_test(tests, test_light_that_nothing_detects_is_an_error);
     tcase_add_test(tests, test_weights_beyond_a_float_are_errors);
     tcase_add_test(tests, test_batches_end_at_the_barrier);
     tcase_add_test(tests, test_batches_keep_to_limits);

@@ -51,7 +51,6 @@ END_TEST
 ICS_TEST_MAIN("described device")
 {
     TCase *tests = tcase_create("described device");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, auto_compiles_nothing);
     tcase_add_test(tests, fixed_schedule_is_made);
     suite_add_tcase(suite, tests);

@@ -430,7 +430,6 @@ END_TEST
 ICS_TEST_MAIN("device_gpu")
 {
     TCase *tests = tcase_create("device_gpu");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_hits_are_those_of_the_cpu);
     tcase_add_test(tests, test_batches_respect_the_limits_of_the_gpu);
     tcase_add_test(tests, test_auto_chooses_on_the_first_batch);

@@ -356,7 +356,6 @@ END_TEST
 ICS_TEST_MAIN("device_group")
 {
     TCase *tests = tcase_create("device_group");
-    tcase_set_timeout(tests, 600);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_hits_do_not_depend_on_the_members);
     tcase_add_loop_test(tests, test_a_member_is_lost, 0, MEMBERS * (CREDITS + 2));

@@ -179,7 +179,6 @@ END_TEST
 ICS_TEST_MAIN("device_maths")
 {
     TCase *tests = tcase_create("device_maths");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, test_hit_files_name_their_maths, 0, WAYS);
     tcase_add_loop_test(tests, test_resume_does_not_mix_maths, 0, WAYS * WAYS);
     tcase_add_test(tests, test_resume_with_another_seed_ignores_maths);

@@ -85,7 +85,6 @@ END_TEST
 ICS_TEST_MAIN("device steps")
 {
     TCase *tests = tcase_create("stops");
-    tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, photons_before_a_stop_are_the_first_ones, 1, 12);
     suite_add_tcase(suite, tests);
 }

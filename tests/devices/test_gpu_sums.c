@@ -324,7 +324,6 @@ END_TEST
 ICS_TEST_MAIN("gpu_sums")
 {
     TCase *tests = tcase_create("sums");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, the_sum_of_a_hit_is_that_of_the_host, 0, 2 * RULES);
     tcase_add_loop_test(tests, the_rows_are_those_of_the_cpu, 0, WAYS);
     tcase_add_test(tests, a_variable_of_the_environment_leaves_sums_to_the_host);

@@ -173,7 +173,6 @@ END_TEST
 ICS_TEST_MAIN("hit_detection")
 {
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, what_becomes_of_hits);
     tcase_add_test(tests, weights_thin_and_must_not_exceed);
     tcase_add_test(tests, unknown_modules_are_errors);

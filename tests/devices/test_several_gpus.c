@@ -274,7 +274,6 @@ END_TEST
 ICS_TEST_MAIN("several_gpus")
 {
     TCase *tests = tcase_create("several_gpus");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, test_runs_on_several_gpus);
     tcase_add_test(tests, test_runs_on_gpus_and_the_cpu);
     tcase_add_loop_test(tests, test_one_gpu_fails, 0, FAILURES);

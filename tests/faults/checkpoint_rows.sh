@@ -11,7 +11,7 @@ source "$(dirname "$0")/../cli/common.bash"
 
 # Nearly every other photon hits at once: 400,000 hits (26 MB) are cheap. Rows are written early from 4 MiB on.
 cat >many.yaml <<'END_OF_RUN'
-detector: {oversize: 30}
+detector: {oversize: 30, crossing: disc, keep_hit_photons: false}
 workload: {kind: point, position: [0, 0, 5], steps: 5000, photons_per_step: 200}
 run: {bounce_limit: 1}
 graph: {batch: 20000}

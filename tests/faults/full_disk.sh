@@ -47,7 +47,7 @@ for seed in 1 2 3 4; do
     expect 0 "$ICESTREAM" generate -s workload.kind=point -s workload.steps=200 \
         -s workload.photons_per_step=1000 -s run.seed=$seed -o steps/$seed.steps.npy
 done
-settings=(-s device.threads=1 -s device.backend=cpu -s detector.oversize=30)
+settings=(-s device.threads=1 -s device.backend=cpu -s detector.oversize=30 -s detector.crossing=disc -s detector.keep_hit_photons=false)
 expect 0 "$ICESTREAM" run -q "${settings[@]}" -s sink.directory=reference
 size=$(du -cb reference/*.hits.npy | tail -n 1 | cut -f 1)
 mount -t tmpfs -o size=20m icestream-test small 2>/dev/null ||

@@ -41,7 +41,7 @@ static int read_secret(const char *path, char secret[SECRET_SIZE], icestream_err
 START_TEST(test_file_of_root)
 {
     if (geteuid() != 0) {
-        puts("skipped: only root can make a file of root");
+        test_skip("only root can make a file of root");
         return;
     }
     char path[SCRATCH_PATH], secret[SECRET_SIZE];

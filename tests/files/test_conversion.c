@@ -98,6 +98,14 @@ static const struct {
     {"photons", {'i', 8}, 0, -1, "field photons: found -1, expected"},
     {"photons", {'i', 8}, 0, INT64_MIN, "field photons: found -9223372036854775808, expected"},
     {"event_id", {'f', 8}, 18446744073709551616.0, 0, "field event_id: found 1.84467441e+19"},
+    /* Other events were rounded to these. */
+    {"event_id",
+     {'f', 8},
+     0x1p53 + 2,
+     0,
+     "row 40, field event_id: found 9007199254740994 in a float of 8 bytes, which rounds whole "
+     "numbers of this size; expected an integer type"},
+    {"source_id", {'f', 8}, 0x1p60, 0, "field source_id: found 1.152921504606847e+18 in a float"},
     {"kind",
      {'u', 8},
      0,

@@ -242,7 +242,7 @@ START_TEST(rows_that_are_not_there)
     H5Dclose(set);
     H5Fclose(file);
     ck_assert_int_eq(icestream_convert(to, from, true, &error), ICESTREAM_E_INPUT);
-    expect_in(error.text, "a.h5: dataset steps: found 1125899906842624 rows in 1048576 bytes");
+    expect_in(error.text, "a.h5: dataset steps: found 1125899906842624 rows in 1179648 bytes");
     ck_assert(!scratch_exists(&place, "a.npy.part"));
     scratch_remove(&place);
 }
@@ -354,12 +354,12 @@ START_TEST(damaged_sources_leave_no_target)
     size_t size;
     write_table(scratch_path(&place, "a.npy", from), ics_layout_steps(), ROWS, NULL);
     unsigned char *bytes = scratch_read(from, &size);
-    bytes[1024 + 64 * 19000] ^= 1;
+    bytes[1024 + 72 * 19000] ^= 1;
     scratch_write(from, bytes, size);
     free(bytes);
     ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.h5", to), false, &error),
                      ICESTREAM_E_INPUT);
-    expect_in(error.text, "rows 16384 to 32767: found CRC-32C");
+    expect_in(error.text, "rows 14563 to 29127: found CRC-32C");
     ck_assert(!scratch_exists(&place, "a.h5"));
     ck_assert(!scratch_exists(&place, "a.h5.part"));
     scratch_remove(&place);
@@ -380,7 +380,6 @@ END_TEST
 ICS_TEST_MAIN("convert")
 {
     TCase *convert = tcase_create("convert");
-    tcase_set_timeout(convert, 60);
     tcase_add_test(convert, endings_decide);
 #if ICS_HAVE_HDF5
     tcase_add_test(convert, there_and_back_gives_the_same_bytes);

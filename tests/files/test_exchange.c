@@ -397,7 +397,6 @@ END_TEST
 ICS_TEST_MAIN("exchange")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 60);
     tcase_add_test(all, hit_text);
     tcase_add_test(all, much_text);
     tcase_add_test(all, bins_by_hand);

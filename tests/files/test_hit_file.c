@@ -204,9 +204,11 @@ START_TEST(files_that_cannot_be_true_are_refused)
     scratch_path(&place, "a.hits.npy", path);
     const icestream_account continuing = {
         .created = 100, .absorbed = 60, .left = 39, .stopped = 1, .hits = 3, .bounces = 9};
-    icestream_account more = closed;
-    more.detected = 2;
-    more.left = 37;
+    icestream_account more = closed, wide = closed;
+    more.detected = 4;
+    more.left = 35;
+    wide.detected = 2; /* of three photons with a hit, two hit the module at its true size */
+    wide.left = 37;
     const struct {
         icestream_hit second; /* between photon 0 and photon 7 */
         const icestream_account *account;
@@ -216,7 +218,9 @@ START_TEST(files_that_cannot_be_true_are_refused)
         {good_hit(0), &closed, "row 1: found photon 0 of event 5, step 9 again, expected one hit"},
         {good_hit(0), &continuing, "row 1: found photon 0 of event 5, step 9 again, expected each"},
         {good_hit(1), &continuing, NULL},
-        {good_hit(1), &more, "account.hits: found 3, expected 2, the number of detected photons"},
+        {good_hit(1), &more, "account.hits: found 3, expected at least 4, the number of detected"},
+        {good_hit(1), &wide, NULL},
+        {good_hit(0), &wide, "row 1: found photon 0 of event 5, step 9 again, expected each"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const icestream_hit hits[] = {good_hit(0), cases[i].second, good_hit(7)};
@@ -242,14 +246,12 @@ END_TEST
 ICS_TEST_MAIN("hit_file")
 {
     TCase *layout = tcase_create("layout");
-    tcase_set_timeout(layout, 60);
     tcase_add_test(layout, hit_file_has_the_normative_bytes);
     tcase_add_test(layout, hit_file_is_read_back);
     tcase_add_test(layout, bytes_do_not_depend_on_how_rows_arrive);
     tcase_add_test(layout, hits_are_read_by_numpy);
     suite_add_tcase(suite, layout);
     TCase *order = tcase_create("order and ranges");
-    tcase_set_timeout(order, 60);
     tcase_add_test(order, bad_hits_are_refused);
     tcase_add_test(order, hits_are_ordered_by_identity);
     tcase_add_test(order, files_that_cannot_be_true_are_refused);

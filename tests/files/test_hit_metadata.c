@@ -128,7 +128,6 @@ END_TEST
 ICS_TEST_MAIN("hit_metadata")
 {
     TCase *metadata = tcase_create("metadata");
-    tcase_set_timeout(metadata, 60);
     tcase_add_test(metadata, account_must_close);
     tcase_add_test(metadata, maths_are_named_in_the_metadata);
     tcase_add_test(metadata, settings_are_the_origin_without_the_input);

@@ -144,8 +144,8 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
     size_t size;
     write_table(scratch_path(&place, "a.steps.npy", path), ics_layout_steps(), 3, NULL);
     unsigned char *bytes = scratch_read(path, &size);
-    memcpy(bytes + 1024 + 12, "\0\0\x80\x7f", 4); /* t infinite */
-    scratch_write(path, bytes, 1024 + 3 * 64);    /* without trailer */
+    memcpy(bytes + 1024 + 40, "\0\0\0\0\0\0\xf0\x7f", 8); /* t infinite */
+    scratch_write(path, bytes, 1024 + 3 * 72);            /* without trailer */
     char *text = info(path, false, false, &status, &error);
     ck_assert_int_eq(status, 0);
     expect_in(text, "t              -5 .. inf ns");
@@ -157,7 +157,7 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
     scratch_write(path, bytes, size); /* with a trailer that does not fit the rows */
     free(info(path, false, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "rows 0 to 16383: found CRC-32C");
+    expect_in(error.text, "rows 0 to 14563: found CRC-32C");
     scratch_write(path, "not a table", 11);
     free(info(path, false, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
@@ -191,7 +191,6 @@ END_TEST
 ICS_TEST_MAIN("info")
 {
     TCase *about = tcase_create("info");
-    tcase_set_timeout(about, 60);
     tcase_add_test(about, info_describes_steps);
     tcase_add_test(about, info_describes_hits_as_json);
     tcase_add_test(about, info_describes_empty_files);

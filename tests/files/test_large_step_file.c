@@ -262,7 +262,6 @@ ICS_TEST_MAIN("large_step_file")
                         (int)(sizeof bad_rows / sizeof *bad_rows));
     tcase_add_test(reading, duplicate_of_a_large_file_is_named);
     tcase_add_test(reading, digest_needs_no_thread);
-    tcase_set_timeout(reading, 60);
     suite_add_tcase(suite, reading);
     TCase *changes = tcase_create("changes");
     tcase_add_checked_fixture(changes, open_place, close_place);
@@ -270,6 +269,5 @@ ICS_TEST_MAIN("large_step_file")
     tcase_add_test(changes, digest_of_a_changed_file_is_an_error);
     tcase_add_test(changes, digest_of_what_cannot_be_read_is_an_error);
     tcase_add_test(changes, wait_for_a_digest_can_be_cancelled);
-    tcase_set_timeout(changes, 60);
     suite_add_tcase(suite, changes);
 }

@@ -18,10 +18,11 @@ START_TEST(own_header_has_the_normative_bytes)
     ck_assert_mem_eq(header + 10, "{'shape': (", 11);
     ck_assert_mem_eq(header + 21, "                  17", 20);
     static const char rest[] =
-        ",), 'descr': [('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('t', '<f4'), ('dx', '<f4'), "
-        "('dy', '<f4'), ('dz', '<f4'), ('length', '<f4'), ('beta', '<f4'), ('weight', '<f4'), "
-        "('photons', '<u4'), ('source_id', '<u4'), ('event_id', '<u8'), ('step_id', '<u4'), "
-        "('kind', '|u1'), ('spectrum', '|u1'), ('flags', '<u2')], 'fortran_order': False, }";
+        ",), 'descr': [('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('photons', '<u4'), "
+        "('dx', '<f4'), ('dy', '<f4'), ('dz', '<f4'), ('length', '<f4'), ('beta', '<f4'), "
+        "('weight', '<f4'), ('t', '<f8'), ('event_id', '<u8'), ('step_id', '<u4'), "
+        "('kind', '|u1'), ('spectrum', '|u1'), ('flags', '<u2'), ('source_id', '<u8')], "
+        "'fortran_order': False, }";
     ck_assert_mem_eq(header + 41, rest, sizeof rest - 1);
     for (size_t i = 41 + sizeof rest - 1; i < 1023; ++i) {
         ck_assert_int_eq(header[i], ' ');

@@ -18,14 +18,15 @@
     "    a['x'] = i - 500; a['dz'] = -1; a['beta'] = 0.5; a['weight'] = 2; a['photons'] = i\n"     \
     "    a['event_id'] = i // 10; a['step_id'] = i % 10; a['kind'] = 3\n"                          \
     "    n.save(sys.argv[1], a)\n"                                                                 \
-    "ours = [('x','<f4'),('y','<f4'),('z','<f4'),('t','<f4'),('dx','<f4'),('dy','<f4'),"           \
-    "('dz','<f4'),('length','<f4'),('beta','<f4'),('weight','<f4'),('photons','<u4'),"             \
-    "('source_id','<u4'),('event_id','<u8'),('step_id','<u4'),('kind','u1'),('spectrum','u1'),"    \
-    "('flags','<u2')]\n"
+    "ours = [('x','<f4'),('y','<f4'),('z','<f4'),('photons','<u4'),('dx','<f4'),('dy','<f4'),"     \
+    "('dz','<f4'),('length','<f4'),('beta','<f4'),('weight','<f4'),('t','<f8'),"                   \
+    "('event_id','<u8'),('step_id','<u4'),('kind','u1'),('spectrum','u1'),('flags','<u2'),"        \
+    "('source_id','<u8')]\n"
 
 static const char *const numpy_programs[] = {
     STEPS_IN_PYTHON "save({}, ours)\n",
     STEPS_IN_PYTHON "save({}, ours[::-1])\n",
+    STEPS_IN_PYTHON "save(dict(t='<f4', source_id='<u4'), ours)\n",
     STEPS_IN_PYTHON "save({}, ours[::2] + [('name', 'U7'), ('v', '>f8', (3,)), "
                     "('s', [('a', '<f4'), ('b', 'u1')])] + ours[1::2])\n",
     STEPS_IN_PYTHON "save(dict(x='<f8', y='<f2', z='<i2', photons='<i8', kind='<i4', flags='?', "
@@ -113,7 +114,6 @@ END_TEST
 ICS_TEST_MAIN("numpy_files")
 {
     TCase *numpy = tcase_create("numpy");
-    tcase_set_timeout(numpy, 120);
     tcase_add_loop_test(numpy, files_of_numpy_are_read, 0, COUNT(numpy_programs));
     tcase_add_loop_test(numpy, files_of_numpy_that_do_not_fit_are_refused, 0,
                         COUNT(numpy_refusals));

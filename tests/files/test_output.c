@@ -8,6 +8,7 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -104,6 +105,48 @@ START_TEST(existing_file_is_kept_without_force)
     ck_assert_mem_eq(bytes, "precious", 8);
     ck_assert(!scratch_exists(&place, "b.hits.npy.part"));
     free(bytes);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* Opens a writer that replaces the file with this name, and no other one. */
+static ics_table_writer *replace_only(const char *path, const ics_output_mark *mark)
+{
+    ics_table_writer *writer = NULL;
+    icestream_error error;
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error), 0);
+    ics_table_writer_expect(writer, mark);
+    return writer;
+}
+
+START_TEST(force_replaces_only_what_was_there)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    icestream_error error;
+    scratch_path(&place, "a.hits.npy", path);
+    const ics_output_mark none = ics_output_mark_of(path);
+    ck_assert(!none.there);
+    write_three(path);
+    const ics_output_mark first = ics_output_mark_of(path);
+    ics_table_writer *writer = replace_only(path, &none); /* it was made in the meantime */
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(error.cause, EEXIST);
+    ck_assert_ptr_nonnull(strstr(error.text, "a.hits.npy: found a file that another process has "
+                                             "made since this one began"));
+    ics_table_writer_destroy(writer);
+    ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
+    ck_assert_int_eq(read_checked(path, &error), 0);
+    writer = replace_only(path, &first);
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), 0);
+    ics_table_writer_destroy(writer);
+    writer = replace_only(path, &first); /* it was replaced in the meantime */
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), ICESTREAM_E_OUTPUT);
+    ics_table_writer_destroy(writer);
+    writer = replace_only(path, &first);
+    ck_assert_int_eq(remove(path), 0); /* nothing can be lost */
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), 0);
+    ics_table_writer_destroy(writer);
     scratch_remove(&place);
 }
 END_TEST
@@ -393,10 +436,10 @@ END_TEST
 ICS_TEST_MAIN("output")
 {
     TCase *commit = tcase_create("commit");
-    tcase_set_timeout(commit, 60);
     tcase_add_test(commit, name_appears_with_the_commit);
     tcase_add_test(commit, part_is_private);
     tcase_add_test(commit, existing_file_is_kept_without_force);
+    tcase_add_test(commit, force_replaces_only_what_was_there);
     tcase_add_test(commit, one_output_has_one_writer);
     tcase_add_test(commit, a_killed_writer_is_waited_for);
     tcase_add_test(commit, second_name_of_a_finished_file_is_not_written_to);
@@ -407,7 +450,6 @@ ICS_TEST_MAIN("output")
     tcase_add_test(commit, killed_writer_leaves_a_complete_file_or_none);
     suite_add_tcase(suite, commit);
     TCase *messages = tcase_create("messages");
-    tcase_set_timeout(messages, 60);
     tcase_add_test(messages, message_to_a_full_device_or_closed_pipe_is_an_error);
     tcase_add_test(messages, message_waits_for_a_slow_reader);
     suite_add_tcase(suite, messages);

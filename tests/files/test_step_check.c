@@ -30,6 +30,7 @@ FAULT(x_too_far, step->x = 10000.001f)
 FAULT(y_not_finite, step->y = -INFINITY)
 FAULT(z_no_number, step->z = NAN)
 FAULT(t_not_finite, step->t = INFINITY)
+FAULT(t_too_late, step->t = 8796093022209.0)
 FAULT(direction_no_number, step->dy = NAN)
 FAULT(direction_too_long, step->dx = 0.61f)
 FAULT(length_negative, step->length = -0.25f)
@@ -50,7 +51,8 @@ static const struct {
     {x_too_far, "field x: found 10000.001, expected a value in [-10000, 10000] m"},
     {y_not_finite, "field y: found -inf, expected a value in [-10000, 10000] m"},
     {z_no_number, "field z: found nan, expected a value in [-10000, 10000] m"},
-    {t_not_finite, "field t: found inf, expected a finite value"},
+    {t_not_finite, "field t: found inf, expected a value in [-8796093022208, 8796093022208] ns"},
+    {t_too_late, "field t: found 8.79609302e+12, expected a value in [-8796093022208"},
     {direction_no_number, "field dy: found nan, expected a finite value"},
     {direction_too_long, "fields dx, dy, dz: found a vector of length 1.00603, expected 1 within"},
     {length_negative, "field length: found -0.25, expected a finite value >= 0"},
@@ -110,7 +112,7 @@ START_TEST(rare_good_values_are_accepted)
     steps[10].length = -0.0f;
     steps[11].weight = -0.0f;
     steps[12].x = -10000.0f;
-    steps[13].t = -3e38f;
+    steps[13].t = -ICESTREAM_TIME_MAX;
     steps[14].beta = 1e-40f;
     steps[70].dx = 0.9990001f; /* on the edge of the tolerance */
     steps[70].dz = 0;

@@ -189,7 +189,7 @@ END_TEST
 enum { WHOLE = -1 };
 
 /* A file of 20 good rows with a trailer, with some bytes changed, and cut. Row r starts at 1024 +
- * 64 r; the values are little-endian IEEE numbers. */
+ * 72 r; the values are little-endian IEEE numbers. */
 static const struct {
     const char *what;
     long cut; /* size to cut to, or WHOLE */
@@ -198,27 +198,27 @@ static const struct {
     size_t patch_size;
     const char *expected;
 } damages[] = {
-#define ROW(row, offset) STEP_FILE_HEADER + 64 * (row) + (offset)
+#define ROW(row, offset) STEP_FILE_HEADER + 72 * (row) + (offset)
 #define BYTES(text)      text, sizeof(text) - 1
     {"empty file", 0, 0, BYTES(""), "found an empty file, expected an .npy file"},
     {"cut in magic", 3, 0, BYTES(""), "found 3 bytes, expected a complete .npy header"},
     {"cut in length", 9, 0, BYTES(""), "found 9 bytes, expected a complete .npy header"},
     {"cut in header", 700, 0, BYTES(""), "found the end of the input, expected 324 bytes more of"},
     {"cut after header", 1024, 0, BYTES(""), "found 0 complete rows, expected 20"},
-    {"cut in a row", 1024 + 64 * 7 + 1, 0, BYTES(""), "found 7 complete rows, expected 20"},
-    {"cut before last byte", 1024 + 64 * 20 - 1, 0, BYTES(""), "found 19 complete rows"},
-    {"one byte after rows", 1024 + 64 * 20 + 1, 0, BYTES(""), "found 1 bytes after the last row"},
-    {"cut in metadata", 1024 + 64 * 20 + 100, 0, BYTES(""), "do not end in ISTRAIL1"},
+    {"cut in a row", 1024 + 72 * 7 + 1, 0, BYTES(""), "found 7 complete rows, expected 20"},
+    {"cut before last byte", 1024 + 72 * 20 - 1, 0, BYTES(""), "found 19 complete rows"},
+    {"one byte after rows", 1024 + 72 * 20 + 1, 0, BYTES(""), "found 1 bytes after the last row"},
+    {"cut in metadata", 1024 + 72 * 20 + 100, 0, BYTES(""), "do not end in ISTRAIL1"},
     {"zip file", WHOLE, 0, BYTES("PK\x03\x04"), "found no .npy magic string"},
     {"version 9", WHOLE, 6, BYTES("\x09"), "found .npy version 9.0"},
     {"header of 2 GB", WHOLE, 6, BYTES("\x02\x00\xff\xff\xff\x7f"), "header of 2147483647 bytes"},
     {"count of 20 digits", WHOLE, 21, BYTES("99999999999999999999"), "2^64 or more"},
     {"count of 2^64-1", WHOLE, 21, BYTES("18446744073709551615"), "less than 2^63 bytes"},
     {"count beyond the rows", WHOLE, 21, BYTES("                  21"),
-     "found metadata at byte 2304"},
+     "found metadata at byte 2464"},
     {"count far beyond the file", WHOLE, 21, BYTES("          1000000000"),
      "complete rows, expected 1000000000"},
-    {"count too small", WHOLE, 21, BYTES("                  19"), "found metadata at byte 2304"},
+    {"count too small", WHOLE, 21, BYTES("                  19"), "found metadata at byte 2464"},
     {"negative count", WHOLE, 21, BYTES("                  -1"), "found '-', expected a shape"},
     {"big endian field", WHOLE, 55, BYTES("('x', '>f4')"), "found type >f4, expected a little"},
     {"objects", WHOLE, 55, BYTES("('x',  '|O')"), "field x: found Python objects"},
@@ -229,7 +229,7 @@ static const struct {
     {"y infinite", WHOLE, ROW(3, 4), BYTES("\x00\x00\x80\x7f"), "row 3, field y: found inf"},
     {"z beyond 10 km", WHOLE, ROW(3, 8), BYTES("\x01\x40\x1c\x46"),
      "row 3, field z: found 10000.001, expected a value in [-10000, 10000] m"},
-    {"t infinite", WHOLE, ROW(3, 12), BYTES("\x00\x00\x80\xff"), "row 3, field t: found -inf"},
+    {"t infinite", WHOLE, ROW(3, 40), BYTES("\0\0\0\0\0\0\xf0\xff"), "row 3, field t: found -inf"},
     {"dy not a number", WHOLE, ROW(3, 20), BYTES("\x00\x00\xc0\x7f"), "field dy: found nan"},
     {"zero direction", WHOLE, ROW(4, 16), BYTES("\0\0\0\0\0\0\0\0\0\0\0\0"),
      "row 4, fields dx, dy, dz: found a vector of length 0, expected 1 within 0.001"},
@@ -253,7 +253,7 @@ static const struct {
      "row 6, field flags: found 52, expected bits of 1 (isotropic)"},
     {"step id twice", ROW(20, 0), ROW(9, 56), BYTES("\x08"),
      "row 9, field step_id: found 8 again in event 1 (as in row 8)"},
-    {"bit flipped in a row", WHOLE, ROW(2, 44), BYTES("\x06"), "rows 0 to 16383: found CRC-32C"},
+    {"bit flipped in a row", WHOLE, ROW(2, 44), BYTES("\x06"), "rows 0 to 14563: found CRC-32C"},
     {"metadata damaged", WHOLE, ROW(20, 5), BYTES("#"), "trailer: found metadata with CRC-32C"},
 };
 
@@ -296,7 +296,7 @@ START_TEST(every_cut_is_noticed)
     for (size_t cut = 0; cut < size; ++cut) {
         ck_assert_int_eq(truncate(path, (off_t)cut), 0);
         int status = step_file_check(path, &summary, &error);
-        ck_assert_int_eq(status, cut == STEP_FILE_HEADER + 3 * 64 ? 0 : ICESTREAM_E_INPUT);
+        ck_assert_int_eq(status, cut == STEP_FILE_HEADER + 3 * 72 ? 0 : ICESTREAM_E_INPUT);
         scratch_write(path, bytes, size);
     }
     free(bytes);
@@ -400,7 +400,6 @@ ICS_TEST_MAIN("step_file")
     tcase_add_test(good, key_again_within_a_run_is_found);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");
-    tcase_set_timeout(bad, 60);
     tcase_add_test(bad, damaged_files_are_refused);
     tcase_add_test(bad, every_cut_is_noticed);
     tcase_add_test(bad, every_flipped_bit_is_noticed);

@@ -41,7 +41,7 @@ static size_t one_message(const scratch *place, const icestream_step *steps, siz
                      0);
     close(descriptor);
     unsigned char *whole = scratch_read(path, &size);
-    ck_assert_uint_eq(size, STEP_FILE_HEADER + count * 64);
+    ck_assert_uint_eq(size, STEP_FILE_HEADER + count * 72);
     memcpy(bytes, whole, size);
     free(whole);
     return size;
@@ -116,7 +116,7 @@ START_TEST(stream_cut_inside_a_message_is_an_error)
     scratch place = scratch_create();
     unsigned char bytes[8192];
     size_t size = two_messages(&place, true, bytes), rows;
-    size_t second = size - STEP_FILE_HEADER - 2 * 64, first = STEP_FILE_HEADER + 3 * 64;
+    size_t second = size - STEP_FILE_HEADER - 2 * 72, first = STEP_FILE_HEADER + 3 * 72;
     int messages;
     icestream_error error;
     for (size_t cut = 0; cut <= size; cut += cut < 12 || cut >= first - 2 ? 1 : 37) {
@@ -132,17 +132,18 @@ START_TEST(stream_errors_name_the_message)
 {
     scratch place = scratch_create();
     unsigned char bytes[8192];
-    size_t size = two_messages(&place, false, bytes), rows, first = STEP_FILE_HEADER + 3 * 64;
+    size_t size = two_messages(&place, false, bytes), rows, first = STEP_FILE_HEADER + 3 * 72;
     int messages;
     icestream_error error;
-    bytes[first + STEP_FILE_HEADER + 64 + 35] = 0x40; /* beta of the second row: 2.25 or so */
+    bytes[first + STEP_FILE_HEADER + 72 + 35] = 0x40; /* beta of the second row: 2.25 or so */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
                      ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(
         strstr(error.text, "standard input, message 1: row 1, field beta: found 4, expected"));
 
     size = two_messages(&place, false, bytes);
-    memcpy(bytes + STEP_FILE_HEADER + 128 + 56, "\0", 1); /* step 2 of message 1 becomes step 0 */
+    memcpy(bytes + STEP_FILE_HEADER + 2 * 72 + 56, "\0",
+           1); /* step 2 of message 1 becomes step 0 */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
                      ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "message 0: field step_id: found 0 twice in event 1"));
@@ -151,7 +152,7 @@ START_TEST(stream_errors_name_the_message)
     bytes[STEP_FILE_HEADER + 44] ^= 1; /* a source id: only the trailer can find this */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
                      ICESTREAM_E_INPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "message 0: rows 0 to 16383: found CRC-32C"));
+    ck_assert_ptr_nonnull(strstr(error.text, "message 0: rows 0 to 14563: found CRC-32C"));
 
     ck_assert_int_eq(read_stream(stream_of(&place, "{}", 2), &messages, &rows, &error),
                      ICESTREAM_E_INPUT);
@@ -175,7 +176,7 @@ START_TEST(stream_summary_and_wake_up)
     ck_assert_int_eq(pipe(ends), 0);
     ck_assert_int_eq(pipe(wake), 0);
     (void)two_messages(&place, false, bytes);
-    ssize_t first = STEP_FILE_HEADER + 3 * 64;
+    ssize_t first = STEP_FILE_HEADER + 3 * 72;
     ck_assert_int_eq(write(ends[1], bytes, (size_t)first), first);
     ck_assert_int_eq(
         ics_step_reader_open_stream(ends[0], "pipe", STEP_FILE_SPECTRA, wake[0], &reader, &error),
@@ -269,8 +270,8 @@ static const struct {
     bool skips;
     const char *text;
 } bad_firsts[] = {
-    {STEP_FILE_HEADER + 44, 1, true, "message 0: rows 0 to 16383: found CRC-32C"},
-    {STEP_FILE_HEADER + 64 + 35, 0x7f, true, "message 0: row 1, field beta"},
+    {STEP_FILE_HEADER + 44, 1, true, "message 0: rows 0 to 14563: found CRC-32C"},
+    {STEP_FILE_HEADER + 72 + 35, 0x7f, true, "message 0: row 1, field beta"},
     {-40, 1, true, "message 0: trailer: found metadata with CRC-32C"},
     {-1, 1, false, "message 0: trailer"},
     {3, 1, false, "message 0: byte 0: found no .npy magic string"},
@@ -285,7 +286,7 @@ START_TEST(message_behind_a_bad_one_is_found)
     icestream_error error = {.text = ""};
     size_t rows[2] = {0};
     const size_t size = two_messages(&place, true, bytes);
-    const size_t first = size - STEP_FILE_HEADER - 2 * 64;
+    const size_t first = size - STEP_FILE_HEADER - 2 * 72;
     const int at = bad_firsts[_i].at;
     bytes[at < 0 ? first - (size_t)-at : (size_t)at] ^= bad_firsts[_i].changed;
     ck_assert_int_eq(read_two(stream_of(&place, bytes, size), bad_firsts[_i].skips, rows, &error),
@@ -308,7 +309,7 @@ START_TEST(announced_trailer_is_awaited)
     bool found;
     size_t got;
     int ends[2];
-    const ssize_t rows_end = STEP_FILE_HEADER + 3 * 64;
+    const ssize_t rows_end = STEP_FILE_HEADER + 3 * 72;
     ck_assert_int_eq(pipe(ends), 0);
     (void)two_messages(&place, true, bytes);
     ck_assert_int_eq(write(ends[1], bytes, (size_t)rows_end), rows_end);
@@ -350,7 +351,7 @@ START_TEST(our_files_and_streams_are_read_by_numpy)
     static const char program[] =
         "import numpy as n, sys\n"
         "a = n.load(sys.argv[1])\n"
-        "assert a.shape == (20,) and a.dtype.itemsize == 64\n"
+        "assert a.shape == (20,) and a.dtype.itemsize == 72\n"
         "assert list(a['y']) == list(range(20)) and set(a['source_id']) == {7}\n"
         "assert a['beta'][3] == 1 and a['dz'][0] == n.float32(0.8) and a['kind'][1] == 1\n"
         "f = open(sys.argv[2], 'rb')\n"
@@ -364,7 +365,6 @@ END_TEST
 ICS_TEST_MAIN("step_stream")
 {
     TCase *streams = tcase_create("streams");
-    tcase_set_timeout(streams, 60);
     tcase_add_loop_test(streams, stream_of_messages_is_read, 0, 2);
     tcase_add_test(streams, stream_cut_inside_a_message_is_an_error);
     tcase_add_test(streams, stream_errors_name_the_message);
@@ -374,7 +374,6 @@ ICS_TEST_MAIN("step_stream")
     tcase_add_test(streams, announced_trailer_is_awaited);
     suite_add_tcase(suite, streams);
     TCase *numpy = tcase_create("numpy");
-    tcase_set_timeout(numpy, 120);
     tcase_add_test(numpy, our_files_and_streams_are_read_by_numpy);
     suite_add_tcase(suite, numpy);
 }

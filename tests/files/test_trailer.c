@@ -165,7 +165,7 @@ START_TEST(metadata_are_checked)
 {
     const char *text = metadata_texts[_i].text;
     const ics_tail tail = {1024 + 192, strlen(text), ics_crc32c(0, text, strlen(text))};
-    const ics_trailer_table table = {.schema = ics_layout_steps(), .rows = 3, .row_bytes = 64};
+    const ics_trailer_table table = {.schema = ics_layout_steps(), .rows = 3, .row_bytes = 72};
     ics_trailer trailer;
     icestream_error error = {.text = ""};
     int status = ics_trailer_parse("a.npy", text, &tail, &table, &trailer, &error);
@@ -179,10 +179,10 @@ START_TEST(metadata_are_checked)
         ck_assert_uint_eq(trailer.checksums[0], 7);
         uint32_t other = 8;
         const ics_trailer_checksums sums = {.values = &other, .count = 1};
-        ck_assert_int_eq(ics_trailer_verify(&trailer, "a.npy", &sums, 64, &error),
+        ck_assert_int_eq(ics_trailer_verify(&trailer, "a.npy", &sums, 72, &error),
                          ICESTREAM_E_INPUT);
         ck_assert_ptr_nonnull(strstr(error.text,
-                                     "rows 0 to 16383: found CRC-32C 00000008, expected "
+                                     "rows 0 to 14563: found CRC-32C 00000008, expected "
                                      "00000007"));
         ics_trailer_free(&trailer);
     }
@@ -193,7 +193,7 @@ START_TEST(metadata_checksum_is_checked)
 {
     static const char text[] = HEAD SUMS;
     const ics_tail tail = {1024 + 192, sizeof text - 1, 1};
-    const ics_trailer_table table = {.schema = ics_layout_steps(), .rows = 3, .row_bytes = 64};
+    const ics_trailer_table table = {.schema = ics_layout_steps(), .rows = 3, .row_bytes = 72};
     ics_trailer trailer;
     icestream_error error;
     ck_assert_int_eq(ics_trailer_parse("a.npy", text, &tail, &table, &trailer, &error),

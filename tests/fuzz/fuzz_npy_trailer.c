@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 3, ROWS_END = 1024 + ROWS * ICS_ROW_BYTES };
+enum { ROWS = 3, ROWS_END = 1024 + ROWS * ICS_HIT_BYTES };
 
 static void read_trailer(const char *text, const ics_tail *tail)
 {
@@ -19,14 +19,14 @@ static void read_trailer(const char *text, const ics_tail *tail)
     uint32_t sum = 0;
     const ics_trailer_checksums sums = {.values = &sum, .count = 1};
     const ics_trailer_table table = {
-        .schema = ics_layout_hits(), .rows = ROWS, .row_bytes = ICS_ROW_BYTES};
+        .schema = ics_layout_hits(), .rows = ROWS, .row_bytes = ICS_HIT_BYTES};
     if (ics_trailer_parse("fuzz", text, tail, &table, &trailer, &error)) {
         require(error.status == ICESTREAM_E_INPUT && strncmp(error.text, "fuzz: ", 6) == 0);
         require(trailer.metadata == NULL && trailer.checksums == NULL);
         return;
     }
     require(trailer.count == 1);
-    (void)ics_trailer_verify(&trailer, "fuzz", &sums, ICS_ROW_BYTES, &error);
+    (void)ics_trailer_verify(&trailer, "fuzz", &sums, ICS_HIT_BYTES, &error);
     if (ics_metadata_account(trailer.metadata, &account)) {
         (void)ics_metadata_account_closes(&account);
     }

@@ -41,7 +41,9 @@ static int check_list(ics_sensor_file kind, const ics_text *text, icestream_erro
 static int check_angular(const ics_text *text, icestream_error *error)
 {
     ice_angular angular;
-    int status = ics_angular_read(text, &angular, error);
+    ics_warnings warnings = {0};
+    int status = ics_angular_read(text, &angular, &warnings, error);
+    ics_warnings_free(&warnings);
     if (status != ICESTREAM_OK) {
         return status;
     }

@@ -226,7 +226,6 @@ END_TEST
 ICS_TEST_MAIN("assembly")
 {
     TCase *blocks = tcase_create("blocks");
-    tcase_set_timeout(blocks, 120);
     tcase_add_test(blocks, in_order);
     tcase_add_test(blocks, first_error);
     tcase_add_test(blocks, planning_waits_for_the_writer);

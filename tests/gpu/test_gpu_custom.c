@@ -113,8 +113,9 @@ static const char *const examples[ICS_STAGES] = {
     [ICS_STAGE_SCATTER] = RAYLEIGH,
 };
 
-/* All examples together, with and without checks, in every schedule: nothing is absorbed or
- * dropped, and in portable maths the hits are those of the CPU. */
+/* All examples together, with and without checks, in every schedule: nothing is absorbed but
+ * photons that have an absorption depth below ICE_ABSORPTION_END from the start (0.6 expected),
+ * nothing is dropped, and in portable maths the hits are those of the CPU. */
 START_TEST(examples_in_every_schedule)
 {
     const ics_math math = gpu_maths[_i];
@@ -127,7 +128,7 @@ START_TEST(examples_in_every_schedule)
     world_result cpu = gpu_cpu_run(&world, &options, emissions, load.count);
     world_result expected = math == ICS_MATH_PORTABLE ? cpu : gpu_run(&world, &options, &load);
     ck_assert_uint_gt(expected.arrivals.count, 100);
-    ck_assert_uint_eq(expected.account.absorbed, 0);
+    ck_assert_uint_le(expected.account.absorbed, 6);
     ck_assert_uint_eq(expected.account.left, 0);
     for (size_t i = 0; i < 2 * GPU_SCHEDULES; ++i) {
         options.schedule = gpu_schedules[i / 2];

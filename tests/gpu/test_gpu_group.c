@@ -184,7 +184,6 @@ int main(void)
 {
     Suite *suite = suite_create("gpu group");
     TCase *tests = tcase_create("group");
-    tcase_set_timeout(tests, 0); /* CTest has a limit */
     tcase_add_loop_test(tests, hits_are_those_of_the_cpu, 0, 3);
     tcase_add_test(tests, fast_is_the_same_on_any_number);
     tcase_add_loop_test(tests, one_is_lost, 0, 3);

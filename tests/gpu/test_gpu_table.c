@@ -315,13 +315,11 @@ int main(void)
 {
     Suite *suite = suite_create("gpu_table");
     TCase *tests = tcase_create("tables");
-    tcase_set_timeout(tests, 600);
     tcase_add_loop_test(tests, tables_are_those_of_the_cpu, 0, GPU_PLACES);
     tcase_add_test(tests, sums_that_are_too_large_are_reported);
     tcase_add_test(tests, too_little_memory_is_an_error);
     suite_add_tcase(suite, tests);
     TCase *headers = tcase_create("headers");
-    tcase_set_timeout(headers, 600);
     tcase_add_test(headers, headers_fill_the_tables_of_the_cpu);
     tcase_add_test(headers, broken_headers_are_errors);
     suite_add_tcase(suite, headers);

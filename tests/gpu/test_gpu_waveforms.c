@@ -248,7 +248,6 @@ int main(void)
 {
     Suite *suite = suite_create("gpu waveforms");
     TCase *tests = tcase_create("waveforms");
-    tcase_set_timeout(tests, 0); /* CTest has a limit */
     tcase_add_test(tests, portable_sums_are_those_of_the_cpu);
     tcase_add_loop_test(tests, kinds_of_bins_and_hits, 0, KINDS);
     tcase_add_test(tests, fast_sums_are_those_of_the_host);

@@ -51,13 +51,15 @@ static inline void graph_make_steps(ice_emission emissions[GRAPH_STEPS])
 }
 
 /* Makes the default ice with a ceiling and a floor, and an excluded module in the detector. Photons
- * continue after a hit if `keep` is true. The tables are built. */
+ * continue after a hit, which is an entry, if `keep` is true; otherwise they stop at a disc. The
+ * tables are built. */
 static inline stage_world graph_world(bool keep)
 {
     stage_world world = stage_world_from_config(
         NULL, "detector.oversize=5", "ice.absorb_above=350", "ice.absorb_below=-400",
         "detector.excluded=[[43, 20]]",
-        keep ? "detector.keep_hit_photons=true" : "detector.keep_hit_photons=false", NULL);
+        keep ? "detector.keep_hit_photons=true" : "detector.keep_hit_photons=false",
+        keep ? "detector.crossing=entry" : "detector.crossing=disc", NULL);
     world.options.bounce_limit = 200;
     stage_world_tables(&world);
     return world;

@@ -108,7 +108,7 @@ START_TEST(device_and_world_change_the_key)
     expect_other_key(&request, base.text, "the bounce limit");
 
     stage_world small =
-        stage_world_from_config(NULL, "ice.model=uniform", "detector.oversize=1", NULL);
+        stage_world_from_config(NULL, "ice.model=uniform", "detector.oversize=5", NULL);
     stage_world_tables(&small);
     request = request_for(&options, &small);
     expect_other_key(&request, base.text, "detector.oversize");

@@ -195,7 +195,6 @@ END_TEST
 ICS_TEST_MAIN("graph batches")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, batches_do_not_matter);
     tcase_add_test(all, later_photons_of_a_step);
     tcase_add_test(all, nothing_to_do);

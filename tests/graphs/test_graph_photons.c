@@ -408,7 +408,6 @@ END_TEST
 ICS_TEST_MAIN("graph_photons")
 {
     TCase *tests = tcase_create("photons");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, a_cell_is_the_number_of_edges_that_are_reached);
     tcase_add_test(tests, a_word_grows_with_its_quantity);
     tcase_add_test(tests, a_segment_touches_the_layers_from_its_start_to_its_end);

@@ -41,14 +41,24 @@ static inline void custom_write(const scratch *place, const char *name, const ch
     scratch_write(scratch_path(place, name, path), text, strlen(text));
 }
 
+/* Kernels with a scatter stage of this header, for spheres in plain ice. */
+static inline ics_custom_wanted custom_scatter(const char *path)
+{
+    return (ics_custom_wanted){.headers = {[ICS_STAGE_SCATTER] = path},
+                               .instruction_set = "baseline",
+                               .variants = {ICE_create_cherenkov, ICE_propagate_cumulative,
+                                            ICE_collide_string_grid, ICE_scatter_custom,
+                                            ICE_compact_partition}};
+}
+
 /* Compiles a header with a scatter stage, or loads it from the cache. Fails the test on errors. The
  * caller destroys the kernels. */
 static inline ics_custom_kernels *custom_create_scatter(const char *path)
 {
-    const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
+    const ics_custom_wanted wanted = custom_scatter(path);
     ics_custom_kernels *kernels = NULL;
     icestream_error why;
-    const int result = ics_custom_kernels_create(custom, false, "baseline", &kernels, &why);
+    const int result = ics_custom_kernels_create(&wanted, &kernels, &why);
     ck_assert_msg(result == 0, "%s", why.text);
     return kernels;
 }
@@ -57,11 +67,10 @@ static inline ics_custom_kernels *custom_create_scatter(const char *path)
  * folder in which icestream compiles. */
 static inline void custom_expect_refusal(const char *path, const char *const *parts, size_t count)
 {
-    const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
+    const ics_custom_wanted wanted = custom_scatter(path);
     ics_custom_kernels *kernels = (void *)&kernels;
     icestream_error why;
-    ck_assert_int_eq(ics_custom_kernels_create(custom, false, "baseline", &kernels, &why),
-                     ICESTREAM_E_CONFIG);
+    ck_assert_int_eq(ics_custom_kernels_create(&wanted, &kernels, &why), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(kernels);
     for (size_t i = 0; i < count; ++i) {
         ck_assert_msg(strstr(why.text, parts[i]) != NULL, "'%s' is missing in:\n%s", parts[i],

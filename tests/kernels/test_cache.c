@@ -248,7 +248,6 @@ ICS_TEST_MAIN("cache")
 {
     TCase *all = tcase_create("all");
     tcase_add_checked_fixture(all, set_up, tear_down);
-    tcase_set_timeout(all, 300);
     tcase_add_test(all, the_least_recently_used_go_first);
     tcase_add_test(all, bytes_are_bounded);
     tcase_add_test(all, use_is_noted_without_a_change);

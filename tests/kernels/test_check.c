@@ -209,7 +209,6 @@ END_TEST
 ICS_TEST_MAIN("check")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, faults_are_reported_with_their_stage);
     suite_add_tcase(suite, all);
 }

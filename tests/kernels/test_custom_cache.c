@@ -112,10 +112,10 @@ START_TEST(processes_share_the_cache)
         children[i] = fork();
         ck_assert_int_ge(children[i], 0);
         if (children[i] == 0) {
-            const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = CUSTOM_RAYLEIGH};
+            const ics_custom_wanted wanted = custom_scatter(CUSTOM_RAYLEIGH);
             ics_custom_kernels *kernels = NULL;
             icestream_error why;
-            const int result = ics_custom_kernels_create(custom, false, "baseline", &kernels, &why);
+            const int result = ics_custom_kernels_create(&wanted, &kernels, &why);
             ics_custom_kernels_destroy(kernels);
             _exit(result == 0 ? 0 : 1);
         }
@@ -173,7 +173,6 @@ END_TEST
 ICS_TEST_MAIN("custom cache")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, objects_are_kept);
     tcase_add_test(all, damaged_objects_are_made_again);
     tcase_add_test(all, processes_share_the_cache);

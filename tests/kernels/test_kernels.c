@@ -30,12 +30,13 @@ static void expect(void)
     ck_assert_uint_gt(expected.arrivals.count, 100);
 }
 
-/* Makes the world, the light and the expected arrivals. The layers are flat without `features`
- * (ICE_HAS_...). With `has_shapes` there are modules of every shape, orientations and cables. */
+/* Makes the world, the light, which begins inside wide modules, and the expected arrivals. The
+ * layers are flat without `features` (ICE_HAS_...). With `has_shapes` there are modules of every
+ * shape, orientations and cables. */
 static void prepare_with(uint32_t features, bool has_shapes)
 {
-    world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
-                                    NULL);
+    world = stage_world_from_config(NULL, "detector.oversize=40", "detector.crossing=disc",
+                                    "detector.keep_hit_photons=true", NULL);
     /* The ice is clear and segments are long, so that many segments have several hits. */
     double b[LAYERS], a[LAYERS];
     for (int i = 0; i < LAYERS; ++i) {
@@ -66,6 +67,21 @@ static void prepare_many(void)
     prepare();
     for (int i = 0; i < EMISSIONS; ++i) {
         emissions[i].photons += 20;
+    }
+    world_result_free(&expected);
+    expect();
+}
+
+/* Hits are entries of photons, some of which scatter before their impact. */
+static void prepare_entries(void)
+{
+    prepare();
+    world.detector->crossing = ICE_CROSSING_ENTRY;
+    grid_tables = stage_world_tables(&world);
+    ck_assert(grid_tables->features & ICE_HAS_ENTRIES);
+    for (int i = 0; i < EMISSIONS; ++i) {
+        emissions[i].x += 5.0f; /* out of the module */
+        emissions[i].photons += 60;
     }
     world_result_free(&expected);
     expect();
@@ -225,14 +241,12 @@ ICS_TEST_MAIN("kernels")
 {
     TCase *tests = tcase_create("schedules");
     tcase_add_unchecked_fixture(tests, prepare, clean_up);
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
     tcase_add_test(tests, joined_kernels_give_what_the_cpu_gives);
     tcase_add_loop_test(tests, refills, 0, 3);
     suite_add_tcase(suite, tests);
     TCase *profiles = tcase_create("profiles");
     tcase_add_unchecked_fixture(profiles, prepare_many, clean_up);
-    tcase_set_timeout(profiles, 300);
     tcase_add_loop_test(profiles, waves_are_recorded, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
     suite_add_tcase(suite, profiles);
     static const struct {
@@ -240,11 +254,11 @@ ICS_TEST_MAIN("kernels")
         void (*prepare)(void);
     } rich[] = {{"1-D tilt, anisotropy, birefringence, hole ice", prepare_line},
                 {"2-D tilt, absorption anisotropy, birefringence", prepare_map},
+                {"entries", prepare_entries},
                 {"shapes, orientations, cables", prepare_shapes}};
     for (size_t i = 0; i < COUNT(rich); ++i) {
         TCase *features = tcase_create(rich[i].name);
         tcase_add_unchecked_fixture(features, rich[i].prepare, clean_up);
-        tcase_set_timeout(features, 300);
         tcase_add_loop_test(features, refills, 0, 3);
         suite_add_tcase(suite, features);
     }

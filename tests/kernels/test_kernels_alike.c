@@ -19,8 +19,8 @@ static ice_emission emissions[EMISSIONS];
 
 static void prepare(void)
 {
-    world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
-                                    "ice.model=uniform", NULL);
+    world = stage_world_from_config(NULL, "detector.oversize=40", "detector.crossing=disc",
+                                    "detector.keep_hit_photons=true", "ice.model=uniform", NULL);
     world.options.bounce_limit = 30;
     grid_tables = stage_world_tables(&world);
     for (uint32_t i = 0; i < EMISSIONS; ++i) {
@@ -125,7 +125,6 @@ ICS_TEST_MAIN("kernels alike")
 {
     TCase *tests = tcase_create("schedules");
     tcase_add_unchecked_fixture(tests, prepare, clean_up);
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, the_threads_of_a_warp_have_copies, FIRST_SCHEDULE,
                         ICS_SCHEDULE_COUNT);
     suite_add_tcase(suite, tests);

@@ -245,7 +245,6 @@ END_TEST
 ICS_TEST_MAIN("kernels_photons")
 {
     TCase *tests = tcase_create("schedules");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, kernels_count_what_the_cpu_counts, FIRST_SCHEDULE,
                         ICS_SCHEDULE_COUNT);
     tcase_add_loop_test(tests, high_bounce_limit, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);

@@ -155,7 +155,6 @@ END_TEST
 ICS_TEST_MAIN("kernels_table")
 {
     TCase *tests = tcase_create("tables");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, kernel_fills_the_table_of_the_cpu, 0, COUNT(features));
     tcase_add_test(tests, kernel_reports_an_overflow);
     suite_add_tcase(suite, tests);

@@ -297,7 +297,6 @@ ICS_TEST_MAIN("program")
     if (program_has_nvrtc()) {
         TCase *compiler = tcase_create("with NVRTC");
         tcase_add_checked_fixture(compiler, program_set_up, program_tear_down);
-        tcase_set_timeout(compiler, 300);
         tcase_add_test(compiler, resources_are_those_of_the_kernels);
         tcase_add_test(compiler, spills_are_reported);
         tcase_add_test(compiler, an_architecture_of_the_future_gets_ptx);

@@ -367,7 +367,6 @@ ICS_TEST_MAIN("program_cache")
     if (program_has_nvrtc()) {
         TCase *compiler = tcase_create("with NVRTC");
         tcase_add_checked_fixture(compiler, program_set_up, program_tear_down);
-        tcase_set_timeout(compiler, 300);
         tcase_add_test(compiler, the_second_time_it_is_cached);
         tcase_add_test(compiler, a_full_cache_drops_unused_entries);
         tcase_add_test(compiler, without_the_cache_nothing_is_written);

@@ -246,10 +246,12 @@ START_TEST(the_begin_of_a_segment_comes_back)
         const ice_photon photon = any_photon();
         const ics_pair way = gpu_way_of(photon.path, photon.absorption);
         const float length = any_float(0, 1e6);
-        const ics_word begin = gpu_begin_pack(way, length);
+        const float left = any_float(0, 20);
+        const ics_word begin = gpu_begin_pack(way, length, left);
         const ics_pair back = gpu_begin_way(begin);
         ck_assert_mem_eq(&back, &way, sizeof way);
         ck_assert(gpu_begin_length(begin) == length);
+        ck_assert(gpu_begin_left(begin) == left);
     }
 }
 END_TEST

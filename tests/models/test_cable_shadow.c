@@ -155,7 +155,6 @@ END_TEST
 ICS_TEST_MAIN("cable_shadow")
 {
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, cable_geometry);
     tcase_add_test(tests, cables_that_end);
     tcase_add_test(tests, isotropic_light_in_the_shadow);

@@ -289,7 +289,6 @@ END_TEST
 ICS_TEST_MAIN("detection")
 {
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, worked_chain);
     tcase_add_test(tests, light_that_was_not_thinned);
     tcase_add_test(tests, upgoing_light_is_favoured);

@@ -3,8 +3,11 @@
  * `bad_yaml`. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
+#include "pipeline/models/models.h"
+#include "stages/tilt.h"
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
+#include "tests/support/loaded_models.h"
 #include "tests/support/model_files.h"
 #include "tests/support/ppc_folder.h"
 #include "tests/support/test_main.h"
@@ -131,6 +134,36 @@ START_TEST(real_map)
 }
 END_TEST
 
+/* The shift that photons see, from the cases of clsim's and Prometheus' folders (../shared/cases).
+ */
+START_TEST(shared_cases)
+{
+    static const struct {
+        const char *name;
+        double along, depth, shift, tolerance;
+    } cases[] = {{"cases/d01-tilt-origin", 120, 1940, 1.5, 1e-4},
+                 {"cases/d03-tilt-rounded", 250, 1914, 3, 2e-3}};
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    for (size_t i = 0; i < COUNT(cases) && model_shared(cases[i].name, path) != NULL; ++i) {
+        const ics_table_options options = {.seed = 1, .bounce_limit = 1};
+        icestream_error error = {0};
+        ics_tables *tables;
+        snprintf(set, sizeof set, "ice.directory=%s", path);
+        ics_models *models = models_load(model_config(set, "detector.layout=hex86", NULL));
+        ck_assert_msg(ics_tables_create(models->medium, models->detector, models->light, &options,
+                                        &tables, &error) == ICESTREAM_OK,
+                      "%s", error.text);
+        const double axis = 225 * M_PI / 180;
+        ck_assert_double_eq_tol(ice_shift(&tables->device, (float)(cases[i].along * cos(axis)),
+                                          (float)(cases[i].along * sin(axis)),
+                                          (float)(ICE_DETECTOR_DEPTH - cases[i].depth)),
+                                cases[i].shift, cases[i].tolerance);
+        ics_tables_destroy(tables);
+        ics_models_destroy(models);
+    }
+}
+END_TEST
+
 START_TEST(switched_off)
 {
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
@@ -229,6 +262,35 @@ START_TEST(small_tables)
 }
 END_TEST
 
+/* As in clsim's and Prometheus' folders: no station at 0, and depths that are rounded. */
+START_TEST(tables_of_other_programs)
+{
+    loaded_ice ice = load_folder("50 -400\n66 -300\n2 500\n", DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert(ice.medium->tilt.origin == 0 && ice.medium->tilt.stations[0] == -400);
+    ck_assert_double_eq(ice.medium->tilt.uneven, 0);
+    ice_unload(&ice);
+
+    /* 1000, 1020.06, 1040.06 are 0.03 m from equal steps, and the steepest shift is 10 m in 20.03
+     * m. */
+    ice = load_folder(PAR, "1000 1 0 -2\n1020.06 2 0 -3\n1040.06 2 0 -13\n", NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq_tol(ice.medium->tilt.depth_step, 20.03, 1e-12);
+    ck_assert_double_eq_tol(ice.medium->tilt.uneven, 0.03, 1e-9);
+    ck_assert_double_eq_tol(ice.medium->tilt.moved, 0.03 * 10 / 20.03, 1e-9);
+    ck_assert(
+        ice_warned(&ice, "depths of the tilt are up to 0.03 m away from equal steps of 20.03 m"));
+    ck_assert(ice_warned(&ice, "this moves layers by at most 0.015 m"));
+    ice_unload(&ice);
+
+    /* Depths that change nothing are no reason to refuse. */
+    ice = load_folder(PAR, "1000 1 0 -2\n1019 1 0 -2\n1040 1 0 -2\n", NULL, NULL);
+    expect_ice(&ice);
+    ck_assert(!ice_warned(&ice, "away from equal steps"));
+    ice_unload(&ice);
+}
+END_TEST
+
 static const struct {
     const char *par, *dat, *set, *map, *message;
 } bad_folders[] = {
@@ -248,8 +310,6 @@ static const struct {
      "tilt.par:2: error: position: found -7, expected ascending positions"},
     {"1 -5\n86 0\n87 0\n", DAT, NULL, NULL,
      "tilt.par:3: error: position: found 0, expected ascending positions"},
-    {"1 -5\n86 1\n3 7\n", DAT, NULL, NULL,
-     "tilt.par: error: found no station at 0, expected the reference string at position 0"},
     {"1 -5\n86 0\n3 1e9\n", DAT, NULL, NULL,
      "tilt.par:3: error: position: found 1000000000, expected -100000 .. 100000 m"},
     /* tilt.dat */
@@ -267,7 +327,9 @@ static const struct {
     {PAR, "1000 1 0 -2\n1000 2 0 -3\n", NULL, NULL,
      "tilt.dat:2: error: depth: found 1000, expected increasing depths"},
     {PAR, "1000 1 0 -2\n1010 2 0 -3\n1040 2 0 -3\n", NULL, NULL,
-     "tilt.dat:2: error: depth: found 1010, expected 1020: equal steps of 20 m"},
+     "tilt.dat:3: error: depth: found 1040, expected 1020: equal steps of 10 m"},
+    {PAR, "1000 1 0 -2\n1020.3 2 0 -13\n1040 2 0 -3\n", NULL, NULL,
+     "the ice of this table is up to 0.165 m off in equal steps, at most 0.1 m is accepted"},
     {PAR, "1e9 1 0 -2\n2e9 2 0 -3\n", NULL, NULL,
      "tilt.dat:1: error: depth: found 1000000000, expected metres below the surface"},
     {PAR, "1000 1 0 -2\n1020 2 0 -1001\n", NULL, NULL,
@@ -436,8 +498,10 @@ ICS_TEST_MAIN("ice_tilt")
     TCase *good = tcase_create("good");
     tcase_add_test(good, real_line);
     tcase_add_test(good, real_map);
+    tcase_add_test(good, shared_cases);
     tcase_add_test(good, switched_off);
     tcase_add_test(good, small_tables);
+    tcase_add_test(good, tables_of_other_programs);
     tcase_add_test(good, tilt_in_yaml);
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");

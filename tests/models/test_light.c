@@ -219,6 +219,25 @@ START_TEST(calibration_light)
 }
 END_TEST
 
+/* Modules that see a narrow band only detect nothing of the built-in sources outside of it. */
+START_TEST(sources_outside_a_narrow_band)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    model_folder folder = model_folder_create();
+    model_folder_write(&folder, "a.dat", "0 440\n0.5 450\n1 460\n", path);
+    snprintf(set, sizeof set, "light.acceptance=%s", path);
+    ics_models *models = models_load(model_config(set, NULL));
+    const ice_light *light = models->light;
+    check_contract(light);
+    for (size_t i = 1; i < 7; ++i) {
+        const bool is_outside = i == 1 || i == 2 || i == 6; /* 340, 370 and 337 nm */
+        ck_assert_int_eq(light->kept[i] == 0, is_outside);
+    }
+    ics_models_destroy(models);
+    model_folder_remove(&folder);
+}
+END_TEST
+
 START_TEST(light_of_a_real_folder)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
@@ -283,6 +302,37 @@ START_TEST(further_spectra)
 }
 END_TEST
 
+/* The same table in the forms of the field: with a header or without, commas, semicolons, tabs or
+ * blanks, shares or percent, a third column with errors, any order of the rows and of the columns.
+ */
+static const char *const tables[] = {
+    "300 0.01\n400 0.25\n500 0.15\n600 0.03\n",
+    "wl,acc\n300,0.01\n400,0.25\n500,0.15\n600,0.03\n",
+    ("# Wavelength(nm) \t QE \t "
+     "error\n3.0e+02\t0.01\t1e-6\n400\t0.25\t1e-3\n500\t0.15\t1e-3\n600\t0.03\t1e-3\n"),
+    "wavelength_nm;qe_percent\r\n300;1\r\n400;25\r\n500;15\r\n600;3\r\n",
+    "quantum_efficiency, wavelength, error\n0.03,600,0\n0.15,500,0\n0.25,400,0\n0.01,300,0\n",
+};
+
+START_TEST(tables_of_acceptance)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    snprintf(set, sizeof set, "light.acceptance=%s",
+             model_folder_write(&folder, "qe.dat", tables[_i], path));
+    ics_models *models = models_load(model_config(set, "detector.oversize=2", NULL));
+    const ice_light *light = models->light;
+    check_contract(light);
+    ck_assert_uint_eq(light->bias_count, 301);
+    ck_assert_double_eq(light->bias_wavelength[0], 300);
+    ck_assert_double_eq_tol(light->standard_acceptance[100], 0.25, 1e-12);
+    ck_assert_double_eq_tol(light->standard_acceptance[150], 0.20, 1e-12);
+    ck_assert_double_eq_tol(light->bias[150], 0.20 * 0.68 / 4, 1e-12); /* physics.md 3.2 */
+    ics_models_destroy(models);
+    model_folder_remove(&folder);
+}
+END_TEST
+
 /* ---- files with faults --------------------------------------------------------------------- */
 
 static const struct {
@@ -300,9 +350,35 @@ static const struct {
     {"0 300\n0.9 320\n", NULL, "a.dat:2: error: share: found 0.9, expected 1 in the last row"},
     {"0 300\n0.5 350\n0.5 400\n1 450\n", NULL,
      "a.dat:3: error: found no light between 350 and 400 nm"},
-    {"0 400\n0.5 410\n1 420\n", NULL, "spectrum 6: found a line at 337 nm, expected 396 .. 424 nm"},
-    {"0 400\n0.5 410\n1 420\n", NULL, "spectrum 1 (LED 340): found no light"},
     {"0 400.1\n0.5 400.2\n1 400.3\n", NULL, "light.acceptance: found less than 2 nm of light"},
+    {"400 0.2\n", NULL,
+     "a.dat: error: found one row, expected at least two rows of wavelength (nm)"},
+    {"0.2 400\n0.25 450\n0.1 500\n", NULL,
+     "a.dat:1: error: found 0.2 in the column of wavelengths and 400 in that of the acceptance: "
+     "the "
+     "columns are swapped"},
+    {"300 0\n400 0.5\n500 1\n", NULL, "as of ppc's wv.dat with its columns swapped"},
+    {"400 20\n500 25\n", NULL,
+     "a.dat:1: error: acceptance: found 20, expected 0 .. 1, a share; if it is in percent, name "
+     "the "
+     "columns"},
+    {"wavelength,qe_percent\n400,101\n500,25\n", NULL,
+     "a.dat:2: error: acceptance: found 101, expected 0 .. 100"},
+    {"0.4,0.2\n0.5,0.1\n", NULL,
+     "a.dat:1: error: wavelength: found 0.4, expected 100 .. 2000 nm; is it in micrometres?"},
+    {"400,0.2\n500,0.1\n400,0.3\n", NULL,
+     "a.dat:3: error: wavelength: found 400 again (first on line 1), expected it once"},
+    {"400,-0.2\n500,0.1\n", NULL, "a.dat:1: error: acceptance: found -0.2, expected 0 .. 1"},
+    {"400,0.2\n450,0\n460,0\n500,0.1\n", NULL,
+     "a.dat: error: acceptance: found 0 at 450 nm between values above 0"},
+    {"800,0.2\n900,0.1\n", NULL, "a.dat: error: acceptance: found less than 2 nm above 0"},
+    {"wavelength,QE,rel_acceptance\n400,20,0.8\n500,10,0.4\n", NULL,
+     "a.dat:1: error: found 1 columns of wavelengths and 2 of acceptances by their names"},
+    {"x,y\n400,0.2\n500,0.1\n", NULL, "a.dat:1: error: found 0 columns of wavelengths"},
+    {"400,0.2,1,1\n500,0.1,1,1\n", NULL, "a.dat:1: error: found 4 columns, expected 2"},
+    {NULL, "0.5 400\n1 450\n",
+     "s.txt:1: error: found wavelengths in column 2, expected them in column 1: the columns are "
+     "swapped"},
     {NULL, "", "s.txt: error: found no rows of numbers"},
     {NULL, "400 1\n", "s.txt: error: found one point, expected at least two"},
     {NULL, "400 1 1\n", "s.txt:1: error: found 3 columns, expected 2"},
@@ -359,6 +435,7 @@ END_TEST
 ICS_TEST_MAIN("light")
 {
     TCase *physics = tcase_create("physics");
+    tcase_add_loop_test(physics, tables_of_acceptance, 0, (int)(sizeof tables / sizeof *tables));
     tcase_add_test(physics, refraction);
     tcase_add_test(physics, frank_tamm);
     tcase_add_test(physics, standard_acceptance);
@@ -366,6 +443,7 @@ ICS_TEST_MAIN("light")
     tcase_add_test(physics, bias_of_the_worked_chain);
     tcase_add_test(physics, plain_light);
     tcase_add_test(physics, calibration_light);
+    tcase_add_test(physics, sources_outside_a_narrow_band);
     tcase_add_test(physics, light_of_a_real_folder);
     tcase_add_test(physics, further_spectra);
     suite_add_tcase(suite, physics);

@@ -291,7 +291,6 @@ END_TEST
 ICS_TEST_MAIN("mesh")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, formats_give_the_same_surface, 0, 3);
     tcase_add_test(all, parts_name_objects_first_and_then_materials);
     tcase_add_test(all, units_of_the_file_become_metres);

@@ -64,7 +64,7 @@ START_TEST(description)
         "171 of 10 m, z -855.00 .. 855.00 m (depth 1093.07 .. 2803.07 m)",
         "effective scattering 5.326 .. 117 m, absorption 18.88 .. 337.9 m at 400 nm",
         "world    ends above z = 1000 m",
-        "5160 on 86 strings, 0 excluded, radius 0.1651 m, oversize 5\n",
+        "5160 on 86 strings, 0 excluded, radius 0.1651 m, oversize 1\n",
         "x -562.50 .. 625.00, y -541.27 .. 541.27, z -501.50 .. 501.50 m",
         "nearest  17 m",
         "yield    45023.7 Cherenkov photons per metre",

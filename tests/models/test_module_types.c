@@ -147,7 +147,7 @@ END_TEST
 
 /* The same two modules in a version of DETX: three PMTs whose axes meet in the centre; the second
  * module is turned by 90 degrees around the vertical. */
-static char *detx_of(int version)
+static char *detx_of(int version, char letter)
 {
     static const double axes[3][3] = {{0, 0, -1}, {0.6, 0, 0.8}, {0, 0.6, 0.8}};
     char *text = NULL;
@@ -157,8 +157,9 @@ static char *detx_of(int version)
     if (version == 1) {
         fprintf(out, "7 2\n");
     } else {
-        fprintf(out, "# made by a test\n7 v%d\n0 99999999\nUTM WGS84 32N 587600 4016800 -3450\n2\n",
-                version);
+        fprintf(out,
+                "# made by a test\n7 %c%d\n0 99999999\nUTM WGS84 32N  +587600 +4016800 -3450\n2\n",
+                letter, version);
     }
     for (int m = 0; m < 2; ++m) {
         const double centre[3] = {10, 20 * m, 100 + 9 * m};
@@ -184,8 +185,9 @@ static char *detx_of(int version)
 
 START_TEST(modules_of_detx)
 {
+    /* Jpp writes V from version 3 on. */
     for (int version = 1; version <= 5; ++version) {
-        char *text = detx_of(version);
+        char *text = detx_of(version, version < 3 || _i == 0 ? 'v' : 'V');
         loaded_detector loaded = load_types(
             text, "block.detx",
             "detector.types={km3: {shape: sphere, radius: 0.2159, pmt_radius: 0.038}}", NULL);
@@ -196,7 +198,8 @@ START_TEST(modules_of_detx)
         ck_assert_str_eq(d->types[0].name, "km3");
         ck_assert_uint_eq(d->types[0].pmt_count, 3);
         ck_assert_double_eq(d->types[0].pmts[2].radius, 0.038);
-        expect_vector(d->types[0].pmts[1].centre, 0.12, 0, 0.16, 2e-3);
+        /* from 0.2 m along its axis to the sphere */
+        expect_vector(d->types[0].pmts[1].centre, 0.6 * 0.2159, 0, 0.8 * 0.2159, 2e-3);
         ck_assert_uint_eq(d->modules[1].string, 3);
         ck_assert_uint_eq(d->modules[1].module, 2);
         ck_assert_double_eq_tol(d->modules[1].y, 20, 2e-3);
@@ -216,6 +219,6 @@ ICS_TEST_MAIN("module_types")
     tcase_add_test(all, types_of_yaml);
     tcase_add_test(all, cables_between_modules);
     tcase_add_test(all, types_of_ppc);
-    tcase_add_test(all, modules_of_detx);
+    tcase_add_loop_test(all, modules_of_detx, 0, 2);
     suite_add_tcase(suite, all);
 }

@@ -14,7 +14,8 @@ static ics_models *load_type(const char *variant, const char *type)
     char detect[64], types[1024];
     snprintf(detect, sizeof detect, "stages.detect=%s", variant);
     snprintf(types, sizeof types, "detector.types={t: %s}", type);
-    return models_load(model_config(detect, types, "detector.oversize=1", NULL));
+    return models_load(
+        model_config(detect, types, "light.acceptance=standard", "detector.oversize=1", NULL));
 }
 
 static float probability(const ics_models *models, const ice_arrival *arrival)
@@ -154,7 +155,8 @@ static ics_models *load_accepting(const char *variant, const char *more)
     char detect[64], set[5 * MODEL_PATH];
     snprintf(detect, sizeof detect, "stages.detect=%s", variant);
     snprintf(set, sizeof set, "detector.types={t: %s}", type);
-    ics_models *models = models_load(model_config(detect, set, "detector.oversize=1", NULL));
+    ics_models *models = models_load(
+        model_config(detect, set, "light.acceptance=standard", "detector.oversize=1", NULL));
     model_folder_remove(&folder);
     return models;
 }
@@ -222,7 +224,8 @@ static ics_models *load_pair(const char *variant, const char *top, const char *b
     name_files(set, sizeof set, "FALLS", falls);
     name_files(set, sizeof set, "RISES", rises);
     snprintf(detect, sizeof detect, "stages.detect=%s", variant);
-    ics_models *models = models_load(model_config(detect, set, "detector.oversize=1", NULL));
+    ics_models *models = models_load(
+        model_config(detect, set, "light.acceptance=standard", "detector.oversize=1", NULL));
     model_folder_remove(&folder);
     return models;
 }

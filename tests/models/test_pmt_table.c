@@ -24,7 +24,8 @@ static ics_models *load_table(const char *variant, const char *type, const char 
     model_folder_write(&folder, "areas.csv", csv, path);
     snprintf(detect, sizeof detect, "stages.detect=%s", variant);
     snprintf(types, sizeof types, "detector.types={t: %s, table: %s}}", type, path);
-    ics_models *models = models_load(model_config(detect, types, "detector.oversize=1", NULL));
+    ics_models *models = models_load(
+        model_config(detect, types, "light.acceptance=standard", "detector.oversize=1", NULL));
     model_folder_remove(&folder);
     return models;
 }
@@ -297,7 +298,8 @@ START_TEST(like_pmt_plane)
     char closed[256];
     snprintf(closed, sizeof closed, "detector.types={t: %s}}", type);
     ics_models *plane =
-        models_load(model_config("stages.detect=pmt-plane", closed, "detector.oversize=1", NULL));
+        models_load(model_config("stages.detect=pmt-plane", closed, "light.acceptance=standard",
+                                 "detector.oversize=1", NULL));
     char *csv = plane_table(&plane->detector->types[0], plane->detection->tables.pmts,
                             plane->detector->angular.maximum);
     ics_models *table = load_table("pmt-table", type, csv);

@@ -4,6 +4,7 @@
  * suffice for. To join: a shipped type is a row of `shipped`; a file without a row fails the test.
  */
 #include "physics/body.h"
+#include "physics/light/light_curve.h"
 #include "pipeline/models/models.h"
 #include "tests/support/loaded_models.h"
 #include "tests/support/model_files.h"
@@ -101,6 +102,7 @@ START_TEST(numbers_fit_together)
     ck_assert_double_ge(type->radius, shipped[_i].low);
     ck_assert_double_le(type->half_height, shipped[_i].high);
     ck_assert_int_eq(type->table.ring_count > 0, shipped[_i].has_table);
+    ck_assert_uint_gt(type->acceptance.own_count, 0);
     ck_assert_double_ge(type->half_height, type->radius);
     ck_assert_double_ge(type->beta, 0);
     ck_assert_double_le(type->beta, 1);
@@ -173,6 +175,101 @@ START_TEST(detects_light)
 }
 END_TEST
 
+/* Mean share of isotropic light on the sphere of a type that its PMTs detect at 400 nm: the mean of
+ * P, times what P is divided by. Without the efficiencies of wavelengths. */
+static double mean_share(int type, const char *variant)
+{
+    const double golden = M_PI * (3 - sqrt(5));
+    ics_models *models = load(type, variant);
+    const double radius = models->detector->types[0].radius;
+    double sum = 0;
+    const int count = 20000;
+    for (int i = 0; i < count; ++i) { /* directions on a spiral, impacts on the disc across them */
+        const double z = 1 - (2 * i + 1.0) / count, r = sqrt(1 - z * z), a = golden * i;
+        const double d[3] = {r * cos(a), r * sin(a), z};
+        const double u[3] = {-sin(a), cos(a), 0}, v[3] = {-z * cos(a), -z * sin(a), r};
+        const double b = sqrt(fmod(i * 0.7548776662466927, 1)),
+                     turn = 2 * M_PI * fmod(i * 0.5698402909980532, 1);
+        double at[3];
+        for (int k = 0; k < 3; ++k) {
+            at[k] = radius * (b * (cos(turn) * u[k] + sin(turn) * v[k]) - sqrt(1 - b * b) * d[k]);
+        }
+        const ice_arrival arrival = {.wavelength = 400,
+                                     .x = (float)at[0],
+                                     .y = (float)at[1],
+                                     .z = (float)at[2],
+                                     .dx = (float)d[0],
+                                     .dy = (float)d[1],
+                                     .dz = (float)d[2]};
+        sum += models->detection->variant->probability(&models->detection->tables, &arrival);
+    }
+    const double share = sum / count * models->detector->angular.maximum;
+    ics_models_destroy(models);
+    return share;
+}
+
+/* The effective area of KM3NeT's PMTs is that of Jpp: 31 PMTs of 45.4 cm2 with a mean angular
+ * acceptance of 0.2966 (of the file that configs/detectors/types/km3net.yaml names), and both
+ * variants agree. For P-ONE a window of radius r turns r^2 / (4 R^2) of the sphere to isotropic
+ * light. 20000 points: the error of a mean share of 0.2 is 0.003 at most. */
+START_TEST(variants_agree)
+{
+    const double jpp = 31 * 45.4e-4 * 0.2966 / (M_PI * 0.2159 * 0.2159);
+    const double flat = 16 * 0.0375 * 0.0375 / (4 * 0.21 * 0.21);
+    const double place = mean_share(5, "pmt-place"), plane = mean_share(5, "pmt-plane");
+    ck_assert_double_eq_tol(plane / jpp, 1, 0.02);
+    ck_assert_double_eq_tol(place / jpp, 1, 0.03);
+    ck_assert_double_eq_tol(mean_share(6, "pmt-plane") / flat, 1, 0.02);
+    ck_assert_double_eq_tol(mean_share(6, "pmt-place") / flat, 1, 0.05);
+}
+END_TEST
+
+/* Two types with their own acceptances: light is made with the larger one, and a hit counts with
+ * the acceptance of its type. light.acceptance of the run replaces both. */
+START_TEST(each_type_has_its_acceptance)
+{
+    static const double wavelengths[] = {350, 400, 450, 500}, a[] = {0, 0.2, 0.2, 0.1},
+                        b[] = {0.1, 0.1, 0.3, 0};
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], file[MODEL_PATH + 32], types[2 * MODEL_PATH];
+    snprintf(file, sizeof file, "detector.file=%s",
+             model_folder_write(&folder, "list.csv",
+                                "string,module,x,y,z,type\n1,1,0,0,0,a\n1,2,0,0,30,b\n", path));
+    model_folder_write(&folder, "a.csv", "360,0\n400,0.2\n460,0.2\n500,0.1\n", path);
+    model_folder_write(&folder, "b.csv", "wl;qe_percent\n300;10\n400;10\n450;30\n490;0\n", path);
+    snprintf(
+        types, sizeof types,
+        "detector.types={a: {shape: sphere, radius: 0.2, pmt_radius: 0.04, pmts: [[180, 0]], "
+        "acceptance: %s/a.csv}, b: {shape: sphere, radius: 0.2, pmt_radius: 0.04, pmts: [[180, "
+        "0]], acceptance: %s/b.csv}}",
+        folder.path, folder.path);
+    ics_models *models = models_load(
+        model_config(file, types, "stages.detect=pmt-place", "detector.oversize=1", NULL));
+    const ice_detection *tables = &models->detection->tables;
+    for (size_t i = 0; i < COUNT(wavelengths); ++i) {
+        const double made = ice_curve_at(models->light->bias_wavelength, models->light->bias,
+                                         models->light->bias_count, wavelengths[i]);
+        ck_assert_double_eq_tol(made, fmax(a[i], b[i]), 1e-7);
+        for (uint32_t module = 0; module < 2; ++module) {
+            const ice_arrival arrival = {
+                .wavelength = (float)wavelengths[i], .module = module, .z = -0.2f, .dz = 1};
+            const float p = models->detection->variant->probability(tables, &arrival);
+            ck_assert_double_eq_tol(made * (double)p, module == 0 ? a[i] : b[i], 1e-6);
+        }
+    }
+    ics_models_destroy(models);
+    models = models_load(model_config(file, types, "stages.detect=pmt-place",
+                                      "light.acceptance=standard", "detector.oversize=1", NULL));
+    ck_assert_uint_eq(models->warnings.count, 1);
+    ck_assert_ptr_nonnull(strstr(models->warnings.items[0], "has no effect"));
+    const ice_arrival arrival = {.wavelength = 400, .z = -0.2f, .dz = 1};
+    ck_assert_float_eq_tol(
+        models->detection->variant->probability(&models->detection->tables, &arrival), 1, 1e-6f);
+    ics_models_destroy(models);
+    model_folder_remove(&folder);
+}
+END_TEST
+
 START_TEST(wom_detects_light)
 {
     /* 18 cm2 for light from the side, a half of it in each PMT; from other directions as much of
@@ -202,6 +299,8 @@ ICS_TEST_MAIN("shipped_types")
     tcase_add_test(all, every_file_has_a_row);
     tcase_add_loop_test(all, numbers_fit_together, 0, COUNT(shipped));
     tcase_add_loop_test(all, detects_light, 0, COUNT(shipped));
+    tcase_add_test(all, variants_agree);
+    tcase_add_test(all, each_type_has_its_acceptance);
     tcase_add_test(all, wom_detects_light);
     suite_add_tcase(suite, all);
 }

@@ -179,7 +179,8 @@ START_TEST(times_of_single_pmts)
     model_folder_write(&folder, "d.csv", "string,module,x,y,z,type\n1,1,0,0,0,t\n1,2,0,0,9,u\n",
                        list);
     snprintf(file, sizeof file, "detector.file=%s", list);
-    ics_models *models = models_load(model_config("stages.detect=pmt-plane", set, file, NULL));
+    ics_models *models = models_load(
+        model_config("stages.detect=pmt-plane", "light.acceptance=standard", set, file, NULL));
     const ice_pmt_tables *pmts = models->detection->tables.pmts;
     static const ice_tables seeded = {.seed_low = 3};
     static const double lows[] = {-3, 20, 120, 6}, highs[] = {-2, 21, 121, 8};

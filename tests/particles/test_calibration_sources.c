@@ -181,7 +181,6 @@ END_TEST
 ICS_TEST_MAIN("calibration sources")
 {
     TCase *sources = tcase_create("sources");
-    tcase_set_timeout(sources, 120);
     tcase_add_test(sources, flasher);
     tcase_add_test(sources, flasher_of_ppc);
     tcase_add_test(sources, gauss_of_ppc);

@@ -52,7 +52,10 @@ static const struct {
                            "TR, EE, TEND, END; did you mean 'EM'?"},
     {FRAME_BEGIN "EM\n", "list:3: error: EM: found no number, expected that of the event"},
     {FRAME_BEGIN "EM -1\n", "list:3:4: error: event: found '-1', expected a whole number from 0 to "
-                            "9007199254740992"},
+                            "18446744073709551615, from 9007199254740992 on in digits alone"},
+    {FRAME_BEGIN "EM 18446744073709551616\n",
+     "list:3:4: error: event: found '18446744073709551616', expected a whole number from 0 to "
+     "18446744073709551615, from 9007199254740992 on in digits alone"},
     {FRAME_BEGIN EM "TR 1 0 e- 0 0 0 0 0 0 1\n",
      "list:4: error: TR: found 11 fields, expected 12: TR generation parent type x y z zenith "
      "azimuth length energy time"},
@@ -103,7 +106,11 @@ static const struct {
     {COLUMNS "e-,1,0,0,0,0,0,1e12\n",
      "list:2:16: error: energy: found '1e12', expected a number from 0 to 100000000000 GeV"},
     {COLUMNS "e-,1.5,0,0,0,0,0,1\n", "list:2:4: error: event: found '1.5', expected a whole number "
-                                     "from 0 to 9007199254740992"},
+                                     "from 0 to 18446744073709551615, from 9007199254740992 on "
+                                     "in digits alone"},
+    {COLUMNS "e-,9007199254740992.0,0,0,0,0,0,1\n",
+     "list:2:4: error: event: found '9007199254740992.0', expected a whole number from 0 to "
+     "18446744073709551615, from 9007199254740992 on in digits alone"},
     {COLUMNS ",1,0,0,0,0,0,1\n", "list:2: error: type: found nothing, expected a type"},
     {COLUMNS "e-,1,0,,0,0,0,1\n", "list:2: error: e-: found x, z, expected a position: x, y, z"},
     {COLUMNS "e-,1,0,0,0,0,,1\n",
@@ -192,7 +199,7 @@ START_TEST(bad_files)
 {
     static const struct {
         const char *set, *expected;
-    } cases[] = {{"particles.file=/tmp", "expected a name that ends in .f2k, .csv or .yaml"},
+    } cases[] = {{"particles.file=/tmp", "expected a name that ends in .f2k, .csv, .tsv or .yaml"},
                  {"particles.file=/none/a.f2k", "/none/a.f2k: error: No such file or directory"},
                  {"particles.file=/none/a.yaml", "/none/a.yaml: error: cannot open the file"}};
     for (size_t i = 0; i < 3; ++i) {

@@ -246,6 +246,36 @@ START_TEST(csv)
 }
 END_TEST
 
+/* What pandas and spreadsheets write is the same list: other separators, an index, quotes around
+ * fields, a byte order mark, CR LF, and empty columns and rows at the ends. */
+START_TEST(csv_of_other_programs)
+{
+    static const char *const texts[] = {
+        "event,type,x,y,z,energy,zenith,azimuth\n0,e-,1,2,-3.5,1e3,0,0\n4,e-,1,2,-7.5,1e3,0,0\n",
+        "event;type;x;y;z;energy;zenith;azimuth\n0;e-;1;2;-3.5;1e3;0;0\n4;e-;1;2;-7.5;1e3;0;0\n",
+        ",event,type,x,y,z,energy,zenith,azimuth\n0,0,e-,1,2,-3.5,1e3,0,0\n1,4,e-,1,2,-7.5,1e3,0,0",
+        "Unnamed: 0,event,type,x,y,z,energy,zenith,azimuth\n0,0,e-,1,2,-3.5,1e3,0,0\n"
+        "a,4,e-,1,2,-7.5,1e3,0,0\n",
+        "\tevent\ttype\tx\ty\tz\tenergy\tzenith\tazimuth\n0\t0\te-\t1\t2\t-3.5\t1e3\t0\t0\n"
+        "\t4\te-\t1\t2\t-7.5\t1e3\t0\t0\n",
+        "\"\",\"event\",\"type\",\"x\",\"y\",\"z\",\"energy\",\"zenith\",\"azimuth\"\n"
+        "\"a,b\",0,\"e-\",1,2,-3.5,1e3,0,0\n\"2\",4,\"e-\",1,2,-7.5,1e3,0,0\n",
+        "\xEF\xBB\xBF"
+        "sep=;\r\nevent;type;x;y;z;energy;zenith;azimuth;;\r\n0;e-;1;2;-3.5;1e3;0;0;;\r\n"
+        "4;e-;1;2;-7.5;1e3;0;0;;\r\n;;;;;;;;;\r\n"};
+    for (size_t i = 0; i < COUNT(texts); ++i) {
+        ics_listed_particle p;
+        ics_particle_source *source = open_text(ICS_PARTICLES_CSV, ICS_EVENTS_FILE, texts[i]);
+        ck_assert(take(source, &p));
+        ck_assert(p.event == 0 && p.particle.values[ICS_PARTICLE_Z] == -3.5);
+        ck_assert(take(source, &p));
+        ck_assert(p.event == 4 && p.particle.values[ICS_PARTICLE_Z] == -7.5);
+        ck_assert(!take(source, &p));
+        ics_particle_source_destroy(source);
+    }
+}
+END_TEST
+
 /* particles.first_event is added to all numbers of events. */
 START_TEST(first_event)
 {
@@ -270,6 +300,52 @@ START_TEST(first_event)
         ics_particle_source_destroy(source);
         icestream_config_destroy(config);
     }
+}
+END_TEST
+
+/* Every number of 64 bits is kept, also next to those that a double can hold. */
+START_TEST(large_events_are_exact)
+{
+    static const uint64_t expected[] = {9007199254740993, UINT64_MAX};
+    ics_listed_particle p;
+    ics_particle_source *rows = open_text(ICS_PARTICLES_CSV, ICS_EVENTS_FILE,
+                                          "type,event\nnu,9007199254740993\nnu,"
+                                          "18446744073709551615\n");
+    ics_particle_source *frames =
+        open_text(ICS_PARTICLES_F2K, ICS_EVENTS_FILE,
+                  FRAME_BEGIN "EM 9007199254740993 1 1970 0 0 0\nTR 1 0 e 0 0 0 0 0 0 1 0\nEE\n"
+                              "EM 18446744073709551615 1 1970 0 0 0\nTR 1 0 e 0 0 0 0 0 0 1 0\nEE"
+                              "\n" FRAME_END);
+    for (size_t i = 0; i < 2; ++i) {
+        ck_assert(take(rows, &p));
+        ck_assert_uint_eq(p.event, expected[i]);
+        ck_assert(take(frames, &p));
+        ck_assert_uint_eq(p.event, expected[i]);
+    }
+    ics_particle_source_destroy(rows);
+    ics_particle_source_destroy(frames);
+}
+END_TEST
+
+START_TEST(first_event_beyond_64_bits)
+{
+    static const char text[] = "particles: {first_event: 18446744073709551610, list: [{type: nu, "
+                               "event: 5}, {type: nu, event: 6}]}\n";
+    icestream_error error = {.text = ""};
+    icestream_config *config = NULL;
+    ics_particle_source *source = NULL;
+    ics_listed_particle p;
+    bool found;
+    ck_assert_msg(ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error) == 0,
+                  "%s", error.text);
+    ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_OK);
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, UINT64_MAX);
+    ck_assert_int_eq(ics_particle_source_next(source, &p, &found, &error), ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "event: found 6, expected at most 5, because "
+                                             "particles.first_event is added to it"));
+    ics_particle_source_destroy(source);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -373,7 +449,10 @@ ICS_TEST_MAIN("particle lists")
     tcase_add_test(formats, names_of_other_programs);
     tcase_add_test(formats, f2k);
     tcase_add_test(formats, csv);
+    tcase_add_test(formats, csv_of_other_programs);
     tcase_add_test(formats, first_event);
+    tcase_add_test(formats, large_events_are_exact);
+    tcase_add_test(formats, first_event_beyond_64_bits);
     tcase_add_test(formats, counted_events);
     tcase_add_test(formats, yaml);
     tcase_add_test(formats, long_file);

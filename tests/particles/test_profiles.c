@@ -21,7 +21,7 @@ typedef struct source {
 } source;
 
 #define PULSES   "photons_per_direction: 1,", ""
-#define CASCADES "photons_per_step: 1,", "cascades: profile,"
+#define CASCADES "cascades: steps, photons_per_step: 1,", ""
 #define ON_43_30 "string: 43, module: 30, photons: 3e6, "
 
 static const source cases[] = {
@@ -67,7 +67,7 @@ static const source cases[] = {
      "type: gamma, x: 1, y: 2, z: 3, zenith: 0, azimuth: 0, energy: 0.9"},
     {"pion, 200 GeV", CASCADES,
      "type: pi+, x: 10, y: 20, z: 30, zenith: 90, azimuth: 180, energy: 200"},
-    {"pion of ppc below 1 GeV", "conventions: ppc, photons_per_step: 1,",
+    {"pion of ppc below 1 GeV", "conventions: ppc, cascades: steps, photons_per_step: 1,",
      "conventions: ppc, cascades: profile,",
      "type: pi+, x: 1, y: 2, z: 3, zenith: 20, azimuth: 0, energy: 0.2"},
 };
@@ -148,15 +148,15 @@ static void sample_steps(const source *what, size_t most, sample *out)
     }
 }
 
-/* The same light of one step with a profile. */
+/* The same light of the first step with a profile; the numbers of photons may go beyond it. */
 static void sample_profile(const source *what, size_t most, sample *out)
 {
     char text[2048];
     snprintf(text, sizeof text, "run: {seed: 77}\n" PLAIN "particles: {%s list: [{%s}]}\n",
              what->as_profile, what->particle);
     world w = open_world(text);
-    icestream_step step[2];
-    ck_assert_msg(fill(&w, step, 2) == 1, "%s: expected one step", what->name);
+    icestream_step step[1];
+    ck_assert_msg(fill(&w, step, 1) == 1, "%s: expected a step", what->name);
     ck_assert_uint_gt(ICESTREAM_STEP_PROFILE_OF(step->flags), 0);
     const ics_models *models = ics_particle_steps_models(w.steps);
     ics_tables *tables = NULL;
@@ -230,7 +230,6 @@ END_TEST
 ICS_TEST_MAIN("profiles")
 {
     TCase *tests = tcase_create("profiles");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, starts_agree, 0, sizeof cases / sizeof *cases);
     suite_add_tcase(suite, tests);
 }

@@ -21,7 +21,8 @@ static ics_particle_events_reader *open_text(const char *text)
     ck_assert_msg(ics_particle_source_borrow("list", ICS_PARTICLES_F2K, ICS_EVENTS_FILE, text,
                                              strlen(text), &source, &error) == ICESTREAM_OK,
                   "%s", error.text);
-    ck_assert_int_eq(ics_particle_events_create(source, 2000, &events, &error), ICESTREAM_OK);
+    const ics_track_rule rule = {.length = 2000, .muon = ice_muon_loss_in(ICE_DENSITY)};
+    ck_assert_int_eq(ics_particle_events_create(source, &rule, &events, &error), ICESTREAM_OK);
     return events;
 }
 
@@ -248,7 +249,8 @@ END_TEST
 #define BARE "{type: mu, energy: 1e5, length: 300, " HERE "}"
 #define MUON_PIECE                                                                                 \
     "{type: amu, energy: 10, length: 30, " HERE "}, {type: amu, energy: 1e4, length: 0, " HERE "}"
-#define LISTED     BARE ", {type: brems, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0}"
+#define LOSS       ", {type: brems, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0"
+#define LISTED     BARE LOSS ", time: 166.78}"
 
 #define STRAY      "{type: brems, energy: 5, x: 0, y: 0, z: 50, zenith: 0, azimuth: 0}"
 #define TURNED     BARE ", " STRAY
@@ -283,6 +285,26 @@ static const struct {
      "particle 3: 1 track, the first one of 10000 GeV and 30 m, has no energy losses in the list "
      "and get simple ones"},
     {"", "{type: tau, energy: 1e5, length: 30, " HERE "}", "knows those of muons only"},
+    {"", "{type: tau, energy: 10, length: 30, " HERE "}",
+     "particle 1: 1 track, the first one of 10 GeV and 30 m, has more length than a tau of this"},
+    /* The muon passes z = -50 m at 166.78 ns. Of two muons on one line any may have made a loss. */
+    {"", BARE LOSS "}",
+     "particle 2: time: found 0 ns for the brems of 5 GeV on the line of the mu at "
+     "work/run.yaml:2:20: particle 1, expected 166.78 ns, when it passes (1 such loss, "},
+    {"", BARE LOSS ", time: 1.6678e-7}", "expected 166.78 ns, when it passes; this time is in s"},
+    {"", BARE LOSS ", time: 173}", NULL},
+    {"", BARE LOSS ", time: 174}", "found 174 ns for the brems"},
+    {"", BARE ", {type: mu, energy: 1e5, length: 300, time: -166.78, " HERE "}" LOSS "}", NULL},
+    {"", BARE ", {type: e+, energy: 5, x: 0, y: 0, z: -50, zenith: 0, azimuth: 0}",
+     "found 0 ns for the e+ of 5 GeV on the line of the mu"},
+    {"", BARE ", {type: e+, energy: 5, x: 0, y: 0, z: -50, zenith: 4, azimuth: 0}", NULL},
+    {"", "{type: mu, energy: 4, length: 9, " HERE "}, {type: brems, energy: 5, " HERE "}",
+     "particle 1: energy: found losses of 5 GeV in all on the line of this mu, expected at most "
+     "its energy, 4 GeV"},
+    {"", "{type: mu, energy: 5, length: 9, " HERE "}, {type: brems, energy: 5, " HERE "}", NULL},
+    {"", "{type: nu, energy: 5}, {event: 1, type: e-, energy: 5, " HERE "}",
+     "particle 1: event 0: found only particles without light, neutrinos or nuclei, in 1 of 2"},
+    {"", "{type: nu, energy: 5}, {type: e-, energy: 5, " HERE "}", NULL},
     {"", "{type: mu, energy: 0.2, length: 30, " HERE "}", "more length than a muon of this energy"},
     {"", MUON_PIECE, NULL},
     {"", BARE ", " MUON_PIECE,
@@ -347,7 +369,6 @@ END_TEST
 ICS_TEST_MAIN("track losses")
 {
     TCase *tracks = tcase_create("tracks");
-    tcase_set_timeout(tracks, 60);
     tcase_add_loop_test(tracks, decision, 0, COUNT(decisions));
     tcase_add_loop_test(tracks, muons_with_pieces, 0, COUNT(pieces));
     tcase_add_loop_test(tracks, pieces_in_large_events, 0, COUNT(large));

@@ -196,7 +196,6 @@ END_TEST
 ICS_TEST_MAIN("light flasher")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 120);
     tcase_add_test(all, beams);
     tcase_add_test(all, smeared_leds);
     tcase_add_test(all, led_numbers);

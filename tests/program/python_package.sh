@@ -5,10 +5,15 @@
 #   python_package.sh LIBRARY PROGRAM SOURCE_DIRECTORY [PYTEST OPTIONS ...]
 #
 # ICESTREAM_TEST_LONG=1: also the tests that compile. Uses Debian's Python with python3-cffi, python3-numpy and python3-pytest. Exit status 77: they are missing.
+# Tests of the page of a run also use python3-jinja2 and python3-matplotlib, and are skipped without them.
 set -eu
 library=$(realpath "$1") program=$(realpath "$2") source=$(realpath "$3")
 shift 3
 python=/usr/bin/python3
+with_hist=$source/build/python-hist/bin/python3 # of scripts/setup_hist.sh: the same Python with hist
+if "$with_hist" -c "import cffi, hist, numpy, pytest" 2>/dev/null; then
+    python=$with_hist
+fi
 for module in cffi numpy pytest; do
     if ! "$python" -c "import $module" 2>/dev/null; then
         echo "skipped: $python has no module $module (Debian: python3-$module)"

@@ -397,7 +397,6 @@ END_TEST
 ICS_TEST_MAIN("creation")
 {
     TCase *photons = tcase_create("photons");
-    tcase_set_timeout(photons, 600);
     tcase_add_loop_test(photons, cherenkov_photons, 0, sizeof tracks / sizeof *tracks);
     tcase_add_test(photons, below_threshold);
     tcase_add_test(photons, isotropic_photons);

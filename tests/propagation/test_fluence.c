@@ -6,14 +6,13 @@
  *
  * About 90 comparisons at 4 sigma (or p > 1e-4), most with the 0.5 % that physics.md allows between
  * a shell's average and a point. */
+#include "tests/propagation/halves.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/moments.h"
 #include "tests/support/point_source.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
-
-#include <pthread.h>
 
 static uint32_t photons(uint32_t full)
 {
@@ -142,34 +141,6 @@ END_TEST
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-typedef struct half {
-    const stage_world *world;
-    ice_emission emission;
-    world_result result;
-} half;
-
-static void *run_half(void *argument)
-{
-    half *self = argument;
-    const ice_variants variants = world_variants();
-    self->result =
-        world_run(self->world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, &self->emission, 1);
-    return NULL;
-}
-
-static void run_halves(const stage_world *world, uint32_t count, half halves[2])
-{
-    for (uint32_t i = 0; i < 2; ++i) {
-        halves[i] = (half){.world = world, .emission = lamp};
-        halves[i].emission.photons = count / 2;
-        halves[i].emission.first_photon = i * (count / 2);
-    }
-    pthread_t thread;
-    ck_assert_int_eq(pthread_create(&thread, NULL, run_half, &halves[0]), 0);
-    run_half(&halves[1]);
-    ck_assert_int_eq(pthread_join(thread, NULL), 0);
-}
-
 /* Fails if a photon is faster than light on a straight line from the source to its entry point. */
 static void check_causality(const stage_world *world, const half *run)
 {
@@ -201,7 +172,7 @@ static ring_tally run_rings(const ring_run *run, void *user)
     (void)user;
     stage_world world = ring_world(run);
     half halves[2];
-    run_halves(&world, photons(run->photons), halves);
+    run_halves(&world, &lamp, photons(run->photons), halves);
     ring_tally tally = {0};
     for (int i = 0; i < 2; ++i) {
         check_causality(&world, &halves[i]);
@@ -228,7 +199,6 @@ END_TEST
 ICS_TEST_MAIN("fluence")
 {
     TCase *fluence = tcase_create("fluence");
-    tcase_set_timeout(fluence, 1000);
     tcase_add_test(fluence, fluence_in_shells);
     tcase_add_loop_test(fluence, direct_fractions, 0, DIRECT_LIGHTS);
     tcase_add_test(fluence, hits_scale_with_size);

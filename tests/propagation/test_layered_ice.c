@@ -267,7 +267,6 @@ END_TEST
 ICS_TEST_MAIN("layered ice")
 {
     TCase *layers = tcase_create("layers");
-    tcase_set_timeout(layers, 600);
     tcase_add_loop_test(layers, identical_layers, 0, HEIGHTS * PROPAGATES);
     tcase_add_loop_test(layers, two_half_spaces, 0, HALF_SPACES * PROPAGATES);
     tcase_add_test(layers, variants_in_default_ice);

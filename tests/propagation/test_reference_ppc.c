@@ -444,7 +444,6 @@ END_TEST
 ICS_TEST_MAIN("ppc")
 {
     TCase *against = tcase_create("against ppc");
-    tcase_set_timeout(against, 600);
     tcase_add_loop_test(against, run_against_ppc, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(suite, against);
 }

@@ -123,7 +123,6 @@ END_TEST
 ICS_TEST_MAIN("scattering functions")
 {
     TCase *exact = tcase_create("exact results");
-    tcase_set_timeout(exact, 1000);
     tcase_add_loop_test(exact, scattering_function, 0, sizeof functions / sizeof *functions);
     suite_add_tcase(suite, exact);
 }

@@ -300,7 +300,6 @@ END_TEST
 ICS_TEST_MAIN("uniform ice")
 {
     TCase *exact = tcase_create("exact results");
-    tcase_set_timeout(exact, 1000);
     tcase_add_test(exact, absorption_points);
     tcase_add_test(exact, moments_against_path);
     suite_add_tcase(suite, exact);

@@ -110,7 +110,7 @@ static inline void broker_kill(void)
 static inline bool broker_begin_with(const char *const *more)
 {
     if (system("command -v redis-server > /dev/null") != 0) {
-        puts("skipped: there is no redis-server");
+        test_skip("there is no redis-server (scripts/test.sh makes one of redis-tools)");
         return false;
     }
     the_broker = (broker){.place = scratch_create(), .port = broker_free_port()};

@@ -231,7 +231,6 @@ ICS_TEST_MAIN("resume settings")
 {
     TCase *all = tcase_create("all");
     tcase_add_checked_fixture(all, open_place, close_place);
-    tcase_set_timeout(all, 120);
     tcase_add_test(all, settings_decide);
     tcase_add_test(all, light_decides);
     tcase_add_loop_test(all, old_digests, 0, 3);

@@ -270,8 +270,9 @@ START_TEST(test_claimed_files_with_hits_in_a_volume_are_skipped)
                          "source.pattern=*.npy",
                          "sink.rotate=1e9",
                          "device.backend=cpu",
-                         "device.threads=2"};
-    ck_assert_msg(icestream_config_load(NULL, all, 6, &config, &place.error) == ICESTREAM_OK, "%s",
+                         "device.threads=2",
+                         RUN_FOLDER_WIDE};
+    ck_assert_msg(icestream_config_load(NULL, all, 8, &config, &place.error) == ICESTREAM_OK, "%s",
                   place.error.text);
     ck_assert_msg(icestream_run(config, &place.options, &place.error) == ICESTREAM_OK, "%s",
                   place.error.text);
@@ -298,7 +299,6 @@ END_TEST
 ICS_TEST_MAIN("rotate")
 {
     TCase *tests = tcase_create("rotate");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, tear_down);
     tcase_add_test(tests, test_one_volume_has_all_hits);
     tcase_add_test(tests, test_a_full_volume_is_followed_by_another);

@@ -303,7 +303,6 @@ END_TEST
 ICS_TEST_MAIN("run")
 {
     TCase *tests = tcase_create("run");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_steps_become_hits);
     tcase_add_test(tests, test_splitting_a_file_changes_no_hit);

@@ -262,7 +262,6 @@ END_TEST
 ICS_TEST_MAIN("run_checkpoint")
 {
     TCase *tests = tcase_create("run_checkpoint");
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, open_with_steps, close_place);
     tcase_add_test(tests, test_next_run_continues);
     tcase_add_test(tests, test_batches_may_differ);
@@ -274,7 +273,6 @@ ICS_TEST_MAIN("run_checkpoint")
     tcase_add_test(tests, test_claimed_file_continues);
     suite_add_tcase(suite, tests);
     TCase *many = tcase_create("many_steps");
-    tcase_set_timeout(many, 120);
     tcase_add_checked_fixture(many, open_with_many_steps, close_place);
     tcase_add_test(many, test_next_run_continues);
     tcase_add_test(many, test_batches_may_differ);

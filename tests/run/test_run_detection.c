@@ -181,8 +181,9 @@ START_TEST(photons_that_continue_after_a_hit)
      * hit it again. */
     run_folder_bright_steps(&place, "a.steps.npy", 0, 150, 2000);
     result both = RUN_ONE("stages.detect=pe", "sink.hits=both", "ice.model=uniform",
-                          "detector.keep_hit_photons=true");
-    result pe = RUN_ONE("stages.detect=pe", "ice.model=uniform", "detector.keep_hit_photons=true");
+                          "detector.keep_hit_photons=true", "detector.crossing=disc");
+    result pe = RUN_ONE("stages.detect=pe", "ice.model=uniform", "detector.keep_hit_photons=true",
+                        "detector.crossing=disc");
     ck_assert_int_gt(account_of(&both, "hits"), account_of(&both, "detected"));
     ck_assert_uint_eq(pe.count, both.electrons);
     size_t pairs = 0, alike = 0, marked = 0;
@@ -339,7 +340,6 @@ END_TEST
 ICS_TEST_MAIN("run_detection")
 {
     TCase *tests = tcase_create("all");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, contents);
     tcase_add_test(tests, detection_depends_only_on_the_photon);

@@ -140,7 +140,6 @@ END_TEST
 ICS_TEST_MAIN("run_signals")
 {
     TCase *tests = tcase_create("run_signals");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_first_signal_finishes_batches);
     tcase_add_test(tests, test_second_signal_ends_at_once);

@@ -285,7 +285,7 @@ static bool fill_disk(char filler[2 * SCRATCH_PATH])
 {
     ck_assert_int_eq(mkdir(place.hits, 0777), 0);
     if (mount("tmpfs", place.hits, "tmpfs", 0, "size=256k") != 0) {
-        printf("skipped: this test cannot mount a file system: %s\n", strerror(errno));
+        test_skip("this test cannot mount a file system: %s", strerror(errno));
         return false;
     }
     service.has_disk = true;
@@ -391,7 +391,6 @@ END_TEST
 ICS_TEST_MAIN("run_watch")
 {
     TCase *tests = tcase_create("run_watch");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_claimed_files_become_hits_once);
     tcase_add_test(tests, test_worker_killed_after_its_hits);

@@ -293,7 +293,6 @@ END_TEST
 ICS_TEST_MAIN("run_waveforms")
 {
     TCase *tests = tcase_create("waveforms");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, every_way_of_computing);
     tcase_add_test(tests, kinds_of_hits_and_bins);

@@ -14,13 +14,14 @@
 
 #define SESSION_DETECTOR "detector.file=" ICS_SOURCE_DIRECTORY "/configs/detectors/cluster.csv"
 
-/* Loads a configuration of the small detector, two threads of the CPU and `more`, NULL after the
+/* Loads a configuration of the small detector, two threads of the CPU,
+ * RUN_FOLDER_WIDE and `more`, NULL after the
  * last one. */
 static inline icestream_config *session_config(const char *const *more)
 {
-    const char *all[16] = {SESSION_DETECTOR, "device.backend=cpu", "device.threads=2",
-                           "run.seed=7"};
-    size_t count = 4;
+    const char *all[16] = {SESSION_DETECTOR, "device.backend=cpu", "device.threads=2", "run.seed=7",
+                           RUN_FOLDER_WIDE};
+    size_t count = 6;
     icestream_config *config = NULL;
     icestream_error error = {0};
     for (; *more != NULL; ++more) {

@@ -43,7 +43,7 @@ static void make_light(icestream_submission *work, const char *const *sets, size
 }
 
 SPOIL(no_size, work->size = 0)
-SPOIL(short_size, work->size = sizeof *work - 8)
+SPOIL(short_size, work->size = offsetof(icestream_submission, light) - 8)
 SPOIL(huge_size, work->size = UINT32_MAX)
 SPOIL(step_size, work->step_size = 48)
 SPOIL(misaligned, work->steps = (const icestream_step *)(uintptr_t)((uintptr_t)step + 4))
@@ -68,7 +68,7 @@ static const hostile cases[] = {
     {short_size, ICESTREAM_E_USAGE, "submission.size: found "},
     {huge_size, ICESTREAM_E_USAGE, "submission.size: found 4294967295, expected"},
     {step_size, ICESTREAM_E_USAGE,
-     "submission.step_size: found 48, expected 64, the bytes of an icestream_step"},
+     "submission.step_size: found 48, expected 72, the bytes of an icestream_step"},
     {misaligned, ICESTREAM_E_USAGE, "expected a multiple of 8"},
     {no_steps, ICESTREAM_E_USAGE, "submission.steps: found NULL with submission.step_count 1"},
     {too_many, ICESTREAM_E_USAGE, "submission.step_count: found 18446744073709551615"},

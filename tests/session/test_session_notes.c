@@ -1,6 +1,7 @@
 /* The lines of a session, and particles that come through a pipe.
  *
- * Promises: a session warns of doubtful steps with the words of `icestream run`, of doubtful
+ * Promises: a session refuses light of other settings, and says what it assumes of steps without a
+ * record; it warns of doubtful steps with the words of `icestream run`, of doubtful
  * results when it is closed, and keeps a bounded number of lines; a submission that waits for
  * particles from a pipe stops no other one, gives the hits of the same particles in a file, and can
  * be cancelled and closed. To join: add a doubt of one step to `doubts`.
@@ -53,11 +54,6 @@ static void make_slow(icestream_step *step)
     step->beta = 0.5F;
 }
 
-static void make_late(icestream_step *step)
-{
-    step->t = 1e9F;
-}
-
 static void make_distant(icestream_step *step)
 {
     step->x = 9000;
@@ -71,7 +67,6 @@ static void make_weightless(icestream_step *step)
 static const doubt doubts[] = {
     {make_slow,
      "a (ticket 1): 1 of 1 steps, the first one in row 0, are below the Cherenkov thres"},
-    {make_late, "a (ticket 1): t: found 1e+09 ns, a time that a step stores only to within 64 ns"},
     {make_distant, "a (ticket 1): x, y, z: "},
     {make_weightless, "a (ticket 1): weight: found 0 in 1 of the first 1 steps"},
 };
@@ -129,6 +124,99 @@ START_TEST(lines_that_nobody_reads_are_counted)
     ics_session_note(session, "later");
     ck_assert(icestream_session_next_note(session, line, sizeof line));
     ck_assert_str_eq(line, "later");
+    icestream_session_destroy(session);
+}
+END_TEST
+
+/* ---- the record of light --------------------------------------------------------------------- */
+
+static icestream_step thinned_step(void)
+{
+    icestream_step step = run_folder_bright(0, 10);
+    step.flags = ICESTREAM_STEP_ISOTROPIC;
+    return step;
+}
+
+/* Submits a step with a record; returns the status. */
+static int submit_with(icestream_session *session, const char *light, icestream_error *error)
+{
+    const icestream_step step = thinned_step();
+    icestream_submission work = session_work(&step, 1);
+    uint64_t ticket, count;
+    work.light = light;
+    const int status = icestream_session_submit(session, &work, &ticket, error);
+    if (status == ICESTREAM_OK) {
+        icestream_hits_free(session_take(session, ticket, &count));
+    }
+    return status;
+}
+
+static const char of_oversize_3[] =
+    "{\"thinned\": true, \"seed\": \"1\", \"settings\": {\"detector.oversize\": \"3\"}}";
+
+START_TEST(light_of_other_settings_is_refused)
+{
+    icestream_session *session = session_open((const char *[]){"detector.oversize=2", NULL});
+    icestream_session *same = session_open((const char *[]){"detector.oversize=3", NULL});
+    icestream_session *accepts =
+        session_open((const char *[]){"detector.oversize=2", "source.light_mismatch=accept", NULL});
+    icestream_error error = {0};
+    bool found;
+    ck_assert_int_eq(submit_with(session, of_oversize_3, &error), ICESTREAM_E_INPUT);
+    ck_assert_msg(strstr(error.text, "steps: light: detector.oversize: found steps that were made "
+                                     "for 3, expected 2, the value of this run") == error.text,
+                  "%s", error.text);
+    ck_assert_int_eq(submit_with(same, of_oversize_3, &error), ICESTREAM_OK);
+    read_notes(same, "record", &found);
+    ck_assert(!found);
+    ck_assert_int_eq(submit_with(accepts, of_oversize_3, &error), ICESTREAM_OK);
+    expect_note(accepts, "warning: steps: the light of these steps was made for other settings");
+    icestream_session_destroy(session);
+    icestream_session_destroy(same);
+    icestream_session_destroy(accepts);
+}
+END_TEST
+
+START_TEST(wrong_records_are_errors)
+{
+    static const char *const wrong[] = {
+        "", "{", "[]", "3", "{\"settings\": 1}", "{\"settings\": {\"detector.oversize\": 3}}"};
+    icestream_session *session = session_open_plain();
+    icestream_error error = {0};
+    icestream_submission work = {.size = sizeof work, .light = of_oversize_3};
+    uint64_t ticket;
+    for (size_t i = 0; i < COUNT(wrong); ++i) {
+        ck_assert_msg(submit_with(session, wrong[i], &error) == ICESTREAM_E_INPUT, "%s", wrong[i]);
+        ck_assert_msg(strstr(error.text, "light: ") != NULL, "%s", error.text);
+    }
+    ck_assert_int_eq(icestream_session_submit(session, &work, &ticket, &error), ICESTREAM_E_USAGE);
+    ck_assert_msg(strstr(error.text, "submission.light: ") == error.text, "%s", error.text);
+    icestream_session_destroy(session);
+}
+END_TEST
+
+/* A program that was compiled for version 0.1 has a submission without a record. */
+START_TEST(missing_records_are_noted_once)
+{
+    icestream_session *session = session_open((const char *[]){"detector.oversize=2", NULL});
+    icestream_step step = thinned_step();
+    icestream_submission work = session_work(&step, 1);
+    uint64_t count;
+    bool found;
+    work.size = offsetof(icestream_submission, light);
+    work.light = "[";
+    step.flags = ICESTREAM_STEP_ISOTROPIC | ICESTREAM_STEP_NOT_THINNED;
+    icestream_hits_free(session_take(session, session_submit(session, &work), &count));
+    read_notes(session, "no record of their light", &found);
+    ck_assert(!found);
+    step.flags = ICESTREAM_STEP_ISOTROPIC;
+    icestream_hits_free(session_take(session, session_submit(session, &work), &count));
+    expect_note(session, "warning: steps: no record of their light: numbers of photons are taken "
+                         "as those after thinning for light.acceptance standard, "
+                         "detector.oversize 2, detector.angular_acceptance 0.");
+    icestream_hits_free(session_take(session, session_submit(session, &work), &count));
+    read_notes(session, "no record of their light", &found);
+    ck_assert(!found);
     icestream_session_destroy(session);
 }
 END_TEST
@@ -222,6 +310,9 @@ ICS_TEST_MAIN("session_notes")
     tcase_add_test(notes, doubtful_steps_are_noted);
     tcase_add_test(notes, events_and_results_are_noted);
     tcase_add_test(notes, lines_that_nobody_reads_are_counted);
+    tcase_add_test(notes, light_of_other_settings_is_refused);
+    tcase_add_test(notes, wrong_records_are_errors);
+    tcase_add_test(notes, missing_records_are_noted_once);
     suite_add_tcase(suite, notes);
     TCase *pipes = tcase_create("pipes");
     tcase_add_checked_fixture(pipes, open_place, close_place);

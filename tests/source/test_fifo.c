@@ -168,7 +168,9 @@ START_TEST(test_next_writer_after_a_bad_message)
     int descriptor = open_reader();
     start_writer(&bad);
     ck_assert_int_eq(read_messages(descriptor), ICESTREAM_E_INPUT);
-    ck_assert_uint_eq(messages, 0); /* in each message the last byte comes from the next one */
+    /* The last byte of the first message comes from the next one. It belongs to a source_id, which
+     * may be any number; the next message is bad because it begins a byte late. */
+    ck_assert_uint_eq(messages, 1);
     ck_assert_int_eq(ics_fifo_discard("pipe", descriptor, test.wake, &error), ICESTREAM_OK);
     pthread_join(bad.thread, NULL);
     int next = open_reader();
@@ -220,7 +222,6 @@ END_TEST
 ICS_TEST_MAIN("fifo")
 {
     TCase *tests = tcase_create("fifo");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_stream_waits_for_its_writer_and_ends_with_it);
     tcase_add_test(tests, test_one_writer_after_the_other);

@@ -206,7 +206,7 @@ START_TEST(test_clients_with_tokens)
         world->releases = true;
         int status = world_listen(world, &error);
         if (kind == 3 && status == ICESTREAM_E_FAILED) {
-            printf("skipped: no IPv6: %s\n", error.text);
+            test_skip("no IPv6: %s", error.text);
             world_close(world);
             continue;
         }
@@ -426,7 +426,6 @@ END_TEST
 ICS_TEST_MAIN("listener_access")
 {
     TCase *tests = tcase_create("listener_access");
-    tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_addresses);
     tcase_add_test(tests, test_token_files);
     tcase_add_test(tests, test_token_matches);

@@ -370,7 +370,6 @@ END_TEST
 ICS_TEST_MAIN("listener_hits")
 {
     TCase *tests = tcase_create("listener_hits");
-    tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_hits_come_to_their_clients);
     tcase_add_test(tests, test_client_that_does_not_read);
     tcase_add_test(tests, test_unread_hits_hold_back_messages);

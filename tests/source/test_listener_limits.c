@@ -434,7 +434,6 @@ END_TEST
 ICS_TEST_MAIN("listener_limits")
 {
     TCase *tests = tcase_create("listener_limits");
-    tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_clients_that_leave_free_their_places);
     tcase_add_test(tests, test_idle_clients_do_not_stay);
     tcase_add_test(tests, test_credits_stop_only_their_client);

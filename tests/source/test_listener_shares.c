@@ -194,7 +194,6 @@ END_TEST
 ICS_TEST_MAIN("listener_shares")
 {
     TCase *tests = tcase_create("listener_shares");
-    tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_shares_are_equal);
     tcase_add_test(tests, test_order_of_arrival_is_unfair);
     suite_add_tcase(suite, tests);

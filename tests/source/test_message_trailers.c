@@ -110,7 +110,6 @@ END_TEST
 ICS_TEST_MAIN("message_trailers")
 {
     TCase *tests = tcase_create("message_trailers");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_wrong_trailers);
     tcase_add_test(tests, test_announced_trailer_does_not_come);
     tcase_add_test(tests, test_metadata_without_an_end);

@@ -340,7 +340,6 @@ END_TEST
 ICS_TEST_MAIN("watch")
 {
     TCase *tests = tcase_create("watch");
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, open_watching, close_watching);
     tcase_add_test(tests, test_looks_at_start_and_when_a_file_comes);
     tcase_add_test(tests, test_many_files_make_few_looks);

@@ -310,7 +310,6 @@ END_TEST
 ICS_TEST_MAIN("claims")
 {
     TCase *tests = tcase_create("folder");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_files_added_after_a_long_pause);
     tcase_add_test(tests, test_oldest_first);

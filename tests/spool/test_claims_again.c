@@ -126,7 +126,6 @@ END_TEST
 ICS_TEST_MAIN("claims in a folder that is made again")
 {
     TCase *tests = tcase_create("again");
-    tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_every_worker_locks_its_name_again);
     tcase_add_test(tests, test_a_locked_worker_without_a_lease_keeps_its_claims);

@@ -205,7 +205,6 @@ END_TEST
 ICS_TEST_MAIN("claims and crashes")
 {
     TCase *tests = tcase_create("every call");
-    tcase_set_timeout(tests, 600);
     tcase_add_checked_fixture(tests, set_up, close_place);
     tcase_add_test(tests, test_killed_before_every_call);
     tcase_add_test(tests, test_killed_before_every_call_as_on_nfs);
@@ -214,7 +213,7 @@ ICS_TEST_MAIN("claims and crashes")
     tcase_add_loop_test(tests, test_faults_in_every_call, 0, count);
     tcase_add_test(tests, test_faults_in_every_call_as_on_nfs);
 #else
-    printf("skipped: faults in every call are made for x86-64 only\n");
+    test_skip("faults in every call are made for x86-64 only");
 #endif
     suite_add_tcase(suite, tests);
 }

@@ -216,7 +216,6 @@ END_TEST
 ICS_TEST_MAIN("claims of many")
 {
     TCase *tests = tcase_create("crowd");
-    tcase_set_timeout(tests, 600);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_loop_test(tests, test_crowd, ICS_AFTER_KEEP, ICS_AFTER_DELETE + 1);
     suite_add_tcase(suite, tests);

@@ -224,7 +224,6 @@ END_TEST
 ICS_TEST_MAIN("ends of claims")
 {
     TCase *tests = tcase_create("folder");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_kept_files_are_done_once);
     tcase_add_test(tests, test_finished_by_another_worker_after_the_scan);

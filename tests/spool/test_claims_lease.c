@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -238,6 +240,12 @@ START_TEST(test_refused_options)
     text[sizeof text - 1] = 0;
     place.options.spool = text;
     refuse(ICESTREAM_E_CONFIG, "must have fewer than");
+    /* Not even root makes a folder in sysfs. */
+    struct statfs about;
+    if (statfs("/sys/kernel", &about) != 0 || about.f_type != SYSFS_MAGIC) {
+        test_skip("no sysfs at /sys: the folder that cannot be written");
+        return;
+    }
     place.options.spool = "/sys/kernel";
     refuse(ICESTREAM_E_OUTPUT, "/sys/kernel/");
 }
@@ -366,7 +374,6 @@ END_TEST
 ICS_TEST_MAIN("claims and leases")
 {
     TCase *tests = tcase_create("folder");
-    tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_expired_claims_are_taken_over);
     tcase_add_test(tests, test_short_leases_among_long_ones);

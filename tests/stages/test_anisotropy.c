@@ -138,7 +138,6 @@ END_TEST
 ICS_TEST_MAIN("anisotropy")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 300);
     tcase_add_test(all, scattering_anisotropy);
     tcase_add_test(all, old_absorption_anisotropy);
     tcase_add_test(all, old_absorption_anisotropy_on_average);

@@ -240,7 +240,6 @@ END_TEST
 ICS_TEST_MAIN("birefringence")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 300);
     tcase_add_test(all, strengths_by_angle);
     tcase_add_test(all, strengths_in_proportion);
     tcase_add_test(all, worked_deflection);

@@ -53,8 +53,9 @@ static ice_work sorted_bounce(const ice_tables *tables, ice_active_photon *activ
         (void)ice_bounce_photon(&variants, tables, active, NULL, &hits, &recorded);
     } else {
         if (work == ICE_WORK_MODULE) {
-            (void)ice_record_hits(variants.collide, tables, &bounce.length, &active->photon, NULL,
-                                  &active->fate, &recorded);
+            (void)ice_record_hits(variants.collide, tables, &bounce.length,
+                                  ice_left_of(bounce.leaves_world, bounce.absorption),
+                                  &active->photon, NULL, &active->fate, &recorded);
         }
         ice_end_bounce_in_ice(variants.scatter, tables, &bounce, &active->photon, &active->random,
                               &active->fate, &active->site);
@@ -166,7 +167,6 @@ END_TEST
 ICS_TEST_MAIN("bounce work")
 {
     TCase *tests = tcase_create("work");
-    tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, sorted_bounces_are_whole_bounces, 0, FEATURES);
     tcase_add_loop_test(tests, bounces_in_columns_are_whole_bounces, 1,
                         FEATURES); /* with columns */

@@ -48,7 +48,7 @@ static outcome shine(const ice_tables *tables, double half_side, size_t rays)
                                    .wavelength = 400.0f};
         uint32_t fate = ICE_ALIVE, recorded = 0;
         float length = 10.0f;
-        ck_assert_int_ge(ice_record_hits(ICE_collide_string_grid, tables, &length, &photon,
+        ck_assert_int_ge(ice_record_hits(ICE_collide_string_grid, tables, &length, 1.0f, &photon,
                                          &found.hits, &fate, &recorded),
                          0);
         found.absorbed += fate == ICE_ABSORBED;
@@ -251,7 +251,6 @@ END_TEST
 ICS_TEST_MAIN("cable")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_loop_test(all, shadow_is_exact, 0, 2);
     tcase_add_test(all, behind_the_module_nothing_is_lost);
     tcase_add_test(all, ends_and_starts);

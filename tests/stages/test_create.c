@@ -358,7 +358,6 @@ END_TEST
 ICS_TEST_MAIN("create")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_example);
     tcase_add_test(all, cherenkov_light);
     tcase_add_test(all, below_threshold_is_dark);

@@ -164,7 +164,6 @@ END_TEST
 ICS_TEST_MAIN("direction")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_numbers);
     tcase_add_test(all, deflect_is_rotate);
     tcase_add_test(all, small_turns_are_exact);

@@ -285,7 +285,6 @@ END_TEST
 ICS_TEST_MAIN("fates")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, light_stops_at_the_first_module);
     tcase_add_test(all, light_that_continues_hits_every_module_once);
     tcase_add_test(all, excluded_modules_absorb_at_their_true_size);

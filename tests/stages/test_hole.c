@@ -116,7 +116,6 @@ END_TEST
 ICS_TEST_MAIN("hole ice")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 300);
     tcase_add_test(all, worked_crossings);
     tcase_add_test(all, column_of_ice);
     tcase_add_test(all, hundred_columns);

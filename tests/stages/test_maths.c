@@ -270,7 +270,6 @@ END_TEST
 ICS_TEST_MAIN("maths")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, log_of_every_uniform);
     tcase_add_test(all, depth_of_every_uniform);
     tcase_add_test(all, power_of_every_uniform);

@@ -233,7 +233,6 @@ END_TEST
 ICS_TEST_MAIN("optics")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, indices_of_refraction);
     tcase_add_test(all, single_precision_over_the_band);
     tcase_add_test(all, coefficients_of_the_example);

@@ -332,7 +332,6 @@ END_TEST
 ICS_TEST_MAIN("propagate")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_example_in_double);
     tcase_add_test(all, worked_example_of_both_variants);
     tcase_add_test(all, ties_are_absorption);

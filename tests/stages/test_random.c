@@ -49,6 +49,30 @@ START_TEST(identity_is_the_counter)
 }
 END_TEST
 
+/* Two seeds with the same low word never share a key, and seeds below 2^32 mean what they did when
+ * the key was (low word, high word XOR high word of the event). The hash is the finalizer of
+ * MurmurHash3, which has published values: fmix32(1) = 0x514e28b7. */
+START_TEST(seeds_do_not_collide)
+{
+    ck_assert_uint_eq(ice_key_low(0xffffffff), 0xffffffff);
+    ck_assert_uint_eq(ice_key_low(UINT64_C(1) << 32), 0x514e28b7);
+    ck_assert_uint_eq(ice_key_high(UINT64_C(5) << 32, UINT64_C(3) << 32 | 7), 6);
+    ck_assert_int_eq(ice_random_version(UINT32_MAX), 2);
+    ck_assert_int_eq(ice_random_version(UINT64_C(1) << 32), 3);
+    /* Seed 5 2^32 with event 5 2^32 + 7, and seed 0 with event 7. */
+    ck_assert_uint_eq(ice_key_high(UINT64_C(5) << 32, UINT64_C(5) << 32 | 7), 0);
+    ck_assert_uint_ne(ice_key_low(UINT64_C(5) << 32), ice_key_low(0));
+    /* The hash is one-to-one, because each of its operations can be undone. */
+    for (uint32_t k = 0; k < 1u << 16; ++k) {
+        const uint32_t high = k * 0x00010001u ^ 0x5a5au;
+        uint32_t h = ice_key_low((uint64_t)high << 32);
+        h = (h ^ h >> 16) * 0x7ed1b41du;
+        h = (h ^ h >> 13 ^ h >> 26) * 0xa5cb9243u;
+        ck_assert_uint_eq(h ^ h >> 16, high);
+    }
+}
+END_TEST
+
 START_TEST(uniform_numbers)
 {
     ck_assert(ice_uniform(0) == 0.0f);
@@ -140,9 +164,9 @@ END_TEST
 ICS_TEST_MAIN("random")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, known_answers);
     tcase_add_test(all, identity_is_the_counter);
+    tcase_add_test(all, seeds_do_not_collide);
     tcase_add_test(all, uniform_numbers);
     tcase_add_test(all, neighbours_are_independent);
     tcase_add_test(all, every_part_of_the_identity_matters);

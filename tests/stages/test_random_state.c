@@ -320,7 +320,6 @@ END_TEST
 ICS_TEST_MAIN("random state")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, known_answers);
     tcase_add_test(all, first_bounce_of_a_photon);
     tcase_add_test(all, words_of_a_bounce);

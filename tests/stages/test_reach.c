@@ -331,7 +331,6 @@ END_TEST
 ICS_TEST_MAIN("reach")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, clearance_of_hex86);
     tcase_add_test(all, clearance_of_one_module);
     tcase_add_test(all, clearance_of_a_real_detector);

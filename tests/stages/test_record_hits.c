@@ -46,12 +46,19 @@ static ice_photon photon_along_x(void)
     return photon;
 }
 
+/* `left`: the absorption depth at the end of the segment. */
+static int32_t record_hits_of(const stage_world *world, float length, float left,
+                              small_buffer *buffer, uint32_t *fate, uint32_t *recorded)
+{
+    const ice_photon photon = photon_along_x();
+    return ice_record_hits(ICE_collide_string_grid, &world->tables->device, &length, left, &photon,
+                           buffer, fate, recorded);
+}
+
 static int32_t record_hits(const stage_world *world, float length, small_buffer *buffer,
                            uint32_t *fate, uint32_t *recorded)
 {
-    const ice_photon photon = photon_along_x();
-    return ice_record_hits(ICE_collide_string_grid, &world->tables->device, &length, &photon,
-                           buffer, fate, recorded);
+    return record_hits_of(world, length, 1.0f, buffer, fate, recorded);
 }
 
 START_TEST(a_buffer_of_any_size_gets_every_hit_once)
@@ -133,10 +140,72 @@ START_TEST(a_bounce_can_be_done_again)
 }
 END_TEST
 
+/* Wide modules whose hits are entries: the photon passes them 0.5 m from their centres, so that it
+ * enters them 0.6569 m before the centre, and its impact is 0.1314 m before it (physics.md 8.19).
+ * The absorption length is 100 m. */
+START_TEST(an_entry_is_a_hit_if_the_photon_lives_until_its_impact)
+{
+    static const double positions[][3] = {{10, 0.5, 0}, {10.1, -0.5, 0}, {20, 0.5, 0}};
+    static const struct {
+        float length, left;
+        int32_t hits;
+    } rows[] = {{9.34f, 1.0f, 0},     /* the segment ends before the sphere */
+                {9.36f, 1.0f, 1},     /* it enters the first sphere and scatters */
+                {9.36f, 0.00515f, 1}, /* 0.5086 m to go cost 0.005086 */
+                {9.36f, 0.00503f, 0}, /* absorbed on the way to the impact */
+                {9.36f, 0.0f, 0},     /* ends in absorption, or at the end of the world */
+                {9.9f, 0.0f, 1}, /* behind the impact of the first, before that of the second */
+                {9.9f, 1.0f, 2},      {30.0f, 0.0f, 3}};
+    ice_detector *detector = world_detector(positions, 3, 5.0);
+    detector->keep_hit_photons = true;
+    detector->crossing = ICE_CROSSING_ENTRY;
+    stage_world world = stage_world_create(world_medium_uniform(25.0, 0.9, 0.35, 100.0), detector,
+                                           world_light_line(400.0));
+    stage_world_tables(&world);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        small_buffer whole = {.capacity = 8}, parts = {.capacity = 0};
+        uint32_t fate = ICE_ALIVE, recorded = 0;
+        ck_assert_int_eq(
+            record_hits_of(&world, rows[i].length, rows[i].left, &whole, &fate, &recorded),
+            rows[i].hits);
+        for (int32_t result = -1; result < 0; ++parts.capacity) {
+            ck_assert_uint_lt(parts.capacity, 5);
+            result = record_hits_of(&world, rows[i].length, rows[i].left, &parts, &fate, &recorded);
+        }
+        ck_assert_uint_eq(parts.count, (uint32_t)rows[i].hits);
+        ck_assert_mem_eq(parts.items, whole.items, parts.count * sizeof *parts.items);
+        if (whole.count > 0) {
+            ck_assert_float_eq_tol(whole.items[0].path, 9.86863f, 2e-5f);
+        }
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* A photon that starts inside a wide module does not enter it. */
+START_TEST(light_from_inside_a_wide_module_is_no_entry)
+{
+    const double at[1][3] = {{0.5, 0.3, 0.0}};
+    for (int entry = 0; entry < 2; ++entry) {
+        ice_detector *detector = world_detector(at, 1, 5.0);
+        detector->crossing = entry ? ICE_CROSSING_ENTRY : ICE_CROSSING_DISC;
+        stage_world world = stage_world_create(world_medium_uniform(25.0, 0.9, 0.35, 100.0),
+                                               detector, world_light_line(400.0));
+        stage_world_tables(&world);
+        small_buffer hits = {.capacity = 8};
+        uint32_t fate = ICE_ALIVE, recorded = 0;
+        ck_assert_int_eq(record_hits(&world, 5.0f, &hits, &fate, &recorded), entry ? 0 : 1);
+        stage_world_destroy(&world);
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("record hits")
 {
     TCase *tests = tcase_create("full buffers");
     tcase_add_loop_test(tests, a_buffer_of_any_size_gets_every_hit_once, 1, 5);
+    tcase_add_test(tests, an_entry_is_a_hit_if_the_photon_lives_until_its_impact);
+    tcase_add_test(tests, light_from_inside_a_wide_module_is_no_entry);
     tcase_add_test(tests, a_photon_that_ends_on_a_hit_waits_for_its_place);
     tcase_add_test(tests, a_bounce_can_be_done_again);
     suite_add_tcase(suite, tests);

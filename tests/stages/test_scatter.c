@@ -293,7 +293,6 @@ END_TEST
 ICS_TEST_MAIN("scatter")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, quantiles);
     tcase_add_test(all, distributions_and_moments);
     tcase_add_test(all, molecules_and_particles);

@@ -204,7 +204,6 @@ END_TEST
 ICS_TEST_MAIN("tilt")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 300);
     tcase_add_loop_test(all, tilt_of_a_line, 0, sizeof station_counts / sizeof *station_counts);
     tcase_add_test(all, tilt_that_stays_at_its_edge);
     tcase_add_test(all, tilt_of_a_map);

@@ -308,7 +308,6 @@ END_TEST
 ICS_TEST_MAIN("tilt and reach")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_loop_test(all, clear_ranges_hold, 0, 5);
     tcase_add_loop_test(all, runs_far_outside_are_the_same, 0, 2);
     tcase_add_loop_test(all, distance_says_the_region, 0, 2);

@@ -1,5 +1,7 @@
 #include "tests/support/model_files.h"
 
+#include "tests/support/test_main.h"
+
 #include <check.h>
 #include <dirent.h>
 #include <stdarg.h>
@@ -66,6 +68,6 @@ const char *model_shared(const char *name, char path[MODEL_PATH])
     if (access(path, R_OK) == 0) {
         return path;
     }
-    printf("skipped: %s is not there\n", path);
+    test_skip("%s is not there", path);
     return NULL;
 }

@@ -109,8 +109,9 @@ int run_folder_run(run_folder *place, const char *const *sets)
     char files[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     snprintf(sink, sizeof sink, "sink.directory=%s", place->hits);
-    const char *all[RUN_FOLDER_SETS] = {files, sink, "device.threads=2", "source.empty=accept"};
-    size_t count = 4;
+    const char *all[RUN_FOLDER_SETS] = {files, sink, "device.threads=2", "source.empty=accept",
+                                        RUN_FOLDER_WIDE};
+    size_t count = 6;
     for (; *sets != NULL; ++sets) {
         ck_assert_uint_lt(count, RUN_FOLDER_SETS);
         all[count++] = *sets;

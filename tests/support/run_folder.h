@@ -15,7 +15,10 @@ typedef struct run_folder {
     icestream_error error; /* of the last run */
 } run_folder;
 
-enum { RUN_FOLDER_SETS = 16 };
+enum { RUN_FOLDER_SETS = 18 };
+
+/* Settings with which few photons give many hits. */
+#define RUN_FOLDER_WIDE "detector.oversize=5", "detector.keep_hit_photons=false"
 
 run_folder run_folder_open(void);
 void run_folder_close(const run_folder *place);
@@ -39,8 +42,8 @@ void run_folder_steps(const run_folder *place, const char *name, const icestream
 void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t first,
                              uint32_t count, uint32_t photons);
 
-/* Runs all .npy files of steps/ with two threads and these settings, NULL after the last. A setting
- * that the configuration does not accept fails the test. */
+/* Runs all .npy files of steps/ with two threads, RUN_FOLDER_WIDE and these settings, NULL after
+ * the last. A setting that the configuration does not accept fails the test. */
 int run_folder_run(run_folder *place, const char *const *sets);
 /* The same for a run that must succeed. Returns its log; the caller frees it. */
 char *run_folder_log(run_folder *place, const char *const *sets);

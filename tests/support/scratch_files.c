@@ -1,5 +1,7 @@
 #include "tests/support/scratch_files.h"
 
+#include "tests/support/test_main.h"
+
 #include <check.h>
 #include <ftw.h>
 #include <signal.h>
@@ -36,7 +38,7 @@ bool scratch_create_elsewhere(const scratch *here, scratch *out)
     *out = (scratch){.folder = "/dev/shm/icestream-XXXXXX"};
     if (stat(here->folder, &about) != 0 || stat("/dev/shm", &other) != 0 ||
         about.st_dev == other.st_dev || mkdtemp(out->folder) == NULL) {
-        printf("skipped: no other file system in /dev/shm\n");
+        test_skip("no other file system in /dev/shm");
         return false;
     }
     return true;
@@ -140,7 +142,7 @@ bool scratch_has_numpy(void)
                                 "    sys.exit(9)\n",
                                 NULL, NULL) == 0;
     if (!there) {
-        printf("skipped: no NumPy for %s\n", python);
+        test_skip("no NumPy for %s", python);
     }
     return there;
 }

@@ -24,8 +24,16 @@
     }                                                                                              \
     static void add_test_cases(Suite *suite)
 
+/* Exit status of a suite of which no test could run; ctest reports such a suite as skipped. */
+enum { TEST_SKIPPED = 77 };
+
 /* Runs all tests that `add` adds to the suite. Returns the exit status for main(): 0 if every test
- * passed. CK_VERBOSITY and the other variables of Check apply. */
+ * passed, TEST_SKIPPED if every test called test_skip(). CK_VERBOSITY and the other variables of
+ * Check apply. */
 int test_main(const char *suite_name, void (*add)(Suite *suite));
+
+/* Prints "skipped: " and the reason, and counts the running test as skipped. The reason names what
+ * this machine lacks. The test returns after this call, unless its next checks can do without. */
+__attribute__((format(printf, 1, 2))) void test_skip(const char *format, ...);
 
 #endif

@@ -136,7 +136,6 @@ END_TEST
 ICS_TEST_MAIN("near image")
 {
     TCase *tests = tcase_create("image");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, texels_are_bounds, 0, DETECTORS);
     tcase_add_loop_test(tests, short_texels, 0, DETECTORS);
     tcase_add_loop_test(tests, cells_are_words, 0, DETECTORS);

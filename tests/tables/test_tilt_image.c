@@ -162,7 +162,6 @@ END_TEST
 ICS_TEST_MAIN("tilt image")
 {
     TCase *tests = tcase_create("image");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, image_is_the_shift, 0, TILTS);
     tcase_add_test(tests, image_has_a_margin);
     tcase_add_test(tests, image_is_left_out);

@@ -297,7 +297,6 @@ END_TEST
 ICS_TEST_MAIN("wavelength")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 600);
     tcase_add_test(all, inverse_of_the_standard_spectrum);
     tcase_add_test(all, inverse_of_every_built_in_spectrum);
     tcase_add_test(all, quantiles_of_the_standard_spectrum);

@@ -303,7 +303,6 @@ END_TEST
 ICS_TEST_MAIN("journal")
 {
     TCase *all = tcase_create("journal");
-    tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
     tcase_add_test(all, every_field);
     tcase_add_test(all, start_names_the_process);

@@ -206,7 +206,6 @@ END_TEST
 ICS_TEST_MAIN("journal reader")
 {
     TCase *all = tcase_create("reader");
-    tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
     tcase_add_test(all, an_incomplete_line_is_ended);
     tcase_add_test(all, a_line_after_an_incomplete_one_is_read);

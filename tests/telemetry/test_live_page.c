@@ -165,7 +165,6 @@ END_TEST
 ICS_TEST_MAIN("live page")
 {
     TCase *all = tcase_create("HTTP");
-    tcase_set_timeout(all, 4 * PATIENCE);
     tcase_add_test(all, test_the_page_loads_nothing_from_elsewhere);
     tcase_add_test(all, test_a_status_comes_with_the_next_snapshot);
     tcase_add_test(all, test_pages_learn_of_the_end);

@@ -331,7 +331,6 @@ END_TEST
 ICS_TEST_MAIN("metrics listener")
 {
     TCase *all = tcase_create("HTTP");
-    tcase_set_timeout(all, 4 * PATIENCE);
     tcase_add_test(all, idle_connections_do_not_block_a_request);
     tcase_add_test(all, other_hosts_are_refused);
     tcase_add_test(all, metrics_are_served);

@@ -5,6 +5,7 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <pty.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ START_TEST(more_devices_than_there_is_room_for)
 END_TEST
 
 /* Returns what is written to a terminal with this number of columns; 0: to a file. The caller frees
- * it. */
+ * it. NULL, after test_skip(): this machine has no terminals. */
 static char *shown(unsigned short columns, const ics_progress_state *state)
 {
     int master = -1, slave = -1;
@@ -118,7 +119,11 @@ static char *shown(unsigned short columns, const ics_progress_state *state)
     if (columns > 0) {
         const struct winsize window = {.ws_col = columns, .ws_row = 24};
         struct termios raw;
-        ck_assert_int_eq(openpty(&master, &slave, NULL, NULL, &window), 0);
+        if (openpty(&master, &slave, NULL, NULL, &window) != 0) {
+            test_skip("no pseudo-terminal can be opened: %s", strerror(errno));
+            free(text);
+            return NULL;
+        }
         ck_assert_int_eq(tcgetattr(slave, &raw), 0);
         cfmakeraw(&raw);
         ck_assert_int_eq(tcsetattr(slave, TCSANOW, &raw), 0);
@@ -151,14 +156,17 @@ static char *shown(unsigned short columns, const ics_progress_state *state)
 START_TEST(terminals)
 {
     const ics_progress_state state = {.photons = 0, .photons_total = 10.0, .hits = 3};
-    char *text = shown(80, &state);
+    char *text = shown(0, &state);
+    ck_assert_str_eq(text, "0.0 %, 0 photons at 0/s, 3 hits\na line\n");
+    free(text);
+    text = shown(80, &state);
+    if (text == NULL) {
+        return;
+    }
     ck_assert_str_eq(text, "\r\033[K0.0 %, 0 photons at 0/s, 3 hits\r\033[Ka line\n");
     free(text);
     text = shown(12, &state); /* 11 characters, because text in the last column would wrap */
     ck_assert_str_eq(text, "\r\033[K0.0 %, 0 ph\r\033[Ka line\n");
-    free(text);
-    text = shown(0, &state);
-    ck_assert_str_eq(text, "0.0 %, 0 photons at 0/s, 3 hits\na line\n");
     free(text);
 }
 END_TEST

@@ -251,7 +251,6 @@ END_TEST
 ICS_TEST_MAIN("service_notify")
 {
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 300);
     tcase_add_test(cases, silent_before_it_is_ready);
     tcase_add_test(cases, without_systemd);
     if (HAS_LIBSYSTEMD) {

@@ -182,7 +182,6 @@ END_TEST
 ICS_TEST_MAIN("bench --shapes")
 {
     TCase *tests = tcase_create("shapes");
-    tcase_set_timeout(tests, 300);
 #if ICS_HAVE_ASSIMP
     tcase_add_test(tests, every_case_has_a_row);
     tcase_add_test(tests, text_has_one_oversize_if_asked);

@@ -28,6 +28,7 @@ static const char *const common[] = {
     "workload.direction=isotropic",
     "device.threads=2",
     "graph.batch=1500",
+    "detector.oversize=5",
 };
 enum { COMMON = sizeof common / sizeof *common };
 
@@ -325,7 +326,6 @@ END_TEST
 ICS_TEST_MAIN("compare")
 {
     TCase *tests = tcase_create("compare");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, schedules_are_identical);
     tcase_add_test(tests, settings_of_the_machine_change_no_hits);
     tcase_add_test(tests, other_seed_is_compatible);

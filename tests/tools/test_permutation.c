@@ -178,7 +178,6 @@ ICS_TEST_MAIN("permutation")
     tcase_add_test(count, smallest_probabilities);
     suite_add_tcase(suite, count);
     TCase *distribution = tcase_create("distribution");
-    tcase_set_timeout(distribution, 300);
     tcase_add_loop_test(distribution, the_probability_is_uniform_if_nothing_differs, 0,
                         COUNT(sizes));
     tcase_add_test(distribution, a_difference_is_found);

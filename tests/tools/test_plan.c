@@ -108,7 +108,7 @@ static json_t *plan_kernels(const char *schedule)
     if (status == ICESTREAM_OK) {
         root = plan_json(config, 90);
     } else {
-        printf("skipped: %s\n", error.text);
+        test_skip("%s", error.text);
     }
     /* Without CUDA in the build there is no device, without NVRTC the kernels cannot be compiled.
      */
@@ -352,7 +352,6 @@ END_TEST
 ICS_TEST_MAIN("plan")
 {
     TCase *tests = tcase_create("plan");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, sums_of_waveforms);
     tcase_add_test(tests, cpu_plan);
     tcase_add_test(tests, every_schedule);

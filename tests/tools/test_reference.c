@@ -303,7 +303,6 @@ END_TEST
 ICS_TEST_MAIN("reference")
 {
     TCase *tests = tcase_create("reference");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, reference_ice);
     tcase_add_test(tests, the_script_has_the_same_ice);
     tcase_add_test(tests, reference_light);

@@ -434,7 +434,6 @@ END_TEST
 ICS_TEST_MAIN("status")
 {
     TCase *all = tcase_create("status");
-    tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
     tcase_add_test(all, empty_folder);
     tcase_add_test(all, files_that_are_there);

@@ -326,7 +326,6 @@ ICS_TEST_MAIN("table_groups")
     tcase_add_test(hand, groups_may_differ);
     suite_add_tcase(suite, hand);
     TCase *light = tcase_create("light");
-    tcase_set_timeout(light, 300);
     tcase_add_test(light, the_probability_is_uniform_for_equal_physics);
     tcase_add_test(light, another_scattering_is_found);
     suite_add_tcase(suite, light);

@@ -24,10 +24,11 @@ static int make(const char *const sets[4], char text[2048], icestream_error *err
                            "graph.batch=500",
                            "table.squares=true",
                            "table.step=4",
+                           "table.outside=end",
                            "device.threads=2",
                            ("table.axes=[{name: r, from: 0, to: 100, bins: 10}, {name: cosine, "
                             "from: -1, to: 1, bins: 5}]")};
-    size_t count = 10;
+    size_t count = 11;
     char *report_text = NULL;
     size_t size = 0;
     icestream_config *config = NULL;

@@ -140,33 +140,6 @@ START_TEST(all_hits_are_repeated_in_full_ice)
 }
 END_TEST
 
-START_TEST(selected_hits)
-{
-    run_folder place = open_with_hits(plain);
-    size_t count, direct = 0, photons = 0;
-    icestream_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
-    for (size_t i = 0; i < count; ++i) {
-        direct += hits[i].scatters == 0;
-    }
-    ck_assert_uint_gt(direct, 0);
-    ck_assert_uint_lt(direct, count);
-    traced result =
-        trace(&place, "a.hits.npy", (icestream_trace_options){.select = "scatters == 0"}, plain);
-    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
-    for (size_t i = 0; i < result.count; i += 2, ++photons) {
-        ck_assert_uint_eq(result.points[i].kind, ICESTREAM_POINT_START);
-        ck_assert_uint_eq(result.points[i + 1].kind, ICESTREAM_POINT_HIT);
-    }
-    ck_assert_uint_eq(photons, direct);
-    forget(&result);
-    result = trace(&place, "a.hits.npy", (icestream_trace_options){.select = "t < -1e9"}, plain);
-    expect_error(&result, ICESTREAM_E_INPUT, "found no hit for which --select is true");
-    forget(&result);
-    free(hits);
-    run_folder_close(&place);
-}
-END_TEST
-
 /* Photons are chosen by number. The fates of all photons of a step add up to the account of its
  * run. */
 START_TEST(account_of_a_step)
@@ -218,7 +191,7 @@ END_TEST
 START_TEST(photons_continue_after_hits)
 {
     static const char *const sets[] = {"device.math=portable", "detector.keep_hit_photons=true",
-                                       "detector.oversize=20", NULL};
+                                       "detector.oversize=20", "detector.crossing=disc", NULL};
     run_folder place = open_with_hits(sets);
     traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, sets);
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
@@ -334,10 +307,8 @@ END_TEST
 ICS_TEST_MAIN("trace")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 120);
     tcase_add_test(all, all_hits_are_repeated);
     tcase_add_test(all, all_hits_are_repeated_in_full_ice);
-    tcase_add_test(all, selected_hits);
     tcase_add_test(all, account_of_a_step);
     tcase_add_test(all, photons_continue_after_hits);
     tcase_add_test(all, excluded_module);

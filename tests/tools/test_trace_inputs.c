@@ -57,9 +57,6 @@ START_TEST(wrong_photons)
                  "list.txt:2:1: error: photon: found '3:7', expected EVENT");
     expect_error(&result, ICESTREAM_E_CONFIG, "list.txt:4:7: error: photon: found");
     forget(&result);
-    result = trace(&place, NULL, (icestream_trace_options){.select = "t<3"}, plain);
-    expect_error(&result, ICESTREAM_E_USAGE, "--select: expected --hits FILE");
-    forget(&result);
     result = trace(&place, NULL, (icestream_trace_options){.hits = NULL}, plain);
     expect_error(&result, ICESTREAM_E_USAGE, "trace: expected photons");
     forget(&result);
@@ -169,7 +166,6 @@ END_TEST
 ICS_TEST_MAIN("trace_inputs")
 {
     TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 120);
     tcase_add_test(all, wrong_photons);
     tcase_add_test(all, which_step_file);
     tcase_add_test(all, unreadable_folders);

@@ -81,8 +81,11 @@ static inline traced trace(const run_folder *place, const char *hits,
     traced result = {.status = ICESTREAM_OK};
     char files[2 * SCRATCH_PATH], path[2 * SCRATCH_PATH], output[SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
-    const char *all[RUN_FOLDER_SETS] = {files};
-    size_t count = *sets != NULL && strncmp(*sets, "source.", 7) == 0 ? 0 : 1, size = 0;
+    const char *all[RUN_FOLDER_SETS] = {RUN_FOLDER_WIDE};
+    size_t count = 2, size = 0;
+    if (*sets == NULL || strncmp(*sets, "source.", 7) != 0) {
+        all[count++] = files;
+    }
     for (; *sets != NULL; ++sets) {
         all[count++] = *sets;
     }

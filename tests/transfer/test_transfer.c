@@ -90,7 +90,7 @@ static bool has_server(void)
     icestream_error why = {.status = ICESTREAM_OK};
     const bool has = ics_transfer_check("http://localhost/x", &why) == ICESTREAM_OK && serve();
     if (!has) {
-        printf("skipped: no libcurl, or no Python\n");
+        test_skip("no libcurl, or no Python");
     }
     return has;
 }

@@ -109,6 +109,13 @@ START_TEST(random_numbers_have_a_version)
                                  "a.hits.npy: random numbers: found version 1, expected "
                                  "version 2 (made by another version)"));
     json_decref(old);
+    /* Seeds from 2^32 have other random numbers than before. */
+    json_t *large = NULL;
+    const ics_metadata_origin from_2_32 = {
+        .seed = UINT64_C(1) << 32, .configuration = "c", .ice = "i", .detector = "d"};
+    ck_assert_int_eq(ics_metadata_create(&from_2_32, &large, &error), ICESTREAM_OK);
+    ck_assert_int_eq((int)ics_metadata_random_version(large), 3);
+    json_decref(large);
     json_decref(ours);
 }
 END_TEST

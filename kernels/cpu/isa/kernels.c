@@ -11,6 +11,12 @@
 #include "kernels/cpu/isa/tabulate.h"
 #include "stages/hole_ice/column.h"
 
+/* 0: kernels with a header that make no table (kernels/cpu/custom.c), for which the compiler needs
+ * a quarter less time. */
+#ifndef ICS_KERNELS_TABULATE
+#define ICS_KERNELS_TABULATE 1
+#endif
+
 extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 
 /* ---- create --------------------------------------------------------------------------------- */
@@ -139,8 +145,10 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
         const uint32_t i = w.queue[k];
         const ice_photon photon = ics_load_photon(&w, i);
         uint32_t recorded = 0;
+        const float left =
+            ice_left_of((int32_t)(w.flags[i] & ICS_FLAG_LEAVES_WORLD), w.absorption[i]);
         const int32_t hits =
-            ice_record_hits(variant, &t, &w.length[i], &photon, sink, &w.fate[i], &recorded);
+            ice_record_hits(variant, &t, &w.length[i], left, &photon, sink, &w.fate[i], &recorded);
         if (hits < 0) {
             return -1;
         }
@@ -169,6 +177,7 @@ static void remember(const ics_tabulate_job *job, const ics_wave *wave)
     memcpy(job->absorption, wave->absorption, wave->count * sizeof *job->absorption);
 }
 
+#if ICS_KERNELS_TABULATE
 static void tabulate(ics_tabulate_job *job, const ice_tables *tables, ics_wave *wave,
                      ice_account *account)
 {
@@ -189,6 +198,7 @@ static void tabulate(ics_tabulate_job *job, const ice_tables *tables, ics_wave *
         ics_tabulate_add_ways(job, tables, w.fate + begin, count, &block);
     }
 }
+#endif
 
 /* ---- compact -------------------------------------------------------------------------------- */
 
@@ -231,7 +241,7 @@ static void bounce_in_column(const ice_variants *variants, const ice_tables *tab
                              ice_active_photon *active, ics_arrival_sink *sink)
 {
     ice_column_stay stay;
-    if (ICE_HAS_COLUMN_STAYS(tables->features) &&
+    if (ICE_HAS_COLUMN_STAYS(ICE_HAS(tables, 0xffffffffu)) &&
         ice_column_stay_of(tables, &active->photon, &stay)) {
         while (ice_bounce_in_column(variants->scatter, tables, &stay, active, sink)) {
         }
@@ -261,6 +271,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     return 0;
 }
 
+#if ICS_KERNELS_TABULATE
 static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
                             const ice_tables *tables, const ice_emission *emissions,
                             uint32_t emission, uint32_t photon_id, ice_account *account)
@@ -294,6 +305,7 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
     account->bounces += active.photon.scatters;
     ice_count_fate(account, active.fate, 1);
 }
+#endif
 
 /* ---- one vector loop for every variant of create and scatter --------------------------------- */
 
@@ -301,7 +313,7 @@ static void carry_tabulated(ics_tabulate_job *job, const ice_variants *variants,
     static void create_##name(const ice_tables *tables, const ice_emission *emissions,             \
                               ics_wave *wave, uint32_t count)                                      \
     {                                                                                              \
-        if (tables->features & ICE_HAS_SPECTRAL_OPTICS)                                            \
+        if (ICE_HAS(tables, ICE_HAS_SPECTRAL_OPTICS))                                              \
             create_with(ICE_create_##name, ICE_HAS_SPECTRAL_OPTICS, tables, emissions, wave,       \
                         count);                                                                    \
         else                                                                                       \
@@ -316,7 +328,7 @@ ICE_CREATE_COMPILED(CREATE_LOOP)
 static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
                    ics_wave *wave, uint32_t count)
 {
-    switch (variant) {
+    switch (ICE_ONLY_create(variant)) {
     default:
         ICE_CREATE_COMPILED(CREATE_CASE)
     }
@@ -327,7 +339,7 @@ static void create(ice_variant variant, const ice_tables *tables, const ice_emis
     {                                                                                              \
         if (advances)                                                                              \
             ics_scatter_with(ICE_scatter_##name, true, false, tables, wave);                       \
-        else if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)                                 \
+        else if (ICE_HAS(tables, ICE_HAS_SCATTERING_ANISOTROPY))                                   \
             ics_scatter_with(ICE_scatter_##name, false, true, tables, wave);                       \
         else                                                                                       \
             ics_scatter_with(ICE_scatter_##name, false, false, tables, wave);                      \
@@ -341,7 +353,7 @@ ICE_SCATTER_COMPILED(SCATTER_LOOP)
 static void change_directions(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
                               bool advances)
 {
-    switch (variant) {
+    switch (ICE_ONLY_scatter(variant)) {
     default:
         ICE_SCATTER_COMPILED(SCATTER_CASE)
     }
@@ -349,7 +361,7 @@ static void change_directions(ice_variant variant, const ice_tables *tables, con
 
 static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wave)
 {
-    const uint32_t features = tables->features;
+    const uint32_t features = ICE_HAS(tables, 0xffffffffu);
     const bool stretches = (features & ICE_HAS_SCATTERING_ANISOTROPY) != 0;
     if (features & ICE_HAS_HOLES) {
         ics_scatter_in_holes(variant, tables, wave);
@@ -394,8 +406,10 @@ const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
     .carry = carry,
     .begin_table = begin_table,
     .remember = remember,
+#if ICS_KERNELS_TABULATE
     .tabulate = tabulate,
     .carry_tabulated = carry_tabulated,
+#endif
     .one_minus_cosine = one_minus_cosine,
 #if defined(ICE_CHECK)
     .fault = find_fault,

@@ -22,7 +22,7 @@ static void ics_find_heights(const ice_tables *tables, const ics_wave *wave)
 {
     const ics_wave w = *wave;
     const ice_tables t = *tables;
-    if (t.features & ICE_HAS_TILT_MAP) {
+    if (ICE_HAS(&t, ICE_HAS_TILT_MAP)) {
         for (uint32_t i = 0; i < w.count; ++i) {
             w.height[i] = ice_height(&t, w.x[i], w.y[i], w.z[i]);
         }
@@ -70,7 +70,7 @@ ICE_FN void ics_drop_with(const ice_tables *tables, const ics_wave *wave, const 
 
 static void ics_drop(const ice_tables *tables, const ics_wave *wave, const float *heights)
 {
-    const uint32_t features = tables->features & (ICE_HAS_TILT | ICE_HAS_HOLES);
+    const uint32_t features = ICE_HAS(tables, ICE_HAS_TILT | ICE_HAS_HOLES);
     if (features == 0) {
         ics_drop_with(tables, wave, heights, 0);
     } else if (features == ICE_HAS_TILT_LINE) {
@@ -109,7 +109,7 @@ ICE_FN void ics_scale_absorption_with(const ice_tables *tables, const ics_wave *
 static void ics_scale_absorption(const ice_tables *tables, const ics_wave *wave,
                                  const float *heights)
 {
-    const uint32_t features = tables->features & ICE_HAS_DIRECTIONS;
+    const uint32_t features = ICE_HAS(tables, ICE_HAS_DIRECTIONS);
     if (features == ICE_HAS_ABSORPTION_ANISOTROPY) {
         ics_scale_absorption_with(tables, wave, heights, ICE_HAS_ABSORPTION_ANISOTROPY);
     } else if (features == ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
@@ -198,7 +198,7 @@ static void ics_find_segments(ice_variant variant, const ice_tables *tables, con
         w.flags[i] = leaves && w.fate[i] == ICE_ALIVE ? ICS_FLAG_LEAVES_LAYER : 0;
     }
     uint32_t queued = ics_queue_flagged(&w, ICS_FLAG_LEAVES_LAYER);
-    if (variant == ICE_propagate_cumulative) {
+    if (ICE_ONLY_propagate(variant) == ICE_propagate_cumulative) {
         queued = ics_find_segments_in_next_layer(&t, &w, heights, queued);
     }
     for (uint32_t k = 0; k < queued; ++k) {
@@ -214,19 +214,19 @@ static void ics_propagate(ice_variant variant, const ice_tables *tables, ics_wav
 {
     const float *heights = ics_heights(tables, wave);
     ics_draw_depths(wave);
-    if (tables->features & ICE_HAS_TILT) {
+    if (ICE_HAS(tables, ICE_HAS_TILT)) {
         ics_find_heights(tables, wave);
     }
     ics_drop(tables, wave, heights);
-    if (tables->features & ICE_HAS_HOLES || ice_propagates_all(variant)) {
+    if (ICE_HAS(tables, ICE_HAS_HOLES) || ice_propagates_all(variant)) {
         ics_find_segments_singly(variant, tables, wave, heights);
         return;
     }
-    if (tables->features & ICE_HAS_DIRECTIONS) {
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
         ics_scale_absorption(tables, wave, heights);
     }
     ics_find_segments(variant, tables, wave, heights);
-    if (tables->features & ICE_HAS_DIRECTIONS) {
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
         ics_unscale_absorption(wave);
     }
 }

@@ -48,7 +48,7 @@ ICE_FN void ics_find_birefringence_with(const ice_tables *tables, const ics_wave
 static void ics_find_birefringence(const ice_tables *tables, const ics_wave *wave,
                                    const float *heights)
 {
-    if (tables->features & ICE_HAS_MEAN_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_MEAN_BIREFRINGENCE)) {
         ics_find_birefringence_with(tables, wave, heights, ICE_HAS_MEAN_BIREFRINGENCE);
     } else {
         ics_find_birefringence_with(tables, wave, heights, 0);
@@ -102,7 +102,7 @@ static void ics_advance_deflected(const ice_tables *tables, const ics_wave *wave
 static void ics_advance(const ice_tables *tables, const ics_wave *wave)
 {
     const float *heights = ics_heights(tables, wave);
-    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+    if (ICE_HAS(tables, ICE_HAS_BIREFRINGENCE)) {
         ics_find_birefringence(tables, wave, heights);
         ics_draw_deflections(tables, wave);
         ics_advance_deflected(tables, wave, heights);
@@ -126,7 +126,7 @@ ICE_FN void ics_stretch_with(const ice_tables *tables, const ics_wave *wave, boo
 {
     const ics_wave w = *wave;
     const ice_tables t = *tables;
-    if (t.features & ICE_HAS_EVEN_ANISOTROPY) {
+    if (ICE_HAS(&t, ICE_HAS_EVEN_ANISOTROPY)) {
         ICS_VECTOR_LOOP
         for (uint32_t i = 0; i < w.count; ++i) {
             ics_stretch_one(&t.even_anisotropy, &w, i, is_out);

@@ -173,7 +173,7 @@ ICE_FN void ics_tabulate_begin_at(const ics_tabulate_job *job, const ice_tables 
         ics_tabulate_begin_at(job, tables, features, has_one, range, ways);                        \
     }
 #define ICS_TABULATE_OTHER_FEATURES                                                                \
-    (tables->features & (ICE_HAS_DIRECTIONS | ICE_HAS_EVEN_ANISOTROPY | ICE_HAS_SPECTRAL_OPTICS))
+    ICE_HAS(tables, ICE_HAS_DIRECTIONS | ICE_HAS_EVEN_ANISOTROPY | ICE_HAS_SPECTRAL_OPTICS)
 ICS_TABULATE_BEGIN(plain, 0, true)
 ICS_TABULATE_BEGIN(spectral, ICE_HAS_SPECTRAL_OPTICS, true)
 ICS_TABULATE_BEGIN(directed, ICE_HAS_ABSORPTION_ANISOTROPY, true)

@@ -90,10 +90,11 @@ ICE_FN ice_bounce gpu_segment_unpack(uint32_t segment, float absorption, float h
 /* ---- segments that may touch a module or are counted ------------------------------------------
  */
 
-/* The begin of such a segment: the way of the photon before it, and the length of the segment. */
-ICE_FN ics_word gpu_begin_pack(ics_pair way, float length)
+/* The begin of such a segment: the way of the photon before it, the length of the segment, and what
+ * ice_left_of() says of its end. */
+ICE_FN ics_word gpu_begin_pack(ics_pair way, float length, float left)
 {
-    return make_float4(way.x, way.y, length, 0.0f);
+    return make_float4(way.x, way.y, length, left);
 }
 
 ICE_FN ics_pair gpu_begin_way(ics_word begin)
@@ -104,6 +105,11 @@ ICE_FN ics_pair gpu_begin_way(ics_word begin)
 ICE_FN float gpu_begin_length(ics_word begin)
 {
     return begin.z;
+}
+
+ICE_FN float gpu_begin_left(ics_word begin)
+{
+    return begin.w;
 }
 
 #endif

@@ -100,8 +100,11 @@ ICE_FN bool gpu_propagate_photon(const ics_lane_memory *lane, const ice_tables *
     lane->segment[slot] = gpu_segment_pack(&bounce);
     gpu_ways(lane)[slot] = gpu_way_of(photon->path + bounce.length, bounce.absorption);
     if (bounce.may_collide) {
+        const float left = (GPU_SPECIAL_FEATURES & ICE_HAS_ENTRIES) != 0
+                               ? ice_left_of(bounce.leaves_world, bounce.absorption)
+                               : 0.0f;
         lane->begin[slot] =
-            gpu_begin_pack(gpu_way_of(photon->path, photon->absorption), bounce.length);
+            gpu_begin_pack(gpu_way_of(photon->path, photon->absorption), bounce.length, left);
     }
     if (GPU_KEEPS_HEIGHT) {
         lane->height[slot] = bounce.height;
@@ -201,8 +204,8 @@ ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *ta
     float length = gpu_begin_length(begin);
     uint32_t recorded = gpu_wave_waits(identity) ? lane->recorded[slot] : 0;
     uint32_t fate = ICE_ALIVE;
-    const bool waits =
-        ice_record_hits(GPU_SPECIAL_COLLIDE, tables, &length, &photon, sink, &fate, &recorded) < 0;
+    const bool waits = ice_record_hits(GPU_SPECIAL_COLLIDE, tables, &length, gpu_begin_left(begin),
+                                       &photon, sink, &fate, &recorded) < 0;
     if (waits) {
         lane->recorded[slot] = recorded;
         gpu_ways(lane)[slot] = words.way;

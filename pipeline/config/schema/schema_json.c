@@ -39,12 +39,19 @@ static json_t *numbers(const ics_schema_field *field)
     return shape;
 }
 
+/* A word of a choice. YAML reads true and false as logical values. */
+static json_t *word(const char *text)
+{
+    const bool is_true = strcmp(text, "true") == 0;
+    return is_true || strcmp(text, "false") == 0 ? json_boolean(is_true) : json_string(text);
+}
+
 static json_t *choices(const ics_schema_field *field)
 {
     json_t *list = json_array();
     const char *name = NULL;
     for (size_t i = 0; (name = ics_schema_choice(field, i)) != NULL; ++i) {
-        json_array_append_new(list, json_string(name));
+        json_array_append_new(list, word(name));
     }
     return list;
 }
@@ -150,15 +157,14 @@ static json_t *values(const ics_schema_field *field)
 
 /* ---- defaults -------------------------------------------------------------------------------- */
 
-static json_t *scalar(const ics_yaml_node *node, bool is_bool)
+static json_t *scalar(const ics_yaml_node *node)
 {
     double value = 0;
-    if (is_bool) {
-        return json_boolean(strcmp(node->text, "true") == 0);
+    if (node->quoted) {
+        return json_string(node->text);
     }
-    return !node->quoted && ics_number_double(node->text, &value) == ICS_NUMBER_OK
-               ? number(value)
-               : json_string(node->text);
+    return ics_number_double(node->text, &value) == ICS_NUMBER_OK ? number(value)
+                                                                  : word(node->text);
 }
 
 /* The default of a field as JSON; NULL: it has none. Defaults are scalars, lists of scalars, and
@@ -173,11 +179,11 @@ static json_t *fallback(const ics_schema_field *field)
     }
     const ics_yaml_node *root = ics_yaml_root(document);
     if (root->kind == ICS_YAML_SCALAR) {
-        value = scalar(root, field->type == ICS_SCHEMA_BOOL);
+        value = scalar(root);
     } else if (root->kind == ICS_YAML_LIST) {
         value = json_array();
         for (size_t i = 0; i < root->count; ++i) {
-            json_array_append_new(value, scalar(root->items[i], false));
+            json_array_append_new(value, scalar(root->items[i]));
         }
     } else if (root->count == 0) {
         value = json_object();

@@ -120,6 +120,20 @@ static number load(ics_layout_number_type type, const unsigned char *bytes)
     return result;
 }
 
+/* Whether a floating-point number of this type has lost whole numbers next to it: an identity that
+ * was stored in it may be another one now. */
+static bool is_rounded(ics_layout_number_type type, number value)
+{
+    const double exact = type.bytes == 8 ? 0x1p53 : type.bytes == 4 ? 0x1p24 : 0x1p11;
+    return value.real && fabs(value.value) >= exact;
+}
+
+static bool is_identity(const ics_layout_field *field)
+{
+    const size_t length = strlen(field->name);
+    return length > 3 && strcmp(field->name + length - 3, "_id") == 0;
+}
+
 /* Stores a number in a field. Returns false if it does not fit. */
 static bool store(ics_layout_number_type type, number value, unsigned char *bytes)
 {
@@ -174,6 +188,25 @@ static int misfit(const char *name, uint64_t row, const ics_layout_field *field,
                          kind_text(field->type.kind));
 }
 
+static int rounded(const char *name, uint64_t row, const ics_layout_field *field,
+                   ics_layout_number_type type, number value, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: row %" PRIu64 ", field %s: found %.17g in a float of %d bytes, "
+                         "which rounds whole numbers of this size; expected an integer type",
+                         name, row, field->name, value.value, type.bytes);
+}
+
+bool ics_conversion_is_single(const ics_conversion *conversion, const char *name)
+{
+    for (size_t i = 0; i < conversion->schema->field_count; ++i) {
+        if (strcmp(conversion->schema->fields[i].name, name) == 0) {
+            return conversion->sources[i].type.kind == 'f' && conversion->sources[i].type.bytes < 8;
+        }
+    }
+    return false;
+}
+
 int ics_conversion_rows(const ics_conversion *conversion, const char *name, uint64_t first_row,
                         const void *source, size_t count, void *target, icestream_error *error)
 {
@@ -190,6 +223,10 @@ int ics_conversion_rows(const ics_conversion *conversion, const char *name, uint
             number value = load(conversion->sources[i].type, from + conversion->sources[i].offset);
             if (!store(field->type, value, to + field->offset)) {
                 return misfit(name, first_row + row, field, value, error);
+            }
+            if (is_rounded(conversion->sources[i].type, value) && is_identity(field)) {
+                return rounded(name, first_row + row, field, conversion->sources[i].type, value,
+                               error);
             }
         }
     }

@@ -1,5 +1,5 @@
 /* Converts rows of another layout to rows of a schema. Fields are matched by name. A value that
- * does not fit into its field is an error. */
+ * does not fit into its field is an error, and so is an identity that a float may have rounded. */
 #ifndef ICS_FILES_FORMAT_CONVERSION_H
 #define ICS_FILES_FORMAT_CONVERSION_H
 
@@ -23,6 +23,9 @@ const ics_layout *ics_conversion_recognise(const ics_npy_field *fields, size_t c
 int ics_conversion_create(const char *name, const ics_npy_field *fields, size_t count,
                           size_t row_bytes, const ics_layout *schema, ics_conversion *out,
                           icestream_error *error);
+
+/* Whether the source has this field in single or half precision. */
+bool ics_conversion_is_single(const ics_conversion *conversion, const char *name);
 
 /* Converts `count` rows; `first_row` is the number of the first one, for error texts.
  * ICESTREAM_E_INPUT: a value does not fit its field. */

@@ -8,15 +8,15 @@
     }
 
 static const ics_layout_field step_fields[] = {
-    FIELD(icestream_step, 'f', x, "m"),        FIELD(icestream_step, 'f', y, "m"),
-    FIELD(icestream_step, 'f', z, "m"),        FIELD(icestream_step, 'f', t, "ns"),
-    FIELD(icestream_step, 'f', dx, "1"),       FIELD(icestream_step, 'f', dy, "1"),
-    FIELD(icestream_step, 'f', dz, "1"),       FIELD(icestream_step, 'f', length, "m"),
-    FIELD(icestream_step, 'f', beta, "1"),     FIELD(icestream_step, 'f', weight, "1"),
-    FIELD(icestream_step, 'u', photons, "1"),  FIELD(icestream_step, 'u', source_id, "1"),
-    FIELD(icestream_step, 'u', event_id, "1"), FIELD(icestream_step, 'u', step_id, "1"),
-    FIELD(icestream_step, 'u', kind, "1"),     FIELD(icestream_step, 'u', spectrum, "1"),
-    FIELD(icestream_step, 'u', flags, "1"),
+    FIELD(icestream_step, 'f', x, "m"),         FIELD(icestream_step, 'f', y, "m"),
+    FIELD(icestream_step, 'f', z, "m"),         FIELD(icestream_step, 'u', photons, "1"),
+    FIELD(icestream_step, 'f', dx, "1"),        FIELD(icestream_step, 'f', dy, "1"),
+    FIELD(icestream_step, 'f', dz, "1"),        FIELD(icestream_step, 'f', length, "m"),
+    FIELD(icestream_step, 'f', beta, "1"),      FIELD(icestream_step, 'f', weight, "1"),
+    FIELD(icestream_step, 'f', t, "ns"),        FIELD(icestream_step, 'u', event_id, "1"),
+    FIELD(icestream_step, 'u', step_id, "1"),   FIELD(icestream_step, 'u', kind, "1"),
+    FIELD(icestream_step, 'u', spectrum, "1"),  FIELD(icestream_step, 'u', flags, "1"),
+    FIELD(icestream_step, 'u', source_id, "1"),
 };
 
 static const ics_layout_field hit_fields[] = {
@@ -61,8 +61,8 @@ static const ics_layout_field waveform_fields[] = {
     FIELD(icestream_waveform_bin, 'u', module, "1"),
 };
 
-_Static_assert(sizeof(icestream_step) == ICS_ROW_BYTES, "a step is one row");
-_Static_assert(sizeof(icestream_hit) == ICS_ROW_BYTES, "a hit is one row");
+_Static_assert(sizeof(icestream_step) == 72, "a step is one row");
+_Static_assert(sizeof(icestream_hit) == ICS_HIT_BYTES, "a hit is one row");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rows are used as they are in the file");
 
 static const ics_layout steps = {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-    ICS_ROW_BYTES = 64,        /* rows of steps and hits */
+    ICS_HIT_BYTES = 64,        /* rows of hits */
     ICS_ROW_BYTES_MAX = 80,    /* no schema has longer rows */
     ICS_LAYOUT_FIELDS_MAX = 20 /* no schema has more fields */
 };

@@ -51,7 +51,7 @@ static int passes_all(const icestream_step *step, uint32_t spectrum_count)
 {
     int isotropic = step->flags & ICESTREAM_STEP_ISOTROPIC;
     return in(step->x, -POSITION_MAX, POSITION_MAX) & in(step->y, -POSITION_MAX, POSITION_MAX) &
-           in(step->z, -POSITION_MAX, POSITION_MAX) & (fabsf(step->t) < INFINITY) &
+           in(step->z, -POSITION_MAX, POSITION_MAX) & (fabs(step->t) <= ICESTREAM_TIME_MAX) &
            (isotropic | unit_direction(step)) & (step->length >= 0) & (step->length < INFINITY) &
            (step->beta > 0) & (step->beta <= 1) & (step->weight >= 0) & (step->weight < INFINITY) &
            (step->kind <= ICESTREAM_KIND_POINT) & (step->spectrum < spectrum_count) &
@@ -62,9 +62,9 @@ static int passes_all(const icestream_step *step, uint32_t spectrum_count)
 
 enum { BLOCK_ROWS = 64 };
 
-/* Four words of a row. The first twelve words of a row are three of them. */
+/* Four words of a row. The first ten words of a row are in three of them. */
 typedef uint32_t words __attribute__((vector_size(16)));
-_Static_assert(offsetof(icestream_step, x) == 0 && offsetof(icestream_step, t) == 12 &&
+_Static_assert(offsetof(icestream_step, x) == 0 && offsetof(icestream_step, photons) == 12 &&
                    offsetof(icestream_step, dx) == 16 && offsetof(icestream_step, length) == 28 &&
                    offsetof(icestream_step, beta) == 32 && offsetof(icestream_step, weight) == 36,
                "the lanes of these tests");
@@ -91,7 +91,7 @@ static bool passes_block(const icestream_step *steps, uint32_t spectrum_count)
 {
     const uint32_t any = UINT32_MAX, magnitude = INT32_MAX, finite = word_of(FLT_MAX);
     const uint32_t position = word_of(POSITION_MAX), one = word_of(1.0f);
-    const words start_most = {position, position, position, finite};
+    const words start_most = {position, position, position, any};
     const words direction_most = {any, any, any, finite};
     const words beta_least = {1, 0, 0, 0}, beta_most = {one - 1, finite, any, any};
     const float low = (float)(1 - 1.9 * NORM_TOLERANCE), high = (float)(1 + 1.9 * NORM_TOLERANCE);
@@ -102,6 +102,7 @@ static bool passes_block(const icestream_step *steps, uint32_t spectrum_count)
         bad |= (words)((load(step, 0) & magnitude) > start_most);
         bad |= (words)(load(step, 16) > direction_most);
         bad |= (words)((load(step, 32) - beta_least) > beta_most);
+        wrong |= !(fabs(step->t) <= ICESTREAM_TIME_MAX);
         const float norm = step->dx * step->dx + step->dy * step->dy + step->dz * step->dz;
         const unsigned is_unit = (unsigned)((norm >= low) & (norm <= high));
         wrong |= (~(step->flags | is_unit) & 1) | (step->flags & ~(unsigned)PLAIN_FLAGS);
@@ -120,11 +121,11 @@ typedef struct place {
     icestream_error *error;
 } place;
 
-static int bad_float(const place *at, const char *field, float found, const char *expected)
+static int bad_float(const place *at, const char *field, double found, const char *expected)
 {
     return ics_error_set(at->error, ICESTREAM_E_INPUT,
                          "%s: row %" PRIu64 ", field %s: found %.9g, expected %s", at->name,
-                         at->row, field, (double)found, expected);
+                         at->row, field, found, expected);
 }
 
 static int bad_integer(const place *at, const char *field, unsigned found, const char *expected)
@@ -159,8 +160,10 @@ static int check_common(const place *at, const icestream_step *step, uint32_t sp
             return bad_float(at, names[i], positions[i], "a value in [-10000, 10000] m");
         }
     }
-    if (!isfinite(step->t)) {
-        return bad_float(at, "t", step->t, "a finite value");
+    if (!(fabs(step->t) <= ICESTREAM_TIME_MAX)) {
+        return bad_float(at, "t", step->t,
+                         "a value in [-8796093022208, 8796093022208] ns, so that hits keep their "
+                         "times to within 0.001 ns");
     }
     if (!(step->flags & ICESTREAM_STEP_ISOTROPIC) && !unit_direction(step)) {
         return bad_direction(at, step);

@@ -389,6 +389,11 @@ bool ics_table_reader_packed(const ics_table_reader *reader)
     return reader->conversion.identical;
 }
 
+bool ics_table_reader_is_single(const ics_table_reader *reader, const char *field)
+{
+    return ics_conversion_is_single(&reader->conversion, field);
+}
+
 const json_t *ics_table_reader_metadata(const ics_table_reader *reader)
 {
     return reader->trailer.metadata;

@@ -76,6 +76,8 @@ uint64_t ics_table_reader_rows(const ics_table_reader *reader);
 uint64_t ics_table_reader_position(const ics_table_reader *reader);
 /* Whether rows are stored in the layout of the schema. */
 bool ics_table_reader_packed(const ics_table_reader *reader);
+/* Whether a field is stored in single or half precision. */
+bool ics_table_reader_is_single(const ics_table_reader *reader, const char *field);
 /* The trailer's metadata, or NULL if there is no trailer. The reader owns it. */
 const json_t *ics_table_reader_metadata(const ics_table_reader *reader);
 /* The record of light (models/light_record.h) in the trailer of a file, or in the header of a file

@@ -11,8 +11,9 @@ enum {
 };
 #define MAXIMUM_MOST     10.0
 #define COEFFICIENT_MOST 1e6
-/* Published maxima have few digits. */
-#define MAXIMUM_TOLERANCE 1e-4
+/* Published maxima have few digits, or come from a coarse grid of angles. */
+#define MAXIMUM_TOLERANCE 1e-4 /* more is a warning */
+#define MAXIMUM_EXCESS    0.1  /* more is an error */
 
 ice_angular ics_angular_standard(void)
 {
@@ -54,7 +55,9 @@ double ics_angular_mean(const ice_angular *angular)
     return sum / CELLS;
 }
 
-static int check_polynomial(const char *place, const ice_angular *angular, icestream_error *error)
+/* Finds the largest value. One that is a little above the maximum replaces it, with a warning. */
+static int check_polynomial(const char *place, ice_angular *angular, ics_warnings *warnings,
+                            icestream_error *error)
 {
     double largest = 0, at = 0;
     for (int i = 0; i <= CELLS; ++i) {
@@ -70,12 +73,23 @@ static int check_polynomial(const char *place, const ice_angular *angular, icest
                              "direction, expected some",
                              place);
     }
-    if (largest > angular->maximum * (1 + MAXIMUM_TOLERANCE)) {
+    const double excess = largest / angular->maximum - 1;
+    if (excess <= MAXIMUM_TOLERANCE) {
+        return ICESTREAM_OK;
+    }
+    if (warnings == NULL || excess > MAXIMUM_EXCESS) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: angular acceptance: found %.6g at a cosine of %.4g, "
                              "expected at most its maximum, %.6g",
                              place, largest, at, angular->maximum);
     }
+    if (ics_warnings_add(warnings,
+                         "%s: angular acceptance: found %.6g at a cosine of %.4g, which is %.2g %% "
+                         "above its maximum, %.6g; the larger number is used",
+                         place, largest, at, 100 * excess, angular->maximum) != ICESTREAM_OK) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    angular->maximum = largest;
     return ICESTREAM_OK;
 }
 
@@ -98,7 +112,7 @@ static int take_edge(const char *place, const double *numbers, size_t count, ice
 }
 
 int ics_angular_from_numbers(const char *place, const double *numbers, size_t count,
-                             ice_angular *out, icestream_error *error)
+                             ice_angular *out, ics_warnings *warnings, icestream_error *error)
 {
     *out = (ice_angular){0};
     if (count < 2 || count > NUMBERS_MAX) {
@@ -125,14 +139,15 @@ int ics_angular_from_numbers(const char *place, const double *numbers, size_t co
         }
         angular.coefficients[i - 1] = numbers[i];
     }
-    int status = check_polynomial(place, &angular, error);
+    int status = check_polynomial(place, &angular, warnings, error);
     if (status == ICESTREAM_OK) {
         *out = angular;
     }
     return status;
 }
 
-int ics_angular_read(const ics_text *text, ice_angular *out, icestream_error *error)
+int ics_angular_read(const ics_text *text, ice_angular *out, ics_warnings *warnings,
+                     icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(text, ' ', error);
     ics_text_line line;
@@ -163,5 +178,8 @@ int ics_angular_read(const ics_text *text, ice_angular *out, icestream_error *er
     if (count == 0) {
         return ics_text_fault(&reader, 0, 0, "found no number, expected the maximum first");
     }
-    return ics_angular_from_numbers(text->name, numbers, count, out, error);
+    if (count == 1 && numbers[0] > 0) {
+        numbers[count++] = numbers[0]; /* flat, as in ppc (itype::add in ini.cxx) */
+    }
+    return ics_angular_from_numbers(text->name, numbers, count, out, warnings, error);
 }

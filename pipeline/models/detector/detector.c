@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "pipeline/models/detector/detector_acceptance.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/detector/module_closest.h"
 #include "pipeline/models/detector/module_grid.h"
@@ -174,6 +175,8 @@ static ice_detector *allocate(const char *name, const ics_module_list *list)
         return NULL;
     }
     detector->module_count = list->count;
+    detector->surroundings = list->surroundings;
+    detector->stated_radius = list->radius;
     for (size_t i = 0; i < list->count; ++i) {
         detector->modules[i] = list->items[i].module;
     }
@@ -184,7 +187,9 @@ static ice_detector *allocate(const char *name, const ics_module_list *list)
 static int complete(const icestream_config *config, ics_types *types, const ics_module_list *list,
                     ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {
+    const bool is_ppc = types->count > 0 && types->numbers[0] != ICS_TYPE_UNNUMBERED;
     ICS_TRY(ics_module_types_apply(config, types, list, detector, error));
+    ICS_TRY(ics_detector_acceptance_create(config, is_ppc, detector, warnings, error));
     /* A module that is listed twice overlaps itself: one of the two messages is enough. */
     int status = check_duplicates(config, list, detector->name, error);
     if (status == ICESTREAM_OK) {
@@ -203,20 +208,37 @@ static int complete(const icestream_config *config, ics_types *types, const ics_
     return status;
 }
 
-/* Modules of geo-f2k that the rule of its numbers leaves out, although they hang in the ice. */
-static int warn_of_deep_modules(const ics_module_list *list, const char *name,
-                                ics_warnings *warnings, icestream_error *error)
+/* Warns of what is odd in the file of the modules. */
+static int warn_of_oddities(const ics_module_list *list, const char *name, ics_warnings *warnings,
+                            icestream_error *error)
 {
-    if (list->deep_count == 0 ||
-        ics_warnings_add(warnings,
-                         "%s:%zu: found %zu module%s with numbers above 60 deep in the ice, which "
-                         "%s left out: in geo-f2k modules 61 to 64 of strings up to 86 are those "
-                         "of the surface; for all modules, write them as CSV (detector.file)",
-                         name, list->deep_line, list->deep_count, list->deep_count == 1 ? "" : "s",
-                         list->deep_count == 1 ? "is" : "are") == ICESTREAM_OK) {
-        return ICESTREAM_OK;
+    const struct {
+        const ics_listed_oddity *oddity;
+        const char *what, *meaning;
+    } all[] = {
+        {&list->deep, "module%s with numbers above 60 deep in the ice",
+         "left out: in geo-f2k modules 61 to 64 of strings up to 86 are those of the surface; for "
+         "all modules, write them as CSV (detector.file)"},
+        {&list->low, "module%s of string 0 or with number 0",
+         "left out, as in ppc: in geo-f2k strings and modules count from 1; for all modules, "
+         "number them from 1, or write them as CSV (detector.file)"},
+        {&list->status, "PMT%s with a status that is not 0 (1: disabled)",
+         "taken as good: the status has no effect here"},
+        {&list->skipped, "line%s before the header of the file, as a broken comment leaves them",
+         "skipped"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        const ics_listed_oddity *oddity = all[i].oddity;
+        char what[128];
+        snprintf(what, sizeof what, all[i].what, oddity->count == 1 ? "" : "s");
+        if (oddity->count > 0 &&
+            ics_warnings_add(warnings, "%s:%zu: found %zu %s, which %s %s", name, oddity->line,
+                             oddity->count, what, oddity->count == 1 ? "is" : "are",
+                             all[i].meaning) != ICESTREAM_OK) {
+            return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        }
     }
-    return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    return ICESTREAM_OK;
 }
 
 static int warn_if_nothing_records(const icestream_config *config, const ice_detector *detector,
@@ -272,10 +294,15 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     }
     detector->radius = config->detector.radius;
     detector->oversize = config->detector.oversize;
-    detector->keep_hit_photons = config->detector.keep_hit_photons;
+    const bool is_entry = config->detector.crossing == ICS_CROSSING_ENTRY;
+    const bool is_auto = config->detector.keep_hit_photons == ICS_KEEP_HIT_AUTO;
+    detector->crossing = is_entry ? ICE_CROSSING_ENTRY : ICE_CROSSING_DISC;
+    detector->keep_hit_photons = is_auto ? detector->oversize > 1 && !is_entry
+                                         : config->detector.keep_hit_photons == ICS_KEEP_HIT_YES;
+    detector->ends_at_true_size = is_auto && detector->oversize > 1;
     status = complete(config, &types, &list, detector, warnings, error);
     if (status == ICESTREAM_OK) {
-        status = warn_of_deep_modules(&list, detector->name, warnings, error);
+        status = warn_of_oddities(&list, detector->name, warnings, error);
     }
     ics_module_list_free(&list);
     ics_types_free(&types);
@@ -299,6 +326,8 @@ void ics_detector_destroy(ice_detector *detector)
         ics_type_free(&detector->types[i]);
     }
     free(detector->types);
+    free(detector->acceptance_wavelengths);
+    free(detector->acceptance);
     free(detector->orientations);
     free(detector->cables);
     free(detector->name);
@@ -318,14 +347,4 @@ void ics_detector_efficiencies(const ice_detector *detector, double largest[ICE_
             largest[module->acceptance] = module->efficiency;
         }
     }
-}
-
-double ics_detector_efficiency(const ice_detector *detector)
-{
-    double by_acceptance[ICE_ACCEPTANCES], largest = 0;
-    ics_detector_efficiencies(detector, by_acceptance);
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
-        largest = by_acceptance[k] > largest ? by_acceptance[k] : largest;
-    }
-    return largest > 0 ? largest : 1;
 }

@@ -16,9 +16,6 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
 /* Accepts NULL. */
 void ics_detector_destroy(ice_detector *detector);
 
-/* Returns the largest efficiency of the modules that record light, of any acceptance; 1 if no
- * module records light. */
-double ics_detector_efficiency(const ice_detector *detector);
 /* Gives the largest efficiency for each acceptance; 0 if no module that records light has the
  * acceptance. */
 void ics_detector_efficiencies(const ice_detector *detector, double largest[ICE_ACCEPTANCES]);

@@ -86,13 +86,12 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
     if (types->count > 0) {
         const ice_module_type *type = &types->items[0];
         char place[512];
-        if (types->count > 1 || type->shape != ICE_SHAPE_SPHERE || !types->no_pmts[0]) {
+        if (types->count > 1 || type->shape != ICE_SHAPE_SPHERE) {
             return ics_error_add(error, ICESTREAM_E_CONFIG,
-                                 "%s: error: detector.types: found %zu types, the first with %zu "
-                                 "PMTs, expected one sphere without the key pmts, because %s gives "
-                                 "the PMTs",
+                                 "%s: error: detector.types: found %zu types, expected one sphere, "
+                                 "because %s gives the PMTs",
                                  ics_config_place(config, "detector.types", place, sizeof place),
-                                 types->count, type->pmt_count, text->name);
+                                 types->count, text->name);
         }
         shape = (ics_detx_shape){.name = type->name,
                                  .radius = type->radius,
@@ -109,10 +108,11 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
     return status;
 }
 
+/* `tail`: in any case. */
 static bool ends_with(const char *path, const char *tail)
 {
     const size_t length = strlen(path), tail_length = strlen(tail);
-    return length >= tail_length && strcmp(path + length - tail_length, tail) == 0;
+    return length >= tail_length && strcasecmp(path + length - tail_length, tail) == 0;
 }
 
 double ics_detector_layout_height(const char *name)
@@ -129,9 +129,10 @@ int ics_detector_layout_read(const char *path, const icestream_config *config, i
     if (status != ICESTREAM_OK) {
         return status;
     }
-    status = ends_with(path, geo_name)  ? ics_module_list_geo(&text, out, error)
-             : ends_with(path, ".detx") ? read_detx(&text, config, types, out, error)
-                                        : ics_module_list_csv(&text, types, out, error);
+    status = ends_with(path, geo_name)              ? ics_module_list_geo(&text, out, error)
+             : ends_with(path, ".detx")             ? read_detx(&text, config, types, out, error)
+             : ics_module_list_is_prometheus(&text) ? ics_module_list_prometheus(&text, out, error)
+                                                    : ics_module_list_csv(&text, types, out, error);
     ics_text_free(&text);
     if (status == ICESTREAM_OK && out->count == 0) {
         ics_error_add(error, ICESTREAM_E_CONFIG,

@@ -1,7 +1,7 @@
 /* The format, from the public programs that read it (km3det, km3pipe, KM3io):
  *
  *   version 1:      ID MODULES
- *   versions 2-5:   ID vN                  first line
+ *   versions 2-5:   ID vN or ID VN         first line
  *                   FROM TO                validity
  *                   UTM ELLIPSOID ZONE x y z
  *                   MODULES
@@ -10,7 +10,8 @@
  *   for a PMT:      ID x y z dx dy dz t0 [STATUS]     STATUS from version 3 on
  *
  * Lengths in m, times in ns, places and directions in the frame of the detector. Lines that begin
- * with # are comments. */
+ * with # are comments. Not used: the UTM reference, the quaternions (the places of PMTs are turned
+ * already), and the times t0, which calibrate data. */
 #include "pipeline/models/detector/detx.h"
 
 #include "base/error.h"
@@ -38,6 +39,7 @@ typedef struct detx_reader {
     double modules;               /* as the header says */
     double last_line, next_floor; /* of modules whose floor is -1 */
     ice_pmt *pmts;                /* [ICE_PMTS_MAX], of one module, in the frame of the detector */
+    ics_listed_oddity status, skipped; /* for ics_module_list */
 } detx_reader;
 
 /* ---- header ---------------------------------------------------------------------------------- */
@@ -66,11 +68,46 @@ static bool read_count(detx_reader *reader, size_t field, const char *what, doub
     return true;
 }
 
+/* Returns the version in a first line such as 49 v5; 0: none, -1: one that is not known. */
+static int version_of(const ics_text_line *line)
+{
+    static const char *const words[] = {"v1", "V1", "v2", "V2", "v3", "V3", "v4", "V4", "v5", "V5"};
+    const ics_text_field *second = &line->fields[1];
+    if (line->count != 2 || second->length == 0 ||
+        (second->start[0] != 'v' && second->start[0] != 'V')) {
+        return 0;
+    }
+    for (int i = 0; i < 10; ++i) {
+        if (ics_text_field_equals(second, words[i])) {
+            return 1 + i / 2;
+        }
+    }
+    return -1;
+}
+
+/* Skips the lines before the one with the version, if there is one. Comments of Jpp that are broken
+ * over lines leave such lines. */
+static void skip_broken_comments(detx_reader *reader)
+{
+    ics_text_reader ahead = reader->text;
+    ics_listed_oddity skipped = {0};
+    while (ics_text_next(&ahead, reader->line)) {
+        if (version_of(reader->line) != 0) {
+            reader->skipped = skipped;
+            for (size_t i = 0; i < skipped.count; ++i) {
+                ics_text_next(&reader->text, reader->line);
+            }
+            return;
+        }
+        ics_listed_oddity_add(&skipped, reader->line->number);
+    }
+}
+
 /* Reads the first lines. */
 static bool read_header(detx_reader *reader)
 {
-    static const char *const words[] = {"v1", "v2", "v3", "v4", "v5"};
     char shown[48];
+    skip_broken_comments(reader);
     if (!next_line(reader, "the number of the detector and the version, as in 49 v5")) {
         return false;
     }
@@ -81,20 +118,14 @@ static bool read_header(detx_reader *reader)
                        reader->line->count);
         return false;
     }
-    const ics_text_field *second = &reader->line->fields[1];
-    reader->version = 0;
-    for (int i = 0; i < 5; ++i) {
-        if (ics_text_field_equals(second, words[i])) {
-            reader->version = i + 1;
-        }
+    reader->version = version_of(reader->line);
+    if (reader->version < 0) {
+        const ics_text_field *second = &reader->line->fields[1];
+        ics_text_fault(&reader->text, reader->line->number, second->column,
+                       "found version %s, expected v1 to v5", ics_text_field_show(second, shown));
+        return false;
     }
     if (reader->version == 0) {
-        if (second->length > 0 && (second->start[0] == 'v' || second->start[0] == 'V')) {
-            ics_text_fault(&reader->text, reader->line->number, second->column,
-                           "found version %s, expected v1 to v5",
-                           ics_text_field_show(second, shown));
-            return false;
-        }
         reader->version = 1;
         return read_count(reader, 1, "modules", 1, ICE_MODULES_MAX, &reader->modules);
     }
@@ -119,9 +150,9 @@ static bool read_numbers(detx_reader *reader, size_t first, const char *const *n
 
 static bool read_pmt(detx_reader *reader, ice_pmt *pmt)
 {
-    static const char *const names[] = {"x", "y", "z", "dx", "dy", "dz", "t0"};
+    static const char *const names[] = {"x", "y", "z", "dx", "dy", "dz", "t0", "status"};
     const size_t fields = reader->version >= 3 ? 9 : 8;
-    double n[7];
+    double n[8] = {0};
     if (!next_line(reader, "a row of a PMT")) {
         return false;
     }
@@ -131,8 +162,11 @@ static bool read_pmt(detx_reader *reader, ice_pmt *pmt)
                        reader->line->count, fields, fields == 9 ? ", status" : "");
         return false;
     }
-    if (!read_numbers(reader, 1, names, 7, n)) {
+    if (!read_numbers(reader, 1, names, fields - 1, n)) {
         return false;
+    }
+    if (n[7] != 0) {
+        ics_listed_oddity_add(&reader->status, reader->line->number);
     }
     const double length = sqrt(n[3] * n[3] + n[4] * n[4] + n[5] * n[5]);
     if (!(fabs(length - 1) <= 0.01) || !(fabs(n[0]) + fabs(n[1]) + fabs(n[2]) <= 1e7)) {
@@ -223,6 +257,7 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
         ics_type_free(type);
         return ICESTREAM_E_MEMORY;
     }
+    type->acceptance.is_of_window = true;
     for (size_t k = 0; k < count; ++k) {
         type->pmts[k] = pmts[k];
     }
@@ -230,6 +265,21 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
     types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
     ++types->count;
     return ICESTREAM_OK;
+}
+
+/* Moves a PMT along its axis to the sphere of its module. DETX has the middle of the photocathode,
+ * which lies inside the glass, and a window is where the light meets the sphere. */
+static void move_to_sphere(ice_pmt *pmt, double radius)
+{
+    double along = 0, square = 0;
+    for (int i = 0; i < 3; ++i) {
+        along += pmt->centre[i] * pmt->axis[i];
+        square += pmt->centre[i] * pmt->centre[i];
+    }
+    const double way = sqrt(fmax(along * along + radius * radius - square, 0)) - along;
+    for (int i = 0; i < 3; ++i) {
+        pmt->centre[i] += way * pmt->axis[i];
+    }
 }
 
 /* Moves the PMTs to the frame of their module, and finds or makes their type. */
@@ -251,6 +301,7 @@ static int find_type(detx_reader *reader, const detx_module *module, ice_module 
                                   "the radius of the type)",
                                   distance, reader->shape->radius);
         }
+        move_to_sphere(pmt, reader->shape->radius);
     }
     for (size_t i = 0; i < types->count; ++i) {
         if (ics_pmt_arrangement_turn(&types->items[i], reader->pmts, module->pmts, turn)) {
@@ -364,6 +415,9 @@ int ics_detx_read(const ics_text *text, const ics_detx_shape *shape, ics_types *
         ics_text_fault(&reader.text, reader.line->number, 0,
                        "found more rows, expected the end after %.0f modules", reader.modules);
     }
+    out->status = reader.status;
+    out->skipped = reader.skipped;
+    out->surroundings = ICE_SURROUNDINGS_WATER; /* a format of KM3NeT */
     free(reader.line);
     free(reader.pmts);
     return ics_module_list_finish(&reader.text, status, out);

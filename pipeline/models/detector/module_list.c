@@ -135,14 +135,31 @@ int ics_module_list_finish(ics_text_reader *reader, int status, ics_module_list 
     return status;
 }
 
+/* As in ppc (ini.cxx): strings above 86 have no modules at the surface. */
+enum { LAST_IN_ICE = 60, LAST_WITH_SURFACE = 86 };
+
+/* Returns whether a row of geo-f2k is not of the ice, and counts those that are odd. */
+static bool leave_out(ics_module_list *list, size_t line, double string, double number,
+                      double height)
+{
+    const double deep = -500; /* m: modules above 60 stand in tanks at the surface */
+    const bool is_low = !(string > 0 && number >= 1), is_high = number > LAST_IN_ICE;
+    if (string > LAST_WITH_SURFACE || !(is_low || is_high)) {
+        return false;
+    }
+    /* IceCube's own lists have two channels of AMANDA: string 0, numbers 91 and 92. */
+    if (is_low && (!is_high || list->low.count > 0)) {
+        ics_listed_oddity_add(&list->low, line);
+    } else if (!is_low && height < deep) {
+        ics_listed_oddity_add(&list->deep, line);
+    }
+    return true;
+}
+
 int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_error *error)
 {
     enum { NAME, ID, X, Y, HEIGHT, STRING, MODULE, FIELDS };
     static const char *const names[FIELDS] = {"name", "id", "x", "y", "z", "string", "module"};
-    /* As in ppc (ini.cxx): strings above 86 have no modules at the surface. */
-    enum { LAST_IN_ICE = 60, LAST_WITH_SURFACE = 86 };
-    const double deep =
-        -500; /* m: modules above 60 of other strings stand in tanks at the surface */
     ics_text_reader reader = ics_text_open(text, ' ', error);
     ics_text_line line;
     int status = ICESTREAM_OK;
@@ -164,14 +181,8 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
         for (size_t i = X; i < FIELDS; ++i) {
             good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
         }
-        const bool is_new = numbers[STRING] > LAST_WITH_SURFACE;
-        if (!good || !(is_new || (numbers[STRING] > 0 && numbers[MODULE] >= 1))) {
-            continue;
-        }
-        if (!is_new && numbers[MODULE] > LAST_IN_ICE) {
-            if (numbers[HEIGHT] < deep && out->deep_count++ == 0) {
-                out->deep_line = line.number;
-            }
+        if (!good ||
+            leave_out(out, line.number, numbers[STRING], numbers[MODULE], numbers[HEIGHT])) {
             continue;
         }
         ice_module given = {.x = numbers[X],

@@ -14,12 +14,29 @@ typedef struct ics_listed_module {
     ice_orientation turn; /* how the module hangs; w = x = y = z = 0: the list does not say it */
 } ics_listed_module;
 
+/* Lines of a file that have something in common. */
+typedef struct ics_listed_oddity {
+    size_t count, line; /* the line of the first of them */
+} ics_listed_oddity;
+
+static inline void ics_listed_oddity_add(ics_listed_oddity *oddity, size_t line)
+{
+    if (oddity->count++ == 0) {
+        oddity->line = line;
+    }
+}
+
 typedef struct ics_module_list {
     ics_listed_module *items; /* [count] */
     size_t count, capacity;
-    size_t deep_count, deep_line; /* rows of geo-f2k with modules above 60 of strings up to 86 that
-                                     lie deep in the ice and do not enter the list, and the first of
-                                     them */
+    ice_surroundings_kind surroundings; /* that the file says, or its format implies */
+    double radius;                      /* m, that the file says; 0: none */
+    /* What is odd in the file, for warnings. geo-f2k: rows that do not enter the list. */
+    ics_listed_oddity deep; /* above 60 of strings up to 86, and yet deep in the ice */
+    ics_listed_oddity low;  /* with a string or a number below 1 */
+    /* DETX */
+    ics_listed_oddity status;  /* PMTs with a status that is not 0 */
+    ics_listed_oddity skipped; /* lines before the header */
 } ics_module_list;
 
 /* Appends a module. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
@@ -47,6 +64,11 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out);
  * may stay empty.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_error *error);
+
+/* Whether a text is a list of Prometheus (NAME.geo), and reading it. String and module count from 0
+ * there. The same errors. */
+bool ics_module_list_is_prometheus(const ics_text *text);
+int ics_module_list_prometheus(const ics_text *text, ics_module_list *out, icestream_error *error);
 
 /* Reads CSV with the columns string, module, x, y, z and optionally efficiency; or string_index,
  * dom_index (both from 0), x_m, y_m, z_m. Optional columns: type, a name of `types` (NULL: any name

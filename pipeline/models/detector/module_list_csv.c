@@ -46,7 +46,7 @@ enum {
     ZENITH = QUATERNION + 4,
     AZIMUTH,
     ROLL,
-    COLUMNS
+    IGNORED /* and those behind it */
 };
 
 static double number_of_type(const void *user, const char *word, size_t length)
@@ -117,7 +117,53 @@ static const ics_csv_column list_columns[] = {
     {.name = "x_m", .index = X},
     {.name = "y_m", .index = Y},
     {.name = "z_m", .index = Z},
+    /* Tables of GraphNeT, of Prometheus' detectors and of IceCube. */
+    {.name = "sensor_string_id", .index = STRING},
+    {.name = "sensor_id", .index = MODULE},
+    {.name = "sensor_pos_x", .index = X},
+    {.name = "sensor_pos_y", .index = Y},
+    {.name = "sensor_pos_z", .index = Z},
+    {.name = "dom_number", .index = MODULE},
+    {.name = "dom_x", .index = X},
+    {.name = "dom_y", .index = Y},
+    {.name = "dom_z", .index = Z},
+    {.name = "rde", .index = EFFICIENCY, .missing = 1},
+    {.name = "t", .index = IGNORED},
+    {.name = "pmt_area", .index = IGNORED + 1},
+    {.name = "dom_type", .index = IGNORED + 2},
+    {.name = "pmt_number", .index = IGNORED + 8},
+    {.name = "pmt_dir_x", .index = IGNORED + 9},
+    {.name = "pmt_dir_y", .index = IGNORED + 10},
+    {.name = "pmt_dir_z", .index = IGNORED + 11},
+    {.name = "dom_time", .index = IGNORED + 12},
+    {.name = "charge", .index = IGNORED + 13},
+    {.name = "hlc", .index = IGNORED + 14},
 };
+
+/* GraphNeT's tables have an index of x, y and z, which repeats the positions of the sensors. Those
+ * of IceCube number the rows as sensor_id. */
+static void ignore_index(const ics_text *text, ics_csv_column *columns, size_t count)
+{
+    ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, NULL);
+    ics_text_line line;
+    bool has_index = false, has_number = false;
+    if (!ics_text_next(&reader, &line)) {
+        return;
+    }
+    for (size_t i = 0; i < line.count && i < ICS_TEXT_FIELDS_MAX; ++i) {
+        has_index |= ics_text_field_equals(&line.fields[i], "sensor_pos_x") ||
+                     ics_text_field_equals(&line.fields[i], "dom_x");
+        has_number |= ics_text_field_equals(&line.fields[i], "dom_number");
+    }
+    for (size_t k = 0; k < count && has_index; ++k) {
+        const char *name = columns[k].name;
+        if (strlen(name) == 1 && name[0] >= 'x' && name[0] <= 'z') {
+            columns[k] = (ics_csv_column){.name = name, .index = IGNORED + 3 + columns[k].index};
+        } else if (has_number && strcmp(name, "sensor_id") == 0) {
+            columns[k] = (ics_csv_column){.name = name, .index = IGNORED + 15};
+        }
+    }
+}
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -191,7 +237,7 @@ static void read_part(void *user, size_t index)
 {
     const ics_csv_plan *plan = ((const list_parts *)user)->plan;
     list_part *part = &((list_parts *)user)->parts[index];
-    ics_text_reader reader = ics_text_open(&part->text, ',', NULL);
+    ics_text_reader reader = ics_text_open(&part->text, plan->separator, NULL);
     reader.line = part->line;
     ics_text_line line;
     double row[ICS_TEXT_FIELDS_MAX];
@@ -254,7 +300,7 @@ static int read_with_messages(const ics_text *text, const ics_csv_column *column
     if (status != ICESTREAM_OK) {
         return status;
     }
-    ics_text_reader reader = ics_text_open(text, ',', error);
+    ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, error);
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         ics_listed_module item;
         if (!make_module(&reader, table.lines[i], ics_text_table_row(&table, i), &item)) {
@@ -277,7 +323,9 @@ int ics_module_list_csv(const ics_text *text, const ics_types *types, ics_module
         snprintf(expected, sizeof expected, "a type of the configuration: %s",
                  ics_types_names(types, names, sizeof names));
     } else {
-        snprintf(expected, sizeof expected, "no column type, because there are no detector.types");
+        snprintf(expected, sizeof expected,
+                 "no column type, because there are no detector.types; give those of "
+                 "the run that the list was made for");
     }
     ics_csv_column columns[sizeof list_columns / sizeof *list_columns];
     memcpy(columns, list_columns, sizeof list_columns);
@@ -285,12 +333,13 @@ int ics_module_list_csv(const ics_text *text, const ics_types *types, ics_module
         columns[k].user = types;
         columns[k].expected = expected;
     }
+    ignore_index(text, columns, sizeof columns / sizeof *columns);
     const size_t column_count = sizeof columns / sizeof *columns;
     *out = (ics_module_list){0};
     if (is_geo(text, error)) {
         return ICESTREAM_E_CONFIG;
     }
-    ics_text_reader reader = ics_text_open(text, ',', NULL);
+    ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, NULL);
     ics_csv_plan plan;
     bool done = false;
     int status = ICESTREAM_OK;

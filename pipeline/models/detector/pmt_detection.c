@@ -14,6 +14,10 @@ static const char plane[] = "pmt-plane", place[] = "pmt-place", table[] = "pmt-t
  * directions (physics.md 8.5). */
 #define STANDARD_MEAN 0.34
 
+/* A window that lies deeper than this share of its radius is warned of. It loses 1 % of its light
+ * there, and the square of the depth counts. */
+#define DEPTH_DOUBT 0.1
+
 bool ics_pmt_detection_is(const char *variant)
 {
     return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0 ||
@@ -127,17 +131,45 @@ static double place_maximum(const ice_module_type *type, const double *factors)
     return best;
 }
 
-/* pmt-place: the radius of every window must be known. */
-static int check_windows(const char *where, const ice_module_type *type, icestream_error *error)
+/* The radius of every window must be known. */
+static int check_windows(const char *where, const char *variant, const ice_module_type *type,
+                         icestream_error *error)
 {
     for (size_t k = 0; k < type->pmt_count; ++k) {
         if (!(type->pmts[k].radius > 0)) {
             return ics_error_add(
                 error, ICESTREAM_E_CONFIG,
-                "%s: error: stages.detect: pmt-place needs the radius of every "
+                "%s: error: stages.detect: %s needs the radius of every "
                 "PMT's window, and PMT %zu of the type %s has none; expected radius "
                 "in pmts, or pmt_radius",
-                where, k, type->name);
+                where, variant, k, type->name);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* A window whose middle is not on the surface takes less light than its radius says. */
+static int warn_of_depths(const char *where, const ice_module_type *type, ics_warnings *warnings)
+{
+    for (size_t k = 0; k < type->pmt_count; ++k) {
+        const ice_pmt *pmt = &type->pmts[k];
+        const double *c = pmt->centre;
+        const double distance = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+        if (!(distance > 0)) {
+            continue;
+        }
+        const double unit[3] = {c[0] / distance, c[1] / distance, c[2] / distance};
+        double point[3];
+        ice_body_point(type->shape, type->radius, type->half_height, unit, point);
+        const double surface =
+            sqrt(point[0] * point[0] + point[1] * point[1] + point[2] * point[2]);
+        if (fabs(surface - distance) > DEPTH_DOUBT * pmt->radius) {
+            return ics_warnings_add(
+                warnings,
+                "%s: stages.detect: pmt-place: found the middle of PMT %zu of the type %s %.3g m "
+                "from the surface, with a window of radius %.3g m, which light meets on the "
+                "surface; usual: x, y and z on the surface",
+                where, k, type->name, surface - distance, pmt->radius);
         }
     }
     return ICESTREAM_OK;
@@ -185,8 +217,14 @@ static int check_type(const icestream_config *config, const ice_module_type *typ
     char where[512];
     ics_config_place(config, "stages.detect", where, sizeof where);
     if (strcmp(config->stages.detect, place) == 0) {
-        return type->shape == ICE_SHAPE_MESH ? check_parts(where, type, warnings, error)
-                                             : check_windows(where, type, error);
+        if (type->shape == ICE_SHAPE_MESH) {
+            return check_parts(where, type, warnings, error);
+        }
+        ICS_TRY(check_windows(where, place, type, error));
+        return warn_of_depths(where, type, warnings);
+    }
+    if (strcmp(config->stages.detect, plane) == 0 && type->acceptance.is_of_window) {
+        ICS_TRY(check_windows(where, plane, type, error));
     }
     if (type->shape == ICE_SHAPE_MESH && strcmp(config->stages.detect, plane) == 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,

@@ -293,7 +293,8 @@ int ics_sensors_model_file(const icestream_config *config, const char *value, co
     return ICESTREAM_OK;
 }
 
-static int read_angular(const icestream_config *config, ice_angular *out, icestream_error *error)
+static int read_angular(const icestream_config *config, ice_angular *out, ics_warnings *warnings,
+                        icestream_error *error)
 {
     const char *value = config->detector.angular_acceptance;
     char place[512];
@@ -301,7 +302,8 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     if (config->detector.angular_count > 0) {
         return ics_angular_from_numbers(
             ics_config_place(config, "detector.angular_polynomial", place, sizeof place),
-            config->detector.angular_polynomial, config->detector.angular_count, out, error);
+            config->detector.angular_polynomial, config->detector.angular_count, out, warnings,
+            error);
     }
     if (strcmp(value, "standard") == 0) {
         return ICESTREAM_OK;
@@ -318,7 +320,7 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     }
     status = ics_text_read(path, &text, error);
     if (status == ICESTREAM_OK) {
-        status = ics_angular_read(&text, out, error);
+        status = ics_angular_read(&text, out, warnings, error);
         ics_text_free(&text);
     }
     free(path);
@@ -401,7 +403,7 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
         status = ics_pmt_detection_maximum(config, detector, &detector->angular.maximum, warnings,
                                            error);
     } else {
-        status = read_angular(config, &detector->angular, error);
+        status = read_angular(config, &detector->angular, warnings, error);
     }
     for (ics_sensor_file kind = 0; kind < ICS_SENSOR_FILES; ++kind) {
         int result = read_sensor_file(config, kind, values[kind], detector, warnings, error);

@@ -5,6 +5,7 @@
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/ice/ice_sources.h"
+#include "pipeline/models/ice/ice_steps.h"
 #include "tables/tables.h"
 
 #include <string.h>
@@ -104,6 +105,19 @@ static int check_propagate(const icestream_config *config, const ice_medium *med
                : ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
 }
 
+/* Warns of what the file has and the medium has not, and of what its features find. */
+static int warn(const ice_medium *medium, ics_warnings *warnings)
+{
+    if (medium->uneven > ICS_UNEVEN_LEAST) {
+        ICS_TRY(
+            ics_warnings_add(warnings,
+                             "the depths of the layers are up to %.3g m away from equal steps of "
+                             "%.6g m, which are used",
+                             medium->uneven, medium->thickness));
+    }
+    return ics_ice_features_warn(medium, warnings);
+}
+
 int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_factors *factors,
                    ics_warnings *warnings, icestream_error *error)
 {
@@ -137,7 +151,7 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     if (status == ICESTREAM_OK) {
         status = check_propagate(config, *out, warnings, error);
     }
-    if (status == ICESTREAM_OK && ics_ice_features_warn(*out, warnings) != ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && warn(*out, warnings) != ICESTREAM_OK) {
         status = ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
     }
     if (status != ICESTREAM_OK) {

@@ -49,10 +49,14 @@ static void describe(const ice_medium *medium, FILE *out)
     }
 }
 
+static bool is_on(const icestream_config *config)
+{
+    return config->ice.anisotropy;
+}
+
 const ics_ice_feature ics_ice_feature_absorption = {
     .name = "absorption anisotropy",
-    .has_switch = true,
-    .switch_at = offsetof(icestream_config, ice.anisotropy),
+    .is_on = is_on,
     .has_flow = true,
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,

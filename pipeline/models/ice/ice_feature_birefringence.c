@@ -131,10 +131,14 @@ static void describe(const ice_medium *medium, FILE *out)
     fprintf(out, "           subtracted from the scattering for it: %s\n", taken[medium->taken]);
 }
 
+static bool is_on(const icestream_config *config)
+{
+    return config->ice.birefringence;
+}
+
 const ics_ice_feature ics_ice_feature_birefringence = {
     .name = "birefringence",
-    .has_switch = true,
-    .switch_at = offsetof(icestream_config, ice.birefringence),
+    .is_on = is_on,
     .has_flow = true,
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,

@@ -33,10 +33,14 @@ static void describe(const ice_medium *medium, FILE *out)
             hole->radius, hole->effective_scattering, hole->absorption, hole->mean_cosine);
 }
 
+static bool is_on(const icestream_config *config)
+{
+    return config->ice.hole_ice != ICS_HOLE_ICE_NO;
+}
+
 const ics_ice_feature ics_ice_feature_hole = {
     .name = "hole ice",
-    .has_switch = true,
-    .switch_at = offsetof(icestream_config, ice.hole_ice),
+    .is_on = is_on,
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .convert = convert,

@@ -1,5 +1,7 @@
 /* Tilt: layers that lie higher or lower at other positions (physics.md 6.1). */
+#include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_steps.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>
@@ -69,6 +71,13 @@ static int warn(const ice_medium *medium, ics_warnings *warnings)
     enum { FAR_OFF = 100 }; /* m, more than any ice is known to tilt (physics.md 14.4) */
     double low, high;
     ics_ice_tilt_range(&medium->tilt, &low, &high);
+    if (medium->tilt.moved > ICS_UNEVEN_LEAST) {
+        ICS_TRY(ics_warnings_add(
+            warnings,
+            "the depths of the tilt are up to %.3g m away from equal steps of %.6g m, which are "
+            "used, as in ppc; this moves layers by at most %.2g m",
+            medium->tilt.uneven, medium->tilt.depth_step, medium->tilt.moved));
+    }
     if (fmax(-low, high) <= FAR_OFF) {
         return ICESTREAM_OK;
     }
@@ -93,10 +102,14 @@ static void describe(const ice_medium *medium, FILE *out)
 }
 
 /* There is nothing to remove: a tilt that is switched off is not loaded. */
+static bool is_on(const icestream_config *config)
+{
+    return config->ice.tilt;
+}
+
 const ics_ice_feature ics_ice_feature_tilt = {
     .name = "tilt",
-    .has_switch = true,
-    .switch_at = offsetof(icestream_config, ice.tilt),
+    .is_on = is_on,
     .fields = fields,
     .field_count = sizeof fields / sizeof *fields,
     .check = check,

@@ -21,7 +21,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static bool is_on(const icestream_config *config, const ics_ice_feature *feature)
 {
-    return !feature->has_switch || *(const bool *)((const char *)config + feature->switch_at);
+    return feature->is_on == NULL || feature->is_on(config);
 }
 
 void ics_ice_features_add_keys(ics_ice_keys *keys)

@@ -12,9 +12,9 @@
 /* One feature. Functions and lists may be NULL where a feature has none. */
 typedef struct ics_ice_feature {
     const char *name; /* "hole ice", for people; NULL: reports do not list the feature */
-    bool has_switch;  /* a key of the configuration switches the feature off: */
-    size_t switch_at; /* where in icestream_config the bool of that key is */
-    bool has_flow;    /* the feature depends on the azimuth of the flow */
+    /* Whether a key of the configuration leaves the feature on; NULL: no key switches it off. */
+    bool (*is_on)(const icestream_config *config);
+    bool has_flow; /* the feature depends on the azimuth of the flow */
     size_t field_count;
     const ics_schema_field *fields; /* its keys in ice files, in ics_ice_file */
     /* Checks the values of a file that was read. ICESTREAM_E_CONFIG. */

@@ -8,13 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Models without the file `version`, which says how birefringence was subtracted. */
+/* Models without the file `version`, which says how birefringence was subtracted. spice_bfr-dv1 is
+ * older than this file: its ppc always subtracted the same at every wavelength (ini.cxx of
+ * github.com/AlexHarn/bfrv1_icetray). */
 static const ics_ice_known known[] = {
-    {"ee27b75b59580eb926640ca54897df653a8230a78093bb17ff4ca3189704ed4e", "spice_bfr-v2", "constant",
+    {"63b1daabd134bf49c94200cd0979819ea970244e6107e8dab64c07b74de4a92e", "spice_bfr-v2", "constant",
      ICE_TAKEN_CONSTANT},
-    {"35cb10cab1c141b9a3208ec43dc0909d234f7dcbe7ec8117d2ccef7fb597264b", "spice_ftp-v3m", "none",
+    {"ea7a0748e15c47d3ffe18abc6bd53fcae38a80c0d3a7d6d10136b0151d866f8c", "spice_ftp-v3m", "none",
      ICE_TAKEN_NOTHING},
+    {"901f598f9c574cd31f6fd1252aa1d4406e363a7488e2b9b789e893f0631bf7ff", "spice_bfr-dv1",
+     "constant", ICE_TAKEN_CONSTANT},
 };
+
+/* The digest of the numbers of a table, row by row, so that blanks, comments and line ends do not
+ * matter. */
+static int digest_numbers(const ics_text *text, char digest[ICS_DIGEST_TEXT],
+                          icestream_error *error)
+{
+    ics_digest *numbers;
+    ICS_TRY(ics_digest_create(&numbers, error));
+    ics_text_reader reader = ics_text_open(text, ' ', NULL);
+    ics_text_line line;
+    while (ics_text_next(&reader, &line) && line.count <= ICS_TEXT_FIELDS_MAX) {
+        double row[ICS_TEXT_FIELDS_MAX] = {0};
+        for (size_t i = 0; i < line.count; ++i) {
+            ics_text_field_number(&line.fields[i], &row[i]);
+        }
+        ics_digest_add_numbers(numbers, row, line.count);
+    }
+    ics_digest_text(numbers, digest);
+    ics_digest_destroy(numbers);
+    return digest[0] != '\0'
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
+}
 
 int ics_ice_known_find(const char *folder, const ics_ice_known **out, icestream_error *error)
 {
@@ -26,7 +53,7 @@ int ics_ice_known_find(const char *folder, const ics_ice_known **out, icestream_
     }
     int status = ics_text_read(path, &text, error);
     if (status == ICESTREAM_OK) {
-        status = ics_digest_of(text.memory, text.size, digest, error);
+        status = digest_numbers(&text, digest, error);
         ics_text_free(&text);
     }
     for (size_t i = 0; status == ICESTREAM_OK && i < sizeof known / sizeof *known; ++i) {

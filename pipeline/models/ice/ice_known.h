@@ -1,4 +1,4 @@
-/* Public ice models, recognised by the bytes of icemodel.dat. */
+/* Public ice models, recognised by the numbers of icemodel.dat. */
 #ifndef ICS_MODELS_ICE_ICE_KNOWN_H
 #define ICS_MODELS_ICE_ICE_KNOWN_H
 
@@ -6,7 +6,7 @@
 #include "pipeline/icestream.h"
 
 typedef struct ics_ice_known {
-    const char *digest; /* SHA-256 of icemodel.dat */
+    const char *digest; /* SHA-256 of its numbers */
     const char *name;
     const char *subtraction; /* the word of ice.birefringence_subtraction that this model needs */
     ice_taken taken;         /* the same in a medium */

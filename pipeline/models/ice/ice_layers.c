@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_steps.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -130,26 +131,38 @@ static void check_row(layer_check *check, const ics_layer_row *row)
     }
 }
 
+/* How far depths may be away from equal steps (m). */
+static double uneven_most(double step)
+{
+    return fmin(ICS_UNEVEN_MOST, 0.01 * step);
+}
+
 static void check_spacing(layer_check *check)
 {
     const ics_layer_list *list = check->list;
     if (list->count < 2) {
         return;
     }
-    double spacing = list->rows[1].depth - list->rows[0].depth;
-    char expected[64];
+    bool increases = true;
     for (size_t i = 1; i < list->count; ++i) {
-        double step = list->rows[i].depth - list->rows[i - 1].depth;
-        if (!(step > 0)) {
+        if (!(list->rows[i].depth > list->rows[i - 1].depth)) {
             fault(check, &list->rows[i], "depth", list->rows[i].depth, "increasing depths");
-        } else if (spacing > 0 && !(fabs(step - spacing) <= 1e-5 * spacing)) {
-            snprintf(expected, sizeof expected, "%.10g: equal spacing of %.10g m",
-                     list->rows[i - 1].depth + spacing, spacing);
-            fault(check, &list->rows[i], "depth", list->rows[i].depth, expected);
+            increases = false;
         }
     }
-    if (spacing > 0 && !within(spacing, 0.1, 10000)) {
-        fault(check, &list->rows[1], "layer spacing", spacing, "0.1 .. 10000 m");
+    if (!increases) {
+        return;
+    }
+    const ics_ice_steps steps =
+        ics_ice_steps_of(&list->rows[0].depth, sizeof *list->rows, list->count);
+    char expected[96];
+    snprintf(expected, sizeof expected, "%.10g: equal spacing of %.10g m, which may be %.3g m off",
+             steps.expected, steps.usual, uneven_most(steps.step));
+    if (!(steps.uneven <= uneven_most(steps.step))) {
+        fault(check, &list->rows[steps.row], "depth", list->rows[steps.row].depth, expected);
+    }
+    if (!within(steps.step, 0.1, 10000)) {
+        fault(check, &list->rows[1], "layer spacing", steps.step, "0.1 .. 10000 m");
     }
 }
 
@@ -224,6 +237,8 @@ static void set_layers(ice_medium *medium, const ics_layer_list *list)
     size_t last = list->count - 1;
     double deepest = list->rows[last].depth;
     medium->thickness = last ? (deepest - list->rows[0].depth) / (double)last : 100;
+    medium->uneven =
+        last ? ics_ice_steps_of(&list->rows[0].depth, sizeof *list->rows, list->count).uneven : 0;
     medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
     for (size_t i = 0; i <= last; ++i) {
         medium->layers[i] = list->rows[last - i].layer;

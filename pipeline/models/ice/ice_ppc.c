@@ -2,6 +2,7 @@
  * 11; the README of the public ice models). */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_known.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
@@ -80,7 +81,8 @@ typedef struct ppc_model {
     ics_ppc_settings settings;
     ics_ppc_columns columns;
     ics_subtraction subtraction;
-    bool has_version;  /* the file `version` says what the tables contain */
+    bool has_version; /* the file `version`, or the name of a public model, says what tables contain
+                       */
     double bubbles[3]; /* b, d1, d2 */
     ics_ice_factors *factors;
 } ppc_model;
@@ -103,11 +105,12 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
     if (status != ICESTREAM_OK) {
         return status;
     }
-    if (table.rows != 4 && table.rows != 6) {
-        status = ics_error_add(folder->error, ICESTREAM_E_CONFIG,
-                               "%s: error: found %zu rows, expected 4 (alpha, kappa, A, B) or 6 "
-                               "(and D, E)",
-                               text->name, table.rows);
+    if (table.rows < 4) {
+        status =
+            ics_error_add(folder->error, ICESTREAM_E_CONFIG,
+                          "%s: error: found %zu rows, expected alpha, kappa, A, B and, in older "
+                          "models, D and E",
+                          text->name, table.rows);
     } else {
         double *const values[] = {&model->properties.alpha, &model->properties.kappa,
                                   &model->properties.absorption_a, &model->properties.absorption_b};
@@ -117,9 +120,11 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
                 status = ICESTREAM_E_CONFIG;
             }
         }
-        if (table.rows == 6) {
-            double factor = pow(400, -model->properties.kappa);
+        const double factor = pow(400, -model->properties.kappa);
+        if (table.rows > 4) {
             model->columns.dust_scale = ics_text_table_row(&table, 4)[0] * factor;
+        }
+        if (table.rows > 5) {
             model->columns.dust_offset = ics_text_table_row(&table, 5)[0] * factor;
         }
     }
@@ -146,7 +151,8 @@ static int read_settings(ppc_folder *folder, const ics_text *text, void *target)
                                  text->name, model->settings.efficiency_line,
                                  model->settings.efficiency));
     }
-    if (model->settings.oversize == configured) {
+    /* Modules of true size are no mistake. */
+    if (configured == 1 || model->settings.oversize == configured) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(folder->warnings,
@@ -278,44 +284,63 @@ static void read_tilt(ppc_folder *folder, ice_tilt *out)
 
 /* ---- icemodel.dat ---------------------------------------------------------------------------- */
 
+/* Makes a layer of a row, in which the columns behind the fourth may be missing. */
+static ics_layer_row layer_of(const double *row, size_t count, const ics_ppc_columns *columns)
+{
+    const double pure = columns->pure_ice * (1 + 0.01 * row[3]);
+    const double strength = count > 6 ? row[6] : 1;
+    return (ics_layer_row){
+        .depth = row[0],
+        .layer = {.effective_scattering = row[1],
+                  .dust_absorption = columns->dust_scale * row[2] + columns->dust_offset - pure,
+                  .delta_tau = row[3],
+                  .anisotropy_along = count > 4 ? row[4] : columns->anisotropy[0],
+                  .anisotropy_across = count > 5 ? row[5] : columns->anisotropy[1],
+                  .birefringence = strength,
+                  .birefringence_mean = strength * (count > 7 ? row[7] : 1)}};
+}
+
 int ics_ice_ppc_layers_read(const ics_text *text, const ics_ppc_columns *columns,
                             ics_layer_list *out, icestream_error *error)
 {
-    ics_text_table table;
+    enum { LEAST = 4, MOST = 8 };
+    static const char expected[] = "depth be400 adust400 dtau [k1 [k2 [BFRA [BFRB]]]]";
+    ics_text_reader reader = ics_text_open(text, ' ', error);
+    ics_text_line line;
+    int status = ICESTREAM_OK;
     *out = (ics_layer_list){.name = text->name};
-    int status =
-        ics_text_table_read(text, 4, 8, ICE_LAYERS_MAX,
-                            "depth be400 adust400 dtau [k1 k2 [BFRA [BFRB]]]", &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    if (table.columns == 5) {
-        status = ics_error_add(error, ICESTREAM_E_CONFIG,
-                               "%s:%zu: error: found 5 columns, expected 4, 6, 7 or 8", text->name,
-                               table.lines[0]);
-    }
-    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
-        const double *row = ics_text_table_row(&table, i);
-        const double *k = table.columns >= 6 ? row + 4 : columns->anisotropy;
-        double strength = table.columns >= 7 ? row[6] : 1;
-        double pure = columns->pure_ice * (1 + 0.01 * row[3]);
-        double dust = columns->dust_scale * row[2] + columns->dust_offset - pure;
-        ics_layer_row layer = {
-            .depth = row[0],
-            .layer = {.effective_scattering = row[1],
-                      .dust_absorption = dust,
-                      .delta_tau = row[3],
-                      .anisotropy_along = k[0],
-                      .anisotropy_across = k[1],
-                      .birefringence = strength,
-                      .birefringence_mean = strength * (table.columns == 8 ? row[7] : 1)},
-            .line = table.lines[i]};
-        status = ics_ice_layer_list_add(out, &layer);
+    while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
+        double row[MOST];
+        bool good = line.count >= LEAST && line.count <= MOST;
+        if (!good && ics_text_wrong_separator(&reader, &line, expected)) {
+            break;
+        }
+        if (!good) {
+            ics_text_fault(&reader, line.number, 0, "found %zu columns, expected %s", line.count,
+                           expected);
+        }
+        for (size_t i = 0; i < line.count && i < MOST; ++i) {
+            char what[32];
+            snprintf(what, sizeof what, "column %zu", i + 1);
+            good &= ics_text_number(&reader, &line, i, what, &row[i]);
+        }
+        if (good && out->count == ICE_LAYERS_MAX) {
+            ics_text_fault(&reader, line.number, 0, "found more than %d rows, expected at most %d",
+                           ICE_LAYERS_MAX, ICE_LAYERS_MAX);
+            break;
+        }
+        if (good) {
+            ics_layer_row layer = layer_of(row, line.count, columns);
+            layer.line = line.number;
+            status = ics_ice_layer_list_add(out, &layer);
+        }
     }
     if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    } else if (reader.faults == 0 && out->count == 0) {
+        ics_text_fault(&reader, 0, 0, "found no rows of numbers, expected columns %s", expected);
     }
-    ics_text_table_free(&table);
+    status = status == ICESTREAM_OK && reader.faults > 0 ? ICESTREAM_E_CONFIG : status;
     if (status != ICESTREAM_OK) {
         ics_ice_layer_list_free(out);
     }
@@ -361,6 +386,23 @@ static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
+/* Sets which scattering by crystals is in the table: by the configuration, by the file version, or
+ * by the numbers of a public model. */
+static int choose_subtraction(ppc_folder *folder, ppc_model *model)
+{
+    const ics_ice_known *known = NULL;
+    if (folder->config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO) {
+        model->subtraction = folder->config->ice.birefringence_subtraction;
+    } else if (!model->has_version) {
+        ICS_TRY(ics_ice_known_find(folder->directory, &known, folder->error));
+        model->has_version = known != NULL;
+    }
+    if (known != NULL && known->taken == ICE_TAKEN_NOTHING) {
+        model->subtraction = ICS_SUBTRACTION_NONE;
+    }
+    return ICESTREAM_OK;
+}
+
 /* Rejects a folder with birefringence if neither the folder nor the user says whether its table of
  * scattering contains the scattering by crystals: both kinds of table are public, and they look the
  * same. */
@@ -375,9 +417,9 @@ static int check_version(const icestream_config *config, const ppc_model *model,
     return ics_error_add(
         error, ICESTREAM_E_CONFIG,
         "%s: error: ice.birefringence_subtraction: found auto, and %s, whose ice is birefringent, "
-        "has no file 'version' that says what icemodel.dat contains; expected constant (its "
-        "scattering contains that by crystals, as in spice_bfr-v2), none (it does not, as in "
-        "spice_ftp-v3m) or scaled (it does, at 400 nm)",
+        "has no file 'version' that says what icemodel.dat contains, and is no public model; "
+        "expected constant (its scattering contains that by crystals, as in spice_bfr-v2), none "
+        "(it does not, as in spice_ftp-v3m) or scaled (it does, at 400 nm)",
         ics_config_place(config, "ice.directory", place, sizeof place), config->ice.directory);
 }
 
@@ -391,24 +433,13 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
         .columns = {.dust_scale = 1}, .subtraction = ICS_SUBTRACTION_CONSTANT, .factors = factors};
     layers_request request = {.model = &model, .out = out};
     ice_tilt tilt = {0};
-    struct stat status;
     *out = NULL;
-    if (stat(directory, &status) != 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", directory,
-                             strerror(errno));
-    }
-    if (!S_ISDIR(status.st_mode)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found a file, expected a ppc ice folder", directory);
-    }
-
+    ICS_TRY(ics_ice_ppc_check_folder(directory, error));
     read_file(&folder, "icemodel.par", true, read_parameters, &model);
     read_file(&folder, "cfg.txt", true, read_settings, &model);
     read_file(&folder, "icemodel.bbl", false, read_bubbles, &model);
     read_file(&folder, "version", false, read_version, &model);
-    if (config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO) {
-        model.subtraction = config->ice.birefringence_subtraction;
-    }
+    note(&folder, choose_subtraction(&folder, &model));
     read_tilt(&folder, &tilt);
     /* The layers come last, because their checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);

@@ -43,10 +43,25 @@ static bool begins_number(const ics_text_field *field)
     return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';
 }
 
+/* Warns of numbers behind the last group that is whole. ppc reads whole groups (ini.cxx). */
+static int warn_of_rest(const settings_file *file, ics_warnings *warnings)
+{
+    static const size_t lengths[] = {SETTINGS_LEAST, 7, 10, 12, 15, 16, SETTINGS_MOST};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
+        used = lengths[i] <= file->count ? lengths[i] : used;
+    }
+    return used == file->count
+               ? ICESTREAM_OK
+               : ics_warnings_add(warnings,
+                                  "%s: found %zu numbers, of which ppc and icestream use the first "
+                                  "%zu: groups end at 4, 7, 10, 12, 15, 16 and 28 numbers",
+                                  file->reader.name, file->count, used);
+}
+
 /* Reads the first number of every line. Lines that do not begin with a number are comments. */
 static int read_numbers(settings_file *file, ics_warnings *warnings)
 {
-    static const size_t lengths[] = {SETTINGS_LEAST, 7, 10, 12, 15, 16, SETTINGS_MOST};
     ics_text_reader *reader = &file->reader;
     ics_text_line line;
     char shown[48];
@@ -68,15 +83,10 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
         }
         ++file->count;
     }
-    bool known = false;
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
-        known |= file->count == lengths[i];
+    if (file->count < SETTINGS_LEAST) {
+        ics_text_fault(reader, 0, 0, "found %zu numbers, expected at least 4", file->count);
     }
-    if (!known) {
-        ics_text_fault(reader, 0, 0, "found %zu numbers, expected 4, 7, 10, 12, 15, 16 or 28",
-                       file->count);
-    }
-    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return reader->faults > 0 ? ICESTREAM_E_CONFIG : warn_of_rest(file, warnings);
 }
 
 /* Reports a number outside its range. With `open` the low end is excluded. */

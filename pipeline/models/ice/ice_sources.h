@@ -35,8 +35,8 @@ typedef struct ics_ppc_columns {
     double anisotropy[2]; /* ln k1, ln k2 of layers without columns 5 and 6 */
 } ics_ppc_columns;
 
-/* Reads icemodel.dat: depth, be400, adust400, dtau [, k1, k2 [, BFRA [, BFRB]]] (physics.md 4.3).
- */
+/* Reads icemodel.dat: depth, be400, adust400, dtau [, k1 [, k2 [, BFRA [, BFRB]]]]
+ * (physics.md 4.3). Rows may have different numbers of columns, as in ppc. */
 int ics_ice_ppc_layers_read(const ics_text *text, const ics_ppc_columns *columns,
                             ics_layer_list *out, icestream_error *error);
 
@@ -61,6 +61,9 @@ int ics_ice_ppc_settings_read(const ics_text *text, ice_medium *properties, ics_
 int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ics_layer_list *out,
                             icestream_error *error);
 
+/* Checks that a folder has the files of an ice that ppc and clsim need. ICESTREAM_E_CONFIG: it has
+ * not; the message says what it has instead. */
+int ics_ice_ppc_check_folder(const char *directory, icestream_error *error);
 /* Adds a warning for each file of a ppc folder that ppc reads and icestream does not.
  * ICESTREAM_E_MEMORY. */
 int ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings);

@@ -39,10 +39,11 @@ static int check_band(const water_reader *reader, const ics_yaml_node *node, con
     if (extend || (first <= ICE_WAVELENGTH_MIN && last >= ICE_WAVELENGTH_MAX)) {
         return ICESTREAM_OK;
     }
-    return ics_yaml_error(reader->error, node,
-                          "%s: found wavelengths of %.10g .. %.10g nm, expected %g .. %g nm, or "
-                          "%s.extend: constant, which takes the values of both ends beyond them",
-                          what, first, last, ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX, what);
+    return ics_yaml_error(
+        reader->error, node,
+        "%s: found wavelengths of %.10g .. %.10g nm, expected at least %g .. %g nm, or "
+        "%s.extend: constant, which takes the values of both ends beyond them",
+        what, first, last, ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX, what);
 }
 
 static int check_optics(const water_reader *reader)
@@ -222,7 +223,11 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
         return ics_yaml_no_memory(reader->error, reader->root);
     }
     medium->mean_cosine = file->mean_cosine;
+    const bool has_formula = !ics_water_file_has(&file->index, ICS_WATER_PHASE_INDEX);
     medium->density = file->density;
+    if (has_formula && file->density == 0) {
+        medium->density = ice_water_density(&file->water);
+    }
     medium->rayleigh_fraction = file->rayleigh_fraction;
     set_layers(file, medium);
     for (int i = 0; i < ROWS; ++i) {
@@ -244,11 +249,11 @@ int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const cha
         status = derive_group_index(&reader, index);
     }
     if (status == ICESTREAM_OK && !ics_water_file_has(index, ICS_WATER_PHASE_INDEX) &&
+        reader.file.water.salinity > 1 &&
         ics_warnings_add(
             warnings,
-            "%s: the index of refraction by salinity, temperature and pressure was "
-            "fitted for %g .. %g nm and is trusted down to %g nm; for light below, give "
-            "index.table",
+            "%s: what salinity adds to the index of refraction was fitted for %g .. %g nm and is "
+            "trusted down to %g nm; for light below, give index.table",
             path, ICE_WATER_FITTED_FROM, ICE_WATER_FITTED_TO,
             ICE_WATER_TRUSTED_FROM) != ICESTREAM_OK) {
         status = ics_yaml_no_memory(error, root);

@@ -1,6 +1,7 @@
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include "base/error.h"
+#include "pipeline/models/ice/ice_steps.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -70,33 +71,61 @@ static int fault(const char *name, size_t line, icestream_error *error, const ch
 
 /* ---- depths and shifts ----------------------------------------------------------------------- */
 
-/* Checks the depths in the first column: they must increase in equal steps. */
+/* Checks that the depths in the first column increase. */
 static int check_depths(const char *name, const ics_text_table *table, icestream_error *error)
 {
     if (table->rows < 2) {
         return fault(name, table->lines[0], error, "found one depth, expected 2 .. %d", DEPTHS_MAX);
     }
-    double first = ics_text_table_row(table, 0)[0];
-    double step =
-        (ics_text_table_row(table, table->rows - 1)[0] - first) / (double)(table->rows - 1);
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < table->rows; ++i) {
         double depth = ics_text_table_row(table, i)[0];
-        double before = i > 0 ? ics_text_table_row(table, i - 1)[0] : depth - step;
         if (!(depth >= -10000 && depth <= 20000)) {
             status = fault(name, table->lines[i], error,
                            "depth: found %.10g, expected metres below the surface, -10000 .. 20000",
                            depth);
-        } else if (!(depth > before)) {
+        } else if (i > 0 && !(depth > ics_text_table_row(table, i - 1)[0])) {
             status = fault(name, table->lines[i], error,
                            "depth: found %.10g, expected increasing depths", depth);
-        } else if (!(fabs(depth - before - step) <= 1e-5 * step)) {
-            status = fault(name, table->lines[i], error,
-                           "depth: found %.10g, expected %.10g: equal steps of %.10g m", depth,
-                           before + step, step);
         }
     }
     return status;
+}
+
+/* The largest slope of the shifts in the cells above and below depth i. */
+static double slope_at(const ice_tilt *tilt, size_t i)
+{
+    const size_t length = row_length(tilt);
+    double largest = 0;
+    for (size_t k = 0; k < length; ++k) {
+        const double *shift = tilt->shifts + i * length + k;
+        const double above = i > 0 ? shift[0] - *(shift - length) : 0;
+        const double below = i + 1 < tilt->depth_count ? shift[length] - shift[0] : 0;
+        largest = fmax(largest, fmax(fabs(above), fabs(below)));
+    }
+    return largest / tilt->depth_step;
+}
+
+/* Checks that the depths, which the tilt has in equal steps, are near those of the file. */
+static int check_steps(const char *name, const ics_text_table *table, ice_tilt *tilt,
+                       icestream_error *error)
+{
+    const size_t stride = table->columns * sizeof *table->values;
+    const ics_ice_steps steps = ics_ice_steps_of(table->values, stride, table->rows);
+    tilt->uneven = steps.uneven;
+    for (size_t i = 0; i < table->rows; ++i) {
+        const double off = ics_ice_steps_off(&steps, table->values, stride, i);
+        tilt->moved = fmax(tilt->moved, off * slope_at(tilt, i));
+    }
+    if (tilt->moved <= ICS_UNEVEN_MOST) {
+        return ICESTREAM_OK;
+    }
+    return fault(
+        name, table->lines[steps.row], error,
+        "depth: found %.10g, expected %.10g: equal steps of %.10g m; the ice of this table "
+        "is up to %.3g m off in equal steps, at most %g m is accepted",
+        ics_text_table_row(table, steps.row)[0], steps.expected, steps.usual, tilt->moved,
+        ICS_UNEVEN_MOST);
 }
 
 /* Sets the depths of a tilt from a table without faults. */
@@ -169,6 +198,9 @@ static int read_shifts(const ics_text *text, const char *columns, const char *su
             }
         }
     }
+    if (status == ICESTREAM_OK) {
+        status = check_steps(text->name, &table, tilt, error);
+    }
     ics_text_table_free(&table);
     return status;
 }
@@ -197,23 +229,16 @@ static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *
     if (status != ICESTREAM_OK) {
         return status;
     }
-    size_t zeros = 0;
     for (size_t i = 0; i < table.rows; ++i) {
         double position = ics_text_table_row(&table, i)[1];
         bool ascends = i == 0 || position > ics_text_table_row(&table, i - 1)[1];
         if (check_station(text->name, table.lines[i], position, ascends, error)) {
             status = ICESTREAM_E_CONFIG;
         }
-        zeros += position == 0;
     }
     if (table.rows < 2) {
         status = fault(text->name, table.lines[0], error, "found one station, expected 2 .. %d",
                        STATIONS_MAX);
-    } else if (status == ICESTREAM_OK && zeros != 1) {
-        status = ics_error_add(error, ICESTREAM_E_CONFIG,
-                               "%s: error: found no station at 0, expected the reference string at "
-                               "position 0",
-                               text->name);
     }
     if (status == ICESTREAM_OK) {
         tilt->station_count = table.rows;
@@ -324,6 +349,9 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         out->stations[i % stations] = ics_text_table_row(&table, i)[1];
         out->shifts[i] = ics_text_table_row(&table, i)[2];
+    }
+    if (status == ICESTREAM_OK) {
+        status = check_steps(text->name, &depths, out, error);
     }
     if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);

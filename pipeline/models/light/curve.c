@@ -82,6 +82,25 @@ static int check_wavelength(ics_text_reader *reader, const ics_text_table *table
     return ICESTREAM_OK;
 }
 
+/* Reports two columns that are swapped: all of `other`, and none of `column`, may be wavelengths.
+ * Returns whether it did. */
+static bool report_swapped(ics_text_reader *reader, const ics_text_table *table, size_t column,
+                           size_t other)
+{
+    for (size_t i = 0; i < table->rows; ++i) {
+        const double *row = ics_text_table_row(table, i);
+        if (row[column] >= ICE_WAVELENGTH_MIN ||
+            !(row[other] >= ICE_WAVELENGTH_MIN && row[other] <= ICE_WAVELENGTH_MAX)) {
+            return false;
+        }
+    }
+    ics_text_fault(reader, table->lines[0], 0,
+                   "found wavelengths in column %zu, expected them in column %zu: the columns are "
+                   "swapped",
+                   other + 1, column + 1);
+    return true;
+}
+
 static int finish(const ics_text *text, int status, ics_text_table *table, ics_curve *curve,
                   icestream_error *error)
 {
@@ -105,7 +124,8 @@ int ics_curve_read_density(const ics_text *text, ics_curve *out, icestream_error
         return status;
     }
     ics_text_reader reader = ics_text_open(text, ' ', error);
-    for (size_t i = 0; i < table.rows; ++i) {
+    const size_t rows = report_swapped(&reader, &table, 0, 1) ? 0 : table.rows;
+    for (size_t i = 0; i < rows; ++i) {
         double density = ics_text_table_row(&table, i)[1];
         check_wavelength(&reader, &table, i, 0);
         if (!(density >= 0 && density <= 1e30)) {
@@ -138,7 +158,8 @@ int ics_curve_read_ratio(const ics_text *text, ics_curve *out, icestream_error *
         return status;
     }
     ics_text_reader reader = ics_text_open(text, ' ', error);
-    for (size_t i = 0; i < table.rows; ++i) {
+    const size_t rows = report_swapped(&reader, &table, 0, 1) ? 0 : table.rows;
+    for (size_t i = 0; i < rows; ++i) {
         double ratio = ics_text_table_row(&table, i)[1];
         check_wavelength(&reader, &table, i, 0);
         if (!(ratio > 0 && ratio <= 100)) {

@@ -67,6 +67,7 @@ void ics_light_destroy(ice_light *light)
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         free(light->acceptances[k]);
     }
+    free(light->acceptance_from);
     free(light->spectra);
     free(light->kept);
     free(light->standard_acceptance);

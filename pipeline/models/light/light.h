@@ -6,6 +6,7 @@
 #include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/ice/ice.h"
+#include "pipeline/models/light/acceptance_table.h"
 
 /* Built-in spectra: 0 is Cherenkov light, 1 .. 5 LEDs, 6 a nitrogen laser (physics.md 2.4); those
  * of light.spectra follow from 7. */
@@ -22,13 +23,14 @@ int ics_light_create(const icestream_config *config, const ice_medium *medium,
 /* Accepts NULL. */
 void ics_light_destroy(ice_light *light);
 
+/* Sets the largest efficiency of each acceptance that the light is made for: of the modules, or,
+ * for a table, which knows no modules, that of a standard module alone. */
+void ics_light_efficiencies(const icestream_config *config, const ice_detector *detector,
+                            double largest[ICE_ACCEPTANCES]);
+
 /* Return the number of Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1),
  * for beta n >= 1: in ice, and in any medium. */
 double ics_light_frank_tamm(double wavelength, double beta);
 double ics_light_cherenkov_yield(const ice_medium *medium, double wavelength, double beta);
-
-/* Returns the wavelength acceptance of the standard module (physics.md 3.3); it is 0 outside 280 ..
- * 680 nm. */
-double ics_light_standard_acceptance(double wavelength);
 
 #endif

@@ -1,6 +1,8 @@
 /* The bias of the generated light: which share of the photons is worth creating. */
+#include "pipeline/config/config_table.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/light/acceptance_table.h"
 #include "pipeline/models/light/light_builder.h"
 
 #include <errno.h>
@@ -52,17 +54,31 @@ static int bias_from_shares(ics_light_builder *builder, const ics_curve *shares)
     return status;
 }
 
+/* Says in reports where the acceptance comes from. */
+static int set_origin(ics_light_builder *builder, const char *what, const char *name)
+{
+    free(builder->light->acceptance_from);
+    if (asprintf(&builder->light->acceptance_from, "%s%s", what, name) < 0) {
+        builder->light->acceptance_from = NULL;
+        return ics_light_no_memory(builder);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Reads ppc's cumulative form, or a table of wavelength and acceptance. */
 static int bias_from_file(ics_light_builder *builder, const char *path)
 {
     ics_text text;
     ics_curve shares = {0};
-    int status = ics_text_read(path, &text, builder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
+    bool is_cumulative;
+    ICS_TRY(set_origin(builder, "", path));
+    ICS_TRY(ics_text_read(path, &text, builder->error));
+    int status = ics_acceptance_table_read(&text, &is_cumulative, &builder->bias, builder->error);
+    if (status == ICESTREAM_OK && is_cumulative) {
+        status = ics_curve_read_cumulative(&text, &shares, builder->error);
     }
-    status = ics_curve_read_cumulative(&text, &shares, builder->error);
     ics_text_free(&text);
-    if (status == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && is_cumulative) {
         status = bias_from_shares(builder, &shares);
     }
     ics_curve_free(&shares);
@@ -71,17 +87,27 @@ static int bias_from_file(ics_light_builder *builder, const char *path)
 
 static int bias_from_formula(ics_light_builder *builder)
 {
-    for (int x = ICS_LIGHT_STANDARD_LOW; x <= ICS_LIGHT_STANDARD_HIGH; ++x) {
-        if (ics_curve_add(&builder->bias, x, ics_light_standard_acceptance(x)) != ICESTREAM_OK) {
+    ICS_TRY(set_origin(builder, "standard: a module of IceCube (physics.md 3.3)", ""));
+    return ics_light_standard_curve(&builder->bias) == ICESTREAM_OK ? ICESTREAM_OK
+                                                                    : ics_light_no_memory(builder);
+}
+
+/* The largest acceptance of the types of modules. */
+static int bias_from_types(ics_light_builder *builder, const ice_detector *detector)
+{
+    ICS_TRY(set_origin(builder, "the types of modules", ""));
+    for (size_t i = 0; i < detector->acceptance_count; ++i) {
+        if (ics_curve_add(&builder->bias, detector->acceptance_wavelengths[i],
+                          detector->acceptance[i]) != ICESTREAM_OK) {
             return ics_light_no_memory(builder);
         }
     }
     return ICESTREAM_OK;
 }
 
-/* Makes the bias from light.acceptance. The value auto means the file wv.dat of a ppc ice folder,
- * if there is one, else the standard acceptance. */
-static int make_bias(ics_light_builder *builder)
+/* Makes the bias from light.acceptance. The value auto means what the types of modules say, else
+ * the file wv.dat of a ppc ice folder, if there is one, else the standard acceptance. */
+static int make_bias(ics_light_builder *builder, const ice_detector *detector)
 {
     const icestream_config *config = builder->config;
     const char *acceptance = config->light.acceptance;
@@ -93,6 +119,9 @@ static int make_bias(ics_light_builder *builder)
     }
     if (strcmp(acceptance, "auto") != 0) {
         return bias_from_file(builder, acceptance);
+    }
+    if (detector->acceptance_count > 0) {
+        return bias_from_types(builder, detector);
     }
     if (config->ice.directory == NULL) {
         return bias_from_formula(builder);
@@ -158,6 +187,17 @@ static int keep_parts(ics_light_builder *builder, double efficiency)
     return ICESTREAM_OK;
 }
 
+void ics_light_efficiencies(const icestream_config *config, const ice_detector *detector,
+                            double largest[ICE_ACCEPTANCES])
+{
+    _Static_assert(ICE_ACCEPTANCES == 2, "the standard module, and modules of high efficiency");
+    ics_detector_efficiencies(detector, largest);
+    if (ics_config_tabulate(config) != ICS_TABULATE_NONE) {
+        largest[0] = 1;
+        largest[1] = 0;
+    }
+}
+
 /* Turns the acceptance in builder->bias into the bias: at each wavelength the largest acceptance of
  * all modules, times `best`, the acceptance from the best direction, divided by F^2. The
  * acceptances of single modules go to the light. */
@@ -167,7 +207,7 @@ static int finish_bias(ics_light_builder *builder, const ice_detector *detector,
     ics_curve *bias = &builder->bias;
     const double area = detector->oversize * detector->oversize, factor = best / area;
     double efficiencies[ICE_ACCEPTANCES];
-    ics_detector_efficiencies(detector, efficiencies);
+    ics_light_efficiencies(builder->config, detector, efficiencies);
     light->flat_acceptance = factor;
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
@@ -179,7 +219,8 @@ static int finish_bias(ics_light_builder *builder, const ice_detector *detector,
         }
     }
     if (builder->ratio.count == 0 || efficiencies[1] == 0) {
-        ics_curve_scale(bias, best * ics_detector_efficiency(detector) / area);
+        const double largest = fmax(efficiencies[0], efficiencies[1]);
+        ics_curve_scale(bias, best * (largest > 0 ? largest : 1) / area);
         return ICESTREAM_OK;
     }
     for (size_t i = 0; i < bias->count; ++i) {
@@ -194,7 +235,7 @@ static int finish_bias(ics_light_builder *builder, const ice_detector *detector,
 
 int ics_light_make_bias(ics_light_builder *builder, const ice_detector *detector, double efficiency)
 {
-    ICS_TRY(make_bias(builder));
+    ICS_TRY(make_bias(builder, detector));
     ICS_TRY(read_ratio(builder));
     ICS_TRY(keep_parts(builder, efficiency));
     return finish_bias(builder, detector, detector->angular.maximum * efficiency);

@@ -6,9 +6,6 @@
 #include "pipeline/models/light/curve.h"
 #include "pipeline/models/light/light.h"
 
-/* The band of the standard module's acceptance, nm. */
-enum { ICS_LIGHT_STANDARD_LOW = 280, ICS_LIGHT_STANDARD_HIGH = 680 };
-
 typedef struct ics_light_builder {
     const icestream_config *config;
     const ice_medium *medium;

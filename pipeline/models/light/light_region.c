@@ -151,14 +151,25 @@ ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_lig
     return ICS_LIGHT_IN_ICE;
 }
 
-const ice_module *ics_light_module_at(const ice_detector *detector, double x, double y, double z)
+const ice_module *ics_light_nearest(const ice_detector *detector, const double from[3],
+                                    const double to[3], double *distance)
 {
+    const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+    const ice_module *nearest = NULL;
+    double least = INFINITY;
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
-        const double distance = hypot(hypot(module->x - x, module->y - y), module->z - z);
-        if (distance < detector->radius && !module->absorbs) {
-            return module;
+        const double x = module->x - from[0], y = module->y - from[1], z = module->z - from[2];
+        const double along = x * way[0] + y * way[1] + z * way[2];
+        const double share = square > 0 ? fmin(fmax(along / square, 0), 1) : 0;
+        const double dx = x - share * way[0], dy = y - share * way[1], dz = z - share * way[2];
+        const double apart = dx * dx + dy * dy + dz * dz;
+        if (apart < least && !module->absorbs) {
+            least = apart;
+            nearest = module;
         }
     }
-    return NULL;
+    *distance = sqrt(least);
+    return nearest;
 }

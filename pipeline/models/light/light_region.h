@@ -64,8 +64,9 @@ double ics_light_distance(const ics_light_limits *limits, const ics_light_box *b
 ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
                                    char *text, size_t size);
 
-/* Returns the module that records light and whose sphere contains a point (m); NULL: there is none.
- * Light that starts there is seen by its own module. */
-const ice_module *ics_light_module_at(const ice_detector *detector, double x, double y, double z);
+/* Returns the module that records light and is the nearest one to the line from `from` to `to` (m;
+ * they may be equal), and the distance (m) of its centre. NULL: no module records light. */
+const ice_module *ics_light_nearest(const ice_detector *detector, const double from[3],
+                                    const double to[3], double *distance);
 
 #endif

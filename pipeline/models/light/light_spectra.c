@@ -44,15 +44,6 @@ double ics_light_cherenkov_yield(const ice_medium *medium, double wavelength, do
     return frank_tamm(wavelength, beta, ics_ice_phase_index(medium, wavelength));
 }
 
-double ics_light_standard_acceptance(double wavelength)
-{
-    if (wavelength < ICS_LIGHT_STANDARD_LOW || wavelength > ICS_LIGHT_STANDARD_HIGH) {
-        return 0;
-    }
-    return 0.1342 / (1 + exp(-(wavelength - 351) / 13.1)) / (1 + exp((wavelength - 632) / 14.25)) *
-           (0.0916 + 0.9084 / (1 + exp((wavelength - 519) / 32.8)));
-}
-
 /* ---- what the bias keeps -----------------------------------------------------------------------
  */
 
@@ -81,9 +72,6 @@ static double share_kept(const ics_light_builder *builder, size_t index, double 
         .x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
     if (builder->bias.count == 0) {
         return 1;
-    }
-    if (spectrum->count == 1) {
-        return ics_curve_at(&builder->bias, spectrum->wavelength[0]);
     }
     return ics_curve_integral(&biased) /
            (all > 0 ? all : unbiased_integral(&biased, &builder->bias));
@@ -118,31 +106,59 @@ static int keep_spectrum(ics_light_builder *builder, size_t index, const char *n
     return spectrum->name != NULL ? ICESTREAM_OK : ics_light_no_memory(builder);
 }
 
-static int add_line(ics_light_builder *builder, size_t index, double wavelength, const char *place)
+static int keep_line(ics_light_builder *builder, size_t index, double wavelength, const char *name,
+                     double kept)
 {
-    double low, high;
-    char name[48];
     ics_curve curve = {0};
-    band_of(builder, &low, &high);
-    if (!(wavelength >= low && wavelength <= high)) {
-        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
-                             "%s: error: spectrum %zu: found a line at %.10g nm, expected %.10g .. "
-                             "%.10g nm, where light.acceptance is above 0",
-                             place, index, wavelength, low, high);
-    }
     if (ics_curve_add(&curve, wavelength, 1) != ICESTREAM_OK) {
         ics_curve_free(&curve);
         return ics_light_no_memory(builder);
     }
-    snprintf(name, sizeof name, "line %.10g nm", wavelength);
     const int status = keep_spectrum(builder, index, name, &curve);
-    builder->light->kept[index] = share_kept(builder, index, 0);
+    builder->light->kept[index] = kept;
     return status;
+}
+
+/* A built-in source outside of the band makes no photons. Its line at the end of the band stands
+ * for a spectrum, which must have light. */
+static int keep_nothing(ics_light_builder *builder, size_t index, const char *source)
+{
+    double low, high;
+    char name[64];
+    band_of(builder, &low, &high);
+    if (builder->config->workload.spectrum == index) {
+        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: workload.spectrum: found %zu (%s), which has no light "
+                             "between %.10g and %.10g nm, where light.acceptance is above 0",
+                             builder->place, index, source, low, high);
+    }
+    snprintf(name, sizeof name, "%s, of which nothing is detected", source);
+    return keep_line(builder, index, low, name, 0);
+}
+
+static int add_line(ics_light_builder *builder, size_t index, double wavelength, const char *place)
+{
+    double low, high;
+    char name[48];
+    band_of(builder, &low, &high);
+    snprintf(name, sizeof name, "line %.10g nm", wavelength);
+    if (!(wavelength >= low && wavelength <= high)) {
+        return index < ICS_SPECTRA_BUILT_IN
+                   ? keep_nothing(builder, index, name)
+                   : ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                                   "%s: error: spectrum %zu: found a line at %.10g nm, expected "
+                                   "%.10g .. %.10g nm, where light.acceptance is above 0",
+                                   place, index, wavelength, low, high);
+    }
+    const double kept = builder->bias.count > 0 ? ics_curve_at(&builder->bias, wavelength) : 1;
+    return keep_line(builder, index, wavelength, name, kept);
 }
 
 /* The light of a source before the bias. */
 typedef struct source_light {
-    const char *name, *place; /* for messages */
+    const char *name;
+    const char
+        *place; /* for messages; NULL: the source is built in, and may have no light in the band */
     double (*density)(const void *source, double wavelength);
     const void *source;
     const ics_curve *points; /* points of the source's own curve, or NULL */
@@ -183,6 +199,8 @@ static int add_product(ics_light_builder *builder, size_t index, const source_li
     }
     if (status != ICESTREAM_OK) {
         ics_light_no_memory(builder);
+    } else if (!light && from->place == NULL) {
+        status = keep_nothing(builder, index, from->name);
     } else if (!light) {
         status = ics_error_add(builder->error, ICESTREAM_E_CONFIG,
                                "%s: error: spectrum %zu (%s): found no light between %.10g and "
@@ -241,7 +259,6 @@ static int add_built_in(ics_light_builder *builder)
     for (size_t i = 0; i < LEDS; ++i) {
         double led[2] = {leds[i].median, leds[i].width};
         const source_light from = {.name = leds[i].name,
-                                   .place = builder->place,
                                    .density = led_density,
                                    .source = led,
                                    .low = led[0] - reach * led[1],
@@ -249,7 +266,7 @@ static int add_built_in(ics_light_builder *builder)
         int result = add_product(builder, 1 + i, &from);
         status = status ? status : result;
     }
-    int result = add_line(builder, 1 + LEDS, NITROGEN_LASER, builder->place);
+    int result = add_line(builder, 1 + LEDS, NITROGEN_LASER, NULL);
     return status ? status : result;
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/memory.h"
+#include "base/visible_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,6 +124,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
+/* Adds the field between two separators, without the blanks and the quotes around it. */
 static void add_field(ics_text_line *line, const char *line_start, const char *start,
                       const char *end)
 {
@@ -130,6 +132,10 @@ static void add_field(ics_text_line *line, const char *line_start, const char *s
         ++start;
     }
     while (end > start && is_blank(end[-1])) {
+        --end;
+    }
+    if (end - start >= 2 && *start == '"' && end[-1] == '"') {
+        ++start;
         --end;
     }
     if (line->count < ICS_TEXT_FIELDS_MAX) {
@@ -140,37 +146,92 @@ static void add_field(ics_text_line *line, const char *line_start, const char *s
     ++line->count;
 }
 
-static void split(ics_text_line *line, const char *start, const char *end, char separator)
+/* The first separator that is not within quotes, or the end. */
+static const char *find_separator(const char *at, const char *end, char separator)
 {
-    line->count = 0;
-    const char *at = start;
-    while (at < end && is_blank(*at)) {
+    const char *found = memchr(at, separator, (size_t)(end - at));
+    found = found != NULL ? found : end;
+    if (memchr(at, '"', (size_t)(found - at)) == NULL) {
+        return found;
+    }
+    bool quoted = false;
+    while (at < end && (quoted || *at != separator)) {
+        quoted ^= *at == '"';
         ++at;
     }
-    if (at == end) {
-        return;
-    }
-    if (separator == ',') {
-        for (;;) {
-            const char *comma = memchr(at, ',', (size_t)(end - at));
-            add_field(line, start, at, comma != NULL ? comma : end);
-            if (comma == NULL) {
-                return;
-            }
-            at = comma + 1;
+    return at;
+}
+
+/* The separator of a line of column names: what stands most often outside of quotes. */
+static char separator_of(const char *start, const char *end)
+{
+    static const char candidates[] = {',', ';', '\t'};
+    char best = ',';
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof candidates; ++i) {
+        size_t count = 0;
+        for (const char *at = find_separator(start, end, candidates[i]); at < end;
+             at = find_separator(at + 1, end, candidates[i])) {
+            ++count;
+        }
+        if (count > most) {
+            best = candidates[i];
+            most = count;
         }
     }
-    while (at < end) {
+    return best;
+}
+
+static void split_at_blanks(ics_text_line *line, const char *start, const char *end)
+{
+    for (const char *at = start; at < end;) {
         const char *stop = at;
         while (stop < end && !is_blank(*stop)) {
             ++stop;
         }
-        add_field(line, start, at, stop);
-        at = stop;
-        while (at < end && is_blank(*at)) {
-            ++at;
+        if (stop > at) {
+            add_field(line, start, at, stop);
         }
+        at = stop < end ? stop + 1 : end;
     }
+}
+
+/* Spreadsheets end a file with lines of separators alone, which say nothing. */
+static bool says_nothing(const char *start, const char *end, char separator)
+{
+    while (start < end && (is_blank(*start) || *start == separator)) {
+        ++start;
+    }
+    return start == end;
+}
+
+static void split(ics_text_line *line, const char *start, const char *end)
+{
+    line->count = 0;
+    if (says_nothing(start, end, line->separator)) {
+        return;
+    }
+    if (line->separator == ' ') {
+        split_at_blanks(line, start, end);
+        return;
+    }
+    for (const char *at = start;; ++at) {
+        const char *stop = find_separator(at, end, line->separator);
+        add_field(line, start, at, stop);
+        if (stop == end) {
+            return;
+        }
+        at = stop;
+    }
+}
+
+/* Excel reads and writes a first line like "sep=;", which repeats what the next line shows. */
+static bool names_separator(const char *start, const char *end)
+{
+    while (end > start && is_blank(end[-1])) {
+        --end;
+    }
+    return end - start <= 5 && end - start >= 4 && memcmp(start, "sep=", 4) == 0;
 }
 
 bool ics_text_next(ics_text_reader *reader, ics_text_line *line)
@@ -182,9 +243,18 @@ bool ics_text_next(ics_text_reader *reader, ics_text_line *line)
         reader->next = newline != NULL ? newline + 1 : reader->end;
         ++reader->line;
         const char *comment = memchr(start, '#', (size_t)(end - start));
-        split(line, start, comment != NULL ? comment : end, reader->separator);
+        end = comment != NULL ? comment : end;
+        if (reader->separator == ICS_TEXT_CSV && names_separator(start, end)) {
+            continue;
+        }
+        line->separator = reader->separator;
+        if (reader->separator == ICS_TEXT_CSV) {
+            line->separator = separator_of(start, end);
+        }
+        split(line, start, end);
         line->number = reader->line;
         if (line->count > 0) {
+            reader->separator = line->separator;
             return true;
         }
     }
@@ -266,28 +336,77 @@ bool ics_text_field_number(const ics_text_field *field, double *out)
 const char *ics_text_field_show(const ics_text_field *field, char shown[48])
 {
     enum { LONGEST = 40 };
+    char text[LONGEST + 1], visible[LONGEST + 1];
     size_t length = field->length < LONGEST ? field->length : LONGEST;
-    size_t used = 0;
-    shown[used++] = '\'';
+    /* A character that does not fit is left out as a whole. */
+    while (length < field->length && length > 0 &&
+           ((unsigned char)field->start[length] & 0xc0) == 0x80) {
+        --length;
+    }
     for (size_t i = 0; i < length; ++i) {
-        char c = field->start[i];
-        if (c < ' ' || c > '~') {
-            c = '?';
+        text[i] = field->start[i];
+        if (text[i] == '\0') {
+            text[i] = '?';
         }
-        shown[used++] = c;
     }
-    if (field->length > LONGEST) {
-        memcpy(shown + used, "...", 3);
-        used += 3;
-    }
-    shown[used++] = '\'';
-    shown[used] = 0;
+    text[length] = '\0';
+    snprintf(shown, 48, "'%s%s'", ics_visible_text(text, false, visible, sizeof visible),
+             length < field->length ? "..." : "");
     return shown;
+}
+
+/* Whether a number begins with groups of three digits and commas between them. */
+static bool has_thousands(const ics_text_field *field)
+{
+    size_t digits = 0, commas = 0;
+    for (size_t i = 0; i < field->length && field->start[i] != '.'; ++i) {
+        const char c = field->start[i];
+        if (c == ',' && (digits < 1 || digits > 3 || (commas > 0 && digits != 3))) {
+            return false;
+        }
+        commas += c == ',';
+        digits = c == ',' ? 0 : digits + (c >= '0' && c <= '9');
+    }
+    return commas > 0 && digits == 3;
+}
+
+const char *ics_text_number_hint(const ics_text_field *field)
+{
+    static const char *const signs[] = {"\xe2\x88\x92", "\xe2\x80\x93", "\xe2\x80\x94"};
+    bool has_comma = field->length > 0, has_digit = false;
+    for (size_t i = 0; i < field->length; ++i) {
+        has_comma &= field->start[i] != 0 && strchr("0123456789+-.,eE", field->start[i]) != NULL;
+        has_digit |= field->start[i] >= '0' && field->start[i] <= '9';
+    }
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; ++i) {
+        if (field->length > 3 && memcmp(field->start, signs[i], 3) == 0) {
+            return "; it begins with a dash that is not the minus sign '-' of numbers";
+        }
+    }
+    if (!has_comma || !has_digit || memchr(field->start, ',', field->length) == NULL) {
+        return "";
+    }
+    return has_thousands(field) ? "; commas between thousands (or decimal commas) are not read"
+                                : "; a decimal comma is not read, write a decimal point";
 }
 
 bool ics_text_field_equals(const ics_text_field *field, const char *word)
 {
     return field->length == strlen(word) && memcmp(field->start, word, field->length) == 0;
+}
+
+const char *ics_text_count_hint(const ics_text_line *line, size_t expected)
+{
+    return line->separator == ',' && line->count > expected
+               ? "; a comma within a number separates columns, too"
+               : "";
+}
+
+bool ics_text_is_unnamed(const ics_text_field *name)
+{
+    static const char word[] = "Unnamed: ";
+    const size_t length = sizeof word - 1;
+    return name->length == 0 || (name->length > length && memcmp(name->start, word, length) == 0);
 }
 
 bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t field,
@@ -298,7 +417,8 @@ bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t 
         return true;
     }
     ics_text_fault(reader, line->number, line->fields[field].column,
-                   "%s: found %s, expected a finite number", what,
-                   ics_text_field_show(&line->fields[field], shown));
+                   "%s: found %s, expected a finite number%s", what,
+                   ics_text_field_show(&line->fields[field], shown),
+                   ics_text_number_hint(&line->fields[field]));
     return false;
 }

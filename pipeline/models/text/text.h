@@ -37,15 +37,20 @@ enum { ICS_TEXT_FIELDS_MAX = 512 }; /* a tilt map has a column for every node */
 
 typedef struct ics_text_line {
     ics_text_field fields[ICS_TEXT_FIELDS_MAX];
-    size_t count;  /* number of fields in the line; the first ICS_TEXT_FIELDS_MAX are kept */
-    size_t number; /* from 1 */
+    size_t count;   /* number of fields in the line; the first ICS_TEXT_FIELDS_MAX are kept */
+    size_t number;  /* from 1 */
+    char separator; /* that its fields were split at */
 } ics_text_line;
+
+/* The separator of a CSV file: the first line with fields decides for commas, semicolons or tabs.
+ * Fields may be in double quotes, which are left out; separators within them separate nothing. */
+enum { ICS_TEXT_CSV = 0 };
 
 /* Reads a text line by line and counts its faults. */
 typedef struct ics_text_reader {
     const char *name, *next, *end;
     size_t line;
-    char separator;         /* ',' : one comma between fields; ' ': any blanks between fields */
+    char separator;         /* ' ': any blanks between fields; ICS_TEXT_CSV until the first line */
     size_t faults;          /* how many were reported */
     icestream_error *error; /* may be NULL */
 } ics_text_reader;
@@ -64,8 +69,11 @@ bool ics_text_field_number(const ics_text_field *field, double *out);
  */
 bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t field,
                      const char *what, double *out);
-/* The field as it may be shown in a message: printable, at most 40 characters, quoted. */
+/* The field as it may be shown in a message: printable UTF-8, at most 40 bytes, quoted. */
 const char *ics_text_field_show(const ics_text_field *field, char shown[48]);
+/* What is wrong with a field that should be a number: "; ..." for decimal commas, commas between
+ * thousands, and dashes of word processors; otherwise "". */
+const char *ics_text_number_hint(const ics_text_field *field);
 /* Reports a line that is one field, because something else than the reader's separator is between
  * its columns (semicolons, tabs, commas, blanks). `expected` names the columns. Returns whether it
  * did. */
@@ -73,6 +81,14 @@ bool ics_text_wrong_separator(ics_text_reader *reader, const ics_text_line *line
                               const char *expected);
 /* Whether the field is this word. */
 bool ics_text_field_equals(const ics_text_field *field, const char *word);
+/* Whether the name of a column says that it is none of the user's: the index that pandas writes has
+ * no name, and gets "Unnamed: 0" if it is read and written again. Spreadsheets add empty columns.
+ */
+bool ics_text_is_unnamed(const ics_text_field *name);
+
+/* What may be wrong with a line that has another number of fields than `expected`: "; ..." or "".
+ */
+const char *ics_text_count_hint(const ics_text_line *line, size_t expected);
 
 /* ---- tables of numbers ----------------------------------------------------------------------- */
 
@@ -118,8 +134,10 @@ typedef struct ics_csv_column {
 typedef struct ics_csv_plan {
     const ics_csv_column *columns; /* [column_count], borrowed: the columns that a file may have */
     size_t column_count;
-    const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX]; /* [width], of the columns of the file */
-    size_t width;                                       /* number of columns of the file */
+    /* [width], of the columns of the file; NULL: a column that is passed over */
+    const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX];
+    size_t width;      /* number of columns of the file */
+    char separator;    /* of the file */
     size_t row_length; /* numbers of a row: the largest index of `columns` plus 1 */
 } ics_csv_plan;
 

@@ -160,10 +160,6 @@ static bool is_no_header(ics_text_reader *reader, const ics_text_line *line, con
         ics_text_fault(reader, line->number, first->column,
                        "found column %s, expected columns %s: their names in the first line",
                        ics_text_field_show(first, shown), expected);
-    } else if (first->length > 0 && first->start[0] == '"') {
-        ics_text_fault(reader, line->number, first->column,
-                       "found column %s, expected names and numbers without quotes: %s",
-                       ics_text_field_show(first, shown), expected);
     } else {
         return ics_text_wrong_separator(reader, line, expected);
     }
@@ -214,7 +210,7 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
                 meaning[i] = &columns[k];
             }
         }
-        if (meaning[i] == NULL) {
+        if (meaning[i] == NULL && !ics_text_is_unnamed(&line->fields[i])) {
             known = false;
             meaning[i] = find_in_any_case(&line->fields[i], columns, column_count);
             report_unknown_column(reader, line->number, &line->fields[i], meaning[i], expected);
@@ -276,6 +272,7 @@ bool ics_text_csv_begin(ics_text_reader *reader, const ics_csv_column *columns, 
         return false;
     }
     plan->width = line.count;
+    plan->separator = line.separator;
     return true;
 }
 
@@ -284,8 +281,8 @@ bool ics_text_csv_row(ics_text_reader *reader, const ics_text_line *line, const 
 {
     if (line->count != plan->width) {
         ics_text_fault(reader, line->number, 0,
-                       "found %zu columns, expected %zu as in the first line", line->count,
-                       plan->width);
+                       "found %zu columns, expected %zu as in the first line%s", line->count,
+                       plan->width, ics_text_count_hint(line, plan->width));
         return false;
     }
     for (size_t k = 0; k < plan->column_count; ++k) {
@@ -293,9 +290,12 @@ bool ics_text_csv_row(ics_text_reader *reader, const ics_text_line *line, const 
     }
     bool good = true;
     for (size_t i = 0; i < plan->width; ++i) {
+        const ics_csv_column *column = plan->meaning[i];
         double number = 0;
-        good &= read_cell(reader, line, i, plan->meaning[i], &number);
-        values[plan->meaning[i]->index] = number + plan->meaning[i]->offset;
+        if (column != NULL) {
+            good &= read_cell(reader, line, i, column, &number);
+            values[column->index] = number + column->offset;
+        }
     }
     return good;
 }
@@ -304,7 +304,7 @@ int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_
                       size_t most_rows, const char *expected, ics_text_table *out,
                       icestream_error *error)
 {
-    ics_text_reader reader = ics_text_open(text, ',', error);
+    ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, error);
     ics_csv_plan plan;
     ics_text_line line;
     int status = ICESTREAM_OK;

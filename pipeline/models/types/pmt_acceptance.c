@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "pipeline/config/schema/schema_value.h"
 #include "pipeline/models/detector/angular.h"
-#include "pipeline/models/light/curve.h"
+#include "pipeline/models/light/acceptance_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +22,33 @@ static void free_ratios(ice_pmt_acceptance *acceptance)
 void ics_pmt_acceptance_free(ice_pmt_acceptance *acceptance)
 {
     free_ratios(acceptance);
+    free(acceptance->own_wavelengths);
+    free(acceptance->own);
     *acceptance = (ice_pmt_acceptance){0};
+}
+
+/* Returns a copy of numbers, also of none. NULL: out of memory. */
+static double *copy_of(const double *numbers, size_t count)
+{
+    double *copy = malloc(count * sizeof *copy + 1);
+    if (copy != NULL && count > 0) {
+        memcpy(copy, numbers, count * sizeof *copy);
+    }
+    return copy;
 }
 
 int ics_pmt_acceptance_copy(const ice_pmt_acceptance *from, ice_pmt_acceptance *out,
                             icestream_error *error)
 {
-    const size_t bytes = from->count * sizeof(double);
     *out = *from;
-    out->wavelengths = malloc(bytes + 1);
-    out->ratios = malloc(bytes + 1);
-    if (out->wavelengths == NULL || out->ratios == NULL) {
+    out->wavelengths = copy_of(from->wavelengths, from->count);
+    out->ratios = copy_of(from->ratios, from->count);
+    out->own_wavelengths = copy_of(from->own_wavelengths, from->own_count);
+    out->own = copy_of(from->own, from->own_count);
+    if (out->wavelengths == NULL || out->ratios == NULL || out->own_wavelengths == NULL ||
+        out->own == NULL) {
         ics_pmt_acceptance_free(out);
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
-    if (from->count > 0) {
-        memcpy(out->wavelengths, from->wavelengths, bytes);
-        memcpy(out->ratios, from->ratios, bytes);
     }
     return ICESTREAM_OK;
 }
@@ -63,35 +73,82 @@ static int read_angular(const ics_yaml_node *node, ice_angular *out, icestream_e
                               numbers[0]);
     }
     return ics_angular_from_numbers(ics_yaml_place(node, place, sizeof place), numbers, node->count,
-                                    out, error);
+                                    out, NULL, error);
+}
+
+/* Reads the text of the file that a node names. The caller frees *path and the text. */
+static int read_named(const ics_yaml_node *node, const char *key, char **path, ics_text *text,
+                      icestream_error *error)
+{
+    char found[128];
+    *path = NULL;
+    if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
+        return ics_yaml_error(error, node, "%s: found %s, expected the name of a file", key,
+                              ics_yaml_describe(node, found, sizeof found));
+    }
+    *path = ics_schema_join(node->source->folder, node->text, false);
+    return *path == NULL ? ics_yaml_no_memory(error, node) : ics_text_read(*path, text, error);
 }
 
 static int read_ratio(const ics_yaml_node *node, ice_pmt_acceptance *out, icestream_error *error)
 {
-    char found[128];
+    char *path;
     ics_text text;
     ics_curve curve = {0};
-    if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_error(error, node,
-                              "acceptance_ratio: found %s, expected the name of a file",
-                              ics_yaml_describe(node, found, sizeof found));
-    }
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ics_text_read(path, &text, error);
+    int status = read_named(node, "acceptance_ratio", &path, &text, error);
     if (status == ICESTREAM_OK) {
         status = ics_curve_read_ratio(&text, &curve, error);
         ics_text_free(&text);
     }
     free(path);
-    if (status == ICESTREAM_OK) {
-        out->wavelengths = curve.x;
-        out->ratios = curve.y;
-        out->count = curve.count;
-    }
+    out->wavelengths = curve.x;
+    out->ratios = curve.y;
+    out->count = curve.count;
     return status;
+}
+
+/* Reads a table of wavelength and acceptance. ppc's cumulative form is that of all modules. */
+static int read_table(const ics_yaml_node *node, ics_curve *out, icestream_error *error)
+{
+    char *path;
+    ics_text text;
+    bool is_cumulative = false;
+    int status = read_named(node, "acceptance", &path, &text, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_acceptance_table_read(&text, &is_cumulative, out, error);
+        ics_text_free(&text);
+    }
+    if (status == ICESTREAM_OK && is_cumulative) {
+        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: acceptance: found ppc's cumulative form, as of wv.dat, "
+                               "expected wavelength (nm) and acceptance; light.acceptance takes it",
+                               path);
+    }
+    free(path);
+    return status;
+}
+
+static int read_own(const ics_yaml_node *node, ice_pmt_acceptance *out, icestream_error *error)
+{
+    ics_curve curve = {0};
+    int status;
+    if (node->kind == ICS_YAML_SCALAR && strcmp(node->text, "standard") == 0) {
+        status = ics_light_standard_curve(&curve);
+        if (status != ICESTREAM_OK) {
+            ics_yaml_no_memory(error, node);
+        }
+    } else {
+        status = read_table(node, &curve, error);
+        out->is_of_window = true;
+    }
+    if (status != ICESTREAM_OK) {
+        ics_curve_free(&curve);
+        return status;
+    }
+    out->own_wavelengths = curve.x;
+    out->own = curve.y;
+    out->own_count = curve.count;
+    return ICESTREAM_OK;
 }
 
 int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_acceptance *out,
@@ -103,6 +160,10 @@ int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_accep
     }
     if (nodes->ratio != NULL) {
         const int result = read_ratio(nodes->ratio, out, error);
+        status = status ? status : result;
+    }
+    if (nodes->own != NULL) {
+        const int result = read_own(nodes->own, out, error);
         status = status ? status : result;
     }
     return status;

@@ -1,5 +1,5 @@
 /* What PMTs accept by angle and by wavelength: the members angular_polynomial and acceptance_ratio
- * of a type or of a PMT in YAML (docs/detectors.md, physics.md 8.17). */
+ * of a type or of a PMT, and acceptance of a type, in YAML (docs/detectors.md, physics.md 8.17). */
 #ifndef ICS_MODELS_TYPES_PMT_ACCEPTANCE_H
 #define ICS_MODELS_TYPES_PMT_ACCEPTANCE_H
 
@@ -9,9 +9,11 @@
 typedef struct ics_pmt_acceptance_nodes {
     const ics_yaml_node *angular; /* a list of numbers; NULL: not given */
     const ics_yaml_node *ratio;   /* the name of a file like wv.rde; NULL: not given */
+    const ics_yaml_node *own;     /* standard, or the name of a table of wavelength and acceptance;
+                                     NULL: not given */
 } ics_pmt_acceptance_nodes;
 
-/* Reads both. ICESTREAM_E_CONFIG: all faults are reported together; ICESTREAM_E_MEMORY. */
+/* Reads all. ICESTREAM_E_CONFIG: all faults are reported together; ICESTREAM_E_MEMORY. */
 int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_acceptance *out,
                             icestream_error *error);
 /* Reads what a PMT gives, appends it to the acceptances of its type, and gives the PMT the number.

@@ -12,7 +12,6 @@ typedef struct ics_types {
     ice_orientation turns[ICE_TYPES_MAX]; /* how modules of the type hang
                                              whose list has no orientation */
     int32_t numbers[ICE_TYPES_MAX];       /* the number in om.conf, or ICS_TYPE_UNNUMBERED */
-    bool no_pmts[ICE_TYPES_MAX];          /* the type does not say which PMTs it has */
     double pmt_radius[ICE_TYPES_MAX];     /* m, of PMTs that do not give their own; 0: not known */
     size_t count;                         /* 0: modules are spheres of one radius */
 } ics_types;

@@ -41,6 +41,8 @@ static const ics_schema_custom parts_field = {
     .expected = "a mapping of names to glass, absorber or PMTs", .read = keep_node};
 static const ics_schema_custom pmts_field = {.expected = "a list of PMTs", .read = keep_node};
 static const ics_schema_custom angular_field = {.expected = "a list of numbers", .read = keep_node};
+static const ics_schema_custom acceptance_field = {.expected = "standard, or the name of a file",
+                                                   .read = keep_node};
 static const ics_schema_custom file_field = {.expected = "the name of a file", .read = keep_node};
 
 /* In the order of ice_shape. */
@@ -59,6 +61,7 @@ enum {
     TABLE,
     ANGULAR,
     RATIO,
+    ACCEPTANCE,
     TRANSIT,
     MESH,
     UNIT,
@@ -105,6 +108,7 @@ static const ics_schema_field fields[FIELDS] = {
     [TABLE] = {.path = "table", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [ANGULAR] = {.path = "angular_polynomial", .type = ICS_SCHEMA_CUSTOM, .custom = &angular_field},
     [RATIO] = {.path = "acceptance_ratio", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
+    [ACCEPTANCE] = {.path = "acceptance", .type = ICS_SCHEMA_CUSTOM, .custom = &acceptance_field},
     [TRANSIT] = {.path = "transit_times", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [MESH] = {.path = "mesh", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
     [UNIT] = {.path = "unit",
@@ -170,7 +174,8 @@ static int read_rest(const type_values *values, const ics_yaml_node *const given
                      ice_module_type *type, ics_warnings *warnings, icestream_error *error)
 {
     const ics_type_mesh mesh = {.file = given[MESH], .parts = given[PARTS], .unit = values->unit};
-    const ics_pmt_acceptance_nodes acceptance = {.angular = given[ANGULAR], .ratio = given[RATIO]};
+    const ics_pmt_acceptance_nodes acceptance = {
+        .angular = given[ANGULAR], .ratio = given[RATIO], .own = given[ACCEPTANCE]};
     if (type->shape == ICE_SHAPE_MESH) {
         ICS_TRY(ics_type_mesh_read(&mesh, type, warnings, error));
     }
@@ -221,7 +226,6 @@ static int read_type(const ics_yaml_node *node, const char *name, double oversiz
     types->turns[types->count] =
         ics_orientation_of(values.orientation[0], values.orientation[1], values.orientation[2]);
     types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
-    types->no_pmts[types->count] = given[PMTS] == NULL;
     types->pmt_radius[types->count] = values.pmt_radius;
     ++types->count;
     return read_rest(&values, given, type, warnings, error);

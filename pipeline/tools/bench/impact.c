@@ -29,7 +29,7 @@ static void without_birefringence(icestream_config *config)
 
 static void without_holes(icestream_config *config)
 {
-    config->ice.hole_ice = false;
+    config->ice.hole_ice = ICS_HOLE_ICE_NO;
 }
 
 static void without_collide(icestream_config *config)

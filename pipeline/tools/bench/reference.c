@@ -360,4 +360,7 @@ void ics_reference_apply(const ics_reference *reference, icestream_config *confi
     config->detector.layout = NULL;
     config->detector.file = has_modules ? config->detector.file : (char *)reference->modules;
     config->detector.radius = has_radius ? config->detector.radius : ICE_MODULE_RADIUS;
+    if (config->detector.keep_hit_photons == ICS_KEEP_HIT_AUTO) {
+        config->detector.keep_hit_photons = ICS_KEEP_HIT_NO;
+    }
 }

@@ -38,8 +38,10 @@ int ics_reference_check(const icestream_config *config, const char *directory,
 /* Sets the ice, light and modules (radius 0.1651 m) of the reference in a configuration. Modules
  * and radius stay those of the configuration if --set gives detector.file or detector.radius. The
  * configuration borrows the paths, so icestream_config_destroy must not be called for it. Oversize
- * does not change. Wavelengths are drawn from the density of wavelength.csv. The weights of hits
- * differ from clsim's by a factor, because the acceptance is scaled to the nominal module. */
+ * does not change. Photons stop at their first hit, as in the measurements, unless
+ * detector.keep_hit_photons is given. Wavelengths are drawn from the density of wavelength.csv. The
+ * weights of hits differ from clsim's by a factor, because the acceptance is scaled to the nominal
+ * module. */
 void ics_reference_apply(const ics_reference *reference, icestream_config *config);
 
 #endif

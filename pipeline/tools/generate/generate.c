@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/terminal.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
@@ -102,6 +103,7 @@ static int report_doubts(const icestream_config *config, ics_models *models, FIL
                          icestream_error *error)
 {
     const size_t known = models->warnings.count; /* those about ice and detector */
+    ics_config_print_changes(config, ICS_USE_GENERATE, "", report);
     if (report == NULL) {
         return ICESTREAM_OK;
     }

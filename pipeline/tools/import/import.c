@@ -37,7 +37,7 @@ static void warn_of_subtraction(const ics_import_request *request, const ics_imp
         strcmp(request->subtraction, folder->subtraction) != 0) {
         fprintf(stderr,
                 "warning: --subtraction: found %s, and icemodel.dat of %s is that of %s (by its "
-                "SHA-256), whose scattering needs %s; scattering lengths are wrong otherwise\n",
+                "numbers), whose scattering needs %s; scattering lengths are wrong otherwise\n",
                 request->subtraction, request->folder, folder->known_as, folder->subtraction);
     }
 }
@@ -59,6 +59,12 @@ static void warn_of_missing(bool is_ppc, const ics_import_folder *folder)
                     "folder complete?\n",
                     curves[i].file, folder->path, curves[i].key);
         }
+    }
+    if (!folder->has_modules) {
+        fprintf(stderr,
+                "warning: found no geo-f2k in %s, wrote detector.layout: hex86, which is a made "
+                "detector; usual: detector.file with the modules of yours\n",
+                folder->path);
     }
     if (is_ppc && folder->missing_reference > 0) {
         fprintf(stderr,

@@ -26,6 +26,7 @@ typedef struct ics_import_folder {
     char reference[32];        /* "string 86"; "": there is no such tilt */
     int missing_reference;     /* this string, which geo-f2k lacks; 0: none */
     bool has_modules;          /* geo-f2k */
+    bool has_columns;          /* hole ice */
     bool has_version;          /* the file says how birefringence was subtracted */
     bool is_birefringent;
     bool has_line, has_map; /* of the tilt */

@@ -53,6 +53,7 @@ static int read_settings(const char *folder, ics_import_folder *out, icestream_e
         status = ics_ice_ppc_settings_read(&text, &properties, &out->settings, &unused, error);
     }
     out->is_birefringent = ics_ice_birefringence_scattering(&properties.birefringence) > 0;
+    out->has_columns = properties.hole.radius > 0;
     ics_warnings_free(&unused);
     ics_text_free(&text);
     free(path);
@@ -199,17 +200,8 @@ int ics_import_folder_read(const ics_import_request *request, ics_import_folder 
                            icestream_error *error)
 {
     const char *folder = request->folder;
-    struct stat about;
     *out = (ics_import_folder){0};
-    if (stat(folder, &about) != 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", folder, strerror(errno));
-    }
-    if (!S_ISDIR(about.st_mode)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found a file, expected a folder of ice (icemodel.dat, "
-                             "icemodel.par, cfg.txt)",
-                             folder);
-    }
+    ICS_TRY(ics_ice_ppc_check_folder(folder, error));
     ICS_TRY(path_for(request, folder, &out->path, error));
     if (request->particles != NULL) {
         ICS_TRY(check_list(request->particles, error));

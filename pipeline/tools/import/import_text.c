@@ -104,15 +104,22 @@ static void write_curve(const char *key, bool is_there, const char *file, FILE *
     }
 }
 
+/* The oversize that ppc uses. */
+static double oversize_of(const ics_import_folder *folder)
+{
+    return fmax(1, round(folder->settings.oversize));
+}
+
 static void write_detector_of_ppc(const ics_import_folder *folder, FILE *out)
 {
-    const double oversize = fmax(1, round(folder->settings.oversize));
+    const double oversize = oversize_of(folder);
     fprintf(out,
             "\ndetector:\n"
             "  layout: auto                     # geo-f2k of the folder; its z is counted from the "
             "surface,\n"
             "                                   # hits and particles from 1948.07 m below it\n"
-            "  oversize: %-22g # line %zu of cfg.txt, a whole number in ppc\n",
+            "  oversize: %-22g # line %zu of cfg.txt, a whole number in ppc\n"
+            "  crossing: disc                   # entry bunches hits less (docs/oversize.md)\n",
             oversize, folder->settings.oversize_line);
     fprintf(out,
             "  keep_hit_photons: %-14s # ppc lets photons go on after a hit if the oversize is "
@@ -142,6 +149,20 @@ void ics_import_write_ppc(const ics_import_folder *folder, const char *subtracti
     fprintf(out,
             "  # anisotropy, birefringence, hole_ice and tilt are on if the folder has them. The\n"
             "  # efficiency of cfg.txt is used.\n");
+    if (folder->has_columns && oversize_of(folder) > 1) {
+        fprintf(out, "  hole_ice: unscaled               # as in ppc, whose wide modules stick out "
+                     "of their\n"
+                     "                                   # columns, so that hole ice is nearly "
+                     "off. Vertical\n"
+                     "                                   # light on a module in a column of 30 cm "
+                     "(effective\n"
+                     "                                   # scattering 20 cm): 0.875 of that in "
+                     "clear ice at\n"
+                     "                                   # oversize 5, 0.133 at 2, 0.0074 at 1; 8 "
+                     "cm (3 cm):\n"
+                     "                                   # 0.991, 0.933, 0.724. Right: true, and "
+                     "oversize 1\n");
+    }
     write_detector_of_ppc(folder, out);
     fprintf(out, "\nlight:\n");
     if (folder->has_wavelengths) {
@@ -180,6 +201,7 @@ static void write_detector_of_clsim(const ics_import_folder *folder, FILE *out)
             "                                   # string,module,x,y,z,efficiency (m, z as in "
             "I3Geometry)\n"
             "  oversize: 5                      # DOMOversizeFactor, 5 unless you set it\n"
+            "  crossing: disc                   # entry bunches hits less (docs/oversize.md)\n"
             "  keep_hit_photons: false          # StopDetectedPhotons is true\n"
             "  angular_acceptance: %-12s # %s\n"
             "  efficiencies: none               # clsim takes them from the calibration, not from "

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 16384 };
+enum { PIECE = 16384, LINE = 160 /* characters of a line that people read */ };
 
 /* The fields whose ranges are printed, if the schema has them. */
 static const char *const range_names[ICS_DESCRIPTION_RANGES] = {"t", "x", "y", "z"};
@@ -86,6 +86,19 @@ static void start_ranges(ics_description *about)
     }
 }
 
+static void add_weight(ics_description *about, const unsigned char *row)
+{
+    if (about->schema == ics_layout_hits()) {
+        icestream_hit hit;
+        memcpy(&hit, row, sizeof hit);
+        ics_weight_sum_add(&about->weights, &hit);
+    } else if (about->schema == ics_layout_waveforms()) {
+        icestream_waveform_bin bin;
+        memcpy(&bin, row, sizeof bin);
+        about->weights.photons_sum += bin.weight;
+    }
+}
+
 static int add_rows(ics_description *about, event_list *events, const unsigned char *rows,
                     size_t count, icestream_error *error)
 {
@@ -103,6 +116,7 @@ static int add_rows(ics_description *about, event_list *events, const unsigned c
             memcpy(&photons, row + offsetof(icestream_step, photons), sizeof photons);
             about->photons += photons;
         }
+        add_weight(about, row);
         for (int k = 0; k < ICS_DESCRIPTION_RANGES; ++k) {
             if (about->ranges[k].field == NULL) {
                 continue;
@@ -147,6 +161,7 @@ int ics_description_read(const char *path, ics_description *about, icestream_err
     if (!ics_table_reader_digest(reader, about->digest) && !status) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
     }
+    about->light = json_incref((json_t *)(uintptr_t)ics_table_reader_light(reader));
     const json_t *metadata = ics_table_reader_metadata(reader);
     if (!status && metadata != NULL) {
         about->metadata = json_copy((json_t *)(uintptr_t)metadata);
@@ -163,7 +178,8 @@ int ics_description_read(const char *path, ics_description *about, icestream_err
 void ics_description_free(ics_description *about)
 {
     json_decref(about->metadata);
-    about->metadata = NULL;
+    json_decref(about->light);
+    about->metadata = about->light = NULL;
 }
 
 /* ---- printing ------------------------------------------------------------------------------- */
@@ -199,7 +215,26 @@ static void print_histograms(const json_t *histograms, FILE *out)
     fputc('\n', out);
 }
 
-/* Prints a value of the metadata in one line. Long lists are only counted. */
+static size_t count_values(const json_t *value)
+{
+    const char *key;
+    json_t *member;
+    size_t i, count = 0;
+    if (!json_is_object(value) && !json_is_array(value)) {
+        return 1;
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    {
+        count += count_values(member);
+    }
+    json_array_foreach(value, i, member)
+    {
+        count += count_values(member);
+    }
+    return count;
+}
+
+/* Prints a value of the metadata in one line. Long lists and objects are only counted. */
 static void print_metadata(const char *key, const json_t *value, FILE *out)
 {
     fprintf(out, "  %-14s ", key);
@@ -210,9 +245,13 @@ static void print_metadata(const char *key, const json_t *value, FILE *out)
                 json_array_size(value) == 1 ? "" : "s");
     } else {
         char *text = ics_json_dump(value, JSON_ENCODE_ANY);
-        ics_visible_print(out, json_is_string(value) ? json_string_value(value)
-                               : text != NULL        ? text
-                                                     : "?");
+        if (text != NULL && strlen(text) > LINE && !json_is_string(value)) {
+            fprintf(out, "%zu values (--json prints them)", count_values(value));
+        } else {
+            ics_visible_print(out, json_is_string(value) ? json_string_value(value)
+                                   : text != NULL        ? text
+                                                         : "?");
+        }
         fputc('\n', out);
         free(text);
     }
@@ -229,16 +268,28 @@ void ics_description_print(const char *path, const ics_description *about, FILE 
         fprintf(out, "  %-14s %" PRIu64 "\n", "photons", about->photons);
     }
     fprintf(out, "  %-14s %" PRIu64 "\n", "events", about->events);
+    if (about->schema == ics_layout_hits()) {
+        char text[ICS_WEIGHT_TEXT];
+        fprintf(out, "  %-14s %s\n", "weights",
+                ics_weight_estimate_text(ics_weight_sum_estimate(&about->weights), text));
+    } else if (about->schema == ics_layout_waveforms()) {
+        fprintf(out, "  %-14s %.6g (hits have errors, their sums in bins do not)\n", "weights",
+                about->weights.photons_sum);
+    }
     for (int i = 0; i < ICS_DESCRIPTION_RANGES && about->rows > 0; ++i) {
         if (about->ranges[i].field != NULL) {
-            fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
-                    about->ranges[i].high, about->ranges[i].field->unit);
+            const int digits = about->ranges[i].field->type.bytes == 8 ? 15 : 9;
+            fprintf(out, "  %-14s %.*g .. %.*g %s\n", range_names[i], digits, about->ranges[i].low,
+                    digits, about->ranges[i].high, about->ranges[i].field->unit);
         }
     }
     fprintf(out, "  %-14s %s%s\n", "SHA-256", about->digest,
             about->is_hdf5 ? " (of the .npy file that convert makes)" : "");
     if (about->metadata == NULL) {
         fprintf(out, "  no trailer\n");
+        if (about->light != NULL) {
+            print_metadata("light", about->light, out);
+        }
     }
     const char *key;
     json_t *value;
@@ -259,6 +310,16 @@ static json_t *real_or_null(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* The sum of weights; of waveforms its error is not known. */
+static json_t *weights_json(const ics_description *about)
+{
+    const ics_weight_estimate all = ics_weight_sum_estimate(&about->weights);
+    return about->schema == ics_layout_hits()
+               ? json_pack("{s:f, s:f, s:f}", "sum", all.sum, "error", all.error, "effective",
+                           all.effective)
+               : json_pack("{s:f, s:n, s:n}", "sum", all.sum, "error", "effective");
+}
+
 static json_t *make_json(const char *path, const ics_description *about)
 {
     json_t *ranges = json_object();
@@ -277,6 +338,11 @@ static json_t *make_json(const char *path, const ics_description *about)
                   about->digest, "verified", about->verified, "metadata", about->metadata);
     if (json != NULL && about->schema == ics_layout_steps()) {
         json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
+        json_object_set(json, "light", about->light != NULL ? about->light : json_null());
+    }
+    if (json != NULL &&
+        (about->schema == ics_layout_hits() || about->schema == ics_layout_waveforms())) {
+        json_object_set_new(json, "weights", weights_json(about));
     }
     return json;
 }

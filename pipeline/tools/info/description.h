@@ -3,12 +3,14 @@
 #define ICS_TOOLS_INFO_DESCRIPTION_H
 
 #include "pipeline/files/format/table_reader.h"
+#include "pipeline/files/weight_sum.h"
 
 enum { ICS_DESCRIPTION_RANGES = 4 };
 
 typedef struct ics_description {
     const ics_layout *schema;
     uint64_t rows, photons, events;
+    ics_weight_sum weights; /* of hits; of waveforms only the sum is known */
     struct {
         const ics_layout_field *field; /* NULL: the schema has no such field */
         double low, high;              /* NaN without rows */
@@ -16,6 +18,7 @@ typedef struct ics_description {
     bool packed, verified;
     bool is_hdf5;     /* the description is that of the .npy file that `convert` makes of it */
     json_t *metadata; /* without the list of checksums; NULL: no trailer */
+    json_t *light;    /* the record of the light of steps, in trailer or header; NULL: none */
     char digest[ICS_DIGEST_TEXT];
 } ics_description;
 

@@ -37,6 +37,7 @@ static int verify_steps(const char *path, icestream_error *error)
 typedef struct kind_total {
     const ics_layout *schema; /* NULL: no file of this kind yet */
     uint64_t files, rows, photons;
+    ics_weight_sum weights;
 } kind_total;
 
 enum { KINDS = 8 };
@@ -58,6 +59,7 @@ static void add_to_total(report *to, const ics_description *about)
             total->files += 1;
             total->rows += about->rows;
             total->photons += about->photons;
+            ics_weight_sum_join(&total->weights, &about->weights);
             return;
         }
     }
@@ -76,6 +78,10 @@ static void print_total(const report *of)
                 total->files, total->files == 1 ? "" : "s", total->rows);
         if (total->schema == ics_layout_steps()) {
             fprintf(of->out, ", %" PRIu64 " photons", total->photons);
+        } else if (total->schema == ics_layout_hits()) {
+            char text[ICS_WEIGHT_TEXT];
+            fprintf(of->out, ", weights %s",
+                    ics_weight_estimate_text(ics_weight_sum_estimate(&total->weights), text));
         }
         fputc('\n', of->out);
     }

@@ -1,5 +1,7 @@
 #include "pipeline/tools/measure/statistics.h"
 
+#include "pipeline/files/weight_sum.h"
+
 #include <math.h>
 
 /* The counts of a smaller bin are not close enough to a normal distribution (physics.md 12.6). */
@@ -214,17 +216,12 @@ double ics_statistics_variance_inflation(const icestream_hit *hits, size_t count
 
 ics_statistics_sum ics_statistics_weights(const icestream_hit *hits, size_t count)
 {
-    ics_statistics_sum all = {0, 0};
-    for (size_t i = 0; i < count;) {
-        double photon = 0;
-        const icestream_hit *first = &hits[i];
-        for (; i < count && same_photon(first, &hits[i]); ++i) {
-            photon += hits[i].weight;
-        }
-        all.sum += photon;
-        all.variance += photon * photon;
+    ics_weight_sum all = {0};
+    for (size_t i = 0; i < count; ++i) {
+        ics_weight_sum_add(&all, &hits[i]);
     }
-    return all;
+    ics_weight_sum_end(&all);
+    return (ics_statistics_sum){.sum = all.photons_sum, .variance = all.photons_squares};
 }
 
 /* The weight of a photon in each of two samples, V/S. A sum m of expected weights varies by m times

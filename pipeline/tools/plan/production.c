@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/devices/workers.h"
-#include "pipeline/files/format/layout.h"
+#include "pipeline/files/format/npy.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/generator/step_generator.h"
 #include "pipeline/tools/measure/report.h"
@@ -105,11 +105,10 @@ static void derive(plan *all)
 {
     const ics_production_options *options = all->options;
     const ics_forecast steps = {.steps = all->file.steps};
-    const ics_forecast hits = {.steps = all->file.photons * all->hits};
     all->seconds = all->file.bounces / all->rate + options->overhead;
-    /* Rows of steps and of hits have the same size, and the files the same header. */
     all->step_bytes = ics_forecast_bytes(&steps);
-    all->hit_bytes = all->hits >= 0 ? ics_forecast_bytes(&hits) : -1;
+    all->hit_bytes =
+        all->hits >= 0 ? ICS_NPY_OWN_HEADER + all->file.photons * all->hits * ICS_HIT_BYTES : -1;
     all->tickets = options->gpus / all->seconds;
 }
 

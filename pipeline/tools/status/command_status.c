@@ -1,33 +1,100 @@
 /* The command `icestream status`. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/queue/queue_address.h"
 #include "pipeline/tools/command.h"
 #include "pipeline/tools/status/queue_text.h"
 
-enum { OPTION_JSON, OPTION_PASSWORD, OPTION_CA, OPTIONS };
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPTION_JSON, OPTION_WATCH, OPTION_PASSWORD, OPTION_CA, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_WATCH] = {.name = "watch",
+                      .help = "write the report every second to the terminal, until Ctrl-C"},
     [OPTION_PASSWORD] = ICS_OPTION_ROW_QUEUE_PASSWORD,
     [OPTION_CA] = ICS_OPTION_ROW_QUEUE_CA,
 };
 
+static int write_report(const ics_arguments *given, FILE *out, icestream_error *error)
+{
+    const ics_option_value *values = given->options;
+    const char *operand = given->operands[0];
+    return ics_queue_is_address(operand)
+               ? ics_status_of_queue(operand, values[OPTION_PASSWORD].text, values[OPTION_CA].text,
+                                     values[OPTION_JSON].given, out, error)
+               : icestream_folder_status(operand, values[OPTION_JSON].given, out, error);
+}
+
+/* Clears the terminal and writes as many lines of the report as it has. */
+static int draw(const char *report, icestream_error *error)
+{
+    struct winsize window = {0};
+    const char *end = report;
+    const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 0;
+    const int rows = is_known ? window.ws_row : 24;
+    for (int row = 1; row < rows && *end != '\0'; ++row) {
+        end += strcspn(end, "\n");
+        end += *end == '\n';
+    }
+    if (printf("\033[H\033[J%.*s", (int)(end - report), report) < 0 || fflush(stdout) != 0) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                   "standard output: cannot write: %s", strerror(errno));
+    }
+    return ICESTREAM_OK;
+}
+
+/* Writes the report every second, and less often if reading the journals takes longer than 0.1 s:
+ * this needs at most a tenth of a core. Ends by a signal or an error. */
+static int watch(const ics_arguments *given, icestream_error *error)
+{
+    for (;;) {
+        const double begun = ics_clock_seconds();
+        char *text = NULL;
+        size_t size = 0;
+        FILE *memory = open_memstream(&text, &size);
+        int status = memory != NULL ? write_report(given, memory, error) : ICESTREAM_E_MEMORY;
+        if (memory == NULL || fclose(memory) != 0) {
+            free(text);
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "status: out of memory");
+        }
+        status = status == ICESTREAM_OK ? draw(text, error) : status;
+        free(text);
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
+        const double taken = ics_clock_seconds() - begun, pause = taken > 0.1 ? 10 * taken : 1;
+        nanosleep(&(struct timespec){.tv_sec = (time_t)pause,
+                                     .tv_nsec = (long)(1e9 * (pause - (double)(time_t)pause))},
+                  NULL);
+    }
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
-    if (ics_queue_is_address(given->operands[0])) {
-        return ics_status_of_queue(given->operands[0], values[OPTION_PASSWORD].text,
-                                   values[OPTION_CA].text, values[OPTION_JSON].given, stdout,
-                                   error);
-    }
-    if (values[OPTION_PASSWORD].given || values[OPTION_CA].given) {
+    if (!ics_queue_is_address(given->operands[0]) &&
+        (values[OPTION_PASSWORD].given || values[OPTION_CA].given)) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "icestream status: --password and --ca are for a queue, and %.300s is "
                              "none",
                              given->operands[0]);
     }
-    return icestream_folder_status(given->operands[0], given->options[OPTION_JSON].given, stdout,
-                                   error);
+    if (!values[OPTION_WATCH].given) {
+        return write_report(given, stdout, error);
+    }
+    if (values[OPTION_JSON].given || isatty(STDOUT_FILENO) != 1) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "icestream status: --watch is for a terminal; expected standard "
+                             "output on one, and no --json");
+    }
+    return watch(given, error);
 }
 
 const ics_command ics_command_status = {

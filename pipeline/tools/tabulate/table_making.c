@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "pipeline/particles/list_doubts.h"
 #include "pipeline/tools/tabulate/table_setting.h"
+#include "pipeline/tools/tabulate/table_sources.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +20,16 @@ static int load_steps(ics_table_making *m, icestream_error *error)
     const icestream_config *config = m->config;
     const uint32_t spectra = (uint32_t)m->world.models->light->count;
     if (m->generates) {
+        if (config->table.source == ICS_TABULATE_AUTO && ics_config_has_particles(config) &&
+            ics_particle_list_is_stream(config->particles.file)) {
+            char text[1024];
+            const char *where = ics_config_place(config, "particles.file", text, sizeof text);
+            return ics_error_set(error, ICESTREAM_E_CONFIG,
+                                 "%s: error: particles.file: found '%s', which can be read only "
+                                 "once, and table.source is auto; expected a file of particles, or "
+                                 "table.source: step or fixed",
+                                 where, config->particles.file);
+        }
         ICS_TRY(ics_step_list_generate(config, m->world.models, &m->steps, error));
     } else {
         ICS_TRY(ics_step_list_from_files(config, m->world.models, &m->steps, error));
@@ -54,6 +66,23 @@ static int digest_setting(const ics_table_making *m, char text[ICS_DIGEST_TEXT],
     return ICESTREAM_OK;
 }
 
+/* A photon ends where the weight of its samples would round to 0 (tabulate.md 3): the sums stay the
+ * same. */
+static void end_spent_photons(ics_table_making *m)
+{
+    static const double margin = 0.01; /* above the rounding of an absorption depth */
+    double largest = 0;
+    for (size_t i = 0; i < m->steps.count; ++i) {
+        const icestream_step *step = &m->steps.steps[i];
+        largest =
+            fmax(largest, (double)step->weight * ics_batch_thinning(m->world.models->light, step));
+    }
+    const double spent = fmax(log(largest * 0x1p33), 0) + margin;
+    if (spent < (double)m->work.stage.absorption_lengths) {
+        m->work.stage.absorption_lengths = (float)spent;
+    }
+}
+
 static int create_table(ics_table_making *m, icestream_error *error)
 {
     ics_table_axis axes[ICE_TABULATE_AXES];
@@ -71,6 +100,9 @@ static int create_table(ics_table_making *m, icestream_error *error)
     ICS_TRY(ics_table_create(axes, count, &facts, m->config->table.squares, &m->table, error));
     ICS_TRY(ics_table_setting_stage(m->config, &m->world.tables->device, m->world.models->detector,
                                     &m->work, error));
+    end_spent_photons(m);
+    ICS_TRY(ics_table_sources_find(m->config, m->world.models, &m->steps, &m->work.source,
+                                   &m->emitters, error));
     /* Sums are added as numbers without a sign, and stay below 2^63. */
     m->work.stage.sums = (uint64_t *)m->table->sums;
     m->work.stage.squares = (uint64_t *)m->table->squares;
@@ -182,6 +214,7 @@ void ics_table_making_destroy(ics_table_making *making)
 {
     if (making != NULL) {
         ics_table_destroy(making->table);
+        free(making->emitters);
         ics_step_list_free(&making->steps);
         ics_world_destroy(&making->world);
         free(making);

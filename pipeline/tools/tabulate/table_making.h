@@ -21,6 +21,7 @@ typedef struct ics_table_making {
     uint64_t done;              /* photons of the steps, in their order */
     uint64_t taken_over;        /* of these, from a checkpoint */
     ics_device_table work;
+    ics_device_table_emitter *emitters; /* of its source */
     ics_device_options options;
     ics_task_progress progress;
     bool generates; /* steps are made, and not read */

@@ -185,10 +185,6 @@ int ics_table_setting_stage(const icestream_config *config, const ice_tables *ta
     for (size_t i = count; i-- > 0; stride *= axes[i].bins + 2) {
         stage->axes[i].stride = stride;
     }
-    out->source = (ics_device_table_source){.is_step = config->table.source == ICS_TABULATE_STEP,
-                                            .time = config->table.time};
-    memcpy(out->source.position, config->table.position, sizeof out->source.position);
-    memcpy(out->source.direction, config->table.direction, sizeof out->source.direction);
     return ICESTREAM_OK;
 }
 
@@ -198,8 +194,8 @@ void ics_table_setting_digest(const icestream_config *config, const ice_detector
     static const double origin[3] = {0.0, 0.0, 0.0}, up[3] = {0.0, 0.0, 1.0};
     const bool is_fixed = config->table.source == ICS_TABULATE_FIXED;
     const double numbers[] = {config->table.azimuth && ics_config_table_has_axis(config, "azimuth"),
-                              config->table.outside && ics_config_table_ends(config),
-                              config->table.source, config->table.absorption_lengths,
+                              config->table.outside && ics_config_table_ends(config), is_fixed,
+                              config->table.absorption_lengths,
                               is_fixed ? config->table.time : 0.0};
     ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     ics_digest_add_numbers(digest, is_fixed ? config->table.position : origin, 3);

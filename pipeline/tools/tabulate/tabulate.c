@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/table/table_file.h"
 #include "pipeline/tools/tabulate/stop_signals.h"
@@ -195,6 +196,13 @@ static int make_table(tabulation *t, bool force, icestream_error *error)
     return status;
 }
 
+static void report_warnings(const ics_warnings *warnings, FILE *report)
+{
+    for (size_t i = 0; report != NULL && i < warnings->count; ++i) {
+        fprintf(report, "warning: %s\n", warnings->items[i]);
+    }
+}
+
 int ics_tabulate_make(const icestream_config *config, const char *path, bool force, FILE *report,
                       icestream_error *error)
 {
@@ -204,8 +212,10 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
                              "stages.tabulate: found none, expected spherical or cylindrical, or "
                              "{source: path}");
     }
+    ics_config_print_changes(config, ICS_USE_TABULATE, "", report);
     ICS_TRY(
         ics_table_making_create(config, ics_config_generates(config), report, &t.making, error));
+    report_warnings(&t.making->world.models->warnings, report);
     const int status = make_table(&t, force, error);
     ics_table_making_destroy(t.making);
     return status;

@@ -7,7 +7,6 @@
 enum {
     OPTION_SET,
     OPTION_HITS,
-    OPTION_SELECT,
     OPTION_PHOTON,
     OPTION_STEPS,
     OPTION_OUTPUT,
@@ -23,11 +22,6 @@ static const ics_option options[OPTIONS] = {
                      .type = ICS_OPTION_TEXT,
                      .value = "FILE",
                      .help = "follow the photons of the hits in this file"},
-    [OPTION_SELECT] = {.name = "select",
-                       .type = ICS_OPTION_TEXT,
-                       .value = "EXPR",
-                       .help = "use only these hits, for example 'module==34 && string==63'",
-                       .initial = "all hits"},
     [OPTION_PHOTON] = {.name = "photon",
                        .type = ICS_OPTION_TEXTS,
                        .value = "E:S:P",
@@ -61,7 +55,6 @@ static int execute(const ics_arguments *given, icestream_error *error)
         status = icestream_config_print(config, stdout, error);
     } else if (status == ICESTREAM_OK) {
         const icestream_trace_options trace = {.hits = values[OPTION_HITS].text,
-                                               .select = values[OPTION_SELECT].text,
                                                .photons = values[OPTION_PHOTON].texts,
                                                .photon_count = values[OPTION_PHOTON].count,
                                                .steps = values[OPTION_STEPS].text,

@@ -117,7 +117,7 @@ static double time_at(const tracer *t, const ics_trace_point *point)
 {
     const ice_arrival there = {
         .photon_id = t->photon_id, .path = point->path, .wavelength = point->wavelength};
-    return (double)t->step->t + ics_tables_arrival_delay(t->models.tables, &t->emission, &there);
+    return t->step->t + ics_tables_arrival_delay(t->models.tables, &t->emission, &there);
 }
 
 static int put_point(void *self, const ics_trace_point *point)

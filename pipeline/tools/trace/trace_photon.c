@@ -62,14 +62,14 @@ static float absorption_after(const walk *w, const ice_bounce *bounce, float dis
     return fmaf(share, bounce->absorption - w->photon.absorption, w->photon.absorption);
 }
 
-/* Returns whether a module ends the photon within this distance (m). */
-static bool ends_before(const walk *w, float distance)
+/* Returns whether a module ends the photon within this distance (m). `left`: of the segment. */
+static bool ends_before(const walk *w, float distance, float left)
 {
     for (uint32_t recorded = 0, fate = ICE_ALIVE;;) {
         arrival_list list = {.count = 0};
         float length = distance;
-        if (ice_record_hits(w->variants->collide, w->tables, &length, &w->photon, &list, &fate,
-                            &recorded) >= 0) {
+        if (ice_record_hits(w->variants->collide, w->tables, &length, left, &w->photon, &list,
+                            &fate, &recorded) >= 0) {
             return fate != ICE_ALIVE;
         }
     }
@@ -78,12 +78,12 @@ static bool ends_before(const walk *w, float distance)
 /* Returns the distance (m) at which an excluded module ends the photon. Such a module makes no
  * arrival, so the distance is found by halving the segment, with the same collision test as for
  * all photons. 40 halvings are more than a float has digits. */
-static float end_at_module(const walk *w, float length)
+static float end_at_module(const walk *w, float length, float left)
 {
     float before = 0.0f, after = length;
     for (int i = 0; i < 40; ++i) {
         const float middle = 0.5f * (before + after);
-        if (ends_before(w, middle)) {
+        if (ends_before(w, middle, left)) {
             after = middle;
         } else {
             before = middle;
@@ -95,12 +95,13 @@ static float end_at_module(const walk *w, float length)
 /* Reports the hits on a segment, and its end if an excluded module absorbs the photon. */
 static int put_hits(walk *w, const ice_bounce *bounce)
 {
+    const float left = ice_left_of(bounce->leaves_world, bounce->absorption);
     uint32_t recorded = 0;
     int32_t hits;
     do {
         arrival_list list = {.count = 0};
         float length = bounce->length;
-        hits = ice_record_hits(w->variants->collide, w->tables, &length, &w->photon, &list,
+        hits = ice_record_hits(w->variants->collide, w->tables, &length, left, &w->photon, &list,
                                &w->fate, &recorded);
         for (uint32_t i = 0; i < list.count; ++i) {
             const float distance = list.items[i].path - w->photon.path;
@@ -114,7 +115,7 @@ static int put_hits(walk *w, const ice_bounce *bounce)
     if (w->fate != ICE_ABSORBED) {
         return 0;
     }
-    const float distance = end_at_module(w, bounce->length);
+    const float distance = end_at_module(w, bounce->length, left);
     return put_point(w, ICS_TRACE_ABSORBED, distance, absorption_after(w, bounce, distance), NULL);
 }
 

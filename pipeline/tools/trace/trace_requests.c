@@ -4,7 +4,6 @@
 #include "pipeline/config/schema/number.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/models/text/text.h"
-#include "pipeline/tools/trace/selection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,20 +49,7 @@ static int add_hit(ics_trace_requests *requests, const icestream_hit *hit, icest
                        error);
 }
 
-static int add_hits(ics_trace_requests *requests, const icestream_hit *hits, size_t count,
-                    const ics_selection *selection, icestream_error *error)
-{
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
-        if (selection == NULL || ics_selection_holds(selection, &hits[i])) {
-            status = add_hit(requests, &hits[i], error);
-        }
-    }
-    return status;
-}
-
-static int read_hits(ics_trace_requests *requests, const char *path, const ics_selection *selection,
-                     icestream_error *error)
+static int read_hits(ics_trace_requests *requests, const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
@@ -73,8 +59,8 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
     int status = ics_hit_reader_open(path, true, &reader, error);
     for (size_t got = 1; got > 0 && status == ICESTREAM_OK;) {
         status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
-        if (status == ICESTREAM_OK) {
-            status = add_hits(requests, hits, got, selection, error);
+        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
+            status = add_hit(requests, &hits[i], error);
         }
     }
     if (status == ICESTREAM_OK && ics_hit_reader_metadata(reader) != NULL) {
@@ -84,10 +70,8 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
         }
     }
     if (status == ICESTREAM_OK && requests->hit_count == 0) {
-        status = ics_error_set(error, ICESTREAM_E_INPUT,
-                               "%s: found no hit%s among %llu, expected at least one", path,
-                               selection != NULL ? " for which --select is true" : "",
-                               (unsigned long long)ics_hit_reader_rows(reader));
+        status = ics_error_set(error, ICESTREAM_E_INPUT, "%s: found no hit, expected at least one",
+                               path);
     }
     ics_hit_reader_destroy(reader);
     free(hits);
@@ -207,29 +191,22 @@ int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_
                               icestream_error *error)
 {
     *out = (ics_trace_requests){.items = NULL};
-    if (options->select != NULL && options->hits == NULL) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--select: expected --hits FILE, whose hits it selects");
-    }
     if (options->hits == NULL && options->photon_count == 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON");
     }
-    ics_selection *selection = NULL;
-    int status = options->select != NULL ? ics_selection_create(options->select, &selection, error)
-                                         : ICESTREAM_OK;
+    int status = ICESTREAM_OK;
     for (size_t i = 0; status == ICESTREAM_OK && i < options->photon_count; ++i) {
         status = add_photon(out, options->photons[i], error);
     }
     if (status == ICESTREAM_OK && options->hits != NULL) {
-        status = read_hits(out, options->hits, selection, error);
+        status = read_hits(out, options->hits, error);
     }
     if (status == ICESTREAM_OK && out->count == 0) {
         status = ics_error_set(error, ICESTREAM_E_USAGE,
                                "trace: found no photon in the lists, expected "
                                "at least one");
     }
-    ics_selection_destroy(selection);
     if (status != ICESTREAM_OK) {
         ics_trace_requests_free(out);
         return status;

@@ -162,7 +162,10 @@ void ics_source_survey_describe(const icestream_config *config, const ics_source
         fprintf(out, "source     none: the run makes the steps of the %s\n",
                 ics_config_has_particles(config) ? "particles" : "workload");
         if (survey->existing > 0) {
-            fputs("  done     its hit file exists already\n", out);
+            fputs("  exists   a hit file of this name: --resume keeps it if its settings are the "
+                  "same, "
+                  "--force replaces it\n",
+                  out);
         }
         return;
     }
@@ -185,7 +188,10 @@ void ics_source_survey_describe(const icestream_config *config, const ics_source
     }
     fputc('\n', out);
     if (survey->existing > 0) {
-        fprintf(out, "  done     %" PRIu64 " of them have a hit file already\n", survey->existing);
+        fprintf(out,
+                "  exist    hit files of %" PRIu64
+                " of them: --resume keeps those of the same settings\n",
+                survey->existing);
     }
 }
 

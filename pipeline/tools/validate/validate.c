@@ -2,6 +2,7 @@
  * needs before the first step of particles. */
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "pipeline/config/config_changes.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/devices/device_wake.h"
 #include "pipeline/files/hit_bins.h"
@@ -280,10 +281,24 @@ static int check_source(const icestream_config *config, const ics_models *models
     return ICESTREAM_OK;
 }
 
+/* The lines about defaults that changed. */
+static json_t *changes_json(const icestream_config *config)
+{
+    char text[2048];
+    json_t *lines = json_array();
+    const ics_config_change *rows = ics_config_changes;
+    while (ics_config_next_change(&rows, config, ics_config_use_of(config), text, sizeof text) !=
+           NULL) {
+        json_array_append_new(lines, json_string(text));
+    }
+    return lines;
+}
+
 static void add_models_json(const icestream_config *config, const ics_models *models, json_t *json)
 {
     const ice_detector *detector = models->detector;
     json_object_set_new(json, "valid", json_true());
+    json_object_set_new(json, "changed_defaults", changes_json(config));
     json_object_set_new(json, "configuration",
                         config->path != NULL ? json_string(config->path) : json_null());
     json_object_set_new(json, "ice",
@@ -318,6 +333,7 @@ static int check_with_models(const icestream_config *config, const ics_device_op
 {
     if (out->text != NULL) {
         ics_models_describe(models, out->text);
+        ics_config_print_changes(config, ics_config_use_of(config), "default    ", out->text);
     }
     if (out->json != NULL) {
         add_models_json(config, models, out->json);

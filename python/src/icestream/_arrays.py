@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, NamedTuple, Optional, Union
+import warnings
+from typing import Any, BinaryIO, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ._library import ffi, lib, usage
+from ._library import IcestreamWarning, ffi, lib, usage
 
 _SCALARS = {
     "float": "<f4", "double": "<f8", "uint8_t": "u1", "int16_t": "<i2", "uint16_t": "<u2", "int32_t": "<i4",
@@ -15,6 +16,7 @@ _SCALARS = {
 }
 
 Table = npt.NDArray[np.void]
+_HEADER_MOST = 9984  # of a step file with a record of light (bytes)
 
 
 def dtype_of(name: str) -> "np.dtype[np.void]":
@@ -33,6 +35,11 @@ STEP = dtype_of("icestream_step")
 HIT = dtype_of("icestream_hit")
 PATH_POINT = dtype_of("icestream_path_point")
 WAVEFORM_BIN = dtype_of("icestream_waveform_bin")
+
+
+# Of the fields of hits, as in the trailer of a hit file.
+UNITS = {"event_id": "1", "t": "ns", "x": "m", "y": "m", "z": "m", "dx": "1", "dy": "1", "dz": "1", "wavelength": "nm",
+         "weight": "1", "step_id": "1", "photon_id": "1", "string": "1", "module": "1", "pmt": "1", "scatters": "1"}
 
 
 class Account(NamedTuple):
@@ -54,6 +61,79 @@ def account_of(account: Any) -> Account:
     return Account(*(int(getattr(account, name)) for name in Account._fields))
 
 
+def _is_field(key: Any) -> bool:
+    """Whether an index names fields, which are plain numbers."""
+    return isinstance(key, str) or (isinstance(key, list) and bool(key) and isinstance(key[0], str))
+
+
+class Steps(np.ndarray):
+    """Steps: a NumPy array with the fields of a step file.
+
+    light: the record of what the light was made with (files.md 2.5), as JSON; None: there is none. generate() and load() give
+    it. Slices, views, copies and pickles keep it, and so does numpy.concatenate of arrays with one record. run() refuses
+    steps whose light was made for other settings than those of the run.
+    """
+
+    light: Optional[str]
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.light = getattr(source, "light", None)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.view(np.ndarray)[key] if _is_field(key) else super().__getitem__(key)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, named: Any) -> Any:
+        result = super().__array_function__(function, types, arguments, named)
+        if type(result) is not np.ndarray or result.dtype != STEP or function not in (np.concatenate, np.copy):
+            return result
+        parts = [part for part in (arguments[0] if function is np.concatenate else [self]) if len(part)]
+        records = {getattr(part, "light", None) for part in parts}
+        if len(records) > 1:
+            warnings.warn("concatenate: the light of these steps was made with different settings, or some have no record of it, "
+                          "so that the result has none", IcestreamWarning, stacklevel=3)
+        joined = result.view(Steps)
+        joined.light = records.pop() if len(records) == 1 else None
+        return joined
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes a step file with the record, which numpy.save would leave out."""
+        with open(path, "wb") as file:
+            write_steps(file, self)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        return make, arguments, (state, self.light)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state[0])  # type: ignore[misc]
+        self.light = state[1]
+
+
+class WeightSum(NamedTuple):
+    """A sum of weights. error: its standard deviation, if photons are independent; hits of one photon count together.
+    effective: how many photons of equal weight have a sum that fluctuates as much."""
+
+    sum: float
+    error: float
+    effective: float
+
+
+def weight_sum(hits: Table) -> WeightSum:
+    """The sum of the weights of hits, with its error. Any hits: of a module, of an event, of several files."""
+    if not isinstance(hits, np.ndarray) or "weight" not in (hits.dtype.names or ()) or "photon_id" not in hits.dtype.names:
+        raise usage("hits: found %s, expected an array of hits" % type(hits).__name__)
+    names = ("event_id", "step_id", "photon_id")
+    rows = np.atleast_1d(np.asarray(hits))
+    columns = [rows[name] for name in names]
+    order = np.lexsort(columns[::-1])
+    is_first = np.ones(len(rows), dtype=bool)
+    if len(rows):
+        is_first[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0)
+    photons = np.bincount(np.cumsum(is_first) - 1, rows["weight"][order].astype(np.float64)) if len(rows) else np.zeros(0)
+    total, squares = float(photons.sum()), float((photons * photons).sum())
+    return WeightSum(total, squares ** 0.5, total * total / squares if squares > 0 else 0.0)
+
+
 class Hits(np.ndarray):
     """Hits: a NumPy array with the fields of a hit file, in the order of a hit file.
 
@@ -61,7 +141,9 @@ class Hits(np.ndarray):
     that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it.
 
     ticket: the number of the submission. account: how its photons ended. steps: how many steps it had.
-    seconds: how long it took (s). thread_seconds: for how long threads of this machine worked on it (s).
+    seconds: how long it took (s). thread_seconds: for how long threads of this machine worked on it (s). events: the numbers
+    of all events that were simulated, also of those without hits; None: not known (particles of a file or of the configuration).
+    metadata: of a session its seed, version and configuration, of a file what its trailer says.
     """
 
     ticket: Optional[int]
@@ -69,6 +151,8 @@ class Hits(np.ndarray):
     steps: Optional[int]
     seconds: Optional[float]
     thread_seconds: Optional[float]
+    events: Optional[npt.NDArray[np.uint64]]
+    metadata: Optional[Dict[str, Any]]
 
     def __array_finalize__(self, _: Any) -> None:
         self.ticket = None
@@ -76,24 +160,31 @@ class Hits(np.ndarray):
         self.steps = None
         self.seconds = None
         self.thread_seconds = None
+        self.events = None
+        self.metadata = None
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str) or (isinstance(key, list) and bool(key) and isinstance(key[0], str)):
-            return self.view(np.ndarray)[key]
-        return super().__getitem__(key)
+        return self.view(np.ndarray)[key] if _is_field(key) else super().__getitem__(key)
+
+    def weight_sum(self) -> WeightSum:
+        """The sum of the weights, with its error: weight_sum()."""
+        return weight_sum(self)
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame with a column for each field. Needs pandas."""
         from ._convert import to_pandas
         return to_pandas(self)
 
-    def to_awkward(self, by_event: bool = False) -> Any:
-        """An awkward.Array of records, or with by_event a list of hits for each event. Needs awkward."""
+    def to_awkward(self, by_event: bool = False, events: Optional[npt.ArrayLike] = None) -> Any:
+        """An awkward.Array of records, or with by_event a list of hits for each event, empty for an event without hits. The
+        lists have the order of `events`; None: of the member `events` or, if that is None, the events with hits. Needs
+        awkward."""
         from ._convert import to_awkward
-        return to_awkward(self, by_event)
+        return to_awkward(self, by_event, events)
 
     def to_parquet(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a Parquet file with a column for each field. Needs pyarrow."""
+        """Writes a Parquet file with a column for each field, and with `metadata` as JSON under the key icestream of its
+        schema. Needs pyarrow."""
         from ._convert import to_parquet
         to_parquet(self, path)
 
@@ -106,27 +197,51 @@ def hits_of(pointer: Any, count: int) -> Hits:
     return np.frombuffer(ffi.buffer(owned, count * HIT.itemsize), HIT).view(Hits)
 
 
-def _check_whole(name: str, value: npt.ArrayLike) -> None:
-    """Refuses numbers that do not fit into a field of whole numbers: older versions of NumPy make others of them."""
+def _check_time(numbers: Any) -> None:
+    """Warns of times that single precision has rounded by more than 0.001 ns."""
+    if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8 and numbers.size and np.abs(numbers).max() > 32768:
+        warnings.warn("steps: t: found %.6g ns in single precision, which rounds such times by more than 0.001 ns; usual: "
+                      "t in double precision" % np.abs(numbers).max(), IcestreamWarning, stacklevel=5)
+
+
+def _check_number(name: str, value: npt.ArrayLike) -> None:
+    """Refuses numbers that a field would make others of: NumPy cuts 100.7 to 100, and its older versions wrap -1."""
     numbers = np.asarray(value)
-    if STEP[name].kind == "u" and numbers.dtype.kind in "iuf" and numbers.size:
-        most = np.iinfo(STEP[name]).max
-        if not (numbers.min() >= 0 and numbers.max() <= most):
-            raise usage("steps: field %s: found numbers from %s to %s, expected 0 to %d"
-                        % (name, numbers.min(), numbers.max(), most))
+    if name == "t":
+        _check_time(numbers)
+    if not numbers.size or numbers.dtype.kind not in "iuf":
+        return
+    if STEP[name].kind == "f":
+        with np.errstate(over="ignore"):
+            bad = np.isfinite(numbers) & ~np.isfinite(numbers.astype(STEP[name]))
+        if np.any(bad):
+            raise usage("steps: field %s: found %s, expected at most %g" % (name, numbers[bad].flat[0], np.finfo(STEP[name]).max))
+        return
+    most = int(np.iinfo(STEP[name]).max)
+    bad = ~((numbers >= 0) & (numbers <= most))
+    if np.any(bad):
+        raise usage("steps: field %s: found %s, expected whole numbers from 0 to %d" % (name, numbers[bad].flat[0], most))
+    if numbers.dtype.kind == "f":
+        # Larger floats have lost their last digits, which matters to identities.
+        exact = 2 ** {4: 24, 2: 11}.get(numbers.dtype.itemsize, 53) if name.endswith("_id") else 2 ** 53
+        bad = (numbers != np.floor(numbers)) | (numbers >= float(exact))
+        if np.any(bad):
+            raise usage("steps: field %s: found %r, expected whole numbers from 0 to %d%s"
+                        % (name, float(numbers[bad].flat[0]), most,
+                           " (as integers from %d on, which these floats round)" % exact if name.endswith("_id") else ""))
 
 
-def steps(count: int, **fields: npt.ArrayLike) -> Table:
+def steps(count: int, **fields: npt.ArrayLike) -> Steps:
     """An array of steps: light of beta 1 and weight 1 along +z, with step_id 0, 1, 2, ... Give other fields by name:
-    steps(10, z=numpy.linspace(-400, 400, 10), photons=1000)."""
+    steps(10, z=numpy.linspace(-400, 400, 10), photons=1000). They have no record of their light."""
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
         raise usage("steps: found %r, expected a whole number from 0" % (count,))
-    table: Table = np.zeros(count, STEP)
+    table = np.zeros(count, STEP).view(Steps)
     defaults: Dict[str, npt.ArrayLike] = {"dz": 1, "beta": 1, "weight": 1, "event_id": 1, "step_id": np.arange(count)}
     for name, value in {**defaults, **fields}.items():
         if name not in (STEP.names or ()):
             raise usage("steps: found the field %r, expected one of %s" % (name, ", ".join(STEP.names or ())))
-        _check_whole(name, value)
+        _check_number(name, value)
         try:
             table[name] = value
         except (TypeError, ValueError, OverflowError) as error:
@@ -134,17 +249,37 @@ def steps(count: int, **fields: npt.ArrayLike) -> Table:
     return table
 
 
+def write_steps(file: BinaryIO, array: Table) -> None:
+    """Writes steps as .npy, with their record of light in the header (files.md 2.4)."""
+    record = getattr(array, "light", None)
+    rows = check_steps(array)
+    about = repr(np.lib.format.header_data_from_array_1_0(rows))
+    text = about.encode("ascii") + (b" # light: " + record.encode("ascii") if record is not None else b"")
+    if len(text) > _HEADER_MOST - 74:
+        raise usage("steps: found a record of light of %d bytes, expected fewer than %d" % (len(record or ""), _HEADER_MOST))
+    text += b" " * (-(len(text) + 11) % 64) + b"\n"
+    file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+    file.write(memoryview(rows).cast("B") if len(rows) else b"")
+
+
 def check_steps(array: Any) -> Table:
-    """The steps as the library reads them: in one piece, at a multiple of 8. Copies only arrays that are not so. Raises
-    UsageError if it is not an array of steps."""
+    """The steps as the library reads them: in one piece, at a multiple of 8. Copies only arrays that are not so. Fields are
+    found by name if each fits its field of STEP. Raises UsageError if it is not an array of steps."""
     if not isinstance(array, np.ndarray):
         raise usage("steps: found %s, expected a NumPy array of the dtype icestream.STEP" % type(array).__name__)
-    if array.dtype != STEP:
+    names = STEP.names or ()
+    found = array.dtype if array.dtype.names is not None else STEP
+    fits = set(names) <= set(array.dtype.names or ()) and all(
+        found[name].isnative and np.can_cast(found[name], STEP[name], "safe") for name in names)
+    if not fits:
         raise usage("steps: found an array of %s, expected the dtype icestream.STEP: %s" % (array.dtype, STEP))
     if array.ndim != 1:
         raise usage("steps: found an array of %d dimensions, expected 1" % array.ndim)
-    if array.flags.c_contiguous and array.ctypes.data % 8 == 0:
+    if array.dtype == STEP and array.flags.c_contiguous and array.ctypes.data % 8 == 0:
         return array
-    copy: Table = np.empty(len(array), STEP)
-    copy[:] = array
+    _check_time(array["t"])
+    copy = np.empty(len(array), STEP).view(Steps)
+    for name in names:
+        copy[name] = array[name]
+    copy.light = getattr(array, "light", None)
     return copy

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
 
 import numpy as np
 
-from ._arrays import STEP, Table
+from ._arrays import Table, write_steps
 from ._library import ConfigError, Error, InputError, UnfinishedError
 
 _WINDOW = 4  # messages under way: a listener reads no more of one client
@@ -33,7 +33,7 @@ class _Message:
 
     def __init__(self, steps: Table, place: int) -> None:
         buffer = io.BytesIO()
-        np.save(buffer, np.ascontiguousarray(steps, dtype=STEP))
+        write_steps(buffer, steps)
         self.bytes = memoryview(buffer.getvalue())
         self.place = place
         self.sent = 0

@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar
 
 import numpy as np
 
-from ._arrays import HIT, STEP, Hits, Table, check_steps
+from ._arrays import HIT, STEP, Hits, Steps, Table, check_steps, write_steps
 from ._config import Config, Particles, Settings, encode, open_config, particle_settings, settings_of
 from ._library import DifferentError, Error, IcestreamWarning, TextStream, call, ffi, lib, strings, usage
 
@@ -64,29 +64,58 @@ def _read(path: str) -> Table:
     return table
 
 
+def _describe(name: bytes, verify: bool, shown: str = "") -> Dict[str, Any]:
+    """What `icestream info --json` prints, which reads all rows. shown: what errors call the file instead."""
+    with TextStream() as out:
+        try:
+            call(lib.icestream_info, name, verify, True, out.stream)
+        except Error as error:
+            error.args = (str(error).replace(os.fsdecode(name), shown or os.fsdecode(name)),)
+            raise
+        about: Dict[str, Any] = json.loads(out.text())
+    return about
+
+
+def _with_light(rows: Table, about: Dict[str, Any]) -> Steps:
+    """Steps with the record of their light, which the file has."""
+    table = rows.view(Steps)
+    record = about["light"]
+    table.light = None if record is None else json.dumps(record)
+    return table
+
+
 @_interruptible
 def load(path: Path, verify: bool = False) -> Table:
-    """Reads a file of hits, steps, paths or waveforms, also in HDF5, or a photon table (.npy), whose array has the sums
+    """Reads a file of hits, steps, paths or waveforms, also in HDF5 (by h5py), or a photon table (.npy), whose array has the sums
     with under- and overflow as whole numbers. Hits come as Hits. A .npy file is mapped into memory; changes of the array
     do not change the file. verify: reads all rows first, and checks digests, values and order. Raises InputError if the
     file cannot be used."""
-    name = encode(path, "path")
-    with TextStream() as out:
-        call(lib.icestream_info, name, bool(verify), True, out.stream)
-        about = json.loads(out.text())
-    if about["format"] == "npy":
-        table = _read(os.fspath(path))
-    else:
-        with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
-            copy = os.path.join(folder, "copy.npy")
-            call(lib.icestream_convert, name, encode(copy, "path"), True)
-            table = _read(copy)
-    return table.view(Hits) if about["kind"] == "hits" else table
+    name = os.fsdecode(encode(path, "path"))
+    if not name.endswith((".h5", ".hdf5")):
+        return _load(name, verify, name)
+    from .convert import from_hdf5
+    with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
+        copy = os.path.join(folder, "copy.npy")
+        from_hdf5(name, copy)
+        return _load(copy, verify, name)
+
+
+def _load(path: str, verify: bool, shown: str) -> Table:
+    """Reads a .npy file, which errors call `shown`."""
+    about = _describe(encode(path, "path"), bool(verify), shown)
+    table = _read(path)
+    if about["kind"] == "steps":
+        return _with_light(table, about)
+    if about["kind"] != "hits":
+        return table
+    hits = table.view(Hits)
+    hits.metadata = about["metadata"]
+    return hits
 
 
 @_interruptible
-def generate(config: Config = None, particles: Particles = None, *, settings: Settings = None) -> Table:
-    """The steps of the particles, or of the workload of the configuration, as an array. The library writes them into a
+def generate(config: Config = None, particles: Particles = None, *, settings: Settings = None) -> Steps:
+    """The steps of the particles, or of the workload of the configuration, as an array with the record of their light. The library writes them into a
     temporary file, which is removed at once and mapped into memory."""
     chosen = open_config(config, settings_of(settings) + particle_settings(particles))
     with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
@@ -94,7 +123,7 @@ def generate(config: Config = None, particles: Particles = None, *, settings: Se
         with TextStream() as report:
             _call(folder, lib.icestream_generate_report, chosen, encode(path, "path"), True, report.stream)
             _warn(report.text())
-        return _read(path)
+        return _with_light(_read(path), _describe(encode(path, "path"), False))
 
 
 def _call(folder: str, function: Callable[..., int], *arguments: Any) -> None:
@@ -117,7 +146,11 @@ def _file_of(table: Any, dtype: "np.dtype[np.void]", folder: str, name: str) -> 
     else:
         raise usage("%s: found %s, expected hits or the path of a hit file" % (name, type(table).__name__))
     path = os.path.join(folder, "given.%s.npy" % name)
-    np.save(path, np.asarray(rows))
+    if dtype is STEP:
+        with open(path, "wb") as file:
+            write_steps(file, rows)
+    else:
+        np.save(path, np.asarray(rows))
     return encode(path, name)
 
 
@@ -131,12 +164,11 @@ def _names_of(photons: Sequence[Tuple[int, int, int]]) -> List[bytes]:
 
 @_interruptible
 def trace(config: Config = None, hits: Union[Table, Path, None] = None, *,
-          photons: Sequence[Tuple[int, int, int]] = (), select: Optional[str] = None,
-          steps: Union[Table, Path, None] = None, particles: Particles = None, settings: Settings = None) -> Table:
+          photons: Sequence[Tuple[int, int, int]] = (), steps: Union[Table, Path, None] = None, particles: Particles = None, settings: Settings = None) -> Table:
     """Repeats single photons and returns every point of their paths, an array of the dtype PATH_POINT.
 
-    The photons are those of `hits` (an array or a hit file; select: only those like "module==34 && string==63"), and those
-    that `photons` names: (event_id, step_id, photon_id). The steps are `steps` (an array or a step file), or else those of
+    The photons are those of `hits` (an array or a hit file) and those that `photons` names: (event_id, step_id, photon_id).
+    The steps are `steps` (an array or a step file), or else those of
     the configuration, as run() makes them. Raises DifferentError if the paths do not end in the hits again.
     """
     names = _names_of(photons)
@@ -148,7 +180,6 @@ def trace(config: Config = None, hits: Union[Table, Path, None] = None, *,
         output = os.path.join(folder, "made.paths.npy")
         texts = {
             "hits": None if hits is None else _file_of(hits, HIT, folder, "hits"),
-            "select": None if select is None else encode(select, "select"),
             "steps": None if steps is None else _file_of(steps, STEP, folder, "steps"),
             "output": encode(output, "output"),
         }

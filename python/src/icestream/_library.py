@@ -140,6 +140,12 @@ def usage(text: str) -> UsageError:
     return UsageError(text, lib.ICESTREAM_E_USAGE, int(lib.icestream_status_exit(lib.ICESTREAM_E_USAGE)))
 
 
+def fault(text: str, name: str = "ICESTREAM_E_INPUT") -> Error:
+    """The exception of a status for what the package finds itself. The default is a file that cannot be used."""
+    status = int(getattr(lib, name))
+    return _CLASSES[name](text, status, int(lib.icestream_status_exit(status)))
+
+
 class TextStream:
     """A stream of C that is kept in memory, for functions that print. Use: with TextStream() as out: f(out.stream)."""
 

@@ -10,9 +10,12 @@ import time
 import warnings
 from typing import Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set
 
-from ._arrays import STEP, Account, Hits, Table, account_of, check_steps, hits_of
+import numpy as np
+
+from ._abi import VERSION
+from ._arrays import STEP, UNITS, Account, Hits, Table, account_of, check_steps, hits_of
 from ._config import Config, Particles, Settings, Stages, encode, open_config, particle_settings, settings_of
-from ._library import Error, IcestreamWarning, call, exception_of, ffi, lib, strings, text_of, usage
+from ._library import Error, IcestreamWarning, TextStream, call, exception_of, ffi, lib, strings, text_of, usage
 
 LOG = logging.getLogger("icestream")
 SLICE = 0.05  # after which a call that waits looks for Ctrl-C (s)
@@ -28,6 +31,18 @@ class Progress(NamedTuple):
     steps: int
     account: Account
     thread_seconds: float
+
+
+def _metadata_of(configuration: str) -> Dict[str, Any]:
+    """What hits of a session say about themselves. configuration: YAML with all keys."""
+    def value(section: str, key: str) -> str:
+        part = configuration.split("\n%s:\n" % section, 1)[-1] if section != "run" else configuration
+        return next((line.split(": ", 1)[1] for line in part.splitlines() if line.startswith("  %s: " % key)), "")
+    content = value("sink", "hits")
+    if content == "auto":
+        content = "photons" if value("stages", "detect") == "none" else "pe"
+    return {"producer": "icestream %s" % VERSION, "seed": value("run", "seed"), "content": content, "units": UNITS,
+            "configuration": configuration}
 
 
 def _destroy(lent: Dict[int, Table], session: Any) -> None:
@@ -78,6 +93,11 @@ class Session:
         pointer = ffi.gc(ffi.new("icestream_session **"), lambda given: lib.icestream_session_destroy(given[0]))
         chosen = open_config(config, settings_of(settings) + particle_settings(particles) + self._stages.settings)
         call(lib.icestream_session_open, chosen, options, pointer)
+        with TextStream() as out:
+            call(lib.icestream_config_print, chosen, out.stream)
+            self._metadata = _metadata_of(out.text())
+        self._particles = particles
+        self._events: Dict[int, Any] = {}  # of tickets that were not taken
         opened, pointer[0] = pointer[0], ffi.NULL
         self._session = ffi.gc(opened, functools.partial(_destroy, self._lent))
         self._hand_on_notes()
@@ -107,6 +127,10 @@ class Session:
             work.steps = ffi.from_buffer("icestream_step[]", array) if len(array) else kept[0]
             work.step_count = len(array)
             work.flags = lib.ICESTREAM_SUBMIT_LENT if lend else 0
+            record = getattr(array, "light", None)
+            if record is not None:
+                kept.append(ffi.new("char[]", encode(record, "light")))
+                work.light = kept[-1]
         rows, work.set_count, texts = strings(particle_settings(particles) + settings_of(settings))
         work.sets = rows
         if name is not None:
@@ -124,6 +148,7 @@ class Session:
                 self._lent.pop(-id(lent), None)
                 raise
             self._open.add(ticket[0])
+            self._events[ticket[0]] = self._events_of(array, particles or self._particles, settings)
             if lent is not None:
                 self._lent[ticket[0]] = self._lent.pop(-id(lent))
         del kept, rows, texts
@@ -213,6 +238,18 @@ class Session:
         about.size = ffi.sizeof("icestream_ticket")
         return about
 
+    def _events_of(self, array: Optional[Table], particles: Particles, settings: Settings) -> Any:
+        """The events of a submission, ascending, as far as Python knows them."""
+        if array is not None:
+            return np.unique(np.asarray(array["event_id"]))
+        numbers = [particle.get("event") for particle in particles] if isinstance(particles, (list, tuple)) else []
+        text = self._metadata["configuration"]
+        keys = {"particles", "particles.events", "particles.first_event", "particles.list", "particles.file"}
+        counts = "\n  events: count\n" in text or "\n  first_event: 0\n" not in text or not keys.isdisjoint(settings or {})
+        if counts or not numbers or not all(isinstance(number, (int, np.integer)) for number in numbers):
+            return None
+        return np.unique(np.array(numbers, np.uint64))
+
     def _result_of(self, ticket: int) -> Hits:
         about, error = self._about(), ffi.new("icestream_error *")
         pointer, count = ffi.new("icestream_hit **"), ffi.new("uint64_t *")
@@ -222,6 +259,7 @@ class Session:
             with self._lock:
                 self._lent.pop(about.ticket, None)
                 self._open.discard(about.ticket)
+                events = self._events.pop(about.ticket, None)
         if status != lib.ICESTREAM_OK:
             fault = exception_of(status, error)
             fault.ticket = int(about.ticket) or None
@@ -231,6 +269,7 @@ class Session:
         hits.account = account_of(about.account)
         hits.seconds = float(about.finished - about.started) if about.started >= 0 else 0.0
         hits.thread_seconds = float(about.thread_seconds)
+        hits.events, hits.metadata = events, dict(self._metadata)
         return hits
 
     def _next(self) -> Optional[Hits]:

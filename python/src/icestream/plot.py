@@ -12,7 +12,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Table
+from ._arrays import Table, weight_sum
 from ._commands import MODULE, geometry, layers
 from ._config import Config
 from ._convert import needed
@@ -57,12 +57,21 @@ def _space(axes: Any) -> Any:
     return axes
 
 
-def _hits_of(hits: Table, event: Optional[int]) -> Table:
-    """The hits of one event, or all."""
+def _hits_of(hits: Table, event: Optional[int], one: bool = False) -> Table:
+    """The hits of one event, or all. one: refuses hits of several events, whose times begin at different moments."""
     if not isinstance(hits, np.ndarray) or hits.dtype.names is None or "weight" not in hits.dtype.names:
         raise usage("hits: found %s, expected an array of hits" % type(hits).__name__)
     some: Table = np.asarray(hits)
-    return some if event is None else some[some["event_id"] == event]
+    events = np.unique(some["event_id"])
+    shown = ", ".join(map(str, events[:5])) + (", ..." if len(events) > 5 else "")
+    if event is not None:
+        if event not in events:
+            raise usage("event: found %r, expected one of the %d event%s with hits: %s"
+                        % (event, len(events), "" if len(events) == 1 else "s", shown or "there is none"))
+        return some[some["event_id"] == event]
+    if one and len(events) > 1:
+        raise usage("hits: found those of %d events (%s), expected those of one: give event=%d" % (len(events), shown, events[0]))
+    return some
 
 
 def _modules_of(modules: Modules) -> Table:
@@ -97,6 +106,14 @@ def _number(value: float) -> str:
     return "%.0f" % value if value >= 100 else "%.3g" % value
 
 
+def _sum_text(hits: Table) -> str:
+    """The sum of weights with its error, for a legend."""
+    if "photon_id" not in (hits.dtype.names or ()):
+        return _number(hits["weight"].sum())
+    found = weight_sum(hits)
+    return "%s ± %s" % (_number(found.sum), _number(found.error))
+
+
 def _round_charges(largest: float) -> List[float]:
     """Three round numbers for a legend, the first one not above the largest charge."""
     power = 10.0 ** np.floor(np.log10(largest)) if largest > 0 else 1.0
@@ -120,8 +137,9 @@ def _steps(axes: Any, edges: npt.NDArray[np.float64], values: npt.NDArray[np.flo
 def arrival_times(hits: Table, modules: Union[int, Sequence[Module]] = 5, *, event: Optional[int] = None,
                   bins: Union[int, Sequence[float]] = 60, axes: Any = None) -> Any:
     """When light arrives at single modules: the photons per ns of each, in one picture. modules: pairs (string, module),
-    or how many of the brightest modules. bins: how many, or the edges (ns)."""
-    some = _hits_of(hits, event)
+    or how many of the brightest modules. event: needed if
+    the hits are of several events. bins: how many, or the edges (ns)."""
+    some = _hits_of(hits, event, one=True)
     keys = _keys(some)
     if isinstance(modules, (int, np.integer)):
         found, charge, first = _charges(some)
@@ -136,7 +154,7 @@ def arrival_times(hits: Table, modules: Union[int, Sequence[Module]] = 5, *, eve
         here = keys == key
         values, _ = np.histogram(some["t"][here], edges, weights=some["weight"][here])
         _steps(axes, edges, values / np.diff(edges), color=colour,
-               label="%d-%d: %s" % (key >> 16, key & 0xffff, _number(some["weight"][here].sum())))
+               label="%d-%d: %s" % (key >> 16, key & 0xffff, _sum_text(some[here])))
     axes.set(xlabel="time (ns)", ylabel="%s per ns" % _unit(some), xlim=(edges[0], edges[-1]))
     axes.set_ylim(bottom=0)
     if len(chosen):
@@ -159,7 +177,7 @@ def light_curves(hits: Table, *, by: str = "event_id", bins: Union[int, Sequence
     for row, colour in zip(chosen, itertools.cycle(COLOURS)):
         values, _ = np.histogram(some["t"][index == row], edges, weights=some["weight"][index == row])
         _steps(axes, edges, values / np.diff(edges), color=colour,
-               label="%d: %s" % (numbers[row], _number(charge[row])))
+               label="%d: %s" % (numbers[row], _sum_text(some[index == row])))
     axes.set(xlabel="time (ns)", ylabel="%s per ns, all modules" % _unit(some), xlim=(edges[0], edges[-1]))
     axes.set_ylim(bottom=0)
     if len(chosen):
@@ -199,9 +217,9 @@ def _equal(axes: Any, *tables: Table) -> None:
 
 def event_display(hits: Table, modules: Modules, *, event: Optional[int] = None, axes: Any = None) -> Any:
     """The modules that were hit, in three dimensions: the colour is the time of the first hit, the area of a ball grows
-    with the square root of the charge. The other modules are grey lines."""
+    with the square root of the charge. The other modules are grey lines. event: needed if the hits are of several events."""
     detector = _modules_of(modules)
-    some = _hits_of(hits, event)
+    some = _hits_of(hits, event, one=True)
     found, charge, first = _charges(some)
     order = np.argsort(_keys(detector), kind="stable")
     index = np.searchsorted(_keys(detector)[order], found)
