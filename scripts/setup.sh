@@ -121,8 +121,8 @@ would_upgrade() {
     LC_ALL=C apt-get -s install --no-install-recommends "$@" 2>/dev/null | sed -n 's/^Inst \([^ ]*\) \[.*/\1/p'
 }
 
-# icestream can be built without these.
-optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev libcfitsio-dev '
+# icestream is built, and its tests pass, without these: what needs them is left out and says so.
+optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev libcfitsio-dev python3-matplotlib '
 chosen=()
 # One question for all of them, because each takes a second; if something would be upgraded, one for each.
 candidates=("${missing[@]}")
@@ -135,7 +135,7 @@ for package in "${candidates[@]}"; do
     if [[ -z $upgrades ]]; then
         chosen+=("$package")
     elif [[ $optional == *" $package "* ]]; then
-        echo "setup.sh: $package is left out, because it would upgrade: $upgrades(icestream is built without it)" >&2
+        echo "setup.sh: $package is left out, with what needs it, because it would upgrade: $upgrades" >&2
     else
         echo "setup.sh: $package would upgrade: ${upgrades}and this script upgrades nothing; to install it:" \
             "apt-get install $package" >&2
