@@ -48,22 +48,6 @@ const ics_command *ics_commands_find(const char *name)
     return NULL;
 }
 
-/* Commands of earlier versions, and what does the same now (CHANGELOG.md). */
-static const struct {
-    const char *name, *instead;
-} gone[] = {{"top", "icestream status DIR --watch"},
-            {"report", "python -m icestream report DIR -o FILE"}};
-
-const char *ics_commands_instead(const char *name)
-{
-    for (size_t i = 0; i < sizeof gone / sizeof *gone; ++i) {
-        if (strcmp(gone[i].name, name) == 0) {
-            return gone[i].instead;
-        }
-    }
-    return NULL;
-}
-
 const char *ics_commands_nearest(const char *name)
 {
     const char *names[COMMAND_COUNT];

@@ -10,9 +10,6 @@ extern const size_t ics_commands_count;
 /* Finds a command by its name. Returns NULL if there is none of that name. */
 const ics_command *ics_commands_find(const char *name);
 
-/* What does the same as a command of an earlier version; NULL: no version had it. */
-const char *ics_commands_instead(const char *name);
-
 /* Returns the name of the command that is closest to a mistyped one, or NULL. */
 const char *ics_commands_nearest(const char *name);
 
