@@ -114,10 +114,3 @@ double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *em
         ice_emission_has_pulse(emission) ? pulse_delay(tables, emission, arrival->photon_id) : 0.0;
     return pulse + ice_arrival_travel_time(tables, emission, arrival);
 }
-
-double ics_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u)
-{
-    /* A double just below 1 must not be rounded up to 1, which is outside the table. */
-    const float below_one = 1.0f - 0x1p-24f;
-    return ice_wavelength(tables, spectrum, ice_min((float)u, below_one));
-}

@@ -77,8 +77,4 @@ uint32_t ics_tables_find_features(const ice_medium *medium);
 double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *emission,
                                 const ice_arrival *arrival);
 
-/* Returns the wavelength (nm) that the create stage draws for u in [0, 1). spectrum < light.count.
- */
-double ics_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u);
-
 #endif

@@ -65,7 +65,8 @@ bool ics_config_change_shows(const ics_config_change *row, const icestream_confi
            config->origin->given[index] == NULL && (row->matters == NULL || row->matters(config));
 }
 
-const char *ics_config_change_text(const ics_config_change *row, char *buffer, size_t size)
+/* Writes the line of a row. Returns buffer. */
+static const char *change_text(const ics_config_change *row, char *buffer, size_t size)
 {
     snprintf(buffer, size,
              "%s is not given: it is %s since version %s, and was %s before. %s This line is gone "
@@ -80,7 +81,7 @@ const char *ics_config_next_change(const ics_config_change **rows, const icestre
     while ((*rows)->key != NULL) {
         const ics_config_change *row = (*rows)++;
         if (ics_config_change_shows(row, config, use)) {
-            return ics_config_change_text(row, buffer, size);
+            return change_text(row, buffer, size);
         }
     }
     return NULL;

@@ -31,8 +31,6 @@ extern const ics_config_change ics_config_changes[];
  * key matters. */
 bool ics_config_change_shows(const ics_config_change *row, const icestream_config *config,
                              ics_config_use use);
-/* Writes the line of a row. Returns buffer. */
-const char *ics_config_change_text(const ics_config_change *row, char *buffer, size_t size);
 
 /* The line of the first row of `rows` that shows, and moves *rows behind it. NULL: none is left. */
 const char *ics_config_next_change(const ics_config_change **rows, const icestream_config *config,

@@ -47,7 +47,10 @@ ics_counted ics_config_counted(ics_quantity quantity)
     return counted_of[quantity];
 }
 
-double ics_config_histogram_cells(const icestream_config *config)
+/* Returns the bins of all histograms with their under- and overflow: of each histogram the product
+ * of (bins + 2) over its axes. It is a sum of doubles, because it may be larger than any integer.
+ */
+static double histogram_cells(const icestream_config *config)
 {
     double all = 0.0;
     for (size_t i = 0; i < config->sink.histogram_count; ++i) {
@@ -134,7 +137,7 @@ void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out
 
 const char *ics_config_histograms_fault(const icestream_config *config, char *text, size_t size)
 {
-    const double cells = ics_config_histogram_cells(config);
+    const double cells = histogram_cells(config);
     const size_t photons = count_of(config, ICS_COUNTED_PHOTONS);
     if (cells > ICS_CONFIG_HISTOGRAM_CELLS) {
         snprintf(text, size,

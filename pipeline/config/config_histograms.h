@@ -33,9 +33,4 @@ void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out
  * other key that it is about; NULL: nothing is wrong. */
 const char *ics_config_histograms_fault(const icestream_config *config, char *text, size_t size);
 
-/* Returns the bins of all histograms with their under- and overflow: of each histogram the product
- * of (bins + 2) over its axes. It is a sum of doubles, because it may be larger than any integer.
- */
-double ics_config_histogram_cells(const icestream_config *config);
-
 #endif

@@ -456,11 +456,6 @@ const char *ics_output_path(const ics_output *output)
     return output->path;
 }
 
-const char *ics_output_part(const ics_output *output)
-{
-    return output->part;
-}
-
 uint64_t ics_output_size(const ics_output *output)
 {
     return output->size;

@@ -86,8 +86,6 @@ int ics_output_sync_folder(const char *path, icestream_error *error);
 
 /* The final name of the file. */
 const char *ics_output_path(const ics_output *output);
-/* NAME.part, for libraries that open files by name; NULL for standard output. */
-const char *ics_output_part(const ics_output *output);
 /* Bytes appended so far. */
 uint64_t ics_output_size(const ics_output *output);
 

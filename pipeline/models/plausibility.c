@@ -12,7 +12,9 @@
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-double ics_plausibility_segments(const ice_medium *medium)
+/* The number of segments that a photon of this medium flies on average before it is absorbed, at
+ * 400 nm, in the mean of all layers. */
+static double mean_segments(const ice_medium *medium)
 {
     double sum = 0;
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -26,7 +28,7 @@ double ics_plausibility_segments(const ice_medium *medium)
 static int check_bounce_limit(const ics_inspection *self)
 {
     const double times = 10; /* of the mean: one photon in 20 000 flies more segments */
-    const double segments = ics_plausibility_segments(self->medium);
+    const double segments = mean_segments(self->medium);
     char place[ICS_PLAUSIBILITY_PLACE];
     if (self->config->run.bounce_limit >= times * segments) {
         return ICESTREAM_OK;

@@ -295,18 +295,6 @@ ics_particle_field ics_particle_field_find(const char *text, size_t length, cons
     return ICS_PARTICLE_FIELD_COUNT;
 }
 
-void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out)
-{
-    const double value = particle->values[field];
-    if (fields[field].kind == 'I') {
-        fprintf(out, "%" PRIu64, particle->event);
-    } else if (fields[field].kind == 'N' || fields[field].kind == 'W') {
-        fprintf(out, "%.17g", value);
-    } else {
-        fprintf(out, "\"%s\"", word_of(fields[field].kind, (size_t)value));
-    }
-}
-
 /* ---- consistency ----------------------------------------------------------------------------- */
 
 static bool refuse(char message[ICS_PARTICLE_MESSAGE], const ics_particle *particle,

@@ -96,8 +96,6 @@ static inline size_t ics_particle_type_of(const ics_particle *particle)
 {
     return (size_t)particle->values[ICS_PARTICLE_TYPE];
 }
-/* Writes the value of a field in the form that ics_particle_set() reads. */
-void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out);
 
 static inline bool ics_particle_has(const ics_particle *particle, ics_particle_field field)
 {

@@ -83,23 +83,3 @@ int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t
     *count = node->count;
     return ICESTREAM_OK;
 }
-
-void ics_particle_print_list(const ics_particle *list, size_t count, FILE *out)
-{
-    fputc('[', out);
-    for (size_t i = 0; i < count; ++i) {
-        bool first = true;
-        fputs(i ? ", {" : "{", out);
-        for (int field = 0; field < ICS_PARTICLE_FIELD_COUNT; ++field) {
-            if (!ics_particle_has(&list[i], (ics_particle_field)field)) {
-                continue;
-            }
-            fprintf(out, "%s%s: ", first ? "" : ", ",
-                    ics_particle_field_name((ics_particle_field)field));
-            ics_particle_print_field(&list[i], (ics_particle_field)field, out);
-            first = false;
-        }
-        fputc('}', out);
-    }
-    fputc(']', out);
-}

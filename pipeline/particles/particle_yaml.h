@@ -9,7 +9,5 @@
  * ICESTREAM_E_MEMORY. */
 int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t *count,
                            icestream_error *error);
-/* Writes a list in flow style, without a newline. */
-void ics_particle_print_list(const ics_particle *list, size_t count, FILE *out);
 
 #endif

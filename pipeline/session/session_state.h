@@ -153,8 +153,6 @@ void ics_ticket_destroy(ics_ticket *ticket);
 int ics_ticket_add(icestream_session *session, ics_ticket *ticket, icestream_error *error);
 /* Finds a ticket; NULL: there is none with this number. The caller holds the lock. */
 ics_ticket *ics_ticket_find(const icestream_session *session, uint64_t number);
-/* The memory of a finished ticket (bytes). */
-uint64_t ics_ticket_memory(const ics_ticket *ticket);
 /* Takes a finished ticket out of the session. The caller holds the lock. */
 void ics_ticket_remove(icestream_session *session, ics_ticket *ticket);
 

@@ -105,7 +105,8 @@ ics_ticket *ics_ticket_find(const icestream_session *session, uint64_t number)
                                                                               : NULL;
 }
 
-uint64_t ics_ticket_memory(const ics_ticket *ticket)
+/* The memory of a finished ticket (bytes). */
+static uint64_t ticket_memory(const ics_ticket *ticket)
 {
     return sizeof *ticket + ticket->hit_count * sizeof *ticket->hits;
 }
@@ -117,7 +118,7 @@ void ics_ticket_remove(icestream_session *session, ics_ticket *ticket)
             (session->ticket_count - i - 1) * sizeof(void *));
     session->ticket_count--;
     TAILQ_REMOVE(&session->finished, ticket, link);
-    session->kept -= ics_ticket_memory(ticket);
+    session->kept -= ticket_memory(ticket);
     uint64_t count;
     if (TAILQ_EMPTY(&session->finished)) {
         (void)!read(session->descriptor, &count, sizeof count);
@@ -270,7 +271,7 @@ void ics_ticket_finish(icestream_session *session, ics_ticket *ticket)
         (void)!write(session->descriptor, &one, sizeof one);
     }
     TAILQ_INSERT_TAIL(&session->finished, ticket, link);
-    session->kept += ics_ticket_memory(ticket);
+    session->kept += ticket_memory(ticket);
     pthread_cond_broadcast(&session->changed);
     pthread_mutex_unlock(&session->lock);
 }

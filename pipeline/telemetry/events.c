@@ -42,7 +42,8 @@ static void put_subject(const char *subject, const char *reason, const char *res
              named || reason == NULL ? "" : ": ", reason != NULL ? reason : "", rest);
 }
 
-bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT])
+/* Writes the line for people, without its newline. Returns false if the event is left out there. */
+static bool text_of(const ics_event *event, char text[ICS_EVENT_TEXT])
 {
     char rest[64] = "";
     switch (event->kind) {
@@ -175,7 +176,7 @@ void ics_events_report(ics_events *events, const ics_event *event)
 {
     static const char marked[] = "warning: ";
     char text[ICS_EVENT_TEXT];
-    if (is_warning(event->kind) && ics_events_text(event, text)) {
+    if (is_warning(event->kind) && text_of(event, text)) {
         const bool is_marked = strncmp(text, marked, sizeof marked - 1) == 0;
         ics_metrics_warn(&events->warnings, text + (is_marked ? sizeof marked - 1 : 0));
     }
@@ -184,7 +185,7 @@ void ics_events_report(ics_events *events, const ics_event *event)
     }
     if (events->format == ICS_LOG_JSON) {
         put_json(events, event, NULL);
-    } else if (ics_events_text(event, text)) {
+    } else if (text_of(event, text)) {
         print_text(events, event, text);
     }
 }

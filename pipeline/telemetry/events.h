@@ -45,8 +45,7 @@ uint32_t ics_events_period(const ics_events *events);
  */
 void ics_events_put_error(FILE *out, const char *lines);
 
-/* Writes the line for people, without its newline. Returns false if the event is left out there. */
+/* Bytes of the longest line for people. */
 enum { ICS_EVENT_TEXT = 8192 };
-bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT]);
 
 #endif

@@ -186,8 +186,3 @@ int ics_journal_reopen(ics_journal *journal, icestream_error *error)
     close(old);
     return ICESTREAM_OK;
 }
-
-const char *ics_journal_path(const ics_journal *journal)
-{
-    return journal->path;
-}

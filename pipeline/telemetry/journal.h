@@ -29,6 +29,4 @@ int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_e
  * error (those of ics_journal_create) it continues in the old file. */
 int ics_journal_reopen(ics_journal *journal, icestream_error *error);
 
-const char *ics_journal_path(const ics_journal *journal);
-
 #endif

@@ -36,20 +36,6 @@ void ics_latency_add(ics_latency *latency, double seconds)
     latency->buckets[bucket_of(seconds)]++;
 }
 
-void ics_latency_merge(ics_latency *into, const ics_latency *from)
-{
-    if (from->count == 0) {
-        return;
-    }
-    into->min = into->count > 0 ? fmin(into->min, from->min) : from->min;
-    into->max = fmax(into->max, from->max);
-    into->sum += from->sum;
-    into->count += from->count;
-    for (int i = 0; i < ICS_LATENCY_BUCKETS; ++i) {
-        into->buckets[i] += from->buckets[i];
-    }
-}
-
 double ics_latency_quantile(const ics_latency *latency, double share)
 {
     if (latency->count == 0) {

@@ -26,8 +26,6 @@ typedef struct ics_latency {
 
 /* Adds a duration (s). A negative duration (a clock was set back) and NaN count as 0. */
 void ics_latency_add(ics_latency *latency, double seconds);
-/* Adds all durations of `from`. */
-void ics_latency_merge(ics_latency *into, const ics_latency *from);
 /* The duration (s) that this share (0 .. 1) of all durations does not exceed (nearest rank). The
  * error is below 0.8 %, and below 2^-20 s for durations below 2^-20 s; 0 and 1 are exact. 0 without
  * durations. */

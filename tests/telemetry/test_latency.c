@@ -90,33 +90,6 @@ START_TEST(quantiles_at_the_ends_of_buckets)
 }
 END_TEST
 
-START_TEST(merging_equals_adding)
-{
-    ics_latency *all = empty(), *odd = empty(), *even = empty(), *none = empty();
-    unsigned short state[3] = {4, 5, 6};
-    for (int i = 0; i < SAMPLES; ++i) {
-        double seconds = sample(state);
-        ics_latency_add(all, seconds);
-        ics_latency_add(i % 2 ? odd : even, seconds);
-    }
-    ics_latency_merge(none, odd); /* into an empty latency */
-    ics_latency_merge(none, even);
-    ics_latency_merge(none, &(ics_latency){.count = 0}); /* from an empty latency */
-    ck_assert_uint_eq(none->count, all->count);
-    ck_assert_double_eq(none->min, all->min);
-    ck_assert_double_eq(none->max, all->max);
-    ck_assert_double_eq_tol(none->sum / all->sum, 1.0, 1e-12);
-    for (int i = 0; i < SHARES; ++i) {
-        ck_assert_double_eq(ics_latency_quantile(none, shares[i]),
-                            ics_latency_quantile(all, shares[i]));
-    }
-    free(all);
-    free(odd);
-    free(even);
-    free(none);
-}
-END_TEST
-
 START_TEST(strange_values)
 {
     ics_latency *latency = empty();
@@ -161,7 +134,6 @@ ICS_TEST_MAIN("latency")
     TCase *all = tcase_create("percentiles");
     tcase_add_test(all, quantiles_are_within_a_hundredth);
     tcase_add_test(all, quantiles_at_the_ends_of_buckets);
-    tcase_add_test(all, merging_equals_adding);
     tcase_add_test(all, strange_values);
     tcase_add_test(all, json_has_all_fields);
     suite_add_tcase(suite, all);

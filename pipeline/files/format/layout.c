@@ -134,9 +134,3 @@ const ics_layout *ics_layout_waveforms(void)
 {
     return &waveforms;
 }
-
-const ics_layout *ics_layout_at(size_t k)
-{
-    static const ics_layout *const all[] = {&hits, &steps, &paths, &waveforms};
-    return k < sizeof all / sizeof *all ? all[k] : NULL;
-}

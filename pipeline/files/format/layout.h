@@ -39,7 +39,5 @@ const ics_layout *ics_layout_steps(void);
 const ics_layout *ics_layout_hits(void);
 const ics_layout *ics_layout_paths(void);
 const ics_layout *ics_layout_waveforms(void);
-/* The k-th of all schemas; NULL: there are no more. */
-const ics_layout *ics_layout_at(size_t k);
 
 #endif
