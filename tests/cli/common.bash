@@ -76,8 +76,8 @@ says() {
 needs_curl() {
     local version
     RECIPE=$REPOSITORY/configs/sites/transfer/curl.sh
-    version=$(curl --version | sed -n '1s/^curl \([0-9.]*\).*/\1/p') 2>/dev/null
-    [ -n "$version" ] || skip "there is no curl"
+    command -v curl >/dev/null || skip "there is no curl"
+    version=$(curl --version | sed -n '1s/^curl \([0-9.]*\).*/\1/p')
     [ "$(printf '7.87\n%s\n' "$version" | sort -V | head -n 1)" = 7.87 ] ||
         skip "found curl $version, expected 7.87 or later for --aws-sigv4"
 }
