@@ -32,13 +32,7 @@ bool ics_url_is(const char *text)
 
 bool ics_url_is_moved(const char *text)
 {
-    static const char *const schemes[] = {"file://", "http://", "https://", "s3://"};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; ++i) {
-        if (strncmp(text, schemes[i], strlen(schemes[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return strncmp(text, "file://", strlen("file://")) == 0;
 }
 
 const char *ics_url_fault(const char *url)

@@ -13,10 +13,13 @@ enum { ICS_URL_MOST = 8191 };
 /* Whether the text begins like a URL, with SCHEME://. */
 bool ics_url_is(const char *text);
 
-/* Whether it begins like a URL to which icestream moves files without a program of the user:
- * file:, http:, https:, s3: (pipeline/transfer). */
+/* Whether it begins like a URL to which icestream copies files without a program of the user
+ * (pipeline/transfer). */
 bool ics_url_is_moved(const char *text);
-#define ICS_URL_MOVED "a URL that begins with file:, http:, https: or s3:"
+#define ICS_URL_MOVED "a URL that begins with file:"
+/* Which program moves others: until version 0.2 icestream itself spoke HTTP and S3. */
+#define ICS_URL_RECIPE                                                                             \
+    "such as the recipe sites/transfer/curl.sh for http:, https: and s3: (docs/transfers.md)"
 
 /* Why a URL cannot be used, as "expected ..."; NULL: it can. Only printable ASCII characters are
  * allowed: others would have to be written as %XX. */

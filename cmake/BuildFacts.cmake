@@ -30,10 +30,6 @@ set(metrics none)
 if(ICS_HAVE_METRICS_HTTP)
     set(metrics ${LIBMICROHTTPD_VERSION})
 endif()
-set(curl none)
-if(ICS_HAVE_TRANSFER)
-    set(curl ${LIBCURL_VERSION})
-endif()
 set(systemd none)
 if(ICESTREAM_SYSTEMD AND LIBSYSTEMD_FOUND)
     set(systemd ${LIBSYSTEMD_VERSION})
@@ -60,7 +56,6 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/build_facts.h @ONLY CONTENT
     X(\"jansson\", \"@JANSSON_VERSION@\") \\
     X(\"libcrypto\", \"@LIBCRYPTO_VERSION@\") \\
     X(\"libmicrohttpd\", \"@metrics@\") \\
-    X(\"libcurl\", \"@curl@\") \\
     X(\"libsystemd\", \"@systemd@\") \\
     X(\"hiredis\", \"@hiredis@\") \\
     X(\"Assimp\", \"@assimp@\")

@@ -57,7 +57,7 @@ on GPUs and CPUs. This package has the Python module icestream, which gives
 hits as NumPy arrays.")
 
 set(ICS_SAME_VERSION "(= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "icestream-kernels, python3-icestream")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "icestream-kernels, python3-icestream, curl")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 # From them other packages learn which version they need, and the linker that there is a new library.
 configure_file(packaging/debian/shlibs.in ${CMAKE_BINARY_DIR}/packaging/shlibs @ONLY)
@@ -71,9 +71,6 @@ set(CPACK_DEBIAN_MODULE_PACKAGE_SECTION python)
 set(depends "${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}" libyaml-dev libuv1-dev libjansson-dev libssl-dev libisal-dev)
 if(ICS_HAVE_METRICS_HTTP)
     list(APPEND depends libmicrohttpd-dev)
-endif()
-if(ICS_HAVE_TRANSFER)
-    list(APPEND depends libcurl4-openssl-dev)
 endif()
 if(ICS_HAVE_QUEUE)
     list(APPEND depends libhiredis-dev)

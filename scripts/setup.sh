@@ -31,7 +31,6 @@ build module:libmicrohttpd libmicrohttpd-dev
 build module:libsystemd    libsystemd-dev
 build header:isa-l/crc.h   libisal-dev
 build command:scdoc        scdoc
-build module:libcurl       libcurl4-openssl-dev
 build module:hiredis       libhiredis-dev
 build module:assimp        libassimp-dev
 test  module:check         check
@@ -45,6 +44,7 @@ test  python:pytest        python3-pytest
 test  python:jinja2        python3-jinja2
 test  command:redis-check-rdb redis-tools
 test  command:openssl      openssl
+test  command:curl         curl
 check command:clang        clang
 check fuzzer:clang         libclang-rt-14-dev
 check command:ld.lld       lld
@@ -119,7 +119,7 @@ would_upgrade() {
 }
 
 # icestream is built, and its tests pass, without these: what needs them is left out and says so.
-optional=' libmicrohttpd-dev libsystemd-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev python3-matplotlib '
+optional=' libmicrohttpd-dev libsystemd-dev scdoc libhiredis-dev libassimp-dev python3-matplotlib curl '
 chosen=()
 # One question for all of them, because each takes a second; if something would be upgraded, one for each.
 candidates=("${missing[@]}")

@@ -182,7 +182,7 @@ static int check_url(const icestream_config *config, icestream_error *error)
     if (config->sink.ship_count == 0 && !ics_url_is_moved(url)) {
         return contradiction(config, "sink.url", "sink.ship", error,
                              "found '%.300s', expected " ICS_URL_MOVED
-                             ", or a program in sink.ship",
+                             ", or a program in sink.ship, " ICS_URL_RECIPE,
                              ics_url_shown(url, shown));
     }
     for (ics_user_program program = 0; program < ICS_PROGRAM_COMMAND; ++program) {

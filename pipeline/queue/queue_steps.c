@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/url.h"
-#include "pipeline/transfer/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,14 +75,11 @@ static int find_shared(const ics_queue_steps_folders *folders, const ics_queue_t
     return ICESTREAM_OK;
 }
 
-/* Without source.fetch this process fetches the file. A URL that no process can fetch is a fault of
- * the ticket: it becomes a dead letter. A process without what such URLs need stops instead. */
+/* Whether this process can fetch the file. Another one may be able to, so the ticket stays. */
 static int check_fetch(const ics_queue_steps_folders *folders, const char *url,
-                       ics_queue_steps *out, icestream_error *error)
+                       icestream_error *error)
 {
-    static const char *const good[] = {"http://host/name", "https://host/name", "s3://bucket/name"};
     char shown[ICS_URL_MOST + 1];
-    icestream_error why = {.status = ICESTREAM_OK};
     if (folders->fetches && (!folders->shows_urls || !ics_url_may_be_secret(url))) {
         return ICESTREAM_OK;
     }
@@ -94,22 +90,9 @@ static int check_fetch(const ics_queue_steps_folders *folders, const char *url,
                              "{url}; expected a program that reads its own credentials",
                              folders->shown, ics_url_shown(url, shown));
     }
-    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
-        if (strncmp(url, good[i], strcspn(good[i], ":") + 1) != 0) {
-            continue;
-        }
-        if (ics_transfer_check(good[i], &why) != ICESTREAM_OK) {
-            return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: found a ticket with %.300s: %s",
-                                 folders->shown, ics_url_shown(url, shown), why.text);
-        }
-        if (ics_transfer_check(url, &why) != ICESTREAM_OK) {
-            snprintf(out->fault, sizeof out->fault, "%.500s", why.text);
-        }
-        return ICESTREAM_OK;
-    }
     return ics_error_set(error, ICESTREAM_E_CONFIG,
-                         "%s: found a ticket with %.300s, expected source.fetch, the program that "
-                         "fetches it, or " ICS_URL_MOVED,
+                         "%s: found a ticket with %.300s, expected source.fetch, a program that "
+                         "fetches it, " ICS_URL_RECIPE,
                          folders->shown, ics_url_shown(url, shown));
 }
 
@@ -142,7 +125,7 @@ int ics_queue_steps_find(const ics_queue_steps_folders *folders, const ics_queue
         check_prefix(folders, ticket->url, out);
     }
     if (ticket->url != NULL && out->fault[0] == '\0') {
-        ICS_TRY(check_fetch(folders, ticket->url, out, error));
+        ICS_TRY(check_fetch(folders, ticket->url, error));
     }
     if (asprintf(&out->path, "%s/%" PRIu64 "-%s", folders->folder, number, ticket->name) < 0) {
         out->path = NULL;

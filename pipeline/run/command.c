@@ -85,7 +85,9 @@ static void handle_failure(ics_run_state *run, ics_run_program *program, const i
     icestream_error error = {.status = ICESTREAM_OK};
     const ics_user_words given = ics_config_program(run->config, program->step);
     if (given.count > 0) {
-        ics_error_set_cause(&error, ICESTREAM_E_OUTPUT, EAGAIN, "%s: %s %s: %s", given.key,
+        /* Only a program that ships says by its exit status whether another try may succeed. */
+        const int cause = program->step == ICS_PROGRAM_SHIP ? why->cause : EAGAIN;
+        ics_error_set_cause(&error, ICESTREAM_E_OUTPUT, cause, "%s: %s %s: %s", given.key,
                             given.words[0], program->output, why->text);
     } else {
         ics_error_set_cause(&error, why->status, why->cause, "sink.url: %s: %s", program->output,
@@ -132,11 +134,11 @@ static void note_shipped(ics_run_state *run, const ics_run_program *program)
 }
 
 /* Goes on behind a program or a transfer that has ended. */
-static void follow(void *user, const ics_errand_end *end)
+static void follow(void *user, const icestream_error *why)
 {
     ics_run_program *program = user;
     ics_run_state *run = program->run;
-    const bool succeeded = end->error->status == ICESTREAM_OK;
+    const bool succeeded = why->status == ICESTREAM_OK;
     run->commands.running--;
     program->errand = NULL;
     if (succeeded) {
@@ -154,7 +156,7 @@ static void follow(void *user, const ics_errand_end *end)
     } else if (run->commands.stopped) { /* the program was asked to end */
         release(run, program, ICS_ON_GIVEN_UP);
     } else {
-        handle_failure(run, program, end->error);
+        handle_failure(run, program, why);
     }
 }
 
@@ -170,7 +172,8 @@ static void start(ics_run_state *run, ics_run_program *program)
                  .words = ics_config_program(run->config, program->step),
                  .appends = program->step == ICS_PROGRAM_COMMAND,
                  .path = program->output,
-                 .url = program->url},
+                 .url = program->url,
+                 .replaces = run->options->force},
         .ships = true,
         .request = {.url = program->url, .path = program->output, .replaces = run->options->force},
         .then = follow,
@@ -178,9 +181,8 @@ static void start(ics_run_state *run, ics_run_program *program)
     program->errand = ics_errand_start(&run->loop.uv, &order);
     if (program->errand == NULL) {
         icestream_error error = {.status = ICESTREAM_OK};
-        const ics_errand_end end = {.error = &error};
         ics_error_set_cause(&error, ICESTREAM_E_OUTPUT, EAGAIN, "out of memory");
-        follow(program, &end);
+        follow(program, &error);
     }
 }
 

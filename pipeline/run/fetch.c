@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What fetches the file of one unit: a program of the user, or this process. */
+/* What fetches the file of one unit: a program of the user, or this process (file:). */
 struct ics_run_fetch {
     LIST_ENTRY(ics_run_fetch) link;
     ics_run_state *run;
@@ -57,25 +57,27 @@ static int judge(const ics_run_fetch *fetch, const icestream_error *why, struct 
     const icestream_config *config = fetch->run->config;
     const char *program = config->source.fetch_count > 0 ? config->source.fetch[0] : NULL;
     const char *fault = why->text;
+    int cause = why->cause;
     if (why->status == ICESTREAM_OK) {
         if (lstat(fetch->unit->input->path, about) == 0 && S_ISREG(about->st_mode)) {
             return ICESTREAM_OK;
         }
         fault = "it succeeded and made no file at {path}";
+        cause = EAGAIN;
     }
     return program != NULL
-               ? ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EAGAIN, "%s: source.fetch: %s: %s",
+               ? ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause, "%s: source.fetch: %s: %s",
                                      fetch->unit->name, program, fault)
                : ics_error_copy(error, why);
 }
 
-static void finish(void *user, const ics_errand_end *end)
+static void finish(void *user, const icestream_error *why)
 {
     ics_run_fetch *fetch = user;
     ics_run_state *run = fetch->run;
     ics_unit *unit = fetch->unit;
     struct stat about = {.st_size = 0};
-    if (judge(fetch, end->error, &about, &unit->work->read_error) != ICESTREAM_OK) {
+    if (judge(fetch, why, &about, &unit->work->read_error) != ICESTREAM_OK) {
         unlink(unit->input->path); /* a part of a step file */
         unit->work->blocked = true;
     } else {
@@ -98,8 +100,9 @@ static ics_errand *start(ics_run_state *run, const ics_unit *unit, ics_run_fetch
         .call = {.file = run->programs[ICS_PROGRAM_FETCH],
                  .words = ics_config_program(run->config, ICS_PROGRAM_FETCH),
                  .path = path,
-                 .url = url},
-        .request = {.url = url, .path = path, .bytes = ICS_TRANSFER_ANY},
+                 .url = url,
+                 .allow = run->config->source.allow},
+        .request = {.url = url, .path = path},
         .then = finish,
         .user = fetch};
     return ics_errand_start(&run->loop.uv, &order);

@@ -12,9 +12,8 @@ struct ics_errand {
     ics_errand_order order;
     bool is_program;
     icestream_error why; /* belongs to the thread until it has ended */
-    ics_transfer_result moved;
     atomic_bool cancel;
-    char *url, *path, *sha256; /* copies, for the thread */
+    char *url, *path; /* copies, for the thread */
     pthread_t thread;
     bool has_thread;
     union {
@@ -27,7 +26,6 @@ static void destroy(ics_errand *errand)
 {
     free(errand->url);
     free(errand->path);
-    free(errand->sha256);
     free(errand);
 }
 
@@ -36,9 +34,8 @@ static void on_close(uv_handle_t *handle)
     ics_errand *errand = handle->data;
     const ics_errand_order order = errand->order;
     const icestream_error why = errand->why;
-    const ics_errand_end end = {.error = &why, .moved = errand->moved};
     destroy(errand);
-    order.then(order.user, &end);
+    order.then(order.user, &why);
 }
 
 /* ---- a program ------------------------------------------------------------------------------- */
@@ -47,9 +44,9 @@ static void on_exit_of(uv_process_t *process, int64_t status, int number)
 {
     ics_errand *errand = process->data;
     char failure[ICS_PROGRAM_FAILURE];
-    ics_program_call_describe(status, number, failure);
+    const int cause = ics_program_call_describe(status, number, failure);
     if (failure[0] != '\0') {
-        ics_error_set_cause(&errand->why, ICESTREAM_E_OUTPUT, EAGAIN, "%s", failure);
+        ics_error_set_cause(&errand->why, ICESTREAM_E_OUTPUT, cause, "%s", failure);
     }
     uv_close((uv_handle_t *)process, on_close);
 }
@@ -76,9 +73,9 @@ static void *move(void *user)
     ics_errand *errand = user;
     const ics_errand_order *order = &errand->order;
     if (order->ships) {
-        (void)ics_transfer_ship(&order->request, &errand->moved, &errand->why);
+        (void)ics_transfer_ship(&order->request, &errand->why);
     } else {
-        (void)ics_transfer_fetch(&order->request, &errand->moved, &errand->why);
+        (void)ics_transfer_fetch(&order->request, &errand->why);
     }
     uv_async_send(&errand->handle.ended);
     return NULL;
@@ -111,15 +108,12 @@ static int start_quietly(ics_errand *errand)
 static bool copy_texts(ics_errand *errand)
 {
     ics_transfer_request *request = &errand->order.request;
-    const bool has_digest = request->sha256 != NULL;
     errand->url = strdup(request->url);
     errand->path = strdup(request->path);
-    errand->sha256 = has_digest ? strdup(request->sha256) : NULL;
     request->url = errand->url;
     request->path = errand->path;
-    request->sha256 = errand->sha256;
     request->cancel = &errand->cancel;
-    return errand->url != NULL && errand->path != NULL && (!has_digest || errand->sha256 != NULL);
+    return errand->url != NULL && errand->path != NULL;
 }
 
 static bool start_thread(uv_loop_t *loop, ics_errand *errand)

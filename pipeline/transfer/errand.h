@@ -1,5 +1,6 @@
 /* Moves a file next to a loop of libuv: a program of the user does it, or, if there is no program,
- * a thread of this process does it (transfer.h). All functions are called on the loop's thread. */
+ * a thread of this process copies it (transfer.h). All functions are called on the loop's thread.
+ */
 #ifndef ICS_TRANSFER_ERRAND_H
 #define ICS_TRANSFER_ERRAND_H
 
@@ -8,21 +9,15 @@
 
 typedef struct ics_errand ics_errand;
 
-/* How an errand has ended. */
-typedef struct ics_errand_end {
-    /* Of a program: how it ended, "exit status 1", with a cause that may pass. Without a program:
-     * as of ics_transfer_fetch() and ics_transfer_ship(). An errand that was asked to stop has a
-     * cause that may pass. */
-    const icestream_error *error;
-    ics_transfer_result moved; /* without a program */
-} ics_errand_end;
-
 typedef struct ics_errand_order {
     ics_program_call call; /* call.words.count 0: there is no program */
     bool ships;            /* without a program: ships; false: fetches */
     ics_transfer_request
         request; /* without a program; its texts are copied, `cancel` is not used */
-    void (*then)(void *user, const ics_errand_end *end); /* called later, once, by the loop */
+    /* Called later, once, by the loop. The error says how a program has ended, as
+     * ics_program_call_describe() does; without a program it is that of ics_transfer_fetch() or
+     * ics_transfer_ship(). An errand that was asked to stop has a cause that may pass. */
+    void (*then)(void *user, const icestream_error *why);
     void *user;
 } ics_errand_order;
 

@@ -1,7 +1,11 @@
 #include "pipeline/transfer/program_call.h"
 
+#include "pipeline/transfer/transfer.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 /* The text with `by` for every `mark`. NULL: out of memory. */
@@ -65,31 +69,62 @@ static char *make_variable(const char *name, const char *value)
     return asprintf(&text, "%s=%s", name, value) >= 0 ? text : NULL;
 }
 
+enum { OURS = 4 };
+static const char *const our_names[OURS] = {"ICESTREAM_PATH", "ICESTREAM_URL", "ICESTREAM_ALLOW",
+                                            "ICESTREAM_FORCE"};
+
 static bool is_ours(const char *variable)
 {
-    return strncmp(variable, "ICESTREAM_PATH=", 15) == 0 ||
-           strncmp(variable, "ICESTREAM_URL=", 14) == 0;
+    const size_t length = strcspn(variable, "=");
+    for (size_t i = 0; i < OURS; ++i) {
+        if (strlen(our_names[i]) == length && strncmp(variable, our_names[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The texts with blanks between them. NULL: out of memory. */
+static char *join(char *const *texts)
+{
+    size_t size = 1;
+    for (char *const *at = texts; at != NULL && *at != NULL; ++at) {
+        size += strlen(*at) + 1;
+    }
+    char *joined = malloc(size), *to = joined;
+    if (joined == NULL) {
+        return NULL;
+    }
+    *to = '\0';
+    for (char *const *at = texts; at != NULL && *at != NULL; ++at) {
+        to = stpcpy(stpcpy(to, at > texts ? " " : ""), *at);
+    }
+    return joined;
 }
 
 static char **make_environment(const ics_program_call *call)
 {
     size_t count = 0, kept = 0;
+    char *allow = join(call->allow);
+    const char *const values[OURS] = {call->path, call->url != NULL ? call->url : "", allow,
+                                      call->replaces ? "1" : ""};
     while (environ[count] != NULL) {
         count++;
     }
-    char **all = calloc(count + 3, sizeof *all);
+    char **all = allow != NULL ? calloc(count + OURS + 1, sizeof *all) : NULL;
     for (size_t i = 0; all != NULL && i < count; ++i) {
         if (!is_ours(environ[i]) && (all[kept++] = strdup(environ[i])) == NULL) {
             free_texts(all);
-            return NULL;
+            all = NULL;
         }
     }
-    const char *url = call->url != NULL ? call->url : "";
-    if (all != NULL && ((all[kept++] = make_variable("ICESTREAM_PATH", call->path)) == NULL ||
-                        (all[kept++] = make_variable("ICESTREAM_URL", url)) == NULL)) {
-        free_texts(all);
-        return NULL;
+    for (size_t i = 0; all != NULL && i < OURS; ++i) {
+        if ((all[kept++] = make_variable(our_names[i], values[i])) == NULL) {
+            free_texts(all);
+            all = NULL;
+        }
     }
+    free(allow);
     return all;
 }
 
@@ -115,12 +150,29 @@ int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_pro
     return failure;
 }
 
-void ics_program_call_describe(int64_t status, int number, char failure[ICS_PROGRAM_FAILURE])
+int ics_program_call_describe(int64_t status, int number, char failure[ICS_PROGRAM_FAILURE])
 {
+    static const struct {
+        int status, cause;
+        const char *text;
+    } final[] = {{EX_NOINPUT, ICS_TRANSFER_MISSING, "there is no such file"},
+                 {EX_CANTCREAT, EEXIST, "the URL has other bytes"},
+                 {EX_NOPERM, EACCES, "it is not allowed"},
+                 {EX_CONFIG, EINVAL, "the program is used wrongly"}};
     failure[0] = '\0';
     if (number != 0) {
         snprintf(failure, ICS_PROGRAM_FAILURE, "ended by signal %d", number);
-    } else if (status != 0) {
+        return EAGAIN;
+    }
+    for (size_t i = 0; i < sizeof final / sizeof *final; ++i) {
+        if (status == final[i].status) {
+            snprintf(failure, ICS_PROGRAM_FAILURE, "exit status %d: %s", final[i].status,
+                     final[i].text);
+            return final[i].cause;
+        }
+    }
+    if (status != 0) {
         snprintf(failure, ICS_PROGRAM_FAILURE, "exit status %d", (int)status);
     }
+    return EAGAIN;
 }

@@ -181,7 +181,8 @@ static int append_url(planner *plan, const char *url)
     }
     why = ics_url_name(url, name);
     if (why == NULL && config->source.fetch_count == 0 && !ics_url_is_moved(url)) {
-        why = "expected source.fetch, the program that fetches it, or " ICS_URL_MOVED;
+        why = "expected source.fetch, a program that fetches it, " ICS_URL_RECIPE
+              ", or " ICS_URL_MOVED;
     }
     for (size_t i = 0; why == NULL && i < config->source.fetch_count; ++i) {
         if (ics_url_may_be_secret(url) && strstr(config->source.fetch[i], "{url}") != NULL) {

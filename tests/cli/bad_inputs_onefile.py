@@ -25,7 +25,7 @@ def one_file_cases():
     wrong("OUT is a URL, and sink.url", "a.steps.npy -o far://h/x.hits.npy -s sink.url=far://i/{name}", "--set sink.url are both given")
     wrong("OUT is a URL with a secret, without sink.ship", "a.steps.npy -o far://me:secret@h/x.hits.npy", "--set sink.url: error: sink.url: found 'far://h/{name}', expected a URL that begins with file:")
     wrong("OUT is a URL for S3 without a key", "a.steps.npy -o s3://bucket", "found s3://bucket, expected the name of a file behind its last slash")
-    wrong("IN is a URL for S3 with a query", "'s3://bucket/a.steps.npy?x=1' -o x.npy", "found s3://bucket/a.steps.npy, expected s3://BUCKET/KEY, without a user and a query")
+    wrong("IN is a URL for S3 without source.fetch", "'s3://bucket/a.steps.npy?x=1' -o x.npy", "found s3://bucket/a.steps.npy, expected source.fetch, a program that fetches it, such as the recipe sites/transfer/curl.sh")
     wrong("IN is a file: URL of another machine", "file://host/a.steps.npy -o x.npy", "expected file:///FOLDER/NAME, with three slashes")
     wrong("IN is a file: URL with a bad %", "file:///x%2/a.steps.npy -o x.npy", "expected two hexadecimal digits behind every %")
     wrong("IN is a URL, and OUT is standard output and sink.url", "a.steps.npy -o - -s sink.url=file:///x/{name}", 'sink.url: is for files, and sink.directory is "-"')

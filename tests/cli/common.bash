@@ -71,6 +71,17 @@ says() {
     done
 }
 
+# needs_curl: skips the test where curl is missing, or cannot sign requests to S3 as the recipe curl.sh needs it.
+# shellcheck disable=SC2034 # the tests use the recipe
+needs_curl() {
+    local version
+    RECIPE=$REPOSITORY/configs/sites/transfer/curl.sh
+    command -v curl >/dev/null || skip "there is no curl"
+    version=$(curl --version | sed -n '1s/^curl \([0-9.]*\).*/\1/p')
+    [ "$(printf '7.87\n%s\n' "$version" | sort -V | head -n 1)" = 7.87 ] ||
+        skip "found curl $version, expected 7.87 or later for --aws-sigv4"
+}
+
 # python_with MODULE: prints the first Python of this machine that has the module; fails if there is none. The
 # last Python is the one of scripts/setup_hist.sh.
 python_with() {

@@ -9,7 +9,7 @@ command -v redis-server >/dev/null || skip "there is no redis-server"
 python=$(python_with http.server) || skip "there is no Python"
 "$ICESTREAM" version --verbose >facts
 grep -q 'hiredis: [0-9]' facts || skip "this icestream was built without hiredis"
-grep -q 'libcurl: [0-9]' facts || skip "this icestream was built without libcurl"
+needs_curl
 
 mkdir -p broker far/steps far/private
 broker_port=$("$python" -c 'import socket
@@ -26,7 +26,8 @@ await redis-cli -p "$broker_port" ping >/dev/null
 
 # shellcheck disable=SC2317 # called through `expect`
 work() {
-    "$ICESTREAM" run -q -s "source.queue=$queue" -s source.scan=0.1 -s device.backend=cpu -s sink.directory=hits --resume "$@"
+    "$ICESTREAM" run -q -s "source.queue=$queue" -s source.scan=0.1 -s device.backend=cpu -s sink.directory=hits \
+        -s "source.fetch=[$RECIPE, fetch, '{path}']" --resume "$@"
 }
 put() {
     expect 0 "$ICESTREAM" put --queue "$queue" "$@"
@@ -67,17 +68,31 @@ expect 0 "$ICESTREAM" status "$queue"
 says out "source.allow"
 grep -q topsecret out && fail "a secret of a URL is shown"
 
+# --- a redirection to a URL that source.allow does not name: nobody asks for it, and another worker may try
+for to in "$http/private/p.steps.npy" "$http/steps/%2e%2E/private/p.steps.npy" "http://127.0.0.1:1/steps/p.steps.npy"; do
+    name=x${#to}.steps.npy # a name that was put before is no new ticket
+    echo "GET to=$to 1" >far.faults
+    cp far/steps/s1.steps.npy "far/steps/$name"
+    put "$http/steps/$name"
+    expect 74 work -s "source.allow=[$http/steps/]"
+    says err "found a redirection to a URL that source.allow does not name"
+    asked 'GET /private' 0
+    expect 0 redis-cli -p "$broker_port" DEL ice
+done
+: >far.faults
+
 # --- a file that is not there: at once, also while watching; the other tickets are computed
 : >far.log
 put "$http"/steps/none.steps.npy "$http"/steps/s2.steps.npy
 expect 3 work
 asked 'GET /steps/none.steps.npy' 1
-says hits/run.journal "none.steps.npy: cannot fetch: the server answered HTTP 404 (there is no such file)"
+says err "none.steps.npy: cannot fetch: the server answered HTTP 404 (there is no such file)"
+says hits/run.journal "none.steps.npy: source.fetch: $RECIPE: exit status 66: there is no such file"
 tickets 0 2 6
 echo 'GET status=410 1' >far.faults
 put "$http"/steps/s3.steps.npy
 expect 3 work
-says hits/run.journal "the server answered HTTP 410 (there is no such file)"
+says err "the server answered HTTP 410 (there is no such file)"
 tickets 0 2 7
 put "$http"/steps/s3.steps.npy # a dead letter may be put again
 : >far.faults
@@ -89,7 +104,7 @@ echo 'GET status=503 1' >far.faults
 cp far/steps/s1.steps.npy far/steps/v.steps.npy
 put "$http"/steps/v.steps.npy
 expect 0 work
-says hits/run.journal "the server answered HTTP 503"
+says err "the server answered HTTP 503"
 tickets 0 4 7
 echo 'GET status=403 1' >far.faults
 cp far/steps/s1.steps.npy far/steps/w.steps.npy

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """A server of files for tests of transfers: HTTP (GET, HEAD, PUT, DELETE, ranges, ETags, digests), and the part of S3 that
-icestream uses, with every signature checked by the published rules of SigV4, which this file implements on its own.
+curl.sh uses, with every signature checked by the published rules of SigV4, which this file implements on its own.
 
     transfer_server.py FOLDER [--tls CERTIFICATE KEY] [--bearer TOKEN] [--s3 KEY SECRET] [--no-digest]
 
-Prints its port. FOLDER has the files; FOLDER.log gets a line for each request: method, path, range or '-', status.
+Prints its port. FOLDER has the files; FOLDER.log gets a line for each request: method, path, range or '-', status, and
+`with-token` if the request has the header Authorization.
 FOLDER.faults, which may change at any time, has a fault in each line: METHOD ACTION TIMES. It happens to the next TIMES
 requests of that method (or `*`): `status=N`, `cut=N` (the connection ends after N bytes of the body), `headers` (it ends in the headers), `corrupt` (a byte of
 the body is changed on the way), `drop` (the connection ends while the body is received), `changed` (before it is answered
-the file gets other bytes, `changed=NAME` of FOLDER/NAME).
+the file gets other bytes, `changed=NAME` of FOLDER/NAME), `to=URL` (a redirection), `long=N` (N zeros without a size),
+`stall` (no answer for a minute).
 """
 import argparse
 import base64
@@ -20,6 +22,7 @@ import re
 import shutil
 import ssl
 import threading
+import time
 import urllib.parse
 
 parser = argparse.ArgumentParser()
@@ -31,7 +34,7 @@ parser.add_argument('--no-digest', action='store_true')
 given = parser.parse_args()
 lock = threading.RLock()
 faults = {'text': None, 'lines': []}
-uploads = {}
+digests = {}
 
 
 def next_fault(method):
@@ -63,7 +66,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self, status, body=b'', headers=(), length=None):
         with lock, open(given.folder + '.log', 'a', encoding='utf-8') as log:
-            log.write(f'{self.command} {self.path} {self.headers.get("Range", "-")} {status}\n')
+            token = ' with-token' if 'Authorization' in self.headers else ''
+            log.write(f'{self.command} {self.path} {self.headers.get("Range", "-")} {status}{token}\n')
         self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
@@ -132,7 +136,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         headers = [('ETag', f'"{digest.hexdigest()[:16]}"')]
         if given.s3:
             with lock:
-                meta = uploads.get(('meta', path))
+                meta = digests.get(path)
             headers += [('x-amz-meta-sha256', meta)] if meta else []
         elif not given.no_digest:
             headers.append(('Repr-Digest', f'sha-256=:{base64.b64encode(digest.digest()).decode()}:'))
@@ -147,6 +151,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault.startswith('status='):
             self.answer(int(fault[7:]))
             return
+        if fault.startswith('to='):
+            self.answer(302, b'moved', [('Location', fault[3:])])
+            return
+        if fault.startswith('long='):
+            self.wfile.write(b'HTTP/1.1 200 OK\r\n\r\n' + bytes(int(fault[5:])))
+            self.close_connection = True
+            return
+        if fault == 'stall':
+            time.sleep(60)
         if not os.path.isfile(path):
             self.answer(404, b'<Error><Code>NoSuchKey</Code></Error>' if given.s3 else b'')
             return
@@ -198,56 +211,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if fault == 'corrupt':
             content = content[:-1] + bytes([content[-1] ^ 1])
-        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
-        if 'uploadId' in query:
-            with lock:
-                uploads[query['uploadId']]['parts'][int(query['partNumber'])] = content
-            self.answer(200, b'', [('ETag', f'"{hashlib.md5(content).hexdigest()}"')])
-            return
         stored = self.store(path, content, self.headers.get('If-None-Match'))
         if stored and given.s3:
             with lock:
-                uploads[('meta', path)] = self.headers['x-amz-meta-sha256']
+                digests[path] = self.headers['x-amz-meta-sha256']
         self.answer(201 if stored else 412)
-
-    def do_POST(self):
-        fault, path = next_fault('POST'), self.file()
-        content = self.body()
-        if self.refused(content):
-            return
-        if fault.startswith('status='):
-            self.answer(int(fault[7:]))
-            return
-        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query, keep_blank_values=True))
-        with lock:
-            if 'uploads' in query:
-                name = f'up/{len(uploads)}+='
-                uploads[name] = {'parts': {}, 'meta': self.headers['x-amz-meta-sha256']}
-                self.answer(200, f'<InitiateMultipartUploadResult><UploadId>{name}</UploadId>'
-                                 '</InitiateMultipartUploadResult>'.encode())
-                return
-            upload = uploads[query['uploadId']]
-            numbers = [int(n) for n in re.findall(rb'<PartNumber>(\d+)</PartNumber>', content)]
-            tags = [tag.decode() for tag in re.findall(rb'<ETag>"([0-9a-f]+)"</ETag>', content)]
-            if numbers != sorted(upload['parts']) or tags != [hashlib.md5(upload['parts'][n]).hexdigest() for n in numbers]:
-                self.answer(400, b'<Error><Code>InvalidPart</Code></Error>')
-                return
-            whole = b''.join(upload['parts'][n] for n in numbers)
-            if not self.store(path, whole, self.headers.get('If-None-Match')):
-                self.answer(412)
-                return
-            uploads[('meta', path)] = upload['meta']
-            del uploads[query['uploadId']]
-            self.answer(200, b'<CompleteMultipartUploadResult/>')
 
     def do_DELETE(self):
         if self.refused(b''):
             return
-        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
-        if 'uploadId' in query:
-            with lock:
-                uploads.pop(query['uploadId'], None)
-        elif os.path.exists(self.file()):
+        if os.path.exists(self.file()):
             os.remove(self.file())
         self.answer(204)
 

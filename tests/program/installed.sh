@@ -58,6 +58,10 @@ grep -qE '^string [0-9]+: [0-9.e+]+ photons of [0-9]+ hits$' out || fail "the ex
 ./brightest missing.yaml >out 2>err && fail "a missing file is no error"
 prefix/bin/icestream run missing.yaml 2>expected
 cmp err expected || fail "another message than that of icestream"
+recipe=prefix/share/icestream/sites/transfer/curl.sh
+ICESTREAM_URL=none $recipe fetch x 2>err
+[ $? = 78 ] || fail "another exit status of $recipe"
+grep -q 'curl.sh: ICESTREAM_URL: expected a URL' err || fail "$recipe says: $(cat err)"
 
 mkdir consumer
 cat >consumer/CMakeLists.txt <<CMAKE
@@ -96,7 +100,7 @@ else
         gzip -dc "$share/man/man1/icestream$command.1.gz" | grep -q '^.SH NAME' || fail "no manual page icestream$command(1)"
     done
 fi
-for name in icestream commit "instruction sets" compiler CUDA libyaml libuv libmicrohttpd libcurl libsystemd Assimp; do
+for name in icestream commit "instruction sets" compiler CUDA libyaml libuv libmicrohttpd libsystemd Assimp; do
     prefix/bin/icestream --version --verbose | grep -q "^$name: ." || fail "icestream --version --verbose: no $name"
 done
 prefix/bin/icestream --version --loud 2>err && fail "an unknown option of version is no error"

@@ -30,11 +30,12 @@ sys.dont_write_bytecode = True
 from chaos_parts import Clock, Disk, Proxy, causes, free_port  # noqa: E402
 
 CONFIGURATION = """
-source: {{ queue: "redis://127.0.0.1:{port}/chaos", watch: true, scan: 0.2, lease: {lease}, attempts: 100, worker: {name} }}
+source: {{ queue: "redis://127.0.0.1:{port}/chaos", watch: true, scan: 0.2, lease: {lease}, attempts: 100, worker: {name}{fetch} }}
 sink: {{ directory: hits-{name}{ship} }}
 device: {{ backend: cpu, threads: 1 }}
 """
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "transfer_server.py")
+RECIPE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "configs", "sites", "transfer", "curl.sh")
 KEYS = ("key", "known-secret-of-the-store")
 DISK = 64 << 20  # bytes, in addition to four times those of the step files: the broker writes its file again now and then
 
@@ -95,9 +96,12 @@ class Production:
     def start_worker(self):
         self.started += 1
         name = "w%d" % self.started
-        ship = ', url: "%s"' % self.store_url("hits/{name}") if self.given.store != "none" else ""
+        fetch = ship = ""
+        if self.given.store != "none":
+            fetch = ', fetch: ["%s", fetch, "{path}"]' % RECIPE
+            ship = ', url: "%s", ship: ["%s", ship, "{path}"]' % (self.store_url("hits/{name}"), RECIPE)
         with open(name + ".yaml", "w", encoding="utf-8") as file:
-            file.write(CONFIGURATION.format(port=self.proxy.port, name=name, lease=self.given.lease, ship=ship))
+            file.write(CONFIGURATION.format(port=self.proxy.port, name=name, lease=self.given.lease, fetch=fetch, ship=ship))
         with open(name + ".log", "w", encoding="utf-8") as log:
             self.workers[name] = subprocess.Popen([self.given.icestream, "run", "-q", name + ".yaml"], stderr=log,
                                                   stdout=log, env=self.environment("workers"))
@@ -306,6 +310,9 @@ def main():
     given = parser.parse_args()
     if shutil.which("redis-server") is None:
         print("skipped: there is no redis-server")
+        return 77
+    if given.store != "none" and shutil.which("curl") is None:
+        print("skipped: there is no curl")
         return 77
     folder = given.keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)

@@ -68,7 +68,7 @@ export ICESTREAM ICESTREAM_MARGIN=55 ICESTREAM_LOCAL=$FOLDER/node
 if ! job=$(sbatch --parsable --chdir=/ --partition=low --array=0-$((TASKS - 1)) --time=1 --cpus-per-task=1 \
     --output="$FOLDER/log-%A_%a" "$ARRAY" "${ARRAY%/*}/queue.yaml" --set "source.queue=$queue" \
     --set "source.queue_password=$FOLDER/secret" --set source.lease=5 --set graph.batch=2000 \
-    --set "sink.url=file://$FOLDER/store/{name}"); then
+    --set "source.fetch=[]" --set "sink.ship=[]" --set "sink.url=file://$FOLDER/store/{name}"); then
     fail "cannot submit the array"
     finish
 fi

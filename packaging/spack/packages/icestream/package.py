@@ -11,7 +11,6 @@ class Icestream(CMakePackage, CudaPackage):
 
     variant("assimp", default=True, description="Read meshes of modules")
     variant("http", default=True, description="Serve metrics over HTTP")
-    variant("transfer", default=True, description="Move files to and from http:, https: and s3:")
     variant("queue", default=False, description="Take step files from Redis or Valkey")
     variant("systemd", default=False, description="Notify systemd")
 
@@ -27,7 +26,6 @@ class Icestream(CMakePackage, CudaPackage):
     depends_on("openssl")
     depends_on("assimp", when="+assimp")
     depends_on("libmicrohttpd", when="+http")
-    depends_on("curl@7.87:", when="+transfer")
     depends_on("hiredis", when="+queue")
     depends_on("systemd", when="+systemd")
     depends_on("cuda@13:", when="+cuda")
@@ -40,7 +38,6 @@ class Icestream(CMakePackage, CudaPackage):
             self.define_from_variant("ICESTREAM_CUDA", "cuda"),
             self.define_from_variant("ICESTREAM_ASSIMP", "assimp"),
             self.define_from_variant("ICESTREAM_METRICS_HTTP", "http"),
-            self.define_from_variant("ICESTREAM_TRANSFER", "transfer"),
             self.define_from_variant("ICESTREAM_QUEUE", "queue"),
             self.define_from_variant("ICESTREAM_SYSTEMD", "systemd"),
         ]
