@@ -205,12 +205,19 @@ int ics_run_rotate_open(ics_run_state *run, icestream_error *error)
 {
     ics_run_rotation *rotation = &run->rotation;
     const char *folder = run->config->sink.directory;
-    if (run->config->sink.rotate == 0) {
+    /* Waveforms are never in the hit file of several step files. */
+    const bool looks =
+        run->config->sink.rotate != 0 ||
+        (run->options->resume && !run->common.to_stdout && run->common.origin.bins.width == 0);
+    if (!looks) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_known_hits_create(folder, &run->common.origin, &run->common.stop, &rotation->known,
                                   error));
     run->common.known = rotation->known;
+    if (run->config->sink.rotate == 0) {
+        return ICESTREAM_OK;
+    }
     ICS_TRY(ics_volume_create(&run->common, &run->common.volume, error));
     /* Files of writers that were killed: no living process writes under their names. */
     return ics_output_clean_folder(folder, "run-*.hits.npy", error);

@@ -6,8 +6,9 @@
 
 #include "pipeline/run/state.h"
 
-/* If sink.rotate is set: finds earlier volumes, makes the volume, and removes the incomplete files
- * of writers that were killed. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* With --resume or sink.rotate: prepares the search for hit files that have the hits of several
+ * step files. If sink.rotate is set: makes the volume, and removes the incomplete files of writers
+ * that were killed. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 int ics_run_rotate_open(ics_run_state *run, icestream_error *error);
 /* Whether the volume gets no more hits before it is committed. */
 bool ics_run_rotate_is_sealed(const ics_run_state *run);

@@ -123,7 +123,7 @@ static int move_volume(ics_unit *unit, const char *volume, char *why, icestream_
                                  .reason = why};
         ics_run_journal_append(unit->common->journal, &event);
         ics_unit_leave_notice(unit,
-                              "%s; this volume is now %s; its hits are computed again from those "
+                              "%s; this hit file is now %s; its hits are computed again from those "
                               "of its step files that this run is given",
                               why, where.text);
     }

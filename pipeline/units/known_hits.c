@@ -95,12 +95,11 @@ static int judge_failure(icestream_error *reason, icestream_error *error)
     return ics_error_copy(error, reason);
 }
 
-/* Remembers a volume of bad content for ics_known_hits_next_damaged. Others may have files of other
- * kinds in the folder, so only names that volumes have count. */
+/* Remembers a volume of bad content for ics_known_hits_next_damaged. */
 static int remember_damaged(ics_known_hits *known, const char *name, const icestream_error *why,
                             icestream_error *error)
 {
-    if (fnmatch("run-*-??????.hits.npy", name, 0) != 0 || why->cause == ENOENT) {
+    if (why->cause == ENOENT) {
         return ICESTREAM_OK;
     }
     return json_object_set_new_nocheck(known->damaged, name, ics_json_text(why->text)) == 0
@@ -157,8 +156,10 @@ static int look_at(ics_known_hits *known, const char *name, icestream_error *err
         status =
             counts ? learn(known, name, json_object_get(metadata, "inputs"), error) : ICESTREAM_OK;
     } else {
+        /* Others may have files of other kinds in the folder, so only a name that says it makes an
+         * unreadable file a volume. */
         status = judge_failure(&reason, error);
-        if (status == ICESTREAM_OK) {
+        if (status == ICESTREAM_OK && fnmatch("run-*-??????.hits.npy", name, 0) == 0) {
             status = remember_damaged(known, name, &reason, error);
         }
     }

@@ -1,5 +1,6 @@
-/* The volumes of a folder (sink.rotate), and the step files whose hits they have. The metadata of a
- * volume lists the digests of its step files. Any thread: the functions lock. */
+/* The hit files of a folder that have the hits of several step files, and which step files these
+ * are. `icestream merge` and sink.rotate make such files, which are called volumes here; their
+ * metadata list the digests of the step files. Any thread: the functions lock. */
 #ifndef ICS_UNITS_KNOWN_HITS_H
 #define ICS_UNITS_KNOWN_HITS_H
 

@@ -253,7 +253,7 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
-    if (common->known == NULL) {
+    if (common->known == NULL || work->matches) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));

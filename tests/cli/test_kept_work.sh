@@ -43,7 +43,7 @@ for option in --fail-fast --resume; do
     volume=$(basename v/run-*.hits.npy)
     printf '\x55' | dd of=v/"$volume" bs=1 seek=1500 conv=notrunc status=none
     expect 0 "$ICESTREAM" run $option "${volumes[@]}"
-    says err "warning: v/$volume: rows 0 to" "this volume is now v/quarantine/$volume"
+    says err "warning: v/$volume: rows 0 to" "this hit file is now v/quarantine/$volume"
     says v/run.journal '"event":"hits_quarantined"' "\"output\":\"v/quarantine/$volume\""
     says v/quarantine/"$volume".reason "the rows were damaged"
     [ "$(echo v/*.hits.npy | wc -w)" = 1 ] || fail "not one volume: $(ls v)"
