@@ -55,7 +55,6 @@ def waveform_cases():
         case("sink", name, command, 74, says, files)
 
     waveforms("waveforms to standard output", "directory: '-'", ["run.yaml:1:14: error: sink.hits: found waveforms with"])
-    waveforms("waveforms in volumes", "rotate: 100", ["sink.hits: found waveforms with sink.rotate"])
     waveforms("bins of 0 ns", "waveform_bin: 0", ["sink.waveform_bin: found '0', expected a number from 1e-06"])
     waveforms("bins of NaN", "waveform_bin: .nan", ["sink.waveform_bin: found '.nan'"])
     waveforms("a range the wrong way round", "waveform_range: [9, 1]", ["sink.waveform_range: found [9, 1], expected [LOW"])

@@ -101,7 +101,11 @@ rows_of resumed/*.hits.npy >found
 same expected found
 expect 0 "$ICESTREAM" trace -s device.math=portable "${WIDE[@]}" -s 'source.files=[steps/*.steps.npy]' \
     --hits resumed/some.hits.npy -o paths.npy
-# Without --resume nothing is looked for, and a damaged merged file is not believed.
+# Claimed step files are skipped as well, and once.
+expect 0 "${run[@]}" -s source.directory=steps -s sink.directory=resumed --resume
+[ "$(grep -c '"event":"claimed"' resumed/run.journal)" = 6 ] || fail "not each step file is claimed once"
+rm -r steps/.icestream
+# Hits of other settings do not count, and a damaged merged file is not believed.
 printf 'X' | dd of=resumed/some.hits.npy bs=1 seek=2000 conv=notrunc status=none
 expect 0 "${run[@]}" -s sink.directory=resumed --resume
 says err "resumed/some.hits.npy: rows 0 to" "this hit file is now resumed/quarantine/some.hits.npy"

@@ -151,7 +151,7 @@ static void list_keys(const reader *read, const char *section, char *buffer, siz
 /* Keys of earlier versions, and what replaces them (CHANGELOG.md). */
 static const struct {
     const char *path, *instead;
-} gone[] = {{"graph.compact.method", "stages.compact"}};
+} gone[] = {{"graph.compact.method", "stages.compact"}, {"sink.rotate", "icestream merge"}};
 
 static const char *instead_of(const char *section, const char *typed)
 {
