@@ -10,6 +10,7 @@ const ics_replaced ics_replaced_rows[] = {
     {"the option --select of trace", "0.3.0",
      "--hits FILE with the chosen hits, which numpy.save writes"},
     {"the key 'graph.compact.method'", "0.3.0", "stages.compact"},
+    {"the key 'sink.rotate'", "0.3.0", "icestream merge"},
     {"the action slice of table", "0.3.0", "icestream.tables.Table(FILE).slice() in Python"},
     {"the action project of table", "0.3.0", "icestream.tables.Table(FILE).project() in Python"},
     {"the action compare of table", "0.3.0",

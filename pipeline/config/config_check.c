@@ -112,8 +112,8 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
     return status;
 }
 
-/* Claimed files and messages of clients have no end, and sink.rotate names volumes itself. What
- * killed workers leave next to their hit files is found by the ending of the name. */
+/* Claimed files and messages of clients have no end. What killed workers leave next to their hit
+ * files is found by the ending of the name. */
 static int check_hit_name(const icestream_config *config, icestream_error *error)
 {
     const char *name = config->sink.name, *fault = ics_hit_name_fault(name);
@@ -131,13 +131,6 @@ static int check_hit_name(const icestream_config *config, icestream_error *error
                              "because step files are claimed (source.directory, source.listen, "
                              "source.queue)",
                              name);
-    }
-    if (ics_config_is_changed(config, "sink.name") && config->sink.rotate != 0) {
-        return contradiction(
-            config, "sink.name", "sink.rotate", error,
-            "found '%.200s', and with sink.rotate the run chooses the names of hit "
-            "files",
-            name);
     }
     if (ics_config_is_changed(config, "sink.name") && strcmp(config->sink.directory, "-") == 0) {
         return contradiction(config, "sink.name", "sink.directory", error,
@@ -240,10 +233,6 @@ static int check_sink(const icestream_config *config, icestream_error *error)
         return contradiction(config, "sink.hits", "stages.detect", error,
                              "'%s' needs stages.detect: pe, and it is none",
                              ics_config_choice("sink.hits", config->sink.hits));
-    }
-    if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0) {
-        return contradiction(config, "sink.rotate", "sink.directory", error,
-                             "is for files, and sink.directory is \"-\"");
     }
     char name[NAME_MAX + 1];
     if (config->source.directory != NULL &&

@@ -78,8 +78,6 @@ int ics_config_waveforms_check(const icestream_config *config, icestream_error *
     } others[] = {
         {strcmp(config->sink.directory, "-") == 0,
          "found waveforms with sink.directory: '-', expected a folder, because a message has hits"},
-        {config->sink.rotate != 0, "found waveforms with sink.rotate, expected one or the other: "
-                                   "waveforms of many step files do not go into one file"},
         {config->source.listen != NULL, "found waveforms with source.listen, expected hits, which "
                                         "clients check when they come back"}};
     int status = check_range(config, error);

@@ -13,7 +13,7 @@
  *   random_numbers      which random numbers a seed means: ice_random_version() of stages/random.h;
  *                       absent: version 1
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
- *   inputs              hit files for many step files (sink.rotate): their SHA-256, an array
+ *   inputs              hit files of several step files: their SHA-256, an array
  *   account             hit files: seven counts of icestream_account, and photo_electrons if
  *                       photo-electrons were made
  *   content             hit files with photo-electrons: what rows are, "pe", "both" or "photons";

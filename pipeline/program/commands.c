@@ -21,6 +21,7 @@
     X(tabulate)                                                                                    \
     X(geometry)                                                                                    \
     X(convert)                                                                                     \
+    X(merge)                                                                                       \
     X(table)                                                                                       \
     X(plan)                                                                                        \
     X(bench)

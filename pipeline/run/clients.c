@@ -147,7 +147,6 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                                           .folder = run->clients.folder,
                                           .clients = config->source.clients,
                                           .credits = CREDITS,
-                                          .hits = config->sink.rotate == 0,
                                           .message_limit = config->source.message_limit,
                                           .photon_limit = config->source.photon_limit,
                                           .next_seconds = config->source.client_idle};
@@ -182,11 +181,6 @@ const char *ics_run_clients_folder(const ics_run_state *run)
 uint64_t ics_run_clients_received(const ics_run_state *run)
 {
     return run->clients.received;
-}
-
-bool ics_run_clients_are_waiting(const ics_run_state *run)
-{
-    return run->clients.messages != NULL;
 }
 
 void ics_run_clients_destroy(ics_run_state *run)

@@ -17,8 +17,6 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit);
 const char *ics_run_clients_folder(const ics_run_state *run);
 /* How many messages clients have sent in this run. */
 uint64_t ics_run_clients_received(const ics_run_state *run);
-/* Whether a client waits for an answer. */
-bool ics_run_clients_are_waiting(const ics_run_state *run);
 /* Frees everything and unlocks the folder. Call it after the loop has ended. */
 void ics_run_clients_destroy(ics_run_state *run);
 

@@ -29,8 +29,8 @@ static void release(ics_run_state *run, ics_run_program *program, ics_unit_event
     free(program);
 }
 
-/* Remembers that the program has succeeded for a volume: further step files of the run may have
- * their hits in it. */
+/* Remembers that the program has succeeded for a hit file of several step files: further step files
+ * of the run may have their hits in it. */
 static void remember(ics_run_state *run, const char *path)
 {
     ics_run_commands *commands = &run->commands;
@@ -149,7 +149,7 @@ static void follow(void *user, const icestream_error *why)
         }
     }
     if (succeeded && program->step == ICS_PROGRAM_FETCH) {
-        if (run->common.volume != NULL) {
+        if (run->common.known != NULL) {
             remember(run, program->output);
         }
         release(run, program, ICS_ON_COMMAND_ENDED);
@@ -208,8 +208,8 @@ static bool name_ends(const ics_run_state *run, ics_run_program *program, const 
     return program->output != NULL && (pattern == NULL || program->url != NULL);
 }
 
-/* The program for a hit file, which is added if it is missing. The units of a volume come one after
- * the other, so the newest program is looked at first. NULL: out of memory. */
+/* The program for a hit file, which is added if it is missing. The units with one hit file come one
+ * after the other, so the newest program is looked at first. NULL: out of memory. */
 static ics_run_program *program_for(ics_run_state *run, const char *output)
 {
     ics_run_commands *commands = &run->commands;

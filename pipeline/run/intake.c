@@ -14,7 +14,6 @@
 #include "pipeline/run/own_outputs.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
-#include "pipeline/run/rotate.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/spool/claims.h"
 
@@ -207,14 +206,10 @@ bool ics_run_intake_left_files(const ics_run_state *run)
     return ics_claims_stat(&run->claims, &counts, &error) != ICESTREAM_OK || counts.waiting > 0;
 }
 
-/* While a client waits for an answer and the volume has hits, the run must not wait for more files:
- * the client may send nothing before it gets the answer, and it gets the answer when the volume is
- * committed. */
 static bool waits(const ics_run_state *run)
 {
-    bool client_waits = ics_run_clients_are_waiting(run) && ics_run_rotate_has_units(run);
     return !ics_run_is_stopping(run) && run->claims.self != NULL && !run->intake.closed &&
-           !client_waits && expects_files(run);
+           expects_files(run);
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */
@@ -258,12 +253,10 @@ static void on_heartbeat(uv_timer_t *timer)
 
 /* ---- giving claims back ---------------------------------------------------------------------- */
 
-/* Whether the claim of a unit is given back to other workers. It is not if the hits of the unit are
- * in a committed volume: only a worker that finds an expired claim looks for hits there. */
-static bool goes_back(const ics_run_state *run, const ics_unit *unit)
+/* Whether the claim of a unit is given back to other workers. */
+static bool goes_back(const ics_unit *unit)
 {
-    bool in_volume = run->common.volume != NULL && unit->output != NULL;
-    return ics_run_life_holds_claim(unit) && !in_volume &&
+    return ics_run_life_holds_claim(unit) &&
            ics_unit_rules_find(unit->state, ICS_ON_RUN_ENDS) != NULL;
 }
 
@@ -271,7 +264,7 @@ static bool give_back(ics_run_state *run)
 {
     bool any = false;
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
-        if (goes_back(run, unit)) {
+        if (goes_back(unit)) {
             ics_run_life_event(run, unit, ICS_ON_RUN_ENDS);
             run->intake.closed = any = true;
         }
@@ -281,12 +274,13 @@ static bool give_back(ics_run_state *run)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Whether the hit file of a step file still exists; true if step files have no separate hit
- * files. Called on the I/O thread for step files that have a mark. */
+/* Whether the hit file of a step file still exists; true if its hits may be in a file of several
+ * step files, which the name of a step file does not show. Called on the I/O thread for step files
+ * that have a mark. */
 static bool has_results(void *user, const char *name)
 {
     const ics_run_state *run = user;
-    if (run->common.to_stdout || run->common.volume != NULL) {
+    if (run->common.to_stdout || run->common.known != NULL) {
         return true;
     }
     char *output = ics_inputs_output(run->config, name);

@@ -180,10 +180,6 @@ static void act(ics_run_state *run, ics_unit *unit, ics_unit_action action)
     case ICS_DO_SKIP:
         STAILQ_INSERT_TAIL(&units->complete, unit, queued);
         break;
-    case ICS_DO_STORE:
-        close_unit(run, unit);
-        STAILQ_INSERT_TAIL(&units->stored, unit, queued);
-        break;
     case ICS_DO_FAIL:
         finish(run, unit);
         break;
@@ -229,8 +225,6 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     bool is_reading = ics_unit_rules_is_reading(rule->next);
     run->units.ahead += is_reading;
     run->units.ahead -= was_reading;
-    run->units.writing += rule->next == ICS_UNIT_WRITING;
-    run->units.writing -= unit->state == ICS_UNIT_WRITING;
     unit->state = rule->next;
     if (is_reading != was_reading && unit->input->stream) {
         run->units.message_open = is_reading;
@@ -332,11 +326,6 @@ void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what wha
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_succeeded(run, &unit->retry);
-}
-
-bool ics_run_life_is_writing(const ics_run_state *run)
-{
-    return run->units.writing > 0;
 }
 
 bool ics_run_life_holds_claim(const ics_unit *unit)

@@ -38,8 +38,6 @@ void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what wha
 /* A job of a unit succeeded: earlier failures do not count any more. */
 void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
 
-/* Whether the writers have all hits of a unit, to write them. */
-bool ics_run_life_is_writing(const ics_run_state *run);
 /* Whether the unit has a claim that was not ended. */
 bool ics_run_life_holds_claim(const ics_unit *unit);
 

@@ -133,8 +133,7 @@ static int find_other_settings(const ics_run_state *run, size_t *count, icestrea
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const ics_input *input = &run->inputs.items[i];
-        const bool messages =
-            input->stream && input->output == NULL && run->config->sink.rotate == 0;
+        const bool messages = input->stream && input->output == NULL;
         json_t *settings = NULL;
         icestream_error later = {.status = ICESTREAM_OK};
         bool there = false;
@@ -164,6 +163,28 @@ int ics_run_check_settings(const ics_run_state *run, icestream_error *error)
     icestream_error found = {.status = ICESTREAM_OK};
     const int status = find_other_settings(run, &count, &found, error);
     return status == ICESTREAM_OK && count > 0 ? ics_error_copy(error, &found) : status;
+}
+
+int ics_run_find_merged(ics_run_state *run, icestream_error *error)
+{
+    const char *folder = run->config->sink.directory;
+    const bool resumes = run->options->resume;
+    bool any = false;
+    /* Waveforms are never in such a file. */
+    if (run->common.to_stdout || run->common.origin.bins.width > 0 ||
+        (run->options->force && !resumes)) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_known_hits_create(folder, resumes ? "*.hits.npy" : ICS_KNOWN_HITS_OF_RUNS,
+                                  &run->common.origin, &run->common.stop, &run->common.known,
+                                  error));
+    const int status = ics_known_hits_look(run->common.known, &any, error);
+    /* Units would wait for the digests of their step files in vain. */
+    if (status == ICESTREAM_OK && !any) {
+        ics_known_hits_destroy(run->common.known);
+        run->common.known = NULL;
+    }
+    return status;
 }
 
 /* Opens the checkpoint of a named step file only to compare its settings. */

@@ -13,6 +13,11 @@ bool ics_run_may_mix_maths(const icestream_config *config);
  * device.fallback allows a run to mix maths, a warning counts them instead. ICESTREAM_E_MEMORY. */
 int ics_run_check_maths(ics_run_state *run, icestream_error *error);
 
+/* Looks for hit files of several step files in sink.directory, so that their hits are not computed
+ * again: with --resume for all of them, without it and without --force for those that runs made
+ * before version 0.3.0. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+int ics_run_find_merged(ics_run_state *run, icestream_error *error);
+
 /* Compares the settings of each named hit file that exists with those of the run; the particles or
  * the workload of which a run makes its steps are settings, too. Files that are
  * not sound do not count: they are made again. ICESTREAM_E_OUTPUT: hits of other settings; the

@@ -48,7 +48,6 @@ void ics_run_room_wanted(ics_run_state *run, ics_unit *unit, const icestream_err
 {
     ics_run_room *room = &run->room;
     room->of_unit = unit;
-    room->of_volume = unit == NULL;
     if (!room->paused) {
         room->spills++;
         pause_run(run, NULL, error, ics_clock_seconds() + ics_run_room_delay(room->spills));
@@ -100,11 +99,7 @@ static void spill(ics_job *job, void *thread_state)
     (void)thread_state;
     ics_run_state *run = run_of_job(job);
     run->room.error = (icestream_error){.status = ICESTREAM_OK};
-    if (run->room.tries_volume) {
-        ics_volume_spill(run->common.volume, &run->room.error);
-    } else {
-        ics_unit_spill(run->room.tries_unit, &run->room.error);
-    }
+    ics_unit_spill(run->room.tries_unit, &run->room.error);
 }
 
 static void spill_done(ics_job *job)
@@ -114,7 +109,6 @@ static void spill_done(ics_job *job)
     bool ends_pause = room->until > 0.0; /* else the retry of a unit ends it by now */
     if (ics_error_may_pass(&room->error)) {
         room->of_unit = room->tries_unit;
-        room->of_volume = room->tries_volume;
         room->spills++;
         room->until = ends_pause ? ics_clock_seconds() + ics_run_room_delay(room->spills) : 0.0;
     } else if (room->error.status != ICESTREAM_OK) {
@@ -129,14 +123,11 @@ static void try_spill(ics_run_state *run)
 {
     ics_run_room *room = &run->room;
     ics_unit *unit = room->of_unit;
-    room->tries_volume = room->of_volume;
     room->tries_unit = unit;
     room->of_unit = NULL;
-    room->of_volume = false;
-    ics_workers *writer = run->jobs.writers[room->tries_volume ? 0 : unit->writer];
     /* The job counts as one of the unit, so that its hits stay where they are meanwhile. */
-    uint32_t *counter = room->tries_volume ? NULL : &unit->jobs_out;
-    ics_run_send_job(run, writer, &room->job, counter, spill, spill_done);
+    ics_run_send_job(run, run->jobs.writers[unit->writer], &room->job, &unit->jobs_out, spill,
+                     spill_done);
 }
 
 /* Whether a unit still collects hits that could be moved to the disk: no writer has all of them. */
@@ -155,7 +146,7 @@ static void offer(ics_run_state *run)
     }
     if (room->until > ics_clock_seconds()) {
         ics_run_wake_at(run, room->until);
-    } else if (room->until > 0.0 && (room->of_volume || collects(room->of_unit))) {
+    } else if (room->until > 0.0 && collects(room->of_unit)) {
         try_spill(run);
     } else {
         resume_run(run);

@@ -6,7 +6,7 @@
 
 /* Pauses the run because of `error` of `name`, until the owner of a retry has found room. */
 void ics_run_room_pause(ics_run_state *run, const char *name, const icestream_error *error);
-/* Hits of a unit (NULL: of the volume) had to stay in memory: pauses the run, and tries again from
+/* Hits of a unit had to stay in memory: pauses the run, and tries again from
  * time to time to move them to the disk. */
 void ics_run_room_wanted(ics_run_state *run, ics_unit *unit, const icestream_error *error);
 /* Something was written to the disk: the next pause begins with the shortest delay. */

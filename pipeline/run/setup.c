@@ -22,7 +22,6 @@
 #include "pipeline/run/read.h"
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
-#include "pipeline/run/rotate.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/write.h"
@@ -38,19 +37,17 @@
 enum {
     BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
     IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
-                        journal, claims of units in a volume */
+                        journal */
     GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
 /* The order in which the loop calls its parts. Units go from the intake to the end of their claims.
- * Batches are made before units are checked, so that the device gets work first; a full volume is
- * sealed before more hits are written into it. At the end of the run the last part is called first:
- * hits are saved before claims are given back. */
+ * Batches are made before units are checked, so that the device gets work first. At the end of the
+ * run the last part is called first: hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,   &ics_run_clients_part, &ics_run_intake_part,  &ics_run_room_part,
-    &ics_run_fetch_part,  &ics_run_fill_part,    &ics_run_check_part,   &ics_run_compute_part,
-    &ics_run_rotate_part, &ics_run_write_part,   &ics_run_command_part, &ics_run_ending_part,
-    &ics_run_save_part,
+    &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part, &ics_run_room_part,
+    &ics_run_fetch_part, &ics_run_fill_part,    &ics_run_check_part,  &ics_run_compute_part,
+    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part, &ics_run_save_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -104,14 +101,6 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
     run->common.to_stdout = strcmp(directory, "-") == 0;
     if (run->common.to_stdout) {
         return ics_terminal_check_output("sink.directory", error);
-    }
-    if (run->config->sink.rotate != 0 && run->options->force) {
-        char place[1024];
-        return ics_error_set(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: sink.rotate: cannot go with --force: a part of a hit file for many step "
-            "files cannot be replaced",
-            ics_config_place(run->config, "sink.rotate", place, sizeof place));
     }
     int status = check_existing_outputs(run, error);
     return status == ICESTREAM_OK ? make_directory(directory, error) : status;
@@ -233,8 +222,8 @@ static ics_run_shape choose_shape(const ics_run_state *run)
                                 .writers = ICS_RUN_WRITERS / GPUS_SERVED * times,
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
-    if (run->common.to_stdout || run->config->sink.rotate != 0) {
-        /* Messages are written one after the other, and a volume gets one unit at a time. */
+    if (run->common.to_stdout) {
+        /* Messages are written one after the other. */
         shape.writers = 1;
     }
     return shape;
@@ -308,7 +297,6 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
     STAILQ_INIT(&run->jobs.batches);
     STAILQ_INIT(&run->batches.spare);
-    STAILQ_INIT(&run->units.stored);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
     STAILQ_INIT(&run->commands.programs);
@@ -345,7 +333,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(open_records(run, error));
     ICS_TRY(open_reports(run, error));
     ICS_TRY(start_workers(run, error));
-    ICS_TRY(ics_run_rotate_open(run, error));
+    ICS_TRY(ics_run_find_merged(run, error));
     ICS_TRY(ics_run_clients_open(run, error));
     ICS_TRY(ics_run_intake_open(run, error));
     ICS_TRY(open_listener(run, error));
@@ -384,7 +372,7 @@ void ics_run_teardown(ics_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
-    ics_run_rotate_destroy(run);
+    ics_known_hits_destroy(run->common.known);
     ics_run_command_destroy(run);
     ics_run_fetch_destroy(run);
     ics_run_intake_destroy(run);

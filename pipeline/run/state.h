@@ -18,7 +18,6 @@
  *   save       takes checkpoints over, and writes them at the end of the run    (part)
  *   clients    receives messages from clients and answers them                  (part)
  *   life       changes the states of units by the rules of units/unit_rules.h   (part)
- *   rotate     commits the volume                                               (part)
  *   ending     ends the claims of units                                         (part)
  *   ahead      decides how many step files are claimed ahead
  *   own_outputs  knows the names of outputs that are never claimed as step files
@@ -27,13 +26,13 @@
  *   fetch      fetches step files whose names are URLs                          (part)
  *   read       checks units, and cuts them into batches                         (two parts)
  *   compute    gives batches to the device, and their hits to a writer          (part)
- *   write      writes hits to a file, a message or the volume                   (part)
+ *   write      writes hits to a file or a message                               (part)
  *   command    ships hit files, and runs sink.verify and sink.command           (part)
  *   progress   reports progress and metrics
  *   turn       calls the parts of the loop in turn
  *   loop       waits for jobs, signals and timers, and turns
  *   judge      decides the status of the run from the results of its units
- *   resume     checks before the run with which maths earlier files were computed
+ *   resume     looks before the run at the hit files of earlier runs
  *   summary    writes summary.json, and chooses its name and that of the metrics
  *   light      a run that makes its steps itself
  *   setup      creates everything that a run needs, and frees it
@@ -59,7 +58,6 @@
 #include "pipeline/telemetry/service_notify.h"
 #include "pipeline/transfer/errand.h"
 #include "pipeline/units/unit.h"
-#include "pipeline/units/volume.h"
 
 #include <signal.h>
 
@@ -132,9 +130,7 @@ typedef struct ics_run_room {
     double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
     uint32_t retries;    /* retries, pending or begun, of work that found the disk full */
     uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
-    bool of_volume;      /* the last attempt that failed was for the volume */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
-    bool tries_volume; /* the job is for the volume */
     ics_unit *tries_unit; /* the job is for this unit */
     ics_job job;
     icestream_error error; /* belongs to the writer while the job is out */
@@ -167,14 +163,13 @@ typedef struct ics_run_units {
     /* All units in the order of their outputs. Those before `oldest` need no more of the parts from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
-    ics_unit *to_open;         /* the first one that was never opened; read.c changes it */
-    bool forgets;              /* finished units are freed: files are claimed */
-    bool message_open;         /* a message of a stream is being read */
-    uint32_t open, open_limit; /* units that have ics_unit.work */
-    uint32_t opened;           /* units that read.c has opened, so that writers take turns */
-    uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
-    uint32_t writing;          /* units in the state WRITING */
-    ics_unit_queue stored, complete, ending; /* for the parts rotate, command and ending */
+    ics_unit *to_open;               /* the first one that was never opened; read.c changes it */
+    bool forgets;                    /* finished units are freed: files are claimed */
+    bool message_open;               /* a message of a stream is being read */
+    uint32_t open, open_limit;       /* units that have ics_unit.work */
+    uint32_t opened;                 /* units that read.c has opened, so that writers take turns */
+    uint32_t ahead;                  /* units for which ics_unit_rules_is_reading is true */
+    ics_unit_queue complete, ending; /* for the parts command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
     size_t no_record;         /* files and messages without a record of their light */
     bool mismatch_noted;      /* the log has the warning about light that was accepted */
@@ -228,20 +223,6 @@ typedef struct ics_run_batches {
     double seconds;               /* of all threads that compute or make hits (s) */
 } ics_run_batches;
 
-/* Owned by rotate.c (sink.rotate). Everything is empty where each unit has its own hit file. */
-typedef struct ics_run_rotation {
-    ics_known_hits *known;
-    ics_unit **units; /* [unit_count]: their hits are in the volume */
-    size_t unit_count, unit_capacity;
-    uint64_t hits;   /* in the volume */
-    bool sealed;     /* the volume gets no more hits before it is committed */
-    bool abandoned;  /* the volume cannot be committed, and the run stops */
-    ics_retry retry; /* of a commit that failed */
-    bool *lost;      /* [unit_count], written by the commit: the claim of the unit is lost */
-    ics_volume_result result;
-    ics_job commit_job;
-} ics_run_rotation;
-
 /* Shipping, sink.verify and sink.command, which run or will run one after the other for one hit
  * file. */
 typedef struct ics_run_program {
@@ -264,7 +245,8 @@ typedef struct ics_run_commands {
     size_t left;         /* units that the run left because their program has not succeeded */
     bool stopped;        /* the programs were asked to end */
     icestream_error why; /* why shipping or a program failed for good, the first time */
-    json_t *succeeded;   /* {path: true} of each volume for which sink.command has succeeded */
+    json_t *succeeded; /* {path: true} of each hit file of several step files for which sink.command
+                          has succeeded */
 } ics_run_commands;
 
 typedef struct ics_run_fetch ics_run_fetch;
@@ -355,7 +337,7 @@ struct ics_run_state {
 
     /* How much of the input is known; read.c and intake.c add to it. */
     uint64_t bytes_checked, bytes_total, photons_checked;
-    uint64_t bytes_written; /* of all complete outputs; write.c and rotate.c add to it */
+    uint64_t bytes_written; /* of all complete outputs; write.c adds to it */
 
     ics_run_loop loop;
     ics_run_stop stop;
@@ -369,7 +351,6 @@ struct ics_run_state {
     ics_output_names own_outputs; /* owned by own_outputs.c */
     ics_run_intake intake;
     ics_run_batches batches;
-    ics_run_rotation rotation;
     ics_run_commands commands;
     ics_run_fetches fetches;
     ics_run_endings endings;

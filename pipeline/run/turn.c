@@ -29,8 +29,8 @@ static bool anything_waits(const ics_run_state *run)
     return any;
 }
 
-/* Begins what one part has kept for the end. The last part comes first, so that the volume is
- * committed before claims are given back. False: no part has anything. */
+/* Begins what one part has kept for the end. The last part comes first, so that hits are saved
+ * before claims are given back. False: no part has anything. */
 static bool begin_last(ics_run_state *run)
 {
     bool any = false;

@@ -7,7 +7,6 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/room.h"
-#include "pipeline/run/rotate.h"
 #include "pipeline/run/stop.h"
 
 static ics_unit *unit_of_job(ics_job *job)
@@ -48,20 +47,11 @@ static void write_done(ics_job *job)
         if (work->matches) {
             ics_unit_use_found_output(unit);
             ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
-        } else if (run->common.volume != NULL) {
-            ics_run_life_event(run, unit, ICS_ON_STORED);
         } else {
             run->bytes_written += unit->output_bytes;
             ics_run_life_event(run, unit, ICS_ON_WRITTEN);
         }
     }
-}
-
-/* The volume gets the hits of one unit at a time, and none while it waits to be committed. */
-static bool admits(const ics_run_state *run)
-{
-    return run->common.volume == NULL ||
-           (!ics_run_life_is_writing(run) && !ics_run_rotate_is_sealed(run));
 }
 
 static void write_unit(ics_run_state *run, ics_unit *unit)
@@ -109,7 +99,7 @@ static void offer(ics_run_state *run)
         bool back = !ics_unit_has_jobs(unit);
         if (back && unit->state == ICS_UNIT_REFUSED) {
             discard(run, unit);
-        } else if (back && unit->state == ICS_UNIT_READ_TO_END && admits(run) &&
+        } else if (back && unit->state == ICS_UNIT_READ_TO_END &&
                    ics_run_retry_is_due(run, &unit->retry)) {
             write_unit(run, unit);
         } else if (run->common.to_stdout && unit->state != ICS_UNIT_WRITING &&

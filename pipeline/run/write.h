@@ -1,4 +1,4 @@
-/* The hits of units whose batches are back: written to a file, a message or the volume, or
+/* The hits of units whose batches are back: written to a file or a message, or
  * discarded if the input is bad. */
 #ifndef ICS_RUN_WRITE_H
 #define ICS_RUN_WRITE_H

@@ -172,7 +172,6 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     listener->next_time =
         options->next_seconds > 0 ? (uint64_t)(1000 * options->next_seconds) : 600000;
     listener->has_token = options->token_file != NULL;
-    listener->offers_hits = options->hits;
     listener->folder = strdup(options->folder);
     if (listener->folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");

@@ -27,7 +27,6 @@ typedef struct ics_listener_options {
     uint32_t credits;   /* >= 1, messages of a client that are received and not released */
     uint64_t message_limit; /* bytes of one message */
     uint64_t photon_limit;  /* photons of one message; 0: any number */
-    bool hits;              /* every message has its own hit file, which clients may ask for */
     /* A client is dropped after this time (s) without a byte inside a message; 0: 60. */
     uint32_t idle_seconds;
     double next_seconds; /* and after this time (s) without a message, if it waits for no answer; 0:

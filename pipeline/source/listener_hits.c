@@ -26,10 +26,7 @@ const char *ics_listener_client_greet(ics_client *client)
         client->line_size++;
         client->greeted = client->hits = client->line_size == sizeof word - 1;
     }
-    return !client->hits || client->listener->offers_hits
-               ? NULL
-               : "found HITS, but this icestream writes the hits of many messages into one file "
-                 "(sink.rotate), expected messages only";
+    return NULL;
 }
 
 /* ---- a hit file --------------------------------------------------------------- */

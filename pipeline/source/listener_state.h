@@ -128,7 +128,6 @@ struct ics_listener {
     uv_loop_t *loop;
     ics_listener_events events;
     bool has_token;
-    bool offers_hits;
     ics_access_token token;
     char *folder;
     char prefix[64]; /* of the names of this listener's files */

@@ -104,16 +104,16 @@ int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *e
     return status;
 }
 
-static int move_volume(ics_unit *unit, const char *volume, char *why, icestream_error *error)
+static int move_merged(ics_unit *unit, const char *merged, char *why, icestream_error *error)
 {
     char *near = NULL;
     bool moved = false;
     ics_path where;
     if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", volume);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", merged);
     }
     const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
-    const int status = ics_quarantine_move(&quarantine, volume, strrchr(volume, '/') + 1, why,
+    const int status = ics_quarantine_move(&quarantine, merged, strrchr(merged, '/') + 1, why,
                                            &moved, &where, error);
     free(near);
     if (status == ICESTREAM_OK && moved) {
@@ -123,24 +123,24 @@ static int move_volume(ics_unit *unit, const char *volume, char *why, icestream_
                                  .reason = why};
         ics_run_journal_append(unit->common->journal, &event);
         ics_unit_leave_notice(unit,
-                              "%s; this volume is now %s; its hits are computed again from those "
+                              "%s; this hit file is now %s; its hits are computed again from those "
                               "of its step files that this run is given",
                               why, where.text);
     }
     return status;
 }
 
-int ics_unit_quarantine_volumes(ics_unit *unit, icestream_error *error)
+int ics_unit_quarantine_merged(ics_unit *unit, icestream_error *error)
 {
     int status = ICESTREAM_OK;
     for (bool more = true; status == ICESTREAM_OK && more;) {
-        char *volume = NULL, *why = NULL;
-        status = ics_known_hits_next_damaged(unit->common->known, &volume, &why, error);
-        more = volume != NULL;
+        char *merged = NULL, *why = NULL;
+        status = ics_known_hits_next_damaged(unit->common->known, &merged, &why, error);
+        more = merged != NULL;
         if (more) {
-            status = move_volume(unit, volume, why, error);
+            status = move_merged(unit, merged, why, error);
         }
-        free(volume);
+        free(merged);
         free(why);
     }
     return status;

@@ -20,8 +20,8 @@ int ics_unit_judge_hits(ics_unit *unit, const json_t *expected, ics_hit_verdict 
  * unit->work->blocked is set; or it is another file now than the one that was judged, with the
  * cause ESTALE, so that the unit is tried again. ICESTREAM_E_MEMORY. */
 int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *error);
-/* Moves every damaged volume that the search for hits of the unit has found to the quarantine in
- * the same way. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
-int ics_unit_quarantine_volumes(ics_unit *unit, icestream_error *error);
+/* Moves every damaged merged file that the search for hits of the unit has found to the quarantine
+ * in the same way. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+int ics_unit_quarantine_merged(ics_unit *unit, icestream_error *error);
 
 #endif

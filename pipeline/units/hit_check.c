@@ -40,8 +40,8 @@ static int check_counts(const char *path, const icestream_account *account, uint
     return ICESTREAM_OK;
 }
 
-static int check_account(const char *path, const json_t *metadata, uint64_t rows,
-                         icestream_error *error)
+int ics_hit_check_account(const char *path, const json_t *metadata, uint64_t rows,
+                          icestream_error *error)
 {
     icestream_account account;
     if (metadata == NULL) {
@@ -73,8 +73,8 @@ static int check_all(const char *path, ics_hit_reader *reader, icestream_error *
         status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
     }
     free(hits);
-    return status == ICESTREAM_OK ? check_account(path, ics_hit_reader_metadata(reader),
-                                                  ics_hit_reader_rows(reader), error)
+    return status == ICESTREAM_OK ? ics_hit_check_account(path, ics_hit_reader_metadata(reader),
+                                                          ics_hit_reader_rows(reader), error)
                                   : status;
 }
 
@@ -140,8 +140,9 @@ static int judge_hits(const char *path, const json_t *expected, bool thorough, i
 {
     ics_hit_reader *reader = NULL;
     int status = ics_hit_reader_open(path, true, &reader, why);
-    if (status == ICESTREAM_OK && check_account(path, ics_hit_reader_metadata(reader),
-                                                ics_hit_reader_rows(reader), why) == ICESTREAM_OK) {
+    if (status == ICESTREAM_OK &&
+        ics_hit_check_account(path, ics_hit_reader_metadata(reader), ics_hit_reader_rows(reader),
+                              why) == ICESTREAM_OK) {
         *out = judge_metadata(path, ics_hit_reader_metadata(reader), expected, why);
     }
     if (status == ICESTREAM_OK && *out == ICS_HITS_MATCH && thorough) {

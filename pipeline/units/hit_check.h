@@ -10,6 +10,11 @@
  * first fault. ICESTREAM_E_MEMORY. */
 int ics_hit_check_file(const char *path, icestream_error *error);
 
+/* Checks the account in the metadata of a hit file (NULL: it has no trailer) against its number of
+ * rows. ICESTREAM_E_INPUT. */
+int ics_hit_check_account(const char *path, const json_t *metadata, uint64_t rows,
+                          icestream_error *error);
+
 /* What a hit file is for a run. */
 typedef enum ics_hit_verdict {
     ICS_HITS_MATCH,         /* sound, and made from this step file with these settings */

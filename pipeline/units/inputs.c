@@ -130,8 +130,7 @@ static int append_input(planner *plan, const char *path, bool stream, uint64_t b
     inputs->count++;
     /* The messages of a stream have different outputs, unless sink.name is the same for all. */
     const bool is_single = !stream || !ics_hit_name_has_stem(config->sink.name);
-    const bool has_output =
-        strcmp(config->sink.directory, "-") != 0 && is_single && config->sink.rotate == 0;
+    const bool has_output = strcmp(config->sink.directory, "-") != 0 && is_single;
     input->path = path != NULL ? strdup(path) : NULL;
     if (has_output) {
         input->output =
@@ -156,7 +155,7 @@ static int append_generated(planner *plan)
     input->stream = false;
     input->generated = true;
     input->late = ics_light_digest_is_late(config);
-    if (strcmp(config->sink.directory, "-") == 0 || config->sink.rotate != 0) {
+    if (strcmp(config->sink.directory, "-") == 0) {
         return ICESTREAM_OK;
     }
     free(input->output);

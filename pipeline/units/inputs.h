@@ -17,7 +17,7 @@ typedef struct ics_input {
     /* NULL: standard input. Of a URL the name, and in a run the path that its file will have.
      * Generated: the list of particles, or the run file; NULL: neither. */
     char *path;
-    /* Path of the hit file. NULL: standard output, a volume, or one file per message. A stream has
+    /* Path of the hit file. NULL: standard output, or one file per message. A stream has
      * one if sink.name has no {stem}: then it may have one message only. */
     char *output;
     /* Size of the file, 0 for a stream or generated steps; for estimates only. */

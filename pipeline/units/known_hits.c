@@ -16,23 +16,25 @@ enum { PIECE = 16384 /* hits */ };
 
 struct ics_known_hits {
     char *folder;
+    const char *pattern;
     const atomic_bool *stop;
     json_t *settings; /* seed and digests */
     pthread_mutex_t lock;
     bool begun;
-    json_t *looked;  /* {name: true if the file is a volume with these settings} */
-    json_t *volumes; /* {digest of a step file: [names]} */
-    json_t *sound;   /* {name: true or false}, for volumes that were read completely */
-    json_t *damaged; /* {name: why}, for volumes that nobody has taken yet */
+    json_t *looked;  /* {name: true if the file is a merged file with these settings} */
+    json_t *merged;  /* {digest of a step file: [names]} */
+    json_t *sound;   /* {name: true or false}, for merged files that were read completely */
+    json_t *damaged; /* {name: why}, for merged files that nobody has taken yet */
 };
 
 static int out_of_memory(icestream_error *error)
 {
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the list of volumes");
+    return ics_error_set(error, ICESTREAM_E_MEMORY,
+                         "out of memory for the list of merged hit files");
 }
 
-int ics_known_hits_create(const char *folder, const ics_origin *origin, const atomic_bool *stop,
-                          ics_known_hits **out, icestream_error *error)
+int ics_known_hits_create(const char *folder, const char *pattern, const ics_origin *origin,
+                          const atomic_bool *stop, ics_known_hits **out, icestream_error *error)
 {
     ics_known_hits *known = calloc(1, sizeof *known);
     if (known == NULL) {
@@ -44,12 +46,13 @@ int ics_known_hits_create(const char *folder, const ics_origin *origin, const at
     }
     pthread_mutex_init(&known->lock, NULL);
     known->stop = stop;
+    known->pattern = pattern;
     known->folder = strndup(folder, length);
     known->looked = json_object();
-    known->volumes = json_object();
+    known->merged = json_object();
     known->sound = json_object();
     known->damaged = json_object();
-    int status = known->folder != NULL && known->looked != NULL && known->volumes != NULL &&
+    int status = known->folder != NULL && known->looked != NULL && known->merged != NULL &&
                          known->sound != NULL && known->damaged != NULL
                      ? ics_origin_metadata(origin, NULL, &known->settings, error)
                      : out_of_memory(error);
@@ -68,7 +71,7 @@ void ics_known_hits_destroy(ics_known_hits *known)
         free(known->folder);
         json_decref(known->settings);
         json_decref(known->looked);
-        json_decref(known->volumes);
+        json_decref(known->merged);
         json_decref(known->sound);
         json_decref(known->damaged);
         free(known);
@@ -81,9 +84,9 @@ static char *path_of(const ics_known_hits *known, const char *name)
     return asprintf(&path, "%s/%s", known->folder, name) >= 0 ? path : NULL;
 }
 
-/* Decides what an error of reading a file means. A file with bad content is no volume. An error
- * that may pass, or that is no fault of the file, is an error of the folder (ICESTREAM_E_OUTPUT)
- * and not of the step file that is looked for. */
+/* Decides what an error of reading a file means. A file with bad content is no merged file. An
+ * error that may pass, or that is no fault of the file, is an error of the folder
+ * (ICESTREAM_E_OUTPUT) and not of the step file that is looked for. */
 static int judge_failure(icestream_error *reason, icestream_error *error)
 {
     bool ours = reason->status == ICESTREAM_E_MEMORY || reason->status == ICESTREAM_E_FAILED ||
@@ -95,12 +98,11 @@ static int judge_failure(icestream_error *reason, icestream_error *error)
     return ics_error_copy(error, reason);
 }
 
-/* Remembers a volume of bad content for ics_known_hits_next_damaged. Others may have files of other
- * kinds in the folder, so only names that volumes have count. */
+/* Remembers a merged file of bad content for ics_known_hits_next_damaged. */
 static int remember_damaged(ics_known_hits *known, const char *name, const icestream_error *why,
                             icestream_error *error)
 {
-    if (fnmatch("run-*-??????.hits.npy", name, 0) != 0 || why->cause == ENOENT) {
+    if (why->cause == ENOENT) {
         return ICESTREAM_OK;
     }
     return json_object_set_new_nocheck(known->damaged, name, ics_json_text(why->text)) == 0
@@ -118,10 +120,10 @@ static int learn(ics_known_hits *known, const char *name, const json_t *inputs,
     json_array_foreach((json_t *)(uintptr_t)inputs, i, input)
     {
         const char *digest = json_string_value(input);
-        json_t *names = digest != NULL ? json_object_get(known->volumes, digest) : NULL;
+        json_t *names = digest != NULL ? json_object_get(known->merged, digest) : NULL;
         if (digest != NULL && names == NULL) {
             names = json_array();
-            if (json_object_set_new(known->volumes, digest, names) != 0) {
+            if (json_object_set_new(known->merged, digest, names) != 0) {
                 return out_of_memory(error);
             }
         }
@@ -132,7 +134,7 @@ static int learn(ics_known_hits *known, const char *name, const json_t *inputs,
     return ICESTREAM_OK;
 }
 
-static bool is_volume_of(const ics_known_hits *known, const json_t *metadata)
+static bool is_merged_of(const ics_known_hits *known, const json_t *metadata)
 {
     icestream_account account;
     return json_is_array(json_object_get(metadata, "inputs")) &&
@@ -153,12 +155,14 @@ static int look_at(ics_known_hits *known, const char *name, icestream_error *err
     bool counts = false;
     if (status == ICESTREAM_OK) {
         const json_t *metadata = ics_hit_reader_metadata(reader);
-        counts = is_volume_of(known, metadata);
+        counts = is_merged_of(known, metadata);
         status =
             counts ? learn(known, name, json_object_get(metadata, "inputs"), error) : ICESTREAM_OK;
     } else {
+        /* Others may have files of other kinds in the folder, so only a name that says it makes an
+         * unreadable file a merged one. */
         status = judge_failure(&reason, error);
-        if (status == ICESTREAM_OK) {
+        if (status == ICESTREAM_OK && fnmatch(ICS_KNOWN_HITS_OF_RUNS, name, 0) == 0) {
             status = remember_damaged(known, name, &reason, error);
         }
     }
@@ -175,30 +179,39 @@ static int look(ics_known_hits *known, icestream_error *error)
     DIR *entries = opendir(known->folder);
     if (entries == NULL) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                   "%s: cannot look for volumes: %s", known->folder,
+                                   "%s: cannot look for hit files: %s", known->folder,
                                    strerror(errno));
     }
     int status = ICESTREAM_OK;
     const struct dirent *entry = NULL;
     while (status == ICESTREAM_OK && (errno = 0, entry = readdir(entries)) != NULL) {
-        if (fnmatch("*.hits.npy", entry->d_name, FNM_PERIOD) == 0 &&
+        if (fnmatch(known->pattern, entry->d_name, FNM_PERIOD) == 0 &&
             json_object_get(known->looked, entry->d_name) == NULL) {
             status = look_at(known, entry->d_name, error);
         }
     }
     if (status == ICESTREAM_OK && errno != 0) {
-        status =
-            ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno, "%s: cannot look for volumes: %s",
-                                known->folder, strerror(errno));
+        status = ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                     "%s: cannot look for hit files: %s", known->folder,
+                                     strerror(errno));
     }
     closedir(entries);
     known->begun = known->begun || status == ICESTREAM_OK;
     return status;
 }
 
+int ics_known_hits_look(ics_known_hits *known, bool *any, icestream_error *error)
+{
+    pthread_mutex_lock(&known->lock);
+    const int status = look(known, error);
+    *any = json_object_size(known->merged) > 0 || json_object_size(known->damaged) > 0;
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Reads the whole volume, because reading checks the checksums. */
+/* Reads the whole merged, because reading checks the checksums. */
 static int read_through(const ics_known_hits *known, const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
@@ -215,7 +228,7 @@ static int read_through(const ics_known_hits *known, const char *path, icestream
     return status;
 }
 
-static int check_volume(ics_known_hits *known, const char *name, bool *sound,
+static int check_merged(ics_known_hits *known, const char *name, bool *sound,
                         icestream_error *error)
 {
     const json_t *before = json_object_get(known->sound, name);
@@ -229,7 +242,7 @@ static int check_volume(ics_known_hits *known, const char *name, bool *sound,
         return out_of_memory(error);
     }
     *sound = read_through(known, path, &reason) == ICESTREAM_OK;
-    /* The worker that made the volume may have been killed before the name was synced. */
+    /* The worker that made the merged file may have been killed before the name was synced. */
     int status = *sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error);
     free(path);
     if (status == ICESTREAM_OK && !*sound) {
@@ -242,63 +255,63 @@ static int check_volume(ics_known_hits *known, const char *name, bool *sound,
     return status;
 }
 
-static int find(ics_known_hits *known, const char *digest, bool again, char **volume,
+static int find(ics_known_hits *known, const char *digest, bool again, char **merged,
                 icestream_error *error)
 {
     int status = again || !known->begun ? look(known, error) : ICESTREAM_OK;
-    const json_t *names = json_object_get(known->volumes, digest);
+    const json_t *names = json_object_get(known->merged, digest);
     for (size_t i = 0; status == ICESTREAM_OK && i < json_array_size(names); ++i) {
         const char *name = json_string_value(json_array_get(names, i));
         bool sound = false;
-        status = check_volume(known, name, &sound, error);
+        status = check_merged(known, name, &sound, error);
         if (status == ICESTREAM_OK && sound) {
-            *volume = path_of(known, name);
-            return *volume != NULL ? ICESTREAM_OK : out_of_memory(error);
+            *merged = path_of(known, name);
+            return *merged != NULL ? ICESTREAM_OK : out_of_memory(error);
         }
     }
     return status;
 }
 
-int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, char **volume,
+int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, char **merged,
                         icestream_error *error)
 {
-    *volume = NULL;
+    *merged = NULL;
     pthread_mutex_lock(&known->lock);
-    int status = find(known, digest, again, volume, error);
+    int status = find(known, digest, again, merged, error);
     pthread_mutex_unlock(&known->lock);
     return status;
 }
 
-static int take_damaged(ics_known_hits *known, char **volume, char **why, icestream_error *error)
+static int take_damaged(ics_known_hits *known, char **merged, char **why, icestream_error *error)
 {
     void *first = json_object_iter(known->damaged);
     if (first == NULL) {
         return ICESTREAM_OK;
     }
     const char *name = json_object_iter_key(first);
-    *volume = path_of(known, name);
+    *merged = path_of(known, name);
     *why = strdup(json_string_value(json_object_iter_value(first)));
-    if (*volume == NULL || *why == NULL) {
-        free(*volume);
+    if (*merged == NULL || *why == NULL) {
+        free(*merged);
         free(*why);
-        *volume = *why = NULL;
+        *merged = *why = NULL;
         return out_of_memory(error);
     }
-    json_object_del(known->damaged, strrchr(*volume, '/') + 1);
+    json_object_del(known->damaged, strrchr(*merged, '/') + 1);
     return ICESTREAM_OK;
 }
 
-int ics_known_hits_next_damaged(ics_known_hits *known, char **volume, char **why,
+int ics_known_hits_next_damaged(ics_known_hits *known, char **merged, char **why,
                                 icestream_error *error)
 {
-    *volume = *why = NULL;
+    *merged = *why = NULL;
     pthread_mutex_lock(&known->lock);
-    int status = take_damaged(known, volume, why, error);
+    int status = take_damaged(known, merged, why, error);
     pthread_mutex_unlock(&known->lock);
     return status;
 }
 
-static int each(ics_known_hits *known, ics_volume_receiver receive, void *user,
+static int each(ics_known_hits *known, ics_merged_receiver receive, void *user,
                 icestream_error *error)
 {
     int status = known->begun ? ICESTREAM_OK : look(known, error);
@@ -316,7 +329,7 @@ static int each(ics_known_hits *known, ics_volume_receiver receive, void *user,
     return status;
 }
 
-int ics_known_hits_each(ics_known_hits *known, ics_volume_receiver receive, void *user,
+int ics_known_hits_each(ics_known_hits *known, ics_merged_receiver receive, void *user,
                         icestream_error *error)
 {
     pthread_mutex_lock(&known->lock);

@@ -20,9 +20,9 @@ typedef struct ics_origin {
 } ics_origin;
 
 /* Digests all that hits depend on except the step file and the maths. Hit files with equal digests
- * can be mixed: --resume and volumes compare them. A schedule or a batch size changes no digest,
- * another scattering function does. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a user's stage header
- * cannot be read. */
+ * can be mixed: --resume and `icestream merge` compare them. A schedule or a batch size changes no
+ * digest, another scattering function does. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a user's stage
+ * header cannot be read. */
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
                       icestream_error *error);
 

@@ -1,5 +1,5 @@
 /* What is known about work that failed for a reason that may pass, and that is tried again later. A
- * unit, the volume, the intake and each program of sink.command own one ics_retry.
+ * unit, the intake and each program of sink.command own one ics_retry.
  * pipeline/run/retry.h has the functions. */
 #ifndef ICS_UNITS_RETRY_STATE_H
 #define ICS_UNITS_RETRY_STATE_H
@@ -13,7 +13,6 @@ typedef enum ics_retry_what {
     ICS_RETRY_CHECK,   /* a unit is read again from its beginning */
     ICS_RETRY_WRITE,   /* the hits of a unit are written */
     ICS_RETRY_CLAIM,   /* the claim of a unit is ended */
-    ICS_RETRY_COMMIT,  /* the volume is committed */
     ICS_RETRY_COMMAND, /* sink.command is run */
     ICS_RETRY_LOOK     /* the intake looks for files */
 } ics_retry_what;

@@ -18,12 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether units have their own hit files. */
-static bool has_outputs(const ics_unit_common *common)
-{
-    return !common->to_stdout && common->config->sink.rotate == 0;
-}
-
 int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
                     ics_unit **out, icestream_error *error)
 {
@@ -43,7 +37,7 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
         } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
             unit->name = NULL;
         }
-        if (has_outputs(common)) {
+        if (!common->to_stdout) {
             unit->output = input->stream ? ics_inputs_message_output(common->config, input, message)
                                          : strdup(input->output);
         }
@@ -51,7 +45,7 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
             unit->replaces = ics_output_mark_of(unit->output);
         }
     }
-    if (unit == NULL || unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
+    if (unit == NULL || unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
         ics_unit_destroy(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the list of step files");
     }
@@ -73,8 +67,8 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
     unit->own_input = (ics_input){.path = claim->path, .url = claim->url, .bytes = claim->bytes};
     unit->input = &unit->own_input;
     unit->name = strdup(name);
-    unit->output = has_outputs(common) ? ics_inputs_output(common->config, claim->name) : NULL;
-    if (unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
+    unit->output = !common->to_stdout ? ics_inputs_output(common->config, claim->name) : NULL;
+    if (unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
         ics_unit_destroy(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
     }
@@ -166,7 +160,7 @@ static ics_unit *unit_of_reader_job(ics_job *job)
  * Hits of another step file under this name are most likely somebody's results. */
 static bool is_named_alone(const ics_unit *unit)
 {
-    return unit->common->volume == NULL && !ics_hit_name_has_stem(unit->common->config->sink.name);
+    return !ics_hit_name_has_stem(unit->common->config->sink.name);
 }
 
 /* Decides what becomes of an existing output that does not match. An output that is not sound goes
@@ -249,20 +243,20 @@ static int look_for_output(ics_unit *unit, icestream_error *error)
     return status;
 }
 
-int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
+int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
-    if (common->known == NULL) {
+    if (common->known == NULL || work->matches) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
     free(work->found_in);
-    /* The worker that had the claim before may have committed a volume since this run began. */
+    /* The worker that had the claim before may have finished such a file since this run began. */
     int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
                                      &work->found_in, error);
     if (status == ICESTREAM_OK) {
-        status = ics_unit_quarantine_volumes(unit, error);
+        status = ics_unit_quarantine_merged(unit, error);
     }
     if (status != ICESTREAM_OK || work->found_in == NULL) {
         return status;
@@ -348,7 +342,7 @@ static int check_file(ics_unit *unit, icestream_error *error)
         status = ics_error_add(error, kind, "%s", unit->work->unlike);
     }
     if (status == ICESTREAM_OK && !unit->input->late) {
-        status = ics_unit_look_for_volume(unit, error);
+        status = ics_unit_look_for_merged(unit, error);
     }
     return status == ICESTREAM_OK ? ics_unit_read_checkpoint(unit, error) : status;
 }

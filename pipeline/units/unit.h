@@ -15,7 +15,7 @@
  *   step_feed    from rows of steps to batches; step_watch and event_spans notice what is odd
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
- *   volume       one hit file for many units; known_hits finds the hits of earlier volumes
+ *   known_hits   finds hit files that have the hits of several step files
  *   damaged_hits  a damaged hit file goes to the quarantine, and its step file is computed again
  *   output_digest  the digest of a hit file, for the journal
  *   command_pending  the file that says that sink.command has not succeeded for a hit file
@@ -70,12 +70,9 @@ typedef struct ics_unit_common {
     const ics_claims *claims;  /* NULL: files are not claimed */
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
     ics_after after;           /* what is done with a claimed file when it is finished */
-    /* Gets all hits (sink.rotate), and belongs to the writer's thread while the thread writes or
-     * commits. NULL: each unit has a hit file. */
-    struct ics_volume *volume;
-    ics_known_hits *known;    /* earlier volumes; NULL without sink.rotate */
-    const char *quarantine;   /* folder for reasons and bad files; NULL: there is none */
-    ics_run_journal *journal; /* NULL: there is none */
+    ics_known_hits *known;     /* hit files of several step files; NULL: there are none */
+    const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
+    ics_run_journal *journal;  /* NULL: there is none */
 } ics_unit_common;
 
 /* A batch whose hits are in the memory of the collector, and may become rows of the hit file. */
@@ -118,7 +115,7 @@ typedef struct ics_unit_work {
     ics_batch_limits limits; /* for the next batch */
     /* Before the job: memory for the next batch, or NULL. After it: the batch; NULL: no steps. */
     ics_batch *batch;
-    char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
+    char *found_in;  /* the hit file of several step files that has the hits; NULL: none */
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
@@ -162,7 +159,7 @@ struct ics_unit {
     ics_claim claim;          /* of a claimed file; name NULL: the file is not claimed */
     uint64_t message;         /* number of the message in the stream, from 0 */
     char *name;               /* for people: the path, or "standard input, message 0" */
-    char *output;             /* NULL: standard output, or a volume that is not committed */
+    char *output;             /* NULL: standard output */
     ics_output_mark replaces; /* what had this name when the unit was made; not of a claimed file */
     char *checkpoint; /* path, known once the unit was checked; NULL: the unit cannot have one */
     _Atomic(char *) notice; /* a line for the log; see ics_unit_next_notice */
@@ -179,7 +176,7 @@ struct ics_unit {
     icestream_account taken_over; /* of the checkpoint only */
     ics_maths_used maths;         /* of all these */
     double seconds;               /* of compute threads (s) */
-    uint64_t output_bytes;        /* of the hit file, or of the hits in a volume (bytes) */
+    uint64_t output_bytes;        /* of the hit file (bytes) */
     char *refusal;                /* why the input is bad; NULL: it is not */
     double arrived;               /* when the file came, or the unit was opened; since 1970 (s) */
     /* Settings of the light that differ from those of the run and were accepted; NULL: none. A
@@ -219,7 +216,8 @@ void ics_unit_close(ics_unit *unit);
 
 /* Whether a job of the unit is out. */
 bool ics_unit_has_jobs(const ics_unit *unit);
-/* If a reader found the hits in an earlier volume, makes that volume the output of the unit. */
+/* If a reader found the hits in a file of several step files, makes that file the output of the
+ * unit. */
 void ics_unit_use_found_output(ics_unit *unit);
 
 /* Makes the metadata of the unit's hits, without what is known only at the end:
@@ -262,10 +260,10 @@ int ics_unit_check_light(ics_unit *unit, icestream_error *error);
  * read. */
 int ics_unit_check_late_light(ics_unit *unit, icestream_error *error);
 
-/* With sink.rotate: looks for an earlier volume that has the hits of this unit, whose digest must
- * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is
- * claimed nor --resume given. The errors of ics_known_hits_find. */
-int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
+/* Looks for a hit file of several step files that has the hits of this unit. Fills found_in and
+ * matches. ICESTREAM_E_INPUT: there is one, but neither the file is claimed nor --resume given. The
+ * errors of ics_known_hits_find. */
+int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error);
 
 /* Makes a collector that shares the budget, with the histograms of the run (sink.histograms). The
  * errors of ics_collector_create. */
@@ -333,8 +331,8 @@ void ics_unit_store(ics_job *job, void *thread_state);
  * ics_collector_add. */
 int ics_unit_spill(ics_unit *unit, icestream_error *error);
 /* On the writer's thread, job = &unit->writer_job: merges, writes and commits the hits, unless the
- * claim is lost, and appends a line to the journal. With sink.rotate the hits go into the volume
- * instead. Fills lost, matches, write_error; may be called again after an error that may pass. */
+ * claim is lost, and appends a line to the journal. Fills lost, matches, write_error; may be called
+ * again after an error that may pass. */
 void ics_unit_write(ics_job *job, void *thread_state);
 /* On the writer's thread, job = &unit->writer_job: discards the collected hits, and writes the
  * reason into the quarantine if the file is not claimed. Fills write_error. */

@@ -12,7 +12,6 @@
 #include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit.h"
-#include "pipeline/units/volume.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -266,20 +265,6 @@ static int write_message(ics_unit *unit, icestream_error *error)
     return status;
 }
 
-/* Earlier volumes are searched for a message here, because its digest is not known before all of it
- * has been read. */
-static int add_to_volume(ics_unit *unit, icestream_error *error)
-{
-    int status = ics_unit_look_for_claim(unit, error);
-    if (status == ICESTREAM_OK && (unit->input->stream || unit->input->late)) {
-        status = ics_unit_look_for_volume(unit, error);
-        ics_unit_look_for_command(unit);
-    }
-    bool wanted = !unit->work->lost && !unit->work->matches;
-    return status == ICESTREAM_OK && wanted ? ics_volume_add(unit->common->volume, unit, error)
-                                            : status;
-}
-
 static void measure_output(ics_unit *unit)
 {
     struct stat about;
@@ -312,15 +297,13 @@ void ics_unit_write(ics_job *job, void *thread_state)
     unit->work->blocked = false;
     if (ics_unit_open_collector(unit, error) == ICESTREAM_OK &&
         check_account(unit, error) == ICESTREAM_OK) {
-        if (unit->common->volume != NULL) {
-            add_to_volume(unit, error);
-        } else if (unit->common->to_stdout) {
+        if (unit->common->to_stdout) {
             write_message(unit, error);
         } else {
             write_file(unit, error);
         }
     }
-    if (error->status == ICESTREAM_OK && !unit->work->lost && unit->common->volume == NULL) {
+    if (error->status == ICESTREAM_OK && !unit->work->lost) {
         measure_output(unit);
         ics_unit_append_line(unit, ICS_EVENT_DONE, unit->output);
         ics_unit_remove_checkpoint(unit);

@@ -17,7 +17,6 @@
     X(READING_REST, "the rest of a message with bad input is skipped")                             \
     X(READ_TO_END, "all steps are in batches; the hits will be written when the batches are back") \
     X(WRITING, "the writer has all hits")                                                          \
-    X(IN_VOLUME, "the hits are in a volume that is not committed yet")                             \
     X(WAITING_AGAIN, "the unit waits to be read again from its beginning")                         \
     X(REFUSED, "the input is bad; the hits will be discarded")                                     \
     X(DISCARDING, "the writer discards the hits")                                                  \
@@ -43,9 +42,6 @@
     X(GIVEN_UP, "a job failed for good, or was interrupted because the run stops")                 \
     X(WRITE_BEGUN, "the writer was given the hits to write")                                       \
     X(WRITTEN, "the hit file or the message is complete")                                          \
-    X(STORED, "the hits are in the volume")                                                        \
-    X(COMMITTED, "the volume is complete")                                                         \
-    X(VOLUME_DROPPED, "the volume was dropped, because other units in it have lost their claims")  \
     X(DISCARD_BEGUN, "the writer was given the hits to discard")                                   \
     X(DISCARDED, "the hits are gone")                                                              \
     X(COMMAND_ENDED, "sink.command has succeeded, or there is none")                               \
@@ -60,7 +56,6 @@
     X(DONE, "the result is done; queue for sink.command")                                          \
     X(SKIP, "the result is skipped; queue for sink.command")                                       \
     X(FAIL, "the result is that sink.command failed; count it, and free the memory")               \
-    X(STORE, "free the memory; queue for the volume")                                              \
     X(END_CLAIM, "queue for the end of the claim")                                                 \
     X(LOSE, "the result is lost; queue for the end of the claim")                                  \
     X(GIVE_BACK, "no result; queue for the end of the claim")                                      \

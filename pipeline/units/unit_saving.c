@@ -41,15 +41,14 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
     ics_unit_common *common = unit->common;
     const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
     ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
-    if (!common->to_stdout && common->volume == NULL && common->origin.bins.width == 0) {
+    if (!common->to_stdout && common->origin.bins.width == 0) {
         ics_collector_allow_early_rows(unit->work->collector);
         ics_collector_set_listener(unit->work->collector, ics_unit_save_hits, unit);
     }
     return ICESTREAM_OK;
 }
 
-/* A stream cannot be read again, so its messages have no checkpoints. In volumes a step file is
- * known by its digest, so the name of its checkpoint is made of the digest. */
+/* A stream cannot be read again, so its messages have no checkpoints. */
 static int name_checkpoint(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
@@ -59,13 +58,7 @@ static int name_checkpoint(ics_unit *unit, icestream_error *error)
     if (unit->input->stream || common->to_stdout || !has_digest) {
         return ICESTREAM_OK;
     }
-    if (common->config->sink.rotate == 0) {
-        length = asprintf(&path, "%s.checkpoint", unit->output);
-    } else {
-        ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
-        length = asprintf(&path, "%s/%.16s.checkpoint", common->config->sink.directory,
-                          unit->summary.digest);
-    }
+    length = asprintf(&path, "%s.checkpoint", unit->output);
     free(unit->checkpoint);
     unit->checkpoint = length >= 0 ? path : NULL;
     return length >= 0 ? ICESTREAM_OK

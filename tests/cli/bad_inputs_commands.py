@@ -55,7 +55,6 @@ def waveform_cases():
         case("sink", name, command, 74, says, files)
 
     waveforms("waveforms to standard output", "directory: '-'", ["run.yaml:1:14: error: sink.hits: found waveforms with"])
-    waveforms("waveforms in volumes", "rotate: 100", ["sink.hits: found waveforms with sink.rotate"])
     waveforms("bins of 0 ns", "waveform_bin: 0", ["sink.waveform_bin: found '0', expected a number from 1e-06"])
     waveforms("bins of NaN", "waveform_bin: .nan", ["sink.waveform_bin: found '.nan'"])
     waveforms("a range the wrong way round", "waveform_range: [9, 1]", ["sink.waveform_range: found [9, 1], expected [LOW"])
@@ -355,6 +354,35 @@ def command_cases():
     usage("info of nothing", "info", "icestream info: expected FILE")
     usage("info of what is not there", "info none.npy", "none.npy: cannot open: No such file", 3)
     usage("generate without a file", "generate", "expected --output FILE")
+    usage("merge of nothing", "merge -o b.npy", "icestream merge: expected FILE")
+    usage("merge without a file", "merge a.npy", "icestream merge: expected --output FILE")
+    usage("merge into a table", "merge a.npy -o b.csv", "--output: found b.csv")
+    usage("merge of what is not there", "merge none.npy -o b.npy", "none.npy: cannot open: No such file", 3)
+    usage("merge of an empty folder", "merge in -o b.npy", "in: found no file with a name in *.hits.npy", 3, files={"in": folder()})
+    usage("merge of rows", "merge a.npy -o b.npy --rows 5", "--rows: found no --watch, which it is for")
+    usage("merge into one row", "merge --watch in -o b.hits.npy --rows 0", "--rows")
+    usage("merge that watches two folders", "merge --watch in out -o b.hits.npy", "--watch: found 2 operands, expected one folder")
+    usage("merge that watches and replaces", "merge --watch in -o b.hits.npy --force", "--force: cannot go with --watch")
+    usage("merge that watches for any name", "merge --watch in -o b.npy", "--output: found b.npy, expected a name that ends in .hits.npy")
+    usage("merge that watches nothing", "merge --watch in -o b.hits.npy", "in: cannot be read: No such file", 3)
+    usage("merge of steps", "merge a.steps.npy -o b.npy", "a.steps.npy: ", 3, files={"a.steps.npy": good.steps})
+    usage(
+        "merge of hits without a trailer",
+        "merge a.npy -o b.npy",
+        "a.npy: trailer: found no seed or no digests of configuration, ice and detector",
+        3,
+        files={"a.npy": good.hits[: 1024 + 64 * good.hit_count]},
+    )
+    usage(
+        "merge of hits twice",
+        "merge a.npy b.npy -o c.npy",
+        "b.npy: found hits of the step file with SHA-256 ",
+        3,
+        files={"a.npy": good.hits, "b.npy": good.hits},
+        varies="(?<=with SHA-256 )[0-9a-f]*",
+    )
+    usage("merge into a folder that is not there", "merge a.npy -o none/b.npy", "none/b.npy", 74, files={"a.npy": good.hits})
+    usage("merge into what is there", "merge a.npy -o b.npy", "b.npy: found an existing file, expected none (--force overwrites)", 74, files={"a.npy": good.hits, "b.npy": b"mine"})
     usage("bench without photons", "bench -s workload.steps=0", "workload.steps: found 0, expected 1 or more")
     usage("compare of one schedule", "compare --schedules wavefront", "one schedule alone")
     usage("compare of commas", "compare --schedules ,,", "--schedules: found ''")

@@ -39,6 +39,11 @@ def configuration_cases():
         ["run.yaml:1:19: error: the key 'graph.compact.method' left in version 0.3.0; use stages.compact"],
     )
     configuration(
+        "volumes, which left",
+        "sink: {rotate: 100}",
+        ["run.yaml:1:8: error: the key 'sink.rotate' left in version 0.3.0; use icestream merge"],
+    )
+    configuration(
         "a key twice",
         "run: {seed: 1, seed: 2}",
         ["run.yaml:1:16: error:", "'seed' is given twice, first at run.yaml:1:7"],

@@ -30,7 +30,6 @@ def one_file_cases():
     wrong("IN is a file: URL with a bad %", "file:///x%2/a.steps.npy -o x.npy", "expected two hexadecimal digits behind every %")
     wrong("IN is a URL, and OUT is standard output and sink.url", "a.steps.npy -o - -s sink.url=file:///x/{name}", 'sink.url: is for files, and sink.directory is "-"')
     wrong("IN is a URL that does not exist", "file:///none/a.steps.npy -o x.npy", "file:///none/a.steps.npy: No such file or directory", 74)
-    wrong("OUT and volumes", "a.steps.npy -o x.npy -s sink.rotate=5", "sink.name: found 'x.npy', and with sink.rotate the run chooses")
     wrong("OUT of claimed files", "-o x.npy -s source.directory=d", "expected a name with {stem} that ends in .hits.npy")
     wrong("IN is a folder", "d -o x.npy", "IN: found d, which is a folder")
     wrong("IN is missing", "none.steps.npy -o x.npy", "IN: none.steps.npy: No such file")

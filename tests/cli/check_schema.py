@@ -33,7 +33,6 @@ WRONG = (
     'source: {message_limit: 4 parsecs}',
     'source: {scan: 0.01}',
     'sink: {hits: hits}',
-    'sink: {rotate: never}',
     'sink: {command: echo}',
     'device: {backend: tpu}',
     'device: {index: 64}',

@@ -65,10 +65,10 @@ for event in 0 1 2 3; do
     expect 0 "$ICESTREAM" generate base.yaml -s workload.event=$event -s workload.steps=100 \
         -o steps/$event.steps.npy
 done
-compute --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 --set sink.directory=volume
-counts volume/run-*.hits.npy
 compute --set source.files='steps/*.steps.npy' --set sink.directory=each
 counts each/*.hits.npy
+expect 0 "$ICESTREAM" merge each -o merged.hits.npy
+counts merged.hits.npy
 
 # Photons and steps: every one counts once, on every schedule, batch and number of threads, also in a file of
 # several step files. A batch of 7000 photons cuts steps of 10000, which count once.
@@ -114,9 +114,9 @@ many, few = [h["storage"]["values"] for h in json.loads(data[offset : offset + l
 sums = [sum(many[1 + 1024 * i : 1025 + 1024 * i]) for i in range(64)]
 sys.exit([many[0], *sums, many[-1]] != few or sum(many) != 310000 or len(set(few)) < 30)
 END
-expect 0 "$ICESTREAM" run -q photons.yaml --set source.files='steps/*.steps.npy' --set sink.rotate=1e9 \
-    --set sink.directory=volume-photons
-counts wavefront1/photons.hits.npy wavefront1/many-bins.hits.npy volume-photons/run-*.hits.npy
+expect 0 "$ICESTREAM" run -q photons.yaml --set source.files='steps/*.steps.npy' --set sink.directory=each-photons
+expect 0 "$ICESTREAM" merge each-photons -o merged-photons.hits.npy
+counts wavefront1/photons.hits.npy wavefront1/many-bins.hits.npy merged-photons.hits.npy
 expect 0 "$ICESTREAM" info --json wavefront1/photons.hits.npy
 tr -d ' \n' <out | grep -q '"values":\[0,31,0\]' || fail "the histogram of steps has not all 31 steps in its bin"
 

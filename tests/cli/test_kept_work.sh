@@ -35,18 +35,31 @@ same q/stdin-000000.hits.npy first
 expect 0 resume 1.steps.npy --force -s run.seed=7
 cmp -s q/stdin-000000.hits.npy first && fail "--force did not replace the hits"
 
-# A damaged volume does not stay together with the volume that has its hits again.
+# Merged hits, here under the name that runs before version 0.3.0 gave them, count with and without --resume. A damaged
+# file does not stay together with those that have its hits again.
+volume="run-0123abcd-000000.hits.npy"
 for option in --fail-fast --resume; do
     rm -rf v
-    volumes=("${WIDE[@]}" -s 'source.files=[1.steps.npy, 2.steps.npy]' -s sink.directory=v -s sink.rotate=1e9)
+    volumes=("${WIDE[@]}" -s 'source.files=[1.steps.npy, 2.steps.npy]' -s sink.directory=v)
     expect 0 "$ICESTREAM" run -q "${volumes[@]}"
-    volume=$(basename v/run-*.hits.npy)
-    printf '\x55' | dd of=v/"$volume" bs=1 seek=1500 conv=notrunc status=none
+    expect 0 "$ICESTREAM" merge v -o v/$volume
+    rm v/[12].hits.npy
+    expect "$([ $option = --resume ] && echo 0 || echo 3)" "$ICESTREAM" run "${volumes[@]}" $option
+    if [ $option = --resume ]; then
+        says err "2 skipped"
+    else
+        says err "found its hits in v/$volume already, expected none (--resume skips such files)"
+    fi
+    is_missing v/1.hits.npy
+    rm -rf claimed && mkdir claimed && cp [12].steps.npy claimed
+    expect 0 "$ICESTREAM" run "${WIDE[@]}" -s source.directory=claimed -s sink.directory=v
+    says err "2 skipped"
+    printf '\x55' | dd of=v/$volume bs=1 seek=1500 conv=notrunc status=none
     expect 0 "$ICESTREAM" run $option "${volumes[@]}"
-    says err "warning: v/$volume: rows 0 to" "this volume is now v/quarantine/$volume"
+    says err "warning: v/$volume: rows 0 to" "this hit file is now v/quarantine/$volume"
     says v/run.journal '"event":"hits_quarantined"' "\"output\":\"v/quarantine/$volume\""
-    says v/quarantine/"$volume".reason "the rows were damaged"
-    [ "$(echo v/*.hits.npy | wc -w)" = 1 ] || fail "not one volume: $(ls v)"
+    says v/quarantine/$volume.reason "the rows were damaged"
+    [ "$(echo v/*.hits.npy)" = "v/1.hits.npy v/2.hits.npy" ] || fail "not two hit files: $(ls v)"
 done
 
 # Messages through a named pipe.

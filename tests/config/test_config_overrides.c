@@ -48,7 +48,7 @@ START_TEST(all_errors_of_file_and_overrides_together)
                  "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
                  "18446744073709551615\n"
                  "r.yaml:2:7: error: sink: found a list of 1, expected a mapping with keys of "
-                 "directory, name, records, hits, waveform_bin, waveform_range, rotate, "
+                 "directory, name, records, hits, waveform_bin, waveform_range, "
                  "histograms, checkpoint, quarantine, journal, digest, "
                  "command, ship, verify, url\n"
                  "--set run.sed=1: error: unknown key 'run.sed', did you mean 'run.seed'?\n"

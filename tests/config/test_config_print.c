@@ -104,7 +104,6 @@ START_TEST(printed_text_is_as_expected)
                                         "sink:",
                                         "  directory: \"/h\"",
                                         "  hits: auto",
-                                        "  rotate: off",
                                         "  command: []",
                                         "device:",
                                         "  backend: auto",

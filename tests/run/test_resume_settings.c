@@ -166,40 +166,6 @@ START_TEST(old_digests)
 }
 END_TEST
 
-/* The path of the volume with the highest number; returns how many volumes there are. */
-static size_t last_volume(char path[2 * SCRATCH_PATH])
-{
-    char last[256] = "";
-    size_t count = 0;
-    DIR *folder = opendir(place.hits);
-    ck_assert_ptr_nonnull(folder);
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (strstr(entry->d_name, ".hits.npy") != NULL) {
-            snprintf(last, sizeof last, "%s", entry->d_name);
-            ++count;
-        }
-    }
-    closedir(folder);
-    run_folder_path(place.hits, last, path);
-    return count;
-}
-
-START_TEST(old_volume)
-{
-    char path[2 * SCRATCH_PATH];
-    run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
-    run_well("sink.rotate=1000000", NULL);
-    ck_assert_uint_eq(last_volume(path), 1);
-    place.options.resume = true;
-    run_well("sink.rotate=1000000", NULL);
-    expect_files(0, 1);
-    make_old(path, "configuration");
-    run_well("sink.rotate=1000000", NULL);
-    expect_files(1, 0);
-    ck_assert_uint_eq(last_volume(path), 2);
-}
-END_TEST
-
 /* A finished file that fails a check of `icestream info --verify` is made again, with one line that
  * says why; so is a file of another step file. */
 START_TEST(unsound_files_are_made_again)
@@ -234,7 +200,6 @@ ICS_TEST_MAIN("resume settings")
     tcase_add_test(all, settings_decide);
     tcase_add_test(all, light_decides);
     tcase_add_loop_test(all, old_digests, 0, 3);
-    tcase_add_test(all, old_volume);
     tcase_add_test(all, unsound_files_are_made_again);
     suite_add_tcase(suite, all);
 }

@@ -229,17 +229,6 @@ START_TEST(test_resume_removes_what_is_left)
 }
 END_TEST
 
-START_TEST(test_volumes_have_checkpoints)
-{
-    common = "sink.rotate=1000000";
-    json_int_t computed = stop_in_middle(NULL);
-    ck_assert_uint_eq(find_files("????????????????.checkpoint", false), 1);
-    ck_assert_int_eq(finish(NULL), computed);
-    ck_assert_uint_eq(find_files("*.checkpoint", false), 0);
-    ck_assert_uint_eq(find_files("run-*.hits.npy", false), 1);
-}
-END_TEST
-
 START_TEST(test_claimed_file_continues)
 {
     char setting[SCRATCH_PATH + 32], *text = NULL;
@@ -269,7 +258,6 @@ ICS_TEST_MAIN("run_checkpoint")
     tcase_add_test(tests, test_other_input_does_not_use_it);
     tcase_add_test(tests, test_force_and_off_start_afresh);
     tcase_add_test(tests, test_resume_removes_what_is_left);
-    tcase_add_test(tests, test_volumes_have_checkpoints);
     tcase_add_test(tests, test_claimed_file_continues);
     suite_add_tcase(suite, tests);
     TCase *many = tcase_create("many_steps");
@@ -278,7 +266,6 @@ ICS_TEST_MAIN("run_checkpoint")
     tcase_add_test(many, test_batches_may_differ);
     tcase_add_test(many, test_other_input_does_not_use_it);
     tcase_add_test(many, test_resume_removes_what_is_left);
-    tcase_add_test(many, test_volumes_have_checkpoints);
     tcase_add_test(many, test_claimed_file_continues);
     suite_add_tcase(suite, many);
 }

@@ -20,7 +20,6 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/read.h"
 #include "pipeline/run/room.h"
-#include "pipeline/run/rotate.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"
 #include "pipeline/run/write.h"
@@ -53,9 +52,9 @@ enum {
     } while (0)
 
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,    &ics_run_intake_part,  &ics_run_room_part,   &ics_run_fill_part,
-    &ics_run_check_part,   &ics_run_compute_part, &ics_run_rotate_part, &ics_run_write_part,
-    &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_life_part,  &ics_run_intake_part,  &ics_run_room_part,
+    &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part,
+    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,
 };
 
 static ics_run_state run;
@@ -363,8 +362,8 @@ static void write_hits(ics_unit *unit)
     }
     work->lost = unit->claim.name != NULL && draw(10) == 0;
     work->matches = draw(15) == 0;
-    model.written[index] += work->write_error.status == ICESTREAM_OK && !work->lost &&
-                            !work->matches && run.common.volume == NULL;
+    model.written[index] +=
+        work->write_error.status == ICESTREAM_OK && !work->lost && !work->matches;
 }
 
 static void discard(ics_unit *unit)
@@ -372,25 +371,6 @@ static void discard(ics_unit *unit)
     MUST(unit->state == ICS_UNIT_DISCARDING && unit->jobs_out == 1, "discarded in %s",
          ics_unit_rules_state_name(unit->state));
     draw_error(&unit->work->write_error, 8);
-}
-
-static void commit(ics_run_rotation *rotation)
-{
-    ics_volume_result *result = &rotation->result;
-    MUST(run.units.writing == 0, "the volume is committed and written at once");
-    *result = (ics_volume_result){.bytes = 1};
-    draw_error(&result->error, 5);
-    for (size_t i = 0; i < rotation->unit_count && result->error.status == ICESTREAM_OK; ++i) {
-        rotation->lost[i] = rotation->units[i]->claim.name != NULL && draw(12) == 0;
-        result->dropped = result->dropped || rotation->lost[i];
-    }
-    if (result->error.status != ICESTREAM_OK || result->dropped) {
-        return;
-    }
-    result->path = strdup("hits/run.hits.npy");
-    for (size_t i = 0; i < rotation->unit_count; ++i) {
-        model.written[index_of(rotation->units[i])]++;
-    }
 }
 
 static void end_claim(ics_run_ending *ending)
@@ -407,8 +387,6 @@ static void perform(ics_job *job, const void *to)
 {
     if (to == &device) {
         compute(ics_batch_of_job(job));
-    } else if (job == &run.rotation.commit_job) {
-        commit(&run.rotation);
     } else if (job == &run.room.job) {
         draw_error(&run.room.error, 3);
     } else if (job->run == ics_unit_check) {
@@ -439,14 +417,11 @@ static void deliver(unsigned index)
 
 /* ---- what must hold after each job ----------------------------------------------------------- */
 
-/* The unit that a job belongs to; NULL: the job belongs to the volume. */
+/* The unit that a job belongs to. */
 static const ics_unit *owner_of(ics_job *job, const void *to)
 {
-    if (job == &run.rotation.commit_job) {
-        return NULL;
-    }
     if (job == &run.room.job) {
-        return run.room.tries_volume ? NULL : run.room.tries_unit;
+        return run.room.tries_unit;
     }
     if (to == &device || job->run == ics_unit_store) {
         return ics_batch_of_job(job)->owner;
@@ -486,12 +461,8 @@ static uint32_t count_queued(const ics_unit_queue *queue, const ics_unit *unit)
 /* A unit that waits for a part is known to this part exactly once, and to no other part. */
 static void check_queues(const ics_unit *unit)
 {
-    uint32_t stored = count_queued(&run.units.stored, unit);
     uint32_t complete = count_queued(&run.units.complete, unit);
     uint32_t ending = count_queued(&run.units.ending, unit);
-    for (size_t i = 0; i < run.rotation.unit_count; ++i) {
-        stored += run.rotation.units[i] == unit;
-    }
     for (size_t i = 0; i < ICS_RUN_ENDINGS; ++i) {
         ending += run.endings.entries[i].unit == unit;
     }
@@ -501,10 +472,7 @@ static void check_queues(const ics_unit *unit)
         complete += count_queued(&program->units, unit);
     }
     const char *name = ics_unit_rules_state_name(unit->state);
-    bool in_volume = unit->state == ICS_UNIT_IN_VOLUME;
-    bool gone = unit->state == ICS_UNIT_GIVING_BACK || unit->state == ICS_UNIT_LEFT;
     bool ends = unit->state == ICS_UNIT_ENDING_CLAIM || unit->state == ICS_UNIT_GIVING_BACK;
-    MUST(stored == in_volume || (gone && stored == 1), "%s: %u times in the volume", name, stored);
     MUST(complete == (unit->state == ICS_UNIT_COMPLETE), "%s: %u times complete", name, complete);
     MUST(ending == ends, "%s: %u times at the end of its claim", name, ending);
 }
@@ -530,13 +498,10 @@ static void check_counters(void)
     }
     MUST(run.units.open == open, "counted %u open units of %u", run.units.open, open);
     MUST(run.units.ahead == ahead, "counted %u units ahead of %u", run.units.ahead, ahead);
-    MUST(run.units.writing == writing, "counted %u units written of %u", run.units.writing,
-         writing);
     MUST(run.jobs.batches_queued == batches, "counted %u batches of %u", run.jobs.batches_queued,
          batches);
     MUST(run.jobs.out == model.sent_count + batches, "counted %u jobs of %u", run.jobs.out,
          model.sent_count + batches);
-    MUST(run.common.volume == NULL || writing <= 1, "%u units are written into a volume", writing);
     MUST(strncmp(run.stop.fatal.text, "internal", 8) != 0, "%s", run.stop.fatal.text);
 }
 
@@ -602,7 +567,7 @@ static void begin_run(uint32_t kind)
     model.random = random;
     model.now = 1000.0;
     model.claimed = kind % 4 >= 2;
-    const bool stream = kind % 4 == 1, in_volume = kind >= 8;
+    const bool stream = kind % 4 == 1;
     for (size_t i = 0; i < UNITS; ++i) {
         inputs[i] = (ics_input){.stream = stream, .path = "a.npy", .output = "hits/a.hits.npy"};
     }
@@ -611,7 +576,6 @@ static void begin_run(uint32_t kind)
     config.sink.ship = config.sink.verify = command;
     config.sink.ship_count = draw(2);
     config.sink.verify_count = config.sink.ship_count > 0 ? draw(2) : 0;
-    config.sink.rotate = in_volume ? 1 + draw(3) : 0;
     config.sink.command = command;
     config.sink.command_count = draw(2);
     model.successes = 1 + draw(6);
@@ -620,7 +584,7 @@ static void begin_run(uint32_t kind)
     run.config = run.common.config = &config;
     run.options = run.common.options = &options;
     run.common.wake = -1;
-    run.common.to_stdout = stream && !in_volume && draw(2) == 0;
+    run.common.to_stdout = stream && draw(2) == 0;
     atomic_store(&run.common.stop, false);
     atomic_store(&run.common.cancel, false);
     run.loop.parts = parts;
@@ -628,10 +592,9 @@ static void begin_run(uint32_t kind)
     run.shape = (ics_run_shape){.readers = 2,
                                 .units_ahead = 2,
                                 .filling = 1 + draw(2),
-                                .writers = in_volume || stream ? 1 : 1 + draw(2)};
+                                .writers = stream ? 1 : 1 + draw(2)};
     STAILQ_INIT(&run.jobs.batches);
     STAILQ_INIT(&run.batches.spare);
-    STAILQ_INIT(&run.units.stored);
     STAILQ_INIT(&run.units.complete);
     STAILQ_INIT(&run.units.ending);
     STAILQ_INIT(&run.commands.programs);
@@ -642,9 +605,6 @@ static void begin_run(uint32_t kind)
     run.batches.credits = CREDITS;
     run.units.open_limit = 2 + draw(CREDITS); /* the next message of a stream is open already */
     run.units.forgets = model.claimed && draw(2) == 0;
-    icestream_error error;
-    MUST(!in_volume || ics_volume_create(&run.common, &run.common.volume, &error) == ICESTREAM_OK,
-         "no memory");
     for (uint32_t i = stream ? 1 : 1 + draw(UNITS); i > 0; --i) {
         add_unit();
     }
@@ -664,15 +624,12 @@ static void end_run(void)
     for (size_t i = 0; i < ICS_RUN_ENDINGS; ++i) {
         run.endings.entries[i].unit = NULL;
     }
-    ics_run_rotate_destroy(&run);
-    run.common.volume = NULL;
     memset(&run.jobs, 0, sizeof run.jobs);
     memset(&run.stop, 0, sizeof run.stop);
     memset(&run.room, 0, sizeof run.room);
     memset(&run.retries, 0, sizeof run.retries);
     memset(&run.units, 0, sizeof run.units);
     memset(&run.batches, 0, sizeof run.batches);
-    memset(&run.rotation, 0, sizeof run.rotation);
     ics_run_command_destroy(&run);
     memset(&run.commands, 0, sizeof run.commands);
 }
@@ -691,8 +648,7 @@ static void check_unit_end(const ics_unit *unit)
          ics_unit_rules_result_text(unit->result), model.written[index_of(unit)]);
     /* While a run stops it tries nothing again: such a claim expires, or its owner continues. */
     bool expires = unit->retry.what == ICS_RETRY_CLAIM;
-    bool written = run.common.volume != NULL && unit->output != NULL;
-    MUST(unit->claim.name == NULL || ics_unit_rules_is_last(unit->state) || expires || written,
+    MUST(unit->claim.name == NULL || ics_unit_rules_is_last(unit->state) || expires,
          "a claim is left in %s", name);
 }
 
@@ -722,7 +678,6 @@ static void check_end(void)
              run.units.made);
         MUST(run.retries.pending == 0 && run.room.retries == 0, "retries are left");
         MUST(!run.room.paused, "the run is paused at its end");
-        MUST(run.rotation.unit_count == 0, "units are left in the volume");
     }
 }
 

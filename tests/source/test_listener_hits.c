@@ -158,17 +158,10 @@ static void take_lines(world_client *client)
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
-static listener_world *open_with_hits(void)
-{
-    listener_world *world = world_open();
-    world->options.hits = true;
-    return world;
-}
-
 /* Messages are finished from the last one that arrived to the first one, some at a time. */
 START_TEST(test_hits_come_to_their_clients)
 {
-    listener_world *world = open_with_hits();
+    listener_world *world = world_open();
     world_client clients[CLIENTS];
     uint64_t numbers[CLIENTS];
     ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
@@ -205,7 +198,7 @@ static void read_nothing(world_client *client)
 /* A client that takes nothing of its hits is disconnected, and meanwhile others get theirs. */
 START_TEST(test_client_that_does_not_read)
 {
-    listener_world *world = open_with_hits();
+    listener_world *world = world_open();
     world_client deaf, good;
     uint64_t numbers[] = {1, 2};
     world->options.idle_seconds = 1;
@@ -247,7 +240,7 @@ static void read_late(world_client *client)
 /* Hits that are not read hold back the messages of their client, and of nobody else. */
 START_TEST(test_unread_hits_hold_back_messages)
 {
-    listener_world *world = open_with_hits();
+    listener_world *world = world_open();
     world_client late, good;
     uint64_t numbers[] = {GREEDY, 2};
     unsigned finished = 0;
@@ -300,7 +293,7 @@ static void lose_hits(world_client *client)
 
 START_TEST(test_hit_file_that_has_gone)
 {
-    listener_world *world = open_with_hits();
+    listener_world *world = world_open();
     world_client client;
     uint64_t number = 5;
     char path[SCRATCH_PATH];
@@ -317,14 +310,6 @@ START_TEST(test_hit_file_that_has_gone)
 }
 END_TEST
 
-static void ask_in_vain(world_client *client)
-{
-    client_send(client, ask, sizeof ask - 1);
-    client_expect(client, "\"state\":\"refused\"",
-                  "writes the hits of many messages into one file");
-    client_expect_end(client);
-}
-
 static void ask_wrongly(world_client *client)
 {
     client_send(client, "HELLO\n", 6);
@@ -332,26 +317,23 @@ static void ask_wrongly(world_client *client)
     client_expect_end(client);
 }
 
-START_TEST(test_lines_that_are_refused)
+START_TEST(test_a_line_that_is_refused)
 {
-    for (int with_hits = 0; with_hits < 2; ++with_hits) {
-        listener_world *world = world_open();
-        world_client client;
-        world->options.hits = with_hits == 1;
-        ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
-        world_start(world, &client, with_hits ? ask_wrongly : ask_in_vain, NULL);
-        world_join(world, &client, 1);
-        ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 1);
-        ck_assert_uint_eq(world->message_count, 0);
-        world_close(world);
-    }
+    listener_world *world = world_open();
+    world_client client;
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
+    world_start(world, &client, ask_wrongly, NULL);
+    world_join(world, &client, 1);
+    ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 1);
+    ck_assert_uint_eq(world->message_count, 0);
+    world_close(world);
 }
 END_TEST
 
 /* The listener is closed while hits are sent: nothing is left (the sanitizers would say so). */
 START_TEST(test_close_while_hits_are_sent)
 {
-    listener_world *world = open_with_hits();
+    listener_world *world = world_open();
     world_client client;
     uint64_t number = 1;
     ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
@@ -374,7 +356,7 @@ ICS_TEST_MAIN("listener_hits")
     tcase_add_test(tests, test_client_that_does_not_read);
     tcase_add_test(tests, test_unread_hits_hold_back_messages);
     tcase_add_test(tests, test_hit_file_that_has_gone);
-    tcase_add_test(tests, test_lines_that_are_refused);
+    tcase_add_test(tests, test_a_line_that_is_refused);
     tcase_add_test(tests, test_close_while_hits_are_sent);
     suite_add_tcase(suite, tests);
 }

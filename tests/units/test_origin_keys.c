@@ -106,7 +106,7 @@ static ics_origin origin_with(const char *text, const char *key, const char *val
     return origin;
 }
 
-/* What --resume and volumes compare. */
+/* What --resume and `icestream merge` compare. */
 static bool are_equal(const ics_origin *a, const ics_origin *b)
 {
     return strcmp(a->configuration, b->configuration) == 0 && strcmp(a->ice, b->ice) == 0 &&

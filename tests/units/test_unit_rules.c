@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEQUENCES = 1000000, STEPS = 400, TROUBLES = 6, BATCHES = 4, DROPS = 2 };
+enum { SEQUENCES = 1000000, STEPS = 400, TROUBLES = 6, BATCHES = 4 };
 
 /* Check writes a note for every ck_assert that holds, which is too slow for 1e7 of them. */
 #define MUST(condition, ...)                                                                       \
@@ -32,12 +32,12 @@ typedef struct model {
     uint64_t random;
     ics_unit_state state;
     ics_unit_result result;
-    bool stream, claimed, in_volumes, refused_by_intake; /* what kind of unit it is */
-    bool reader, writer, spilling, io;                   /* jobs that are out */
-    uint32_t batches, made;                              /* batches that are out; batches made */
-    bool stopping, cancelled;                            /* the run */
-    bool queued;                                         /* in a list of the loop */
-    uint32_t troubles, drops, written, finished, undelivered;
+    bool stream, claimed, refused_by_intake; /* what kind of unit it is */
+    bool reader, writer, spilling, io;       /* jobs that are out */
+    uint32_t batches, made;                  /* batches that are out; batches made */
+    bool stopping, cancelled;                /* the run */
+    bool queued;                             /* in a list of the loop */
+    uint32_t troubles, written, finished, undelivered;
 } model;
 
 /* SplitMix64. */
@@ -63,7 +63,6 @@ static void act(model *at, ics_unit_action action)
     case ICS_DO_END_CLAIM:
     case ICS_DO_LOSE:
     case ICS_DO_GIVE_BACK:
-    case ICS_DO_STORE:
         MUST(!at->queued, "a unit would be in two lists");
         at->queued = true;
         break;
@@ -182,8 +181,8 @@ static void end_write(model *at)
         }
         /* fall through */
     default:
-        at->written += !at->in_volumes;
-        happen(at, at->in_volumes ? ICS_ON_STORED : ICS_ON_WRITTEN);
+        at->written++;
+        happen(at, ICS_ON_WRITTEN);
         break;
     }
 }
@@ -216,19 +215,6 @@ static void end_claim(model *at)
 
 /* ---- jobs that the run begins -----------------------------------------------------------------
  */
-
-static void leave_volume(model *at)
-{
-    at->queued = false;
-    if (draw(at, 4) > 0 || at->drops == DROPS) {
-        at->written++;
-        happen(at, ICS_ON_COMMITTED);
-    } else {
-        at->drops++;
-        at->made = 0;
-        happen(at, at->claimed && draw(at, 2) == 0 ? ICS_ON_CLAIM_LOST : ICS_ON_VOLUME_DROPPED);
-    }
-}
 
 static void end_command(model *at)
 {
@@ -287,12 +273,6 @@ static bool begin(model *at)
         return begin_writer(at, ICS_ON_WRITE_BEGUN);
     case ICS_UNIT_REFUSED:
         return begin_writer(at, ICS_ON_DISCARD_BEGUN);
-    case ICS_UNIT_IN_VOLUME:
-        if (at->cancelled) {
-            return false;
-        }
-        leave_volume(at);
-        return true;
     case ICS_UNIT_COMPLETE:
         end_command(at);
         return true;
@@ -339,7 +319,6 @@ static bool give_back(model *at)
     if (!at->claimed || is_out(at) || ics_unit_rules_find(at->state, ICS_ON_RUN_ENDS) == NULL) {
         return false;
     }
-    at->queued = at->queued && at->state != ICS_UNIT_IN_VOLUME;
     happen(at, ICS_ON_RUN_ENDS);
     return true;
 }
@@ -395,7 +374,6 @@ START_TEST(every_sequence_of_events_ends_well)
         at = (model){.random = at.random,
                      .stream = kind % 4 == 0,
                      .claimed = kind % 4 > 1,
-                     .in_volumes = kind >= 8,
                      .refused_by_intake = kind == 15};
         int steps = 0;
         while (turn(&at)) {

@@ -5,7 +5,7 @@
 #include "pipeline/config/config_changes.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/table/table_file.h"
-#include "pipeline/tools/tabulate/stop_signals.h"
+#include "pipeline/tools/signals/stop_signals.h"
 #include "pipeline/tools/tabulate/table_checkpoint.h"
 
 #include <inttypes.h>
@@ -66,8 +66,7 @@ static bool has_to_stop(void *user)
 /* Returns the status of a signal. `is_saved`: the checkpoint has all photons that were computed. */
 static int explain_signal(const tabulation *t, bool is_saved, icestream_error *error)
 {
-    const int status =
-        ics_stop_signals_first() == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
+    const int status = ics_stop_signals_status();
     const char *what = is_saved ? "all that was computed is kept"
                        : t->checkpoint.is_used
                            ? "what was computed after the last checkpoint is lost"

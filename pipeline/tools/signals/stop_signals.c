@@ -1,4 +1,6 @@
-#include "pipeline/tools/tabulate/stop_signals.h"
+#include "pipeline/tools/signals/stop_signals.h"
+
+#include "pipeline/icestream.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -63,6 +65,11 @@ void ics_stop_signals_release(void)
 int ics_stop_signals_first(void)
 {
     return atomic_load(&first_signal);
+}
+
+int ics_stop_signals_status(void)
+{
+    return ics_stop_signals_first() == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
 }
 
 const atomic_bool *ics_stop_signals_cancel(void)

@@ -1,6 +1,6 @@
 /* SIGINT and SIGTERM as a request to finish what is being computed, as in a run (commands.md). */
-#ifndef ICS_TOOLS_TABULATE_STOP_SIGNALS_H
-#define ICS_TOOLS_TABULATE_STOP_SIGNALS_H
+#ifndef ICS_TOOLS_SIGNALS_STOP_SIGNALS_H
+#define ICS_TOOLS_SIGNALS_STOP_SIGNALS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,6 +12,8 @@ void ics_stop_signals_release(void);
 
 /* The first signal that came: SIGINT or SIGTERM; 0: none yet. */
 int ics_stop_signals_first(void);
+/* The status of a command that this signal ended. */
+int ics_stop_signals_status(void);
 /* Becomes true when the work has to be given up: at a second signal. The same signal again within
  * 0.5 s counts as one with the first, because supervisors send it to the process and to its group.
  * Valid until the end of the process. */

@@ -1,0 +1,256 @@
+#include "pipeline/tools/merge/merge.h"
+
+#include "base/error.h"
+#include "pipeline/collect/collector.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/tools/merge/merged_inputs.h"
+#include "pipeline/tools/merge/merged_metadata.h"
+#include "pipeline/units/hit_check.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECE = 65536,          /* hits that are read at a time */
+    MEMORY_BYTES = 24 << 20 /* of hits in memory; more hits go to a temporary file */
+};
+
+struct ics_merge {
+    const atomic_bool *cancel;
+    ics_hit_budget budget;
+    ics_merged_inputs inputs;
+    ics_merged_metadata metadata;
+    /* The output that was begun; NULL: none. */
+    char *path, *folder;
+    ics_output_mark mark;
+    ics_table_writer *writer;
+    ics_collector *collector;
+};
+
+int ics_merge_create(const atomic_bool *cancel, ics_merge **out, icestream_error *error)
+{
+    ics_merge *merge = calloc(1, sizeof *merge);
+    if (merge == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for merging hits");
+    }
+    merge->cancel = cancel;
+    merge->budget.limit = MEMORY_BYTES;
+    *out = merge;
+    return ICESTREAM_OK;
+}
+
+static void end_output(ics_merge *merge)
+{
+    ics_table_writer_destroy(merge->writer);
+    ics_collector_destroy(merge->collector);
+    free(merge->path);
+    free(merge->folder);
+    merge->writer = NULL;
+    merge->collector = NULL;
+    merge->path = merge->folder = NULL;
+    ics_merged_inputs_end(&merge->inputs);
+    ics_merged_metadata_end(&merge->metadata);
+}
+
+void ics_merge_destroy(ics_merge *merge)
+{
+    if (merge != NULL) {
+        end_output(merge);
+        ics_merged_inputs_free(&merge->inputs);
+        ics_merged_metadata_free(&merge->metadata);
+        free(merge);
+    }
+}
+
+bool ics_merge_has_begun(const ics_merge *merge)
+{
+    return merge->writer != NULL;
+}
+
+size_t ics_merge_files(const ics_merge *merge)
+{
+    return merge->metadata.files;
+}
+
+uint64_t ics_merge_rows(const ics_merge *merge)
+{
+    return merge->collector != NULL ? ics_collector_count(merge->collector) : 0;
+}
+
+size_t ics_merge_inputs(const ics_merge *merge)
+{
+    return merge->inputs.count;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+static int interrupted(const ics_merge *merge, icestream_error *error)
+{
+    return atomic_load(merge->cancel)
+               ? ics_error_set(error, ICESTREAM_E_INTERRUPTED,
+                               "interrupted; there is no %s, and all inputs are as before",
+                               merge->path)
+               : ICESTREAM_OK;
+}
+
+int ics_merge_begin(ics_merge *merge, const char *path, bool force, icestream_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    merge->path = strdup(path);
+    merge->folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    if (merge->path == NULL || merge->folder == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
+    merge->mark = ics_output_mark_of(path);
+    ICS_TRY(ics_collector_create(&merge->budget, merge->folder, &merge->collector, error));
+    return ics_table_writer_create(path, ics_layout_hits(), force, &merge->writer, error);
+}
+
+/* No output destroys an input, also with --force. */
+static int check_not_output(const ics_merge *merge, const char *path, icestream_error *error)
+{
+    const ics_output_mark mark = ics_output_mark_of(path);
+    if (!merge->mark.there || !mark.there || mark.device != merge->mark.device ||
+        mark.number != merge->mark.number) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_USAGE,
+                         "--output: found %s, which is the input %s, expected another file",
+                         merge->path, path);
+}
+
+/* Moves all rows of a file into a collector. */
+static int collect(const ics_merge *merge, ics_hit_reader *reader, ics_collector *collector,
+                   icestream_error *error)
+{
+    for (;;) {
+        ICS_TRY(interrupted(merge, error));
+        const uint64_t rows = ics_hit_reader_rows(reader) - ics_collector_count(collector);
+        const size_t room = rows < PIECE ? (size_t)rows + (rows == 0) : PIECE;
+        icestream_hit *hits = malloc(room * sizeof *hits);
+        size_t got = 0;
+        int status = hits != NULL ? ics_hit_reader_read(reader, hits, room, &got, error)
+                                  : ics_error_set(error, ICESTREAM_E_MEMORY,
+                                                  "out of memory for %zu hits", room);
+        if (status != ICESTREAM_OK || got == 0) {
+            free(hits);
+            return status;
+        }
+        ICS_TRY(ics_collector_add(collector, hits, got, error));
+    }
+}
+
+/* The hits of a file first go to a separate collector, because its last row may be the one that
+ * is damaged. */
+static int add_rows(ics_merge *merge, const char *path, ics_hit_reader *reader,
+                    icestream_error *error)
+{
+    const json_t *metadata = ics_hit_reader_metadata(reader);
+    ics_collector *own = NULL;
+    ICS_TRY(ics_collector_create(&merge->budget, merge->folder, &own, error));
+    int status = collect(merge, reader, own, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_hit_check_account(path, metadata, ics_hit_reader_rows(reader), error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_merged_metadata_add(&merge->metadata, path, metadata, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_collector_take(merge->collector, own, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_collector_add(merge->collector, NULL, 0, error);
+    }
+    ics_collector_destroy(own);
+    return status;
+}
+
+static int add_file(ics_merge *merge, const char *path, ics_hit_reader *reader, bool *added,
+                    icestream_error *error)
+{
+    const json_t *metadata = ics_hit_reader_metadata(reader);
+    ics_merged_verdict verdict = ICS_MERGED_NEW;
+    ICS_TRY(ics_merged_metadata_check(&merge->metadata, path, metadata, error));
+    ICS_TRY(ics_merged_inputs_add(&merge->inputs, path, metadata, &verdict, error));
+    *added = verdict == ICS_MERGED_NEW;
+    if (!*added) {
+        return ICESTREAM_OK;
+    }
+    const int status = add_rows(merge, path, reader, error);
+    if (status != ICESTREAM_OK) {
+        ics_merged_inputs_withdraw(&merge->inputs, metadata);
+    }
+    return status;
+}
+
+int ics_merge_add(ics_merge *merge, const char *path, bool *added, icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    *added = false;
+    ICS_TRY(interrupted(merge, error));
+    ICS_TRY(check_not_output(merge, path, error));
+    int status = ics_hit_reader_open(path, true, &reader, error);
+    if (status == ICESTREAM_OK) {
+        status = add_file(merge, path, reader, added, error);
+    }
+    ics_hit_reader_destroy(reader);
+    return status;
+}
+
+int ics_merge_learn(ics_merge *merge, const char *path, icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    int status = ics_hit_reader_open(path, false, &reader, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_merged_metadata_check(&merge->metadata, path, ics_hit_reader_metadata(reader),
+                                           error);
+    }
+    if (status == ICESTREAM_OK) {
+        status =
+            ics_merged_inputs_learn(&merge->inputs, path, ics_hit_reader_metadata(reader), error);
+    }
+    ics_hit_reader_destroy(reader);
+    return status;
+}
+
+/* ---- committing ------------------------------------------------------------------------------ */
+
+static int append(void *user, const icestream_hit *hits, size_t count, icestream_error *error)
+{
+    return ics_table_writer_append(user, hits, count, error);
+}
+
+int ics_merge_commit(ics_merge *merge, icestream_error *error)
+{
+    json_t *metadata = NULL;
+    if (merge->inputs.count > ICS_MERGE_INPUTS_MAX ||
+        ics_merge_rows(merge) >> ICS_MERGE_ROWS_POWER > 0) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found %zu step files with %" PRIu64
+                             " hits, expected at most %d step files and fewer than 2^%d hits in "
+                             "one file",
+                             merge->path, merge->inputs.count, ics_merge_rows(merge),
+                             ICS_MERGE_INPUTS_MAX, ICS_MERGE_ROWS_POWER);
+    }
+    int status = ics_collector_merge(merge->collector, append, merge->writer, merge->cancel, error);
+    json_t *inputs = status == ICESTREAM_OK ? ics_merged_inputs_list(&merge->inputs) : NULL;
+    if (status == ICESTREAM_OK) {
+        status = inputs != NULL
+                     ? ics_merged_metadata_make(&merge->metadata, inputs, &metadata, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", merge->path);
+    }
+    json_decref(inputs);
+    if (status == ICESTREAM_OK) {
+        status = ics_table_writer_commit(merge->writer, metadata, error);
+    }
+    json_decref(metadata);
+    if (status == ICESTREAM_OK) {
+        printf("%s: %" PRIu64 " hits of %zu step files, from %zu hit files\n", merge->path,
+               ics_merge_rows(merge), merge->inputs.count, merge->metadata.files);
+        fflush(stdout);
+        end_output(merge);
+    }
+    return status;
+}
