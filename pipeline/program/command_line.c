@@ -120,7 +120,9 @@ static bool is_option_of_any(const char *name)
 /* Options of earlier versions, and what does the same now (CHANGELOG.md). */
 static const struct {
     const char *command, *option, *instead;
-} gone[] = {{"trace", "select", "--hits FILE with the chosen hits, which numpy.save writes"}};
+} gone[] = {{"trace", "select", "--hits FILE with the chosen hits, which numpy.save writes"},
+            {"bench", "profiler", "--roofline, which counts with ncu"},
+            {"compare", "profiler", "--profile, which counts with ncu"}};
 
 static int unknown_option(const ics_command *command, const option_set *set, const char *argument)
 {

@@ -2,14 +2,14 @@
 # Promises: `bench --roofline` and `compare --profile` run the program under ncu once for each schedule, and print
 # what follows from the counters: per bounce, on the roofline, and what bounds a kernel; each fault of ncu has its
 # message. ncu_stand_in.py stands for ncu, so that the test needs no GPU; the numbers below are worked out by hand
-# from those in it. ncu counts everything here; tests/tools/test_cupti.c has CUPTI. To join: a new figure gets a cell in the rows, a new fault a line at the end.
+# from those in it. To join: a new figure gets a cell in the rows, a new fault a line at the end.
 source "$(dirname "$0")/common.bash"
 stand_in=$(realpath "$(dirname "$0")/ncu_stand_in.py")
 python=$(python_with json) || skip "no Python"
 mkdir bin
 printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$python" "$stand_in" >bin/ncu
 chmod +x bin/ncu
-export PATH="$PWD/bin:$PATH" STAND_IN_WORDS="$PWD/words" ICESTREAM_CUPTI=none
+export PATH="$PWD/bin:$PATH" STAND_IN_WORDS="$PWD/words"
 cat >run.yaml <<'YAML'
 workload: { steps: 5, photons_per_step: 100 }
 YAML
@@ -53,7 +53,7 @@ cat >check.py <<'PYTHON'
 import json, math
 report = json.load(open("report.json"))
 one, = report["schedules"]
-assert one["schedule"] == "wavefront" and one["profiler"] == "ncu" and one["bounces"] == 10000000 and report["photons"] == 500000
+assert one["schedule"] == "wavefront" and one["bounces"] == 10000000 and report["photons"] == 500000
 assert [kernel["kernel"] for kernel in one["kernels"]] == ["gpu_propagate", "gpu_scatter"]
 propagate = one["kernels"][0]
 assert propagate["bytes"] == {"l1": 2.4e8, "l2": 2.4e8, "hbm": 8e6} and propagate["bound"] == "L2"
@@ -63,17 +63,10 @@ for found, expected in ((propagate["seconds"], 4e-5), (propagate["level_shares"]
 PYTHON
 expect 0 "$python" check.py
 
-# --profiler ncu is what auto is here.
-expect 0 "$ICESTREAM" bench run.yaml --roofline --profiler ncu --schedules monolithic
-says out "counters of ncu on NVIDIA H200"
-expect 1 "$ICESTREAM" bench run.yaml --roofline --profiler cupti --schedules monolithic
-says err "CUPTI"
-expect 2 "$ICESTREAM" bench run.yaml --roofline --profiler cupti --schedules wavefront,monolithic
-says err "--profiler: found cupti, but wavefront launches CUDA Graphs"
 expect 2 "$ICESTREAM" bench run.yaml --profiler ncu
-says err "found --profiler without --roofline"
-expect 2 "$ICESTREAM" compare run.yaml --profiler auto
-says err "found --profiler without --profile"
+says err "the option --profiler left in version 0.3.0; use --roofline, which counts with ncu"
+expect 2 "$ICESTREAM" compare run.yaml --profiler cupti
+says err "the option --profiler left in version 0.3.0; use --profile, which counts with ncu"
 
 # Without --schedules: graph.schedule, or all of a GPU but auto. A published workload gets fewer steps.
 : >words
@@ -150,9 +143,7 @@ says err "found --repeats and --roofline"
 expect 2 "$ICESTREAM" bench run.yaml --files --steps 3
 says err "found --files and --steps"
 expect 1 env PATH=/nowhere CUDA_HOME= CUDA_PATH= "$ICESTREAM" bench run.yaml --roofline
-says err "wavefront launches CUDA Graphs, whose kernels only ncu counts: the program ncu is missing"
-expect 1 env PATH=/nowhere CUDA_HOME= CUDA_PATH= "$ICESTREAM" bench run.yaml --roofline --schedules monolithic
-says err "neither of the two profilers is there" "the program ncu is missing"
+says err "the program ncu is missing"
 # A program that only calls itself ncu, and runs the command: here there is no GPU.
 # shellcheck disable=SC2016 # the script expands it
 printf '#!/bin/sh\nwhile [ "$1" != "%s" ]; do shift; done\nexec "$@"\n' "$ICESTREAM" >bin/ncu

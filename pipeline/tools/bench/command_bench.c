@@ -4,7 +4,6 @@
 #include "pipeline/tools/bench/impact.h"
 #include "pipeline/tools/command.h"
 #include "pipeline/tools/measure/report.h"
-#include "pipeline/tools/roofline/cupti.h"
 #include "pipeline/tools/roofline/microscope.h"
 
 #include <stdlib.h>
@@ -23,7 +22,6 @@ enum {
     OPTION_ONCE,
     OPTION_FILES,
     OPTION_ROOFLINE,
-    OPTION_PROFILER,
     OPTION_IMPACT,
     OPTION_SHAPES,
     OPTION_STAGES,
@@ -93,18 +91,10 @@ static const ics_option options[OPTIONS] = {
                              "sees one run"},
     [OPTION_FILES] = {.name = "files",
                       .help = "measure the steps of source.files, where a run would read them"},
-    [OPTION_ROOFLINE] =
-        {.name = "roofline",
-         .help = "count what each kernel does per bounce, and what bounds it, "
-                 "instead of times; needs a GPU and NVIDIA's CUPTI or ncu. --workload has "
-                 "40960 steps then"},
-    [OPTION_PROFILER] = {.name = "profiler",
-                         .type = ICS_OPTION_CHOICE,
-                         .value = "NAME",
-                         .help = "with --roofline, count by this profiler of NVIDIA: cupti or ncu",
-                         .initial = "auto: CUPTI where it is installed, for schedules without a "
-                                    "loop, and ncu otherwise",
-                         .choices = {"auto", "cupti", "ncu"}},
+    [OPTION_ROOFLINE] = {.name = "roofline",
+                         .help = "count what each kernel does per bounce, and what bounds it, "
+                                 "instead of times; needs a GPU and NVIDIA's ncu. --workload has "
+                                 "40960 steps then"},
     [OPTION_IMPACT] = {.name = "impact",
                        .type = ICS_OPTION_TEXT,
                        .value = "PART",
@@ -167,11 +157,6 @@ static int check_options(const ics_option_value *values, icestream_error *error)
     const int measured[] = {OPTION_FILES, OPTION_ROOFLINE, OPTION_IMPACT};
     const int swept[] = {OPTION_ONCE, OPTION_ROOFLINE, OPTION_IMPACT, OPTION_SHAPES};
     const int timed[] = {OPTION_ONCE, OPTION_ROOFLINE, OPTION_IMPACT, OPTION_SHAPES, OPTION_SWEEP};
-    if (values[OPTION_PROFILER].given && !values[OPTION_ROOFLINE].given) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "bench: found --profiler without --roofline; expected both, because "
-                             "times need no profiler");
-    }
     const int generated[] = {OPTION_WORKLOAD, OPTION_COUNTS, OPTION_STEPS, OPTION_PHOTONS};
     ICS_TRY(refuse(values, OPTION_REPEATS, once, sizeof once / sizeof *once,
                    "runs every schedule once", error));
@@ -197,7 +182,6 @@ static int count(const ics_arguments *given, const icestream_config *config, ice
                                             .path = given->operand_count > 0 ? given->operands[0]
                                                                              : NULL,
                                             .schedules = given->options[OPTION_SCHEDULES].text,
-                                            .profiler = given->options[OPTION_PROFILER].text,
                                             .suffix = "",
                                             .files = given->options[OPTION_FILES].given};
     ics_microscope *microscope = calloc(1, sizeof *microscope);
@@ -243,20 +227,6 @@ static int measure(const ics_arguments *given, const icestream_config *config,
     return icestream_bench(config, &bench, stdout, error);
 }
 
-/* Under --roofline with CUPTI this process was started to count its own kernels. */
-static int measure_counted(const ics_arguments *given, const icestream_config *config,
-                           icestream_error *error)
-{
-    const char *table = getenv(ICS_CUPTI_TABLE);
-    ics_cupti *cupti = NULL;
-    if (table != NULL && table[0] != '\0' && given->options[OPTION_ONCE].given) {
-        ICS_TRY(ics_cupti_begin(table, &cupti, error));
-    }
-    const int status = measure(given, config, error);
-    const int ended = ics_cupti_end(cupti, status == ICESTREAM_OK ? error : NULL);
-    return status != ICESTREAM_OK ? status : ended;
-}
-
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
@@ -269,7 +239,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
         status = icestream_config_print(config, stdout, error);
     } else if (status == ICESTREAM_OK) {
         status = values[OPTION_ROOFLINE].given ? count(given, config, error)
-                                               : measure_counted(given, config, error);
+                                               : measure(given, config, error);
     }
     icestream_config_destroy(config);
     return status;

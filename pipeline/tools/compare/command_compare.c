@@ -11,7 +11,6 @@ enum {
     OPTION_SCHEDULES,
     OPTION_AGAINST,
     OPTION_PROFILE,
-    OPTION_PROFILER,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -33,14 +32,7 @@ static const ics_option options[OPTIONS] = {
                         .help = "compare with this second configuration; --set applies to it, too"},
     [OPTION_PROFILE] = {.name = "profile",
                         .help = "count also what the kernels of the schedules do, as bench "
-                                "--roofline; needs a GPU and NVIDIA's CUPTI or ncu"},
-    [OPTION_PROFILER] = {.name = "profiler",
-                         .type = ICS_OPTION_CHOICE,
-                         .value = "NAME",
-                         .help = "with --profile, count by this profiler of NVIDIA: cupti or ncu",
-                         .initial = "auto: CUPTI where it is installed, for schedules without a "
-                                    "loop, and ncu otherwise",
-                         .choices = {"auto", "cupti", "ncu"}},
+                                "--roofline; needs a GPU and NVIDIA's ncu"},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -81,7 +73,6 @@ static int look(const ics_arguments *given, const icestream_config *config,
                                       .config = config,
                                       .path = given->operand_count > 0 ? given->operands[0] : NULL,
                                       .schedules = given->options[OPTION_SCHEDULES].text,
-                                      .profiler = given->options[OPTION_PROFILER].text,
                                       .suffix = "",
                                       .all = against == NULL,
                                       .files = true};
@@ -126,10 +117,6 @@ static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
     icestream_config *config = NULL, *against = NULL;
-    if (values[OPTION_PROFILER].given && !values[OPTION_PROFILE].given) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "compare: found --profiler without --profile; expected both");
-    }
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
         status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/visible_text.h"
 #include "pipeline/tools/roofline/counters.h"
-#include "pipeline/tools/roofline/cupti.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +17,11 @@
 
 /* What the command runs with, and its files. */
 typedef struct child {
-    ics_profiler profiler;
     char folder[PATH_MAX], table[PATH_MAX + 16];
     int output, errors; /* files in memory */
     char metrics[ICS_COUNTER_LIST];
-    char setting[PATH_MAX + 64]; /* of the environment, for CUPTI */
-    char **arguments;            /* [..., NULL] */
-    char **environment;          /* [..., NULL] */
+    char **arguments;   /* [..., NULL] */
+    char **environment; /* [..., NULL] */
 } child;
 
 /* ---- running it ------------------------------------------------------------------------------ */
@@ -76,8 +73,7 @@ static char **copy_environment(char *const *settings, size_t setting_count)
     return copy;
 }
 
-/* Makes arguments and environment: the host drives the loop, and numbers have points. Under CUPTI
- * the command counts its own kernels, for which it needs the name of the table. */
+/* Makes arguments and environment: the host drives the loop, and numbers have points. */
 static int make_command(child *all, char *ncu, char *const *command, size_t count,
                         icestream_error *error)
 {
@@ -87,12 +83,10 @@ static int make_command(child *all, char *ncu, char *const *command, size_t coun
                 clocks[] = "--clock-control", caches[] = "--cache-control", none[] = "none",
                 loop[] = "ICESTREAM_GPU_HOST_LOOP=1", locale[] = "LC_ALL=C";
     ics_counters_list(all->metrics, sizeof all->metrics);
-    const bool own = all->profiler == ICS_PROFILER_CUPTI;
-    snprintf(all->setting, sizeof all->setting, "%s=%s", ICS_CUPTI_TABLE, own ? all->table : "");
     char *const first[] = {ncu,     csv,          page,      raw,  units,  base, log,    all->table,
                            metrics, all->metrics, processes, only, clocks, none, caches, none};
-    char *const settings[] = {loop, locale, all->setting};
-    const size_t first_count = own ? 0 : sizeof first / sizeof *first;
+    char *const settings[] = {loop, locale};
+    const size_t first_count = sizeof first / sizeof *first;
     all->arguments = calloc(first_count + count + 1, sizeof *all->arguments);
     all->environment = copy_environment(settings, sizeof settings / sizeof *settings);
     if (all->arguments == NULL || all->environment == NULL) {
@@ -103,7 +97,7 @@ static int make_command(child *all, char *ncu, char *const *command, size_t coun
     return ICESTREAM_OK;
 }
 
-static int start(child *all, const char *program, pid_t *process, icestream_error *error)
+static int start(child *all, pid_t *process, icestream_error *error)
 {
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0) {
@@ -113,7 +107,8 @@ static int start(child *all, const char *program, pid_t *process, icestream_erro
     result = result != 0 ? result : posix_spawn_file_actions_adddup2(&actions, all->output, 1);
     result = result != 0 ? result : posix_spawn_file_actions_adddup2(&actions, all->errors, 2);
     if (result == 0) {
-        result = posix_spawn(process, program, &actions, NULL, all->arguments, all->environment);
+        result = posix_spawn(process, all->arguments[0], &actions, NULL, all->arguments,
+                             all->environment);
     }
     posix_spawn_file_actions_destroy(&actions);
     return result == 0
@@ -164,13 +159,17 @@ static void copy_line(const char *text, const char *word, char *out, size_t size
 
 /* Makes the error of a command that ended with a status as of waitpid(), or without a permission.
  */
-static int judge(ics_profiler profiler, int status, const ics_counted_result *result,
-                 const char *errors, icestream_error *error)
+static int judge(int status, const ics_counted_result *result, const char *errors,
+                 icestream_error *error)
 {
     static const char code_of_driver[] = "ERR_NVGPUCTRPERM";
     if (strstr(result->table, code_of_driver) != NULL || strstr(errors, code_of_driver) != NULL ||
         strstr(result->output, code_of_driver) != NULL) {
-        return ics_profiler_forbidden(profiler, error);
+        return ics_error_set(
+            error, ICESTREAM_E_DEVICE,
+            "ncu may not read the counters of the GPU (ERR_NVGPUCTRPERM): run as root, or let the "
+            "administrator load the driver with NVreg_RestrictProfilingToAdminUsers=0; a container "
+            "needs the capability SYS_ADMIN");
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return ICESTREAM_OK;
@@ -179,8 +178,7 @@ static int judge(ics_profiler profiler, int status, const ics_counted_result *re
     copy_line(result->table, "==ERROR==", fault, sizeof fault);
     copy_line(errors, NULL, last, sizeof last);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
-    return ics_error_set(error, ICESTREAM_E_FAILED, "%s ended with %s %d, expected 0%s%s%s%s",
-                         profiler == ICS_PROFILER_NCU ? "ncu" : "icestream with CUPTI",
+    return ics_error_set(error, ICESTREAM_E_FAILED, "ncu ended with %s %d, expected 0%s%s%s%s",
                          WIFEXITED(status) ? "exit status" : "signal", code,
                          fault[0] != '\0' ? "; ncu wrote: " : "", fault,
                          last[0] != '\0' ? "; icestream wrote: " : "", last);
@@ -197,7 +195,7 @@ static int collect(const child *all, int status, ics_counted_result *out, icestr
         close(table);
     }
     const int result = errors != NULL && out->table != NULL && out->output != NULL
-                           ? judge(all->profiler, status, out, errors, error)
+                           ? judge(status, out, errors, error)
                            : no_memory(error);
     free(errors);
     return result;
@@ -219,22 +217,21 @@ static void clean(child *all)
     free(all->environment);
 }
 
-int ics_counted_run(const ics_profiler_choice *chosen, char *const *command, size_t count,
-                    ics_counted_result *out, icestream_error *error)
+int ics_counted_run(const char *ncu, char *const *command, size_t count, ics_counted_result *out,
+                    icestream_error *error)
 {
-    child all = {.profiler = chosen->profiler, .output = -1, .errors = -1};
-    char ncu[PATH_MAX];
+    child all = {.output = -1, .errors = -1};
+    char program[PATH_MAX];
     pid_t process = 0;
     int ended = 0;
     *out = (ics_counted_result){.table = NULL};
-    snprintf(ncu, sizeof ncu, "%s", chosen->ncu);
+    snprintf(program, sizeof program, "%s", ncu);
     int status = open_files(&all, error);
     if (status == ICESTREAM_OK) {
-        status = make_command(&all, ncu, command, count, error);
+        status = make_command(&all, program, command, count, error);
     }
     if (status == ICESTREAM_OK) {
-        status =
-            start(&all, chosen->profiler == ICS_PROFILER_NCU ? ncu : command[0], &process, error);
+        status = start(&all, &process, error);
     }
     if (status == ICESTREAM_OK) {
         while (waitpid(process, &ended, 0) < 0 && errno == EINTR) {

@@ -1,8 +1,8 @@
-/* Runs a command while a profiler counts what its kernels do. */
+/* Runs a command while NVIDIA's profiler ncu counts what its kernels do. */
 #ifndef ICS_TOOLS_ROOFLINE_COUNTED_RUN_H
 #define ICS_TOOLS_ROOFLINE_COUNTED_RUN_H
 
-#include "pipeline/tools/roofline/profiler.h"
+#include "pipeline/icestream.h"
 
 /* What a command wrote. */
 typedef struct ics_counted_result {
@@ -13,15 +13,14 @@ typedef struct ics_counted_result {
 } ics_counted_result;
 
 /* Runs command[count], a program and its arguments, with the metrics of counters.h and waits for
- * the end. With ncu the command runs under the program `ncu`, which neither changes the clocks nor
- * empties the caches between kernels. With CUPTI the command must be `icestream bench --once`,
- * which counts its own kernels if the environment says so (cupti.h). The host drives the loop of
- * the command (ICESTREAM_GPU_HOST_LOOP), because kernels in the body of a conditional node cannot
- * be counted. ICESTREAM_E_DEVICE: the counters of the GPU may not be read. ICESTREAM_E_FAILED: ncu
- * or the command ended with an error, which the message repeats, or a temporary file cannot be
- * made. ICESTREAM_E_MEMORY. The caller frees *out with ics_counted_free, also after an error. */
-int ics_counted_run(const ics_profiler_choice *chosen, char *const *command, size_t count,
-                    ics_counted_result *out, icestream_error *error);
+ * the end. The program `ncu` neither changes the clocks nor empties the caches between kernels. The
+ * host drives the loop of the command (ICESTREAM_GPU_HOST_LOOP), because kernels in the body of a
+ * conditional node cannot be counted. ICESTREAM_E_DEVICE: the counters of the GPU may not be read.
+ * ICESTREAM_E_FAILED: ncu or the command ended with an error, which the message repeats, or a
+ * temporary file cannot be made. ICESTREAM_E_MEMORY. The caller frees *out with ics_counted_free,
+ * also after an error. */
+int ics_counted_run(const char *ncu, char *const *command, size_t count, ics_counted_result *out,
+                    icestream_error *error);
 void ics_counted_free(ics_counted_result *result);
 
 #endif

@@ -71,13 +71,6 @@ const char *ics_counters_metric(ics_counter counter)
     return counters[counter].metric;
 }
 
-const char *ics_counters_unit(ics_counter counter)
-{
-    static const char *const names[] = {
-        [KIND_NUMBER] = "", [KIND_BYTES] = "byte", [KIND_TIME] = "ns", [KIND_CLOCK] = "hz"};
-    return names[counters[counter].kind];
-}
-
 void ics_counters_list(char *list, size_t size)
 {
     size_t length = 0;

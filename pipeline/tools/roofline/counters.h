@@ -1,8 +1,8 @@
 /* The counters of a GPU that the microscope asks for.
  *
- * The names are those of NVIDIA's Nsight Compute, "Metrics Reference", and CUPTI has the same.
- * `smsp` is one of the four partitions of a multiprocessor (`sm`), each with one scheduler; `l1tex`
- * is the first level cache, `lts` the second one, and `dram` the memory of the GPU (HBM).
+ * The names are those of NVIDIA's Nsight Compute, "Metrics Reference". `smsp` is one of the four
+ * partitions of a multiprocessor (`sm`), each with one scheduler; `l1tex` is the first level cache,
+ * `lts` the second one, and `dram` the memory of the GPU (HBM).
  */
 #ifndef ICS_TOOLS_ROOFLINE_COUNTERS_H
 #define ICS_TOOLS_ROOFLINE_COUNTERS_H
@@ -31,12 +31,8 @@ typedef enum ics_counter {
     ICS_COUNTERS
 } ics_counter;
 
-/* Returns the name that ncu and CUPTI have for the counter: "smsp__inst_executed.sum". */
+/* Returns the name that ncu has for the counter: "smsp__inst_executed.sum". */
 const char *ics_counters_metric(ics_counter counter);
-
-/* Returns the unit in which CUPTI gives the counter, in the words of ncu: "byte", "ns", "hz", or ""
- * for numbers, shares and cycles. */
-const char *ics_counters_unit(ics_counter counter);
 
 /* Writes all names into list[size], separated by commas, as ncu takes them. ICS_COUNTER_LIST bytes
  * are enough. */

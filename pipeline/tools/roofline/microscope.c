@@ -5,10 +5,11 @@
 #include "pipeline/config/config.h"
 #include "pipeline/tools/measure/schedules.h"
 #include "pipeline/tools/roofline/counted_run.h"
-#include "pipeline/tools/roofline/profiler_choice.h"
+#include "pipeline/tools/roofline/ncu.h"
 #include "pipeline/tools/roofline/roofline_report.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 /* ---- what the program reported --------------------------------------------------------------- */
@@ -16,12 +17,12 @@
 static int no_report(icestream_error *error, const ics_roofline *one)
 {
     return ics_error_set(error, ICESTREAM_E_FAILED,
-                         "%s: found no bounces in what icestream wrote under %s, expected the "
+                         "%s: found no bounces in what icestream wrote under ncu, expected the "
                          "report of `icestream bench --json`",
-                         one->name, ics_profiler_name(one->profiler));
+                         one->name);
 }
 
-/* Finds the report in the output, in front of which a profiler or the driver may have written
+/* Finds the report in the output, in front of which ncu or the driver may have written
  * lines. */
 static json_t *find_report(const ics_counted_result *result)
 {
@@ -61,21 +62,20 @@ static int read_report(ics_microscope *microscope, ics_roofline *one,
 /* ---- counting -------------------------------------------------------------------------------- */
 
 static int look_at(ics_microscope *microscope, const ics_microscope_request *request,
-                   const ics_profiler_choice *chosen, ics_schedule schedule, icestream_error *error)
+                   const char *ncu, ics_schedule schedule, icestream_error *error)
 {
     ics_roofline *one = &microscope->schedules[microscope->count++];
     snprintf(one->name, sizeof one->name, "%s%s",
              ics_microscope_tabulates(request) ? "table" : ics_graph_schedule_name(schedule),
              request->suffix);
-    one->profiler = chosen->profiler;
     char doing[96];
-    snprintf(doing, sizeof doing, "%s under %s", one->name, ics_profiler_name(one->profiler));
+    snprintf(doing, sizeof doing, "%s under ncu", one->name);
     ics_task_progress_next(&microscope->progress, doing);
     ics_microscope_command command;
     ics_counted_result result = {.table = NULL};
     int status = ics_microscope_command_make(request, schedule, &command, error);
     if (status == ICESTREAM_OK) {
-        status = ics_counted_run(chosen, command.words, command.count, &result, error);
+        status = ics_counted_run(ncu, command.words, command.count, &result, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_ncu_csv_read(result.table, result.table_size, ics_roofline_add, one, error);
@@ -139,17 +139,15 @@ static int check_backend(const icestream_config *config, icestream_error *error)
 int ics_microscope_look(ics_microscope *microscope, const ics_microscope_request *request,
                         icestream_error *error)
 {
-    ics_profiler_choice chosen[ICS_SCHEDULE_COUNT];
+    char ncu[PATH_MAX];
     ics_schedule_list list;
     ICS_TRY(check_backend(request->config, error));
     ICS_TRY(choose(request, &list, error));
-    for (size_t i = 0; i < list.count; ++i) {
-        ICS_TRY(ics_profiler_choose(request->profiler, list.items[i], &chosen[i], error));
-    }
+    ICS_TRY(ics_ncu_find(ncu, sizeof ncu, error));
     microscope->progress = ics_task_progress_begin(stderr);
     int status = ICESTREAM_OK;
     for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i) {
-        status = look_at(microscope, request, &chosen[i], list.items[i], error);
+        status = look_at(microscope, request, ncu, list.items[i], error);
     }
     ics_task_progress_end(&microscope->progress);
     return status;
@@ -165,38 +163,13 @@ void ics_microscope_free(ics_microscope *microscope)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* Writes "CUPTI", or "CUPTI (monolithic) and ncu (wavefront, fused)". */
-static void print_profilers(const ics_microscope *microscope, FILE *out)
-{
-    size_t counted[ICS_PROFILERS] = {0};
-    for (size_t i = 0; i < microscope->count; ++i) {
-        ++counted[microscope->schedules[i].profiler];
-    }
-    const char *before = "";
-    for (int p = 0; p < ICS_PROFILERS; ++p) {
-        if (counted[p] == 0) {
-            continue;
-        }
-        fprintf(out, "%s%s", before, ics_profiler_name((ics_profiler)p));
-        before = " (";
-        for (size_t i = 0; counted[p] < microscope->count && i < microscope->count; ++i) {
-            if ((int)microscope->schedules[i].profiler == p) {
-                fprintf(out, "%s%s", before, microscope->schedules[i].name);
-                before = ", ";
-            }
-        }
-        fputs(counted[p] < microscope->count ? ")" : "", out);
-        before = " and ";
-    }
-}
-
 int ics_microscope_print(const ics_microscope *microscope, bool markdown, FILE *out,
                          icestream_error *error)
 {
     const ics_roofline *first = &microscope->schedules[0];
-    fputs("counters of ", out);
-    print_profilers(microscope, out);
-    fprintf(out, " on %s, %" PRIu64 " photons in %" PRIu64 " steps of %s, %" PRIu64 " %s\n\n",
+    fprintf(out,
+            "counters of ncu on %s, %" PRIu64 " photons in %" PRIu64 " steps of %s, %" PRIu64
+            " %s\n\n",
             microscope->device[0] != '\0' ? microscope->device : "a GPU", microscope->photons,
             microscope->steps, microscope->origin, ics_roofline_divisor(first),
             first->samples > 0 ? "samples" : "bounces");

@@ -1,5 +1,5 @@
-/* The microscope: runs the program with a profiler once for each schedule, and makes rooflines of
- * what the profiler counts. `icestream bench --roofline` and `icestream compare --profile` use it.
+/* The microscope: runs the program under ncu once for each schedule, and makes rooflines of what
+ * ncu counts. `icestream bench --roofline` and `icestream compare --profile` use it.
  */
 #ifndef ICS_TOOLS_ROOFLINE_MICROSCOPE_H
 #define ICS_TOOLS_ROOFLINE_MICROSCOPE_H
@@ -25,11 +25,10 @@ typedef struct ics_microscope {
 
 /* Counts all schedules of the request and adds them to the microscope. auto is left out, because it
  * is one of the others. Every schedule runs as `icestream bench --once` in another process, on the
- * GPU and without the limit of device.watchdog, because profilers repeat every
- * kernel.
+ * GPU and without the limit of device.watchdog, because ncu repeats every kernel.
  * ICESTREAM_E_CONFIG: device.backend does not allow a GPU. ICESTREAM_E_USAGE: there is no schedule.
- * ICESTREAM_E_INPUT: what the profiler wrote is damaged, or a metric is missing. The errors of
- * ics_profiler_choose, before anything runs, and of ics_counted_run. The caller calls
+ * ICESTREAM_E_INPUT: what ncu wrote is damaged, or a metric is missing. The errors of
+ * ics_ncu_find, before anything runs, and of ics_counted_run. The caller calls
  * ics_microscope_free, also after an error. */
 int ics_microscope_look(ics_microscope *microscope, const ics_microscope_request *request,
                         icestream_error *error);

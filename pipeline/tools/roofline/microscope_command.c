@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Photons for the published workloads: 8.2e6 photons fill a GPU, and a profiler, which repeats
- * every kernel, needs minutes for those of a benchmark in schedules with small kernels. */
+/* Photons for the published workloads: 8.2e6 photons fill a GPU, and ncu, which repeats every
+ * kernel, needs minutes for those of a benchmark in schedules with small kernels. */
 #define STEPS_OF_WORKLOAD "40960"
 
 static int add(ics_microscope_command *command, const char *word, icestream_error *error)

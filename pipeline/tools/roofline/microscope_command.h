@@ -11,11 +11,10 @@ typedef struct ics_microscope_request {
     const icestream_config *config; /* the configuration that they make */
     const char *path;               /* its file; NULL: every key has its default */
     const char
-        *schedules;       /* --schedules; NULL: graph.schedule or, if that is auto, all schedules */
-    const char *profiler; /* --profiler: as in ics_profiler_choose */
-    const char *suffix;   /* is added to the names of the schedules */
-    bool all;             /* without --schedules all schedules, whatever graph.schedule says */
-    bool files;           /* the steps are those of a run, and not always generated ones */
+        *schedules;     /* --schedules; NULL: graph.schedule or, if that is auto, all schedules */
+    const char *suffix; /* is added to the names of the schedules */
+    bool all;           /* without --schedules all schedules, whatever graph.schedule says */
+    bool files;         /* the steps are those of a run, and not always generated ones */
 } ics_microscope_request;
 
 /* Whether the configuration makes a table, and so records no hits. */

@@ -118,42 +118,11 @@ static int read_names(reader *file, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Finds the function in a name as the compiler makes it, which CUPTI gives:
- * "_ZN3cub4sortIiEEvPT_" is cub::sort<int>, and the function is "sort". Names have their length in
- * front (Itanium C++ ABI, 5.1.3), and L marks those that only their file sees. Returns NULL if it
- * is another name. */
-static const char *find_mangled(const char *name, size_t *length)
-{
-    const char *found = NULL;
-    if (strncmp(name, "_Z", 2) != 0) {
-        return NULL;
-    }
-    const bool nested = name[2] == 'N';
-    name += nested ? 3 : 2;
-    do {
-        size_t count = 0;
-        for (name += *name == 'L'; isdigit((unsigned char)*name) && count < 1000; ++name) {
-            count = 10 * count + (size_t)(*name - '0');
-        }
-        if (count == 0 || strnlen(name, count) < count) {
-            break;
-        }
-        found = name;
-        *length = count;
-        name += count;
-    } while (nested);
-    return found;
-}
-
 /* Copies the name of the function: "void cub::sort<int>(int *)" becomes "sort". */
 static void copy_kernel(const char *name, char *out, size_t size)
 {
-    size_t whole = strcspn(name, "<("), first = whole, length = 0;
-    const char *mangled = find_mangled(name, &whole);
-    if (mangled != NULL) {
-        name = mangled;
-        first = 0;
-    }
+    const size_t whole = strcspn(name, "<(");
+    size_t first = whole, length = 0;
     while (first > 0 && name[first - 1] != ' ' && name[first - 1] != ':') {
         --first;
     }

@@ -1,6 +1,5 @@
 /* Reads the table that `ncu --csv --page raw` writes: a row of names, a row of units, and a row for
- * each launch of a kernel, between messages that begin with "==".
- * ics_cupti_begin writes the same. */
+ * each launch of a kernel, between messages that begin with "==". */
 #ifndef ICS_TOOLS_ROOFLINE_NCU_CSV_H
 #define ICS_TOOLS_ROOFLINE_NCU_CSV_H
 

@@ -17,7 +17,6 @@
 #define ICS_TOOLS_ROOFLINE_ROOFLINE_H
 
 #include "pipeline/tools/roofline/ncu_csv.h"
-#include "pipeline/tools/roofline/profiler.h"
 
 enum { ICS_ROOFLINE_LEVELS = 3, ICS_ROOFLINE_TRANSACTION = 32 /* bytes */ };
 
@@ -52,7 +51,6 @@ typedef struct ics_roofline_kernel {
 /* All launches of one run of a schedule. */
 typedef struct ics_roofline {
     char name[64]; /* of the schedule, or "table" */
-    ics_profiler profiler;
     uint64_t bounces;
     uint64_t samples; /* of a table; 0: hits were recorded */
     ics_roofline_sums all;

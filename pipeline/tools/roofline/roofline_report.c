@@ -122,10 +122,9 @@ json_t *ics_roofline_json(const ics_roofline *schedules, size_t count)
             const ics_roofline_kernel *kernel = &one->kernels[k];
             json_array_append_new(kernels, sums_json(one, kernel->name, &kernel->sums));
         }
-        json_t *entry =
-            json_pack("{s:s, s:s, s:I, s:o, s:o}", "schedule", one->name, "profiler",
-                      ics_profiler_name(one->profiler), "bounces", (json_int_t)one->bounces, "all",
-                      sums_json(one, NULL, &one->all), "kernels", kernels);
+        json_t *entry = json_pack("{s:s, s:I, s:o, s:o}", "schedule", one->name, "bounces",
+                                  (json_int_t)one->bounces, "all", sums_json(one, NULL, &one->all),
+                                  "kernels", kernels);
         if (one->samples > 0) {
             json_object_set_new(entry, "samples", json_integer((json_int_t)one->samples));
         }
