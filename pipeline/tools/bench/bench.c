@@ -26,10 +26,8 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
     const bool profiled =
         (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
-        status =
-            ics_experiment_profile(bench->experiment, schedule, &bench->steps, row->stage_seconds,
-                                   bench->options->stages ? &row->load : NULL,
-                                   bench->options->stages ? &row->wave_times : NULL, error);
+        status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
+                                        row->stage_seconds, error);
     }
     return status;
 }

@@ -106,8 +106,7 @@ static const ics_option options[OPTIONS] = {
                                "spheres, at oversize 1 and 5, or at that of --oversize"},
     [OPTION_STAGES] = {.name = "stages",
                        .help = "also show the time of each stage inside schedules with one kernel, "
-                               "from clocks that some warps read in one more run, and how busy the "
-                               "multiprocessors are in every schedule; needs a GPU"},
+                               "from clocks that some warps read in one more run; needs a GPU"},
     [OPTION_SWEEP] = {.name = "sweep",
                       .help = "measure each kernel of a schedule with many sizes of blocks and "
                               "limits of registers, and name the fastest; needs a GPU"},

@@ -62,8 +62,8 @@ static int run_one(ics_comparison *comparison, const ics_experiment *experiment,
     }
     /* Another run times every kernel. */
     if (status == ICESTREAM_OK && row->best.on_gpu && ics_experiment_can_profile(one->schedule)) {
-        status = ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, NULL,
-                                        NULL, error);
+        status =
+            ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, error);
     }
     return status;
 }
