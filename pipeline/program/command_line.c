@@ -39,9 +39,10 @@ int ics_command_line_fault(const ics_command *command, const char *suggestion, c
     va_start(values, format);
     vsnprintf(fault, sizeof fault, format, values);
     va_end(values);
-    snprintf(text, sizeof text, "icestream%s%s: %s%s%s%s%s\ntry: icestream%s%s --help", blank, name,
-             fault, suggestion != NULL ? "; did you mean " : "", suggestion != NULL ? prefix : "",
-             suggestion != NULL ? suggestion : "", suggestion != NULL ? "?" : "", blank, name);
+    snprintf(text, sizeof text, "%s%s%s: %s%s%s%s%s\ntry: %s%s%s --help", ics_commands_program,
+             blank, name, fault, suggestion != NULL ? "; did you mean " : "",
+             suggestion != NULL ? prefix : "", suggestion != NULL ? suggestion : "",
+             suggestion != NULL ? "?" : "", ics_commands_program, blank, name);
     if (errors_are_json) {
         ics_events_put_error(stderr, text);
     } else {
@@ -121,8 +122,15 @@ static bool is_option_of_any(const char *name)
 static const struct {
     const char *command, *option, *instead;
 } gone[] = {{"trace", "select", "--hits FILE with the chosen hits, which numpy.save writes"},
-            {"bench", "profiler", "--roofline, which counts with ncu"},
-            {"compare", "profiler", "--profile, which counts with ncu"}};
+            {"bench", "reference", "icestream-lab speed --reference DIR"},
+            {"bench", "roofline", "icestream-lab roofline"},
+            {"bench", "profiler", "icestream-lab roofline, which counts with ncu"},
+            {"bench", "impact", "icestream-lab impact PART"},
+            {"bench", "shapes", "icestream-lab shapes"},
+            {"bench", "stages", "icestream-lab stages"},
+            {"bench", "sweep", "icestream-lab sweep"},
+            {"compare", "profile", "icestream-lab roofline --files"},
+            {"compare", "profiler", "icestream-lab roofline, which counts with ncu"}};
 
 static int unknown_option(const ics_command *command, const option_set *set, const char *argument)
 {

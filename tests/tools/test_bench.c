@@ -2,8 +2,7 @@
  *
  * Promises: a row for every schedule and number of threads, figures that follow from what was
  * measured, the same in text, Markdown and JSON. Times themselves are not checked.
- * To join: a new figure gets a check in schedules_and_threads (CPU) or gpu_figures (GPU). The
- * tables of --reference are tested in test_reference.c.
+ * To join: a new figure gets a check in schedules_and_threads (CPU) or gpu_figures (GPU).
  */
 #include "pipeline/tools/measure/rows.h"
 #include "tests/support/json_values.h"
@@ -46,7 +45,7 @@ START_TEST(schedules_and_threads)
     json_t *root = bench_json(config, (icestream_bench_options){.repeats = 2});
     ck_assert_int_eq(whole_of(root, "photons"), 1000);
     ck_assert_int_eq(whole_of(root, "best_of"), 2);
-    ck_assert(json_is_null(json_object_get(root, "reference")));
+    ck_assert(json_is_null(json_object_get(root, "world")));
     /* Two schedules, each on one thread and on two. */
     const json_t *rows = json_object_get(root, "rows");
     ck_assert_uint_eq(json_array_size(rows), 4);
@@ -191,74 +190,6 @@ START_TEST(one_schedule)
 }
 END_TEST
 
-/* Makes a small folder of the form of clsim's tables. */
-static void write_reference(const model_folder *folder)
-{
-    char path[MODEL_PATH];
-    model_folder_write(folder, "tilt.csv", "z_m,dz_m_at_0,dz_m_at_1000\n-500,0,0\n500,0,0\n", path);
-    model_folder_write(folder, "ice_layers.csv",
-                       "layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K\n"
-                       "0,-600,0,0.3,0.01,1\n1,0,600,0.3,0.01,1\n",
-                       path);
-    model_folder_write(folder, "wavelength.csv", "wavelength_nm,pdf_per_m\n300,1\n600,1\n", path);
-    model_folder_write(folder, "doms.csv", "string,module,x,y,z\n1,1,900,900,900\n", path);
-    model_folder_write(folder, "near.csv", "string,module,x,y,z\n1,1,0,0,-399\n1,2,1,0,-400\n",
-                       path);
-}
-
-/* --set detector.file gives other modules than those of the reference. The steps of the cascade are
- * close to these modules and 1 km away from that of the reference. */
-START_TEST(reference_with_other_modules)
-{
-    model_folder folder = model_folder_create();
-    char path[MODEL_PATH], file[MODEL_PATH + 32];
-    write_reference(&folder);
-    snprintf(path, sizeof path, "%s", folder.path);
-    snprintf(file, sizeof file, "detector.file=%s/near.csv", folder.path);
-    for (int other = 0; other < 2; ++other) {
-        icestream_config *config = model_config("device.backend=cpu", "workload.kind=cascade",
-                                                "workload.steps=20", "graph.schedule=monolithic",
-                                                "detector.oversize=5", other ? file : NULL, NULL);
-        json_t *root =
-            bench_json(config, (icestream_bench_options){.repeats = 1, .reference = path});
-        const json_int_t hits = whole_of(json_array_get(json_object_get(root, "rows"), 0), "hits");
-        ck_assert_msg((hits > 0) == (other == 1), "%d: %lld hits", other, (long long)hits);
-        json_decref(root);
-        icestream_config_destroy(config);
-    }
-    icestream_config *config = model_config("ice.model=uniform", "detector.layout=hex86", NULL);
-    icestream_error error = {0};
-    const icestream_bench_options options = {.repeats = 1, .reference = path};
-    ck_assert_int_eq(icestream_bench(config, &options, stdout, &error), ICESTREAM_E_CONFIG);
-    ck_assert_msg(
-        strstr(error.text, "--set ice.model: error: found uniform, which has no effect") &&
-            strstr(error.text, "--set detector.layout: error: found hex86"),
-        "%s", error.text);
-    icestream_config_destroy(config);
-    model_folder_remove(&folder);
-}
-END_TEST
-
-START_TEST(reference_run)
-{
-    char path[MODEL_PATH];
-    if (model_shared("reference/clsim", path) == NULL) {
-        return;
-    }
-    /* The published run had 7.08 hits per thousand photons at oversize 5, with tilt and anisotropy.
-     * This run has 400 000 photons, so the statistical error is 2 %. */
-    icestream_config *config =
-        model_config("device.backend=cpu", "workload.kind=cascade", "workload.steps=2000",
-                     "detector.oversize=5", "graph.schedule=wavefront", NULL);
-    json_t *root = bench_json(config, (icestream_bench_options){.repeats = 1, .reference = path});
-    ck_assert_str_eq(text_of(root, "reference"), path);
-    const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
-    ck_assert_double_eq_tol((double)whole_of(row, "hits") / 400000, 7.08e-3, 1e-3);
-    json_decref(root);
-    icestream_config_destroy(config);
-}
-END_TEST
-
 START_TEST(bench_errors)
 {
     static const struct {
@@ -276,10 +207,6 @@ START_TEST(bench_errors)
          {.schedules = "wavefront,wavefront"},
          ICESTREAM_E_USAGE,
          "is given twice"},
-        {"workload.steps=1",
-         {.reference = "/nonexistent"},
-         ICESTREAM_E_CONFIG,
-         "/nonexistent/tilt.csv: error: No such file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         icestream_config *config = model_config("device.backend=cpu", cases[i].set, NULL);
@@ -313,8 +240,6 @@ ICS_TEST_MAIN("bench")
     tcase_add_test(tests, schedules_and_threads);
     tcase_add_test(tests, gpu_figures);
     tcase_add_test(tests, one_schedule);
-    tcase_add_test(tests, reference_run);
-    tcase_add_test(tests, reference_with_other_modules);
     tcase_add_test(tests, bench_errors);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);

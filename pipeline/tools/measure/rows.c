@@ -177,7 +177,7 @@ int ics_rows_print(const ics_row *const *rows, size_t count, bool markdown, FILE
     if (profile) {
         fputs(
             "The shares of stages come from another run: of a loop the times of its kernels, of a "
-            "schedule\nwith one kernel (--stages) the clock cycles of some warps.\n",
+            "schedule\nwith one kernel (icestream-lab stages) the clock cycles of some warps.\n",
             out);
     }
     print_notes(rows, count, out);
