@@ -39,8 +39,3 @@ printf '| %s steps, %s MB | s | MB/s |\n|---|---|---|\n' "$steps" "$megabytes"
 measure 'generate' "$program" generate --set workload.steps="$steps" --force -o a.steps.npy
 measure 'info' "$program" info a.steps.npy
 measure 'info --verify' "$program" info --verify a.steps.npy
-if "$program" convert --force a.steps.npy a.h5 2>/dev/null; then
-    measure 'convert to HDF5' "$program" convert --force a.steps.npy a.h5
-    measure 'convert from HDF5' "$program" convert --force a.h5 b.steps.npy
-    cmp a.steps.npy b.steps.npy
-fi

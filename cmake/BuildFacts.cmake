@@ -42,14 +42,6 @@ set(hiredis none)
 if(ICS_HAVE_QUEUE)
     set(hiredis ${HIREDIS_VERSION})
 endif()
-set(hdf5 none)
-if(ICESTREAM_HDF5 AND HDF5_FOUND)
-    set(hdf5 ${HDF5_VERSION})
-endif()
-set(cfitsio none)
-if(ICS_HAVE_CFITSIO)
-    set(cfitsio ${CFITSIO_VERSION})
-endif()
 set(assimp none)
 if(ICS_HAVE_ASSIMP)
     set(assimp ${ASSIMP_VERSION})
@@ -71,8 +63,6 @@ file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/build_facts.h @ONLY CONTENT
     X(\"libcurl\", \"@curl@\") \\
     X(\"libsystemd\", \"@systemd@\") \\
     X(\"hiredis\", \"@hiredis@\") \\
-    X(\"HDF5\", \"@hdf5@\") \\
-    X(\"cfitsio\", \"@cfitsio@\") \\
     X(\"Assimp\", \"@assimp@\")
 ")
 set(ICS_BUILD_COMMIT ${CMAKE_BINARY_DIR}/generated/build_commit.h)

@@ -239,10 +239,9 @@ ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const ch
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);
 
-/* Describes a file of steps, hits, paths or waveforms, also in HDF5, or a photon table (.npy).
+/* Describes a file of steps, hits, paths or waveforms, or a photon table (.npy).
  * `verify`: reads all rows and checks digests, fields and order; a table is always checked.
- * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: an HDF5 file, and
- * this library was built without HDF5. */
+ * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_info(const char *path, bool verify, bool json, FILE *out,
                                     icestream_error *error);
 
@@ -261,22 +260,16 @@ ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE
 
 typedef struct icestream_convert_options {
     bool force;         /* overwrite an existing file */
-    const char *format; /* of standard output: "txt", "csv" or "vtp"; NULL: "txt" of hits */
-    const icestream_config *detector; /* where the modules are; of .vtp files; or NULL */
-    FILE *notes;                      /* receives warnings about the detector; NULL: nothing */
+    const char *format; /* of standard output: "txt" or "csv"; NULL: "txt" */
 } icestream_convert_options;
 
-/* Converts a file, as the endings of the names say: between .npy and HDF5; hits in .npy to .txt,
- * the text that ppc prints, to .csv with all fields, and with `detector` to .vtp, for ParaView and
- * PyVista; paths in .npy to .vtp. If `from` is NULL, the modules of `detector` become .vtp. The
- * path
- * "-" is standard input, which carries .npy, or standard output, which takes .npy of an HDF5 file,
- * and otherwise `format`. ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT,
- * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+/* Converts hits in .npy, as the ending of `to` says: to .txt, the text that ppc prints, or to .csv
+ * with all fields. The path "-" is standard input or output. ICESTREAM_E_USAGE, ICESTREAM_E_INPUT,
+ * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_convert_with(const char *from, const char *to,
                                             const icestream_convert_options *options,
                                             icestream_error *error);
-/* The same without a detector. */
+/* The same with HIT lines on standard output. */
 ICESTREAM_PUBLIC int icestream_convert(const char *from, const char *to, bool force,
                                        icestream_error *error);
 
@@ -340,12 +333,10 @@ ICESTREAM_PUBLIC int icestream_trace(const icestream_config *config,
 ICESTREAM_PUBLIC int icestream_stages(bool json, FILE *out, icestream_error *error);
 
 /* Writes the modules of the configured detector as a table with the columns string, module, x, y, z
- * (m) and efficiency, which detector.file reads. If the name ends in .obj or .vtp, it writes the
- * surfaces of modules, PMTs and cables as triangles (docs/detectors.md); .npy:
- * icestream_geometry_pmts(). The path "-" is standard output. Warnings about
- * the detector go to `report` (NULL: nowhere). ICESTREAM_E_CONFIG: a file of the detector cannot be
- * used, or it has too many triangles; ICESTREAM_E_OUTPUT: also if the file exists and `force` is
- * false; ICESTREAM_E_MEMORY. */
+ * (m) and efficiency, which detector.file reads. If the name ends in .npy, it does
+ * what icestream_geometry_pmts() does. The path "-" is standard output. Warnings about the detector
+ * go to `report` (NULL: nowhere). ICESTREAM_E_CONFIG: a file of the detector cannot be used;
+ * ICESTREAM_E_OUTPUT: also if the file exists and `force` is false; ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_geometry(const icestream_config *config, const char *path,
                                         bool force, FILE *report, icestream_error *error);
 /* The same with a table of modules and PMTs, as CSV or as a NumPy array if the name ends in .npy: a

@@ -1,5 +1,6 @@
 /* The programs icestream and icestream-lab: finds the command, reads the command line, runs the
  * command, and reports its error. */
+#include "base/replaced.h"
 #include "base/visible_text.h"
 #include "pipeline/program/command_line.h"
 #include "pipeline/program/commands.h"
@@ -103,10 +104,9 @@ static bool is_one_of(const char *text, const char *first, const char *second, c
 static int unknown_command(const char *name)
 {
     const bool is_option = name[0] == '-';
-    const char *instead = ics_commands_instead(name);
-    if (instead != NULL) {
-        return ics_command_line_fault(
-            NULL, NULL, "", "the command %s left in version 0.3.0; use: %s", name, instead);
+    char left[256];
+    if (ics_replaced_say(left, sizeof left, "the command %s", name)) {
+        return ics_command_line_fault(NULL, NULL, "", "%s", left);
     }
     return ics_command_line_fault(NULL, ics_commands_nearest(name), "", "unknown %s %s%s",
                                   is_option ? "option" : "command", name,

@@ -132,8 +132,6 @@ def main():
                 if option != '--help' and not re.search(option + r'(?![\w-])', listed):
                     faults.append(f'docs/commands.md: the row of {command} lacks {option}')
         for path, text in pages.items():
-            if path == 'docs/bad-inputs.md':  # shows what is wrong
-                continue
             code = re.findall(r'`([^`\n]+)`', text) + \
                 [line for block in re.findall(r'```\w*\n(.*?)```', text, re.S)
                  for line in block.replace('\\\n', ' ').split('\n')]

@@ -30,12 +30,10 @@ build module:libcrypto     libssl-dev
 build module:libmicrohttpd libmicrohttpd-dev
 build module:libsystemd    libsystemd-dev
 build header:isa-l/crc.h   libisal-dev
-build command:h5cc         libhdf5-dev
 build command:scdoc        scdoc
 build module:libcurl       libcurl4-openssl-dev
 build module:hiredis       libhiredis-dev
 build module:assimp        libassimp-dev
-build module:cfitsio       libcfitsio-dev
 test  module:check         check
 test  python:numpy         python3-numpy
 test  python:h5py          python3-h5py
@@ -45,7 +43,6 @@ test  python:jsonschema    python3-jsonschema
 test  python:cffi          python3-cffi
 test  python:pytest        python3-pytest
 test  python:jinja2        python3-jinja2
-test  command:gnuplot      gnuplot-nox
 test  command:redis-check-rdb redis-tools
 test  command:openssl      openssl
 check command:clang        clang
@@ -122,7 +119,7 @@ would_upgrade() {
 }
 
 # icestream is built, and its tests pass, without these: what needs them is left out and says so.
-optional=' libmicrohttpd-dev libsystemd-dev libhdf5-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev libcfitsio-dev python3-matplotlib '
+optional=' libmicrohttpd-dev libsystemd-dev scdoc libcurl4-openssl-dev libhiredis-dev libassimp-dev python3-matplotlib '
 chosen=()
 # One question for all of them, because each takes a second; if something would be upgraded, one for each.
 candidates=("${missing[@]}")

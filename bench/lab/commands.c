@@ -26,5 +26,4 @@ const ics_command *const ics_commands[] = {
 };
 const size_t ics_commands_count = sizeof ics_commands / sizeof *ics_commands;
 
-const ics_commands_gone_row ics_commands_gone[] = {{NULL, NULL}};
 const ics_commands_form ics_commands_forms[] = {{NULL, NULL}};

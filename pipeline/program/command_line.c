@@ -1,5 +1,6 @@
 #include "pipeline/program/command_line.h"
 
+#include "base/replaced.h"
 #include "pipeline/config/config.h"
 #include "pipeline/program/commands.h"
 #include "pipeline/telemetry/events.h"
@@ -118,32 +119,15 @@ static bool is_option_of_any(const char *name)
     return false;
 }
 
-/* Options of earlier versions, and what does the same now (CHANGELOG.md). */
-static const struct {
-    const char *command, *option, *instead;
-} gone[] = {{"trace", "select", "--hits FILE with the chosen hits, which numpy.save writes"},
-            {"bench", "reference", "icestream-lab speed --reference DIR"},
-            {"bench", "roofline", "icestream-lab roofline"},
-            {"bench", "profiler", "icestream-lab roofline, which counts with ncu"},
-            {"bench", "impact", "icestream-lab impact PART"},
-            {"bench", "shapes", "icestream-lab shapes"},
-            {"bench", "stages", "icestream-lab stages"},
-            {"bench", "sweep", "icestream-lab sweep"},
-            {"compare", "profile", "icestream-lab roofline --files"},
-            {"compare", "profiler", "icestream-lab roofline, which counts with ncu"}};
-
 static int unknown_option(const ics_command *command, const option_set *set, const char *argument)
 {
     char typed[64] = "";
     if (strncmp(argument, "--", 2) == 0) {
         snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
     }
-    for (size_t i = 0; i < sizeof gone / sizeof *gone; ++i) {
-        if (strcmp(command->name, gone[i].command) == 0 && strcmp(typed, gone[i].option) == 0) {
-            return ics_command_line_fault(command, NULL, "",
-                                          "the option --%s left in version 0.3.0; use %s",
-                                          gone[i].option, gone[i].instead);
-        }
+    char left[256];
+    if (ics_replaced_say(left, sizeof left, "the option --%s of %s", typed, command->name)) {
+        return ics_command_line_fault(command, NULL, "", "%s", left);
     }
     char keys[512];
     const bool is_of_other = is_option_of_any(typed);

@@ -12,16 +12,6 @@ const ics_command *ics_commands_find(const char *name)
     return NULL;
 }
 
-const char *ics_commands_instead(const char *name)
-{
-    for (const ics_commands_gone_row *row = ics_commands_gone; row->name != NULL; ++row) {
-        if (strcmp(row->name, name) == 0) {
-            return row->instead;
-        }
-    }
-    return NULL;
-}
-
 const char *ics_commands_nearest(const char *name)
 {
     enum { COMMANDS_MAX = 64 };

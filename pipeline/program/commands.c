@@ -42,8 +42,3 @@ const char ics_commands_note[] =
     "icestream help COMMAND describes a command; icestream help --bash, --zsh or --fish prints a\n"
     "completion for a shell; icestream version [--verbose] prints the version, and what icestream "
     "was\nbuilt with.";
-
-const ics_commands_gone_row ics_commands_gone[] = {
-    {"top", "icestream status DIR --watch"},
-    {"report", "python -m icestream report DIR -o FILE"},
-    {NULL, NULL}};

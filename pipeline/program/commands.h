@@ -13,12 +13,6 @@ extern const char ics_commands_note[];    /* lines of the help behind the list o
 extern const ics_command *const ics_commands[]; /* [ics_commands_count], in the order of the help */
 extern const size_t ics_commands_count;
 
-/* A command of an earlier version, and what does the same now. The last row has no name. */
-typedef struct ics_commands_gone_row {
-    const char *name, *instead;
-} ics_commands_gone_row;
-extern const ics_commands_gone_row ics_commands_gone[];
-
 /* Another form of the help: `PROGRAM help OPTION [COMMAND]`. `command` is NULL if none is named.
  * The last row has no option. */
 typedef struct ics_commands_form {
@@ -29,9 +23,6 @@ extern const ics_commands_form ics_commands_forms[];
 
 /* Finds a command by its name. Returns NULL if there is none of that name. */
 const ics_command *ics_commands_find(const char *name);
-
-/* What does the same as a command of an earlier version; NULL: no version had it. */
-const char *ics_commands_instead(const char *name);
 
 /* Returns the name of the command that is closest to a mistyped one, or NULL. */
 const char *ics_commands_nearest(const char *name);

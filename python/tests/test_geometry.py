@@ -1,5 +1,4 @@
-"""Surfaces and paths as files for programs that draw. Surfaces are closed and have the size of the true bodies, and their
-triangles are those of `icestream geometry -o FILE.obj` as long as the program writes such files."""
+"""Surfaces, hits and paths as files for programs that draw. Surfaces are closed and have the size of the true bodies."""
 import base64
 import json
 import xml.etree.ElementTree as xml
@@ -87,21 +86,6 @@ def volume(triangles, names, wanted):
     return np.einsum("ij,ij->", some[:, 0], normals) / 6, np.abs(normals.sum(axis=0)).max()
 
 
-@pytest.mark.parametrize("cables", ["none", "straight", "side"])
-def test_triangles_are_those_of_the_program(surfaces, program, tmp_path, cables):
-    side = {"string_cable_azimuth": 70} if cables == "side" else {}
-    config = configuration(tmp_path, string_cables=cables, cable_radius=0.02, **side)
-    with open("run.yaml", "w", encoding="utf-8") as file:
-        json.dump(config, file)
-    done = program("geometry", "run.yaml", "-o", "c.obj")
-    if "c.obj" in done.stderr:
-        pytest.skip("the program writes no .obj: " + done.stderr)
-    surfaces("run.yaml").write("python.obj")
-    (expected, names), (found, own_names) = read_obj("c.obj"), read_obj("python.obj")
-    assert own_names == names and found.shape == expected.shape
-    assert np.abs(found - expected).max() < 2e-6 and areas(found) == pytest.approx(areas(expected), rel=1e-5, abs=1e-9)
-
-
 def test_bodies_are_closed_and_have_the_true_size(surfaces, tmp_path):
     """A polyhedron within a body is a little smaller: at most 5 % with 24 sides and 12 steps."""
     scene = surfaces(configuration(tmp_path, string_cables="straight", cable_radius=0.02))
@@ -174,6 +158,31 @@ def test_vtp_has_the_numbers_of_surfaces(surfaces, tmp_path):
     assert (arrays["offsets"] == np.arange(3, 3 * len(scene.ends) + 1, 3)).all()
     for name, kind in (("string", "<u2"), ("module", "<u2"), ("type", "<u2"), ("part", "<i2")):
         assert arrays[name].dtype.str == kind and (arrays[name] == scene.cell_data[name]).all()
+
+
+def test_hits_become_dots(tmp_path, steps):
+    hits = icestream.run(CONFIG, steps)
+    icestream.scene.hits(hits, CONFIG).write(tmp_path / "a.vtp")
+    counts, arrays = read_vtp(tmp_path / "a.vtp")
+    assert counts == {"NumberOfPoints": len(hits), "NumberOfVerts": len(hits)} and len(hits) > 0
+    place = {(row["string"], row["module"]): [row[axis] for axis in "xyz"] for row in icestream.geometry(CONFIG)}
+    for k, hit in enumerate(np.asarray(hits)):
+        centre = np.array(place[hit["string"], hit["module"]])
+        assert np.abs(arrays["points"][k] - centre - [hit[axis] for axis in "xyz"]).max() < 1e-9
+    for name in ("event_id", "t_ns", "wavelength_nm", "weight", "step_id", "photon_id", "string", "module", "pmt", "scatters"):
+        assert arrays[name].tobytes() == np.asarray(hits)[name.split("_ns")[0].split("_nm")[0]].tobytes()
+    assert (arrays["impact_m"] == np.stack([hits[axis] for axis in "xyz"], axis=1)).all()
+    far = np.asarray(hits)[:2].copy()
+    far["string"][1] = 9999
+    with pytest.raises(icestream.UsageError, match="row 1: found string 9999, module"):
+        icestream.scene.hits(far, CONFIG)
+    with pytest.raises(icestream.UsageError, match="expected an array of hits"):
+        icestream.scene.hits(steps, CONFIG)
+
+
+def test_modules_with_types_have_positions(tmp_path):
+    modules = icestream.geometry(configuration(tmp_path))
+    assert modules["z"].tolist() == [0, -17, -34, 5, 0, 0]
 
 
 def test_paths_become_lines(tmp_path, steps):

@@ -351,7 +351,6 @@ def command_cases():
         "run -s device.backend=cuda",
         "device.backend: found cuda",
         1,
-        varies="(?<=found cuda, but ).*",
     )
     usage("info of nothing", "info", "icestream info: expected FILE")
     usage("info of what is not there", "info none.npy", "none.npy: cannot open: No such file", 3)
@@ -365,13 +364,12 @@ def command_cases():
         "--schedules: found 'fused'",
     )
     usage("compare against nothing", "compare --against none.yaml", "none.yaml: error: cannot open")
-    usage("convert of one kind", "convert a.npy b.npy", "the same kind of file twice")
-    usage("convert of an unknown kind", "convert a.txt b.h5", "a.txt: found an unknown ending")
+    usage("convert of one kind", "convert a.npy b.npy", "b.npy: found an unknown ending, expected .txt or .csv")
+    usage("convert of an unknown kind", "convert a.txt b.csv", "a.txt: found an unknown ending")
     usage(
         "a pool larger than the memory",
         "validate -s device.threads=2 -s graph.pool=268435456",
         "graph.pool: found too much: 2 threads with 268435456 photon slots each need ",
-        varies=r"(?<=each need ).*(?=; expected)",
         limits=((resource.RLIMIT_AS, 1 << 30),),
         unsanitized=True,
     )
@@ -379,13 +377,11 @@ def command_cases():
         "more threads than there may be",
         "validate -s device.threads=1000",
         "device.threads: found too much: 1000 threads with 1024 photon slots each need ",
-        varies=r"(?<=each need ).*(?=; expected)",
         limits=((resource.RLIMIT_AS, 1 << 30),),
         unsanitized=True,
     )
 
     def looked_at(name, data, says, command="info --verify a.npy", exit_status=3):
-        # Messages of the HDF5 library differ between its versions.
         case(
             "info, convert",
             name,
@@ -399,8 +395,7 @@ def command_cases():
                     else command.split()[1]
                 ): data
             },
-            varies="(?<=HDF5 says: ).*",
-        )
+            )
 
     looked_at(
         "neither steps nor hits",
@@ -422,42 +417,4 @@ def command_cases():
         "a bad step", npy(step(), step(step_id=1, beta=2)), "a.npy: row 1, field beta: found 2"
     )
     looked_at("a folder", folder(), "a.npy: found a folder")
-    looked_at("an empty .h5", b"", "a.h5: ", "convert a.h5 b.npy")
-    looked_at(
-        "junk in a .h5",
-        b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 20,
-        "a.h5: cannot open: HDF5 says",
-        "convert a.h5 b.npy",
-    )
-    looked_at(
-        "a .h5 that is a folder",
-        folder(),
-        "a.h5: found something that is not a file",
-        "convert a.h5 b.npy",
-    )
-    looked_at(
-        "a .h5 that is a pipe",
-        pipe(),
-        "a.h5: found something that is not a file",
-        "convert a.h5 b.npy",
-    )
-    looked_at(
-        "damaged steps to HDF5", good.steps[:-1], "a.npy: trailer: found", "convert a.npy b.h5"
-    )
-    if good.hdf5:
-        size = len(good.hdf5)
-        for where, cut in (
-            ("after 100 bytes", 100),
-            ("after 900 bytes", 900),
-            ("in the middle", size // 2),
-            ("64 bytes before its end", size - 64),
-        ):
-            looked_at("a .h5 cut " + where, good.hdf5[:cut], "a.h5: ", "convert a.h5 b.npy")
-    case(
-        "info, convert",
-        "an HDF5 file over another file",
-        "convert a.npy b.h5",
-        74,
-        "b.h5: found an existing file",
-        {"a.npy": good.steps, "b.h5": b"mine"},
-    )
+    looked_at("HDF5", b"\x89HDF\r\n\x1a\n" + bytes(2000), "from_hdf5() in Python makes .npy", "info a.h5")

@@ -28,7 +28,7 @@ def trace_cases():
         "icestream trace: expected --output FILE",
         {},
     )
-    traced("an option that left", "--hits a.hits.npy --select t>0", "the option --select left in version 0.3.0; use --hits FILE")
+    traced("an option that left", "--hits a.hits.npy --select t>0", "the option --select of trace left in version 0.3.0; use --hits FILE")
     traced("hits that are steps", "--hits steps/a.steps.npy", "found a file of steps (its fields are theirs), expected one of hits", exit_status=3)
     traced("hits that are not there", "--hits none.npy", "none.npy: cannot open", exit_status=3)
     traced(
@@ -126,31 +126,12 @@ def exchange_cases():
     converted("a NaN as text", "b.npy b.txt", "field t: found nan", {"b.npy": bytes(late)}, 3)
     converted("text over a file", "a.hits.npy b.txt", "found an existing file", {"b.txt": b""}, 74)
     converted("a NaN as CSV", "b.npy b.csv", "field t: found nan", {"b.npy": bytes(late)}, 3)
-    converted(
-        "a picture of hits without modules",
-        "a.hits.npy a.vtp",
-        "a.hits.npy: found a file of hits, expected --detector FILE",
-    )
-    converted(
-        "a picture of hits on other modules",
-        "a.hits.npy a.vtp --detector m.csv",
-        "a.hits.npy: hit 0: found string ",
-        {"m.csv": b"string,module,x,y,z\n1,1,0,0,0\n"},
-        3,
-    )
-    converted(
-        "a picture with damaged modules",
-        "a.hits.npy a.vtp --detector m.csv",
-        "m.csv:2:",
-        {"m.csv": b"string,module,x,y,z\n1,1,0,0,here\n"},
-    )
-    converted("a picture of steps", "a.npy a.vtp", "a.npy: found a file of steps", {"a.npy": good.steps}, 3)
-    converted("a detector for text", "a.hits.npy a.txt --detector m.csv", "--detector: found a.txt as TO")
-    converted("modules as a table", "r.yaml a.csv", "a.csv: expected the ending .vtp", {"r.yaml": b"{}"})
-    converted("modules twice", "r.yaml a.vtp --detector r.yaml", "--detector: found r.yaml as FROM", {"r.yaml": b"{}"})
+    for left, instead in (("a.h5", "convert.to_hdf5() or"), ("a.vtp", "scene.hits(),")):
+        converted("an ending that left: " + left, "a.hits.npy " + left, left + ": the ending " + left[1:] + " of convert left in version 0.3.0; use icestream." + instead)
+    converted("an option that left", "a.hits.npy a.csv --detector m.csv", "the option --detector of convert left in version 0.3.0; use icestream.scene")
     converted("a format for a file", "--format csv a.hits.npy a.csv", "--format: expected - as TO")
     converted("a format of waveforms", "--format csv --waveforms 5 a.hits.npy -", "--format: found --waveforms")
-    converted("an unknown format", "--format xml a.hits.npy -", "--format: found 'xml', expected txt, csv or vtp")
+    converted("an unknown format", "--format xml a.hits.npy -", "--format: found 'xml', expected txt or csv")
     converted("bins of no width", "--waveforms 0 a.hits.npy w.npy", "--waveforms: found 0")
     converted("bins of words", "--waveforms wide a.hits.npy w.npy", "--waveforms: found 'wide'")
     converted("bins without end", "--waveforms inf a.hits.npy w.npy", "--waveforms: found 'inf'")

@@ -5,9 +5,8 @@ import struct
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-# The program under test, and good files that it wrote: steps, their hits, and the steps as HDF5 (b"" without
-# HDF5).
-good = SimpleNamespace(program="", steps=b"", hits=b"", hit_count=0, hdf5=b"")
+# The program under test, and good files that it wrote: steps and their hits.
+good = SimpleNamespace(program="", steps=b"", hits=b"", hit_count=0)
 
 
 # ---- .npy, by hand ------------------------------------------------------------------------------
@@ -173,7 +172,6 @@ class Case:
     closed: tuple = ()  # numbers of the standard streams that are closed
     check: object = None  # a function that gets the folder and returns a list of faults
     unsanitized: bool = False  # skipped in builds with sanitizers, which cannot run with these limits
-    varies: str = ""  # regular expression: the part of the message that depends on the machine
 
 
 CASES = []

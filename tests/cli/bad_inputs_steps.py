@@ -54,7 +54,7 @@ def header_cases():
     steps(
         "an HDF5 file",
         b"\x89HDF\r\n\x1a\n" + bytes(2000),
-        ["byte 0: found no .npy magic string", "of which `icestream convert` makes .npy"],
+        ["byte 0: found no .npy magic string", "of which icestream.convert.from_hdf5() in Python makes .npy"],
     )
     for size, says in (
         (3, "found 3 bytes, expected a complete .npy header"),

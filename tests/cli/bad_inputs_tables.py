@@ -57,7 +57,7 @@ def key_cases():
     wrong_axis("a missing edge", "trailer: edges: found [0,8]", edges=[0, 8])
     wrong_axis("an infinite edge", "trailer: byte", to=float("inf"))
     wrong_axis("an infinite power", "trailer: power: found 99", power=99)
-    wrong_axis("a unit with a command for gnuplot", "axis r: found the unit ''\\n!ls\\n', expected 1 to 7 letters", unit="'\n!ls\n")
+    wrong_axis("a unit of two lines", "axis r: found the unit ''\\n!ls\\n', expected 1 to 7 letters", unit="'\n!ls\n")
     wrong_axis("two axes of a name", "axis 2: found the name 'azimuth'", name="azimuth")
     wrong_table("no step length", "trailer: found step_length 0", step_length=0)
     wrong_table("a part that is no digest", "trailer: parts: photon table: found the part 'x'", parts=["x"])
@@ -129,27 +129,12 @@ def table_cases():
         table(part="b" * 64, axes=axis(to=9.0)),
     )
     merge("parts of another step length", "b.npy: the step length differs", table(), table(part="b" * 64, step_length=2))
-    command("an unknown action", "table sum a.npy", "table: found 'sum', expected info, merge")
-    command("no output", "table project a.npy r", "table project: expected --output FILE")
-    command("an unknown axis", "table project a.npy x -o b.npy", "found the axis 'x', expected one of r, azimuth")
-    command("an edge that is none", "table slice a.npy t=1:50 -o b.npy", "axis t: found 1, expected an edge")
-    command("an unknown format", "table project a.npy r -o b.root", "expected a name that ends in .npy")
-    command("too many axes to draw", "table plot a.npy -o b.svg", "found 4 axes to draw")
-    command("a picture of another kind", "table plot a.npy r -o b.gif", "expected .svg or .png")
-    command("a level above 1", "table compare a.npy a.npy --level 2", "--level: found '2'")
-    command("one table", "table compare a.npy", "table compare: found 1 operands, expected two FILEs, or FILEs --against FILEs")
-    command("groups of one table", "table compare a.npy --against b.npy", "found 1 against 1 tables, whose splits give no")
-    command(
-        "groups that are too small",
-        "table compare a.npy a.npy --level 0.01 --against a.npy a.npy",
-        "probability below 0.333333; expected more tables for --level 0.01, such as 5 against 5",
-    )
-    command(
-        "a level that no groups reach",
-        "table compare a.npy a.npy --level 1e-6 --against a.npy",
-        "--level: found 1e-06, expected above 1e-05",
-    )
-    command("an option of another action", "table info a.npy --level 0.1", "table info: found --level, which is for table compare")
-    command("nothing to compare with", "table compare a.npy --against", "expected a value after --against")
-    command("a table in both groups", "table compare a.npy a.npy --against a.npy", "which a.npy has, too; expected tables", 3)
+    command("an unknown action", "table sum a.npy", "table: found 'sum', expected info or merge")
+    command("no output", "table merge a.npy a.npy", "table merge: found the output nowhere, expected --output FILE")
+    command("an unknown format", "table merge a.npy a.npy -o b.root", "expected --output FILE with a name that ends in .npy")
+    command("one table", "table merge a.npy -o b.npy", "table merge: found one FILE, expected two or more")
+    command("an option of info", "table merge a.npy a.npy --json -o b.npy", "table merge: found --json, expected it with table info")
+    for action in ("slice", "project", "compare", "plot", "convert"):
+        command("an action that left: " + action, "table %s a.npy" % action, "the action %s of table left in version 0.3.0; use icestream.tables." % action)
+    command("an option that left", "table compare a.npy a.npy --level 0.1", "the option --level of table left in version 0.3.0; use the probability")
     command("no file", "table info none.npy", "none.npy: cannot open: No such file", 3)

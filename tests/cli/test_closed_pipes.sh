@@ -36,7 +36,6 @@ lines=(
     "help --fish"
     "help --scdoc run"
     "convert --format csv hits/a.hits.npy -"
-    "convert --format vtp run.yaml -"
 )
 for line in "${lines[@]}"; do
     {

@@ -68,8 +68,6 @@ expect 0 "$I" geometry -o modules.csv
 same modules modules.csv
 
 # What is no stream, or not what it should be.
-expect 2 "$I" convert - x.npy <$hits
-says err "found the same kind of file twice" "(standard input carries .npy)"
 expect 3 "$I" convert - - <s.steps.npy
 says err "standard input, message 0: found a file of steps"
 head -c 2000 $hits >short.npy
@@ -87,9 +85,7 @@ cat >in_terminal.py <<'PYTHON'
 import pty, sys
 sys.exit(pty.spawn(sys.argv[1:]) >> 8)
 PYTHON
-terminals=no
-! has_terminals || terminals=yes
-if [ $terminals = yes ]; then
+if has_terminals; then
     expect 2 python3 in_terminal.py "$I" trace --hits $hits --steps s.steps.npy -o - </dev/null
     says out "--output: found a terminal as standard output"
     expect 2 python3 in_terminal.py "$I" convert --waveforms 10 --npy $hits - </dev/null
@@ -98,23 +94,4 @@ if [ $terminals = yes ]; then
     says out "-: found a terminal as standard input"
 fi
 
-# HDF5 is made from a stream, and becomes one.
-if "$I" convert $hits a.h5 2>err; then
-    expect 0 "$I" convert - b.h5 <$hits
-    same a.h5 b.h5
-    expect 0 "$I" convert a.h5 -
-    same out $hits
-    "$I" convert a.h5 - 2>quiet | head -c 1 >/dev/null
-    is_empty quiet
-    expect 3 "$I" convert - - <a.h5
-    says err "this begins like an HDF5 file"
-    expect 3 "$I" convert - c.h5 <two/hits
-    says err "(HDF5 takes one file or one message)"
-    if [ $terminals = yes ]; then
-        expect 2 python3 in_terminal.py "$I" convert a.h5 - </dev/null
-        says out "-: found a terminal as standard output"
-    fi
-else
-    says err "built without HDF5"
-fi
 finish

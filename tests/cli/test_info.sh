@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Promises: `icestream info` describes several files, each with its name, then their sums; its exit status is that of
-# the worst file; with --json every file is one line. HDF5 files are described as the .npy files that they came from.
+# the worst file; with --json every file is one line.
 # Photon tables are described as `table info` does.
 # To join: a new kind of file gets a line among the sums.
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
@@ -62,26 +62,4 @@ expect 3 "$ICESTREAM" info cut.npy b.npy c.npy
 says err "cut.npy: found no trailer at the end, expected a photon table" "b.npy: rows 0 to 131071: found CRC-32C"
 says out "c.npy: photon table" "total: 3 files, 2 of them cannot be used"
 
-# HDF5.
-if "$ICESTREAM" convert a.hits.npy a.h5 2>err; then
-    expect 0 "$ICESTREAM" info a.hits.npy
-    sed -e 1d -e 's/^\(  SHA-256 .*\)/\1 (of the .npy file that convert makes)/' out >expected
-    expect 0 "$ICESTREAM" info a.h5
-    sed 1d out | cmp - expected || fail "another description of HDF5"
-    expect 0 "$ICESTREAM" info --verify a.h5 a.steps.npy
-    says out "a.h5: hits" "verified: checksums, every field" "hits           1 file"
-    expect 0 "$ICESTREAM" info --json a.h5
-    says out '"format": "hdf5"' '"file": "a.h5"'
-    head -c 2000 a.h5 >cut.h5
-    expect 3 "$ICESTREAM" info cut.h5
-    says err "cut.h5: cannot open: HDF5 says: "
-    mkdir temporary
-    expect 0 env TMPDIR=temporary "$ICESTREAM" info a.h5
-    rmdir temporary || fail "a temporary file is left"
-else
-    says err "built without HDF5"
-    cp a.hits.npy a.h5
-    expect 1 "$ICESTREAM" info a.h5
-    says err "a.h5: found an icestream built without HDF5"
-fi
 finish

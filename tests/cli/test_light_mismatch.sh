@@ -92,12 +92,6 @@ for oversize in 1 5; do
     grep -q 'no record' err && fail "a workload counts as a file without a record"
 done
 
-# HDF5 keeps the record.
-if "$ICESTREAM" convert a.steps.npy a.h5 2>err; then
-    expect 0 "$ICESTREAM" convert a.h5 back.steps.npy
-    same a.steps.npy back.steps.npy
-fi
-
 # A record that is no record.
 "$ICESTREAM" generate -s workload.steps=10 -o - | sed 's/# light: {"thin/# light: ["thin/' >bad.npy
 expect 3 "$ICESTREAM" run -q -s source.files=bad.npy -s sink.directory=hits

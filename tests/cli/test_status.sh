@@ -47,7 +47,7 @@ assert b'here: 2 hit files' in seen, seen
 PYTHON
 ! has_terminals || python3 watch.py "$ICESTREAM" || fail "status --watch does not renew its report"
 expect 2 "$ICESTREAM" top hits
-says err "the command top left in version 0.3.0; use: icestream status DIR --watch"
+says err "the command top left in version 0.3.0; use icestream status DIR --watch"
 
 # A run that is stopped in the middle of a step file: nobody computes the file, and a part of it is computed.
 expect 0 "$ICESTREAM" generate -s workload.steps=40000 -o big.steps.npy

@@ -36,7 +36,7 @@ for source in "${!lists[@]}"; do
     done
 done
 
-# Ways of steps and hits: a file, a pipe, HDF5 of both.
+# Ways of steps and hits: a file and a pipe.
 t0=123456789012.25
 sets=("${common[@]}" -s particles.cascades=steps)
 early=(-s "particles.list=[${lists[cascade]/TIME/0}]")
@@ -65,11 +65,6 @@ import numpy
 hits = numpy.load("filed/a.hits.npy")
 numpy.save("early.npy", hits[hits["t"] < 123456789200])'
 expect 0 "$ICESTREAM" trace "${world[@]}" --hits early.npy --steps a.steps.npy -o paths.npy
-if "$ICESTREAM" version --verbose | grep -q "^HDF5: *[0-9]"; then
-    expect 0 "$ICESTREAM" convert a.steps.npy b.h5
-    expect 0 "$ICESTREAM" convert b.h5 b.steps.npy
-    same a.steps.npy b.steps.npy
-fi
 
 # Step files with the records of 64 bytes from before have the same hits.
 expect 0 "$python" -c '

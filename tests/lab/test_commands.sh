@@ -39,7 +39,7 @@ is_empty err
 
 while read -r command option instead; do
     expect 2 "$ICESTREAM" "$command" "$option"
-    says err "the option $option left in version 0.3.0; use $instead"
+    says err "the option $option of $command left in version 0.3.0; use $instead"
 done <<'ROWS'
 bench --reference icestream-lab speed --reference DIR
 bench --roofline icestream-lab roofline

@@ -96,7 +96,7 @@ else
         gzip -dc "$share/man/man1/icestream$command.1.gz" | grep -q '^.SH NAME' || fail "no manual page icestream$command(1)"
     done
 fi
-for name in icestream commit "instruction sets" compiler CUDA libyaml libuv libmicrohttpd libcurl libsystemd HDF5 cfitsio Assimp; do
+for name in icestream commit "instruction sets" compiler CUDA libyaml libuv libmicrohttpd libcurl libsystemd Assimp; do
     prefix/bin/icestream --version --verbose | grep -q "^$name: ." || fail "icestream --version --verbose: no $name"
 done
 prefix/bin/icestream --version --loud 2>err && fail "an unknown option of version is no error"

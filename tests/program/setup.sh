@@ -38,7 +38,7 @@ chmod +x tools/*
 export PATH=$folder/tools:$PATH UPGRADES=nothing CALLS=$folder/calls
 
 "$setup" build >out 2>err || fail "exit status $?"
-says "libsystemd-dev is left out, because it would upgrade: libsystemd0"
+says "libsystemd-dev is left out, with what needs it, because it would upgrade: libsystemd0"
 says "installing, with what they need: "
 says "setup.sh:     libyaml-dev 1.2"
 grep -q -- "install -y --no-install-recommends --no-upgrade .*libyaml-dev" calls || fail "another call"

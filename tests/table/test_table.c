@@ -1,22 +1,10 @@
-/* Promises: parts of a photon table add up exactly in any order, no part counts twice, a sum that
- * overflows is an error, and slices and projections lose no light. Volumes and clsim's
- * normalisation are those of cases worked by hand. To join: a new wrong axis is a row of
- * `wrong_axes`. */
-#include "pipeline/table/table_shape.h"
-#include "pipeline/table/table_volume.h"
+/* Promises: parts of a photon table add up exactly in any order, no part counts twice, and a sum
+ * that overflows is an error. To join: a new wrong axis is a row of `wrong_axes`. */
+#include "pipeline/table/table.h"
 #include "tests/support/test_main.h"
 #include "tests/table/table_samples.h"
 
 #include <math.h>
-
-static int64_t total_of(const int64_t *values, uint64_t count)
-{
-    int64_t total = 0;
-    for (uint64_t i = 0; i < count; ++i) {
-        total += values[i];
-    }
-    return total;
-}
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
@@ -182,132 +170,7 @@ START_TEST(sums_that_overflow_are_errors)
 }
 END_TEST
 
-/* ---- slices and projections -------------------------------------------------------------------
- */
-
-START_TEST(a_projection_keeps_all_light)
-{
-    icestream_error error = {.text = ""};
-    ics_table *a = sample_table(3, SAMPLE_PART_A, true), *b = NULL;
-    char t[] = "t", r[] = "r", x[] = "x";
-    char *names[] = {t, r}, *twice[] = {t, t}, *unknown[] = {x};
-    ck_assert_int_eq(ics_table_project(a, "a.npy", names, 2, &b, &error), 0);
-    ck_assert_uint_eq(b->cells, 6 * 4);
-    ck_assert_str_eq(b->axes[0].name, "t");
-    ck_assert_int_eq(total_of(a->sums, a->cells), total_of(b->sums, b->cells));
-    ck_assert_int_eq(total_of(a->squares, a->cells), total_of(b->squares, b->cells));
-    /* One bin by hand: time bin 2, radius bin 1. */
-    int64_t sum = 0;
-    for (uint64_t k = 0; k < 5 * 4; ++k) {
-        sum += a->sums[a->strides[0] + k * 6 + 2];
-    }
-    ck_assert_int_eq(b->sums[2 * 4 + 1], sum);
-    ck_assert_int_eq(b->facts.geometry, ICS_TABLE_CUSTOM);
-    ck_assert_uint_eq(b->photons, a->photons);
-    ics_table_destroy(b);
-    ck_assert_int_eq(ics_table_project(a, "a", twice, 2, &b, &error), ICESTREAM_E_USAGE);
-    ck_assert_int_eq(ics_table_project(a, "a", unknown, 1, &b, &error), ICESTREAM_E_USAGE);
-    ck_assert_ptr_nonnull(strstr(error.text, "expected one of r, azimuth, cosine, t"));
-    ics_table_destroy(a);
-}
-END_TEST
-
-START_TEST(a_slice_takes_bins)
-{
-    icestream_error error = {.text = ""};
-    ics_table *a = sample_table(3, SAMPLE_PART_A, true), *b = NULL;
-    ck_assert_msg(ics_table_slice(a, "a", "t=25:75", &b, &error) == 0, "%s", error.text);
-    ck_assert_uint_eq(b->axes[3].bins, 2);
-    ck_assert_double_eq(ics_table_edge(&b->axes[3], 1), 50.0);
-    ck_assert_int_eq(total_of(a->sums, a->cells), total_of(b->sums, b->cells));
-    ck_assert_int_eq(b->sums[0], a->sums[0] + a->sums[1]);
-    ck_assert_int_eq(b->sums[1], a->sums[2]);
-    ck_assert_int_eq(b->sums[3], a->sums[4] + a->sums[5]);
-    ck_assert_int_eq(b->facts.geometry, ICS_TABLE_SPHERICAL);
-    ics_table_destroy(b);
-    ck_assert_int_eq(ics_table_slice(a, "a", "azimuth=61", &b, &error), 0);
-    ck_assert_uint_eq(b->axis_count, 3);
-    ck_assert_int_eq(b->sums[9], a->sums[2 * a->strides[1] + 9]);
-    ics_table_destroy(b);
-    ics_table_destroy(a);
-}
-END_TEST
-
-static const char *const wrong_slices[] = {"t",       "t=",      "t=x",      "t=1:2x", "t=26:75",
-                                           "t=75:25", "u=1",     "=1",       "t=100",  "t=-1",
-                                           "t=nan",   "t=50:50", "t=0:1e99", ""};
-
-START_TEST(wrong_slices_are_explained)
-{
-    icestream_error error = {.text = ""};
-    ics_table *a = sample_table(3, SAMPLE_PART_A, false), *b = NULL;
-    ck_assert_int_eq(ics_table_slice(a, "a", wrong_slices[_i], &b, &error), ICESTREAM_E_USAGE);
-    ck_assert_ptr_null(b);
-    ck_assert_ptr_nonnull(strstr(error.text, "expected"));
-    ics_table_destroy(a);
-}
-END_TEST
-
-/* ---- volumes --------------------------------------------------------------------------------- */
-
-START_TEST(volumes_are_those_of_hand_worked_cases)
-{
-    static const uint32_t bin[3] = {1, 0, 1};
-    ics_table *a = sample_table(1, SAMPLE_PART_A, false);
-    /* Radius 2 to 8 m, a third of the half turn, the upper half: (8^3 - 2^3) / 3 * (pi / 3) * 1,
-     * and twice because both halves are in one: 168 * pi / 3 * 2 = 351.858... m^3. */
-    ck_assert_double_eq_tol(ics_table_volume(a, bin), 351.85837720205684, 1e-9);
-    /* Steps of 1 m, an area of 0.5 m^2. Cell (2, 1, 2, 0) is that bin; the overflow of the radius
-     * takes the same volume. */
-    const uint64_t cell = 2 * a->strides[0] + a->strides[1] + 2 * a->strides[2];
-    ck_assert_double_eq_tol(ics_table_norm(a, cell), 703.7167544041137, 1e-9);
-    ck_assert_double_eq_tol(ics_table_norm(a, cell + a->strides[0]), 703.7167544041137, 1e-9);
-    /* All bins together are the ball. */
-    double all = 0.0;
-    for (uint32_t i = 0; i < 2 * 3 * 2; ++i) {
-        const uint32_t each[3] = {i / 6, i / 2 % 3, i % 2};
-        all += ics_table_volume(a, each);
-    }
-    ck_assert_double_eq_tol(all, 4.0 / 3.0 * M_PI * 512.0, 1e-9);
-    a->axes[1].to = 360.0; /* the full turn: bins of twice the angle, counted once */
-    ck_assert_double_eq_tol(ics_table_volume(a, bin), 351.85837720205684, 1e-9);
-    ics_table_destroy(a);
-}
-END_TEST
-
-START_TEST(cylinders_have_their_volume)
-{
-    static const uint32_t bin[3] = {0, 1, 0};
-    icestream_error error = {.text = ""};
-    ics_table *a = sample_table(1, SAMPLE_PART_A, false);
-    a->facts.geometry = ICS_TABLE_CYLINDRICAL;
-    ck_assert_int_eq(ics_table_volume_check(a, "a", &error), ICESTREAM_E_INPUT);
-    strcpy(a->axes[1].unit, "rad");
-    strcpy(a->axes[2].unit, "m");
-    a->axes[1].to = M_PI;
-    a->axes[2].from = -30;
-    a->axes[2].to = 30;
-    ck_assert_int_eq(ics_table_volume_check(a, "a", &error), ICESTREAM_OK);
-    /* Radius 0 to 2 m, a third of the half turn, 30 m: 2^2 / 2 * pi / 3 * 30 * 2 = 40 pi. */
-    ck_assert_double_eq_tol(ics_table_volume(a, bin), 40.0 * M_PI, 1e-9);
-    a->facts.geometry = ICS_TABLE_CUSTOM;
-    ck_assert_int_eq(ics_table_volume_check(a, "a", &error), ICESTREAM_E_INPUT);
-    ics_table_destroy(a);
-}
-END_TEST
-
-/* Half of a full azimuth must not count twice. */
-START_TEST(half_of_a_full_azimuth_has_no_volume)
-{
-    icestream_error error = {.text = ""};
-    ics_table *a = sample_table(1, SAMPLE_PART_A, false), *b = NULL;
-    a->axes[1].to = 360.0;
-    ck_assert_int_eq(ics_table_slice(a, "a", "azimuth=0:120", &b, &error), 0);
-    ck_assert_int_eq(b->facts.geometry, ICS_TABLE_CUSTOM);
-    ics_table_destroy(b);
-    ics_table_destroy(a);
-}
-END_TEST
+/* ---- exchange -------------------------------------------------------------------------------- */
 
 START_TEST(sums_are_exchanged)
 {
@@ -346,11 +209,5 @@ ICS_TEST_MAIN("table")
     tcase_add_loop_test(cases, sums_are_exchanged, 0, 2);
     tcase_add_test(cases, tables_that_do_not_belong_together_are_refused);
     tcase_add_test(cases, sums_that_overflow_are_errors);
-    tcase_add_test(cases, a_projection_keeps_all_light);
-    tcase_add_test(cases, a_slice_takes_bins);
-    tcase_add_loop_test(cases, wrong_slices_are_explained, 0, COUNT(wrong_slices));
-    tcase_add_test(cases, volumes_are_those_of_hand_worked_cases);
-    tcase_add_test(cases, cylinders_have_their_volume);
-    tcase_add_test(cases, half_of_a_full_azimuth_has_no_volume);
     suite_add_tcase(suite, cases);
 }

@@ -1,6 +1,7 @@
 /* Reading a structure by its schema: keys, sections, groups, and errors about keys. */
 #include "pipeline/config/schema/schema.h"
 
+#include "base/replaced.h"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
@@ -148,23 +149,6 @@ static void list_keys(const reader *read, const char *section, char *buffer, siz
     }
 }
 
-/* Keys of earlier versions, and what replaces them (CHANGELOG.md). */
-static const struct {
-    const char *path, *instead;
-} gone[] = {{"graph.compact.method", "stages.compact"}};
-
-static const char *instead_of(const char *section, const char *typed)
-{
-    char path[2 * PATH_LONGEST];
-    snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", typed);
-    for (size_t i = 0; i < sizeof gone / sizeof *gone; ++i) {
-        if (strcmp(path, gone[i].path) == 0) {
-            return gone[i].instead;
-        }
-    }
-    return NULL;
-}
-
 static void unknown_key(reader *read, const ics_yaml_node *key, const char *section,
                         const char *typed)
 {
@@ -175,10 +159,9 @@ static void unknown_key(reader *read, const ics_yaml_node *key, const char *sect
         ics_yaml_error(read->error, key, "merge keys (<<) are not supported, write the keys out");
         return;
     }
-    const char *instead = instead_of(section, typed);
-    if (instead != NULL) {
-        ics_yaml_error(read->error, key, "the key '%s%s%s' left in version 0.3.0; use %s", section,
-                       dot, typed, instead);
+    char left[512];
+    if (ics_replaced_say(left, sizeof left, "the key '%s%s%s'", section, dot, typed)) {
+        ics_yaml_error(read->error, key, "%s", left);
         return;
     }
     if (!*section && ics_schema_find(typed, read->fields, read->count) < read->count) {

@@ -138,12 +138,13 @@ static int add_remedy(const ics_table_reader *reader, const unsigned char *bytes
                       icestream_error *error)
 {
     const char *kind = ics_file_kind((const char *)bytes, size);
-    const char *remedy = kind == NULL && ics_file_is_text(bytes, size)
+    const bool wants_steps = reader->wanted == ics_layout_steps();
+    const char *remedy = kind == NULL && wants_steps && ics_file_is_text(bytes, size)
                              ? ", and lists of particles are given as particles.file"
                          : kind != NULL && strstr(kind, "HDF5") != NULL
-                             ? ", of which `icestream convert` makes .npy"
+                             ? ", of which icestream.convert.from_hdf5() in Python makes .npy"
                              : NULL;
-    if (error != NULL && remedy != NULL && reader->wanted == ics_layout_steps()) {
+    if (error != NULL && remedy != NULL) {
         const size_t length = strlen(error->text);
         snprintf(error->text + length, sizeof error->text - length, "%s", remedy);
     }

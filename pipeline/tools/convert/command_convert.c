@@ -7,30 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPTION_FORCE,
-    OPTION_DETECTOR,
-    OPTION_FORMAT,
-    OPTION_WAVEFORMS,
-    OPTION_RANGE,
-    OPTION_NPY,
-    OPTIONS
-};
+enum { OPTION_FORCE, OPTION_FORMAT, OPTION_WAVEFORMS, OPTION_RANGE, OPTION_NPY, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
-    [OPTION_DETECTOR] = {.name = "detector",
-                         .type = ICS_OPTION_TEXT,
-                         .value = "FILE",
-                         .help =
-                             "with hits and .vtp: where the modules are; a run file (.yaml), or "
-                             "a file as detector.file takes it"},
     [OPTION_FORMAT] = {.name = "format",
                        .type = ICS_OPTION_CHOICE,
                        .value = "KIND",
-                       .help = "with - as TO: txt, csv or vtp",
+                       .help = "with - as TO: txt or csv",
                        .initial = "txt of hits",
-                       .choices = {"txt", "csv", "vtp"}},
+                       .choices = {"txt", "csv"}},
     [OPTION_WAVEFORMS] = {.name = "waveforms",
                           .type = ICS_OPTION_TEXT,
                           .value = "NS",
@@ -87,64 +73,16 @@ static int make_waveforms(const ics_arguments *given, icestream_error *error)
                                is_stream ? stderr : stdout, error);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
-static bool is_run_file(const char *path)
-{
-    return ends_with(path, ".yaml") || ends_with(path, ".yml");
-}
-
-/* Reads a run file, or makes the configuration of a run with this file of modules. */
-static int load_detector(const char *path, icestream_config **out, icestream_error *error)
-{
-    if (is_run_file(path)) {
-        return icestream_config_load(path, NULL, 0, out, error);
-    }
-    char *set = NULL;
-    if (asprintf(&set, "detector.file=%s", path) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "convert: out of memory");
-    }
-    const char *const sets[] = {set};
-    const int status = icestream_config_load(NULL, sets, 1, out, error);
-    free(set);
-    return status;
-}
-
 static int convert(const ics_arguments *given, icestream_error *error)
 {
-    const char *from = given->operands[0], *to = given->operands[1];
-    const char *detector = given->options[OPTION_DETECTOR].text;
-    const char *format = given->options[OPTION_FORMAT].text;
-    /* A run file or a table of modules becomes a picture of the modules. */
-    const bool is_picture = ends_with(to, ".vtp") || (format != NULL && strcmp(format, "vtp") == 0);
-    const bool has_modules = is_run_file(from) || (ends_with(from, ".csv") && is_picture);
-    if (format != NULL && strcmp(to, "-") != 0) {
+    const icestream_convert_options how = {.force = given->options[OPTION_FORCE].given,
+                                           .format = given->options[OPTION_FORMAT].text};
+    if (how.format != NULL && strcmp(given->operands[1], "-") != 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--format: expected - as TO, because the ending of a name chooses the "
                              "format");
     }
-    if (has_modules && detector != NULL) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--detector: found %s as FROM, expected hits in .npy", from);
-    }
-    icestream_config *config = NULL;
-    int status = ICESTREAM_OK;
-    if (has_modules || detector != NULL) {
-        status = load_detector(has_modules ? from : detector, &config, error);
-    }
-    if (status == ICESTREAM_OK) {
-        const icestream_convert_options how = {.force = given->options[OPTION_FORCE].given,
-                                               .format = format,
-                                               .detector = config,
-                                               .notes = stderr};
-        status = icestream_convert_with(has_modules ? NULL : from, to, &how, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    return icestream_convert_with(given->operands[0], given->operands[1], &how, error);
 }
 
 /* Whether an option was given that has a meaning only together with --waveforms, or only without
@@ -152,10 +90,10 @@ static int convert(const ics_arguments *given, icestream_error *error)
 static int check_companions(const ics_arguments *given, icestream_error *error)
 {
     const bool has_waveforms = given->options[OPTION_WAVEFORMS].given;
-    static const size_t with[] = {OPTION_RANGE, OPTION_NPY},
-                        without[] = {OPTION_DETECTOR, OPTION_FORMAT};
-    for (size_t i = 0; i < 2; ++i) {
-        const size_t option = has_waveforms ? without[i] : with[i];
+    static const size_t with[] = {OPTION_RANGE, OPTION_NPY}, without[] = {OPTION_FORMAT};
+    const size_t *options_of_other = has_waveforms ? without : with;
+    for (size_t i = 0; i < (has_waveforms ? 1 : 2); ++i) {
+        const size_t option = options_of_other[i];
         if (given->options[option].given) {
             return ics_error_set(error, ICESTREAM_E_USAGE,
                                  has_waveforms ? "--%s: found --waveforms, expected only one of "
@@ -177,14 +115,14 @@ static int execute(const ics_arguments *given, icestream_error *error)
 const ics_command ics_command_convert = {
     .name = "convert",
     .operands = "FROM TO",
-    .summary = "converts .npy and .h5; hits to text, CSV, waveforms; hits, paths, modules to .vtp",
+    .summary = "converts hits to text, CSV and waveforms",
     .details =
-        "The endings of the names choose the formats. Hits become .txt, HIT lines like those that "
-        "ppc\nprints, .csv with all fields, or .vtp for ParaView and PyVista. Paths of photons "
-        "become .vtp, and\nso do the modules of a run file (.yaml) or of a table (.csv). As FROM, "
-        "- is standard input, which\ncarries .npy. As TO, - is standard output, which takes HIT "
-        "lines of hits or what --format says,\nthe .npy of an HDF5 file, or the CSV of waveforms. "
-        "HDF5 cannot be a stream.",
+        "The endings of the names choose the formats. Hits in .npy become .txt, HIT lines like "
+        "those "
+        "that\nppc prints, or .csv with all fields. As FROM, - is standard input, which carries "
+        ".npy. "
+        "As TO, - is\nstandard output, which takes HIT lines or what --format says, or the CSV of "
+        "waveforms.\nicestream.convert and icestream.scene in Python write HDF5 and pictures.",
     .operands_min = 2,
     .operands_max = 2,
     .options = options,

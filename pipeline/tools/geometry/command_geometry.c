@@ -1,5 +1,6 @@
-/* The command `icestream geometry`: the modules of a run as a table or as triangles. */
+/* The command `icestream geometry`: the modules of a run as a table. */
 #include "base/error.h"
+#include "base/replaced.h"
 #include "pipeline/config/config.h"
 #include "pipeline/files/output.h"
 #include "pipeline/tools/command.h"
@@ -14,36 +15,27 @@ static const ics_option options[OPTIONS] = {
                        .letter = 'o',
                        .type = ICS_OPTION_TEXT,
                        .value = "FILE",
-                       .help = "the file to write: .csv or .npy, a table; .obj or .vtp, triangles; "
-                               "- is a table on standard output",
+                       .help = "the table to write, .csv or .npy; - is standard output",
                        .initial = "standard output"},
     [OPTION_PMTS] = {.name = "pmts",
                      .help = "write a row for every PMT, too; .npy always has these rows"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
 };
 
-/* Refuses a name that ends as another format does, and --pmts for triangles. */
-static int check_path(const char *path, bool pmts, icestream_error *error)
+/* Refuses a name that ends as another format does. */
+static int check_path(const char *path, icestream_error *error)
 {
-    static const struct {
-        const char *ending;
-        bool has_triangles;
-    } formats[] = {{".csv", false}, {".npy", false}, {".obj", true}, {".vtp", true}};
     const char *ending = strrchr(path, '.');
-    for (size_t i = 0; ending != NULL && i < sizeof formats / sizeof *formats; ++i) {
-        if (strcmp(ending, formats[i].ending) != 0) {
-            continue;
-        }
-        if (pmts && formats[i].has_triangles) {
-            return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "--pmts: is for .csv and .npy; found %s, which holds triangles "
-                                 "and always has the PMTs",
-                                 path);
-        }
+    char left[256];
+    if (ending != NULL && (strcmp(ending, ".csv") == 0 || strcmp(ending, ".npy") == 0)) {
         return ICESTREAM_OK;
     }
+    if (ending != NULL &&
+        ics_replaced_say(left, sizeof left, "the ending %.40s of geometry", ending)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE, "--output: %s: %s", path, left);
+    }
     /* Any ending that no format has, such as .txt, is a table. */
-    return ics_output_check_ending("--output", path, ".csv, .npy, .obj or .vtp", error);
+    return ics_output_check_ending("--output", path, ".csv or .npy", error);
 }
 
 static int execute(const ics_arguments *given, icestream_error *error)
@@ -55,7 +47,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
         status = ics_config_check_output(config, "--output", path, error);
     }
     if (status == ICESTREAM_OK && path != NULL) {
-        status = check_path(path, given->options[OPTION_PMTS].given, error);
+        status = check_path(path, error);
     }
     if (status == ICESTREAM_OK) {
         status = (given->options[OPTION_PMTS].given ? icestream_geometry_pmts : icestream_geometry)(
@@ -68,11 +60,11 @@ static int execute(const ics_arguments *given, icestream_error *error)
 const ics_command ics_command_geometry = {
     .name = "geometry",
     .operands = "[CONFIG]",
-    .summary = "writes the positions of the modules as a table, or their shapes as triangles",
+    .summary = "writes the positions of the modules as a table",
     .details =
         "A table is CSV: string, module, x, y, z (m) and efficiency. detector.file reads it.\n"
-        "With --pmts, and as .npy, it has a row for every module and PMT. Files .obj and .vtp\n"
-        "hold modules, PMTs and cables as triangles.",
+        "With --pmts, and as .npy, it has a row for every module and PMT.\n"
+        "icestream.scene in Python makes .obj and .vtp of modules, PMTs and cables.",
     .operands_max = 1,
     .options = options,
     .option_count = OPTIONS,

@@ -1,12 +1,11 @@
-/* icestream_geometry: the modules of a run as a table or as triangles, for plots and other
- * programs. The positions in hit files are relative to the modules, so a plot needs this table. */
+/* icestream_geometry: the modules of a run as a table, for plots and other programs. The positions
+ * in hit files are relative to the modules, so a plot needs this table. */
 #include "base/error.h"
 #include "pipeline/files/text_output.h"
 #include "pipeline/icestream.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/tools/geometry/pmt_table.h"
-#include "pipeline/tools/geometry/scene.h"
 
 #include <string.h>
 
@@ -65,12 +64,6 @@ static bool ends_with(const char *text, const char *ending)
 static int write_any(const ice_detector *detector, const char *path, bool pmts, bool force,
                      icestream_error *error)
 {
-    if (ends_with(path, ".obj")) {
-        return ics_scene_write_obj(detector, path, force, error);
-    }
-    if (ends_with(path, ".vtp")) {
-        return ics_scene_write_vtp(detector, path, force, error);
-    }
     if (pmts || ends_with(path, ".npy")) {
         return ics_pmt_table_write(detector, ics_detector_layout_height(detector->name), path,
                                    force, error);

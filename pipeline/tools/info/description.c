@@ -283,8 +283,7 @@ void ics_description_print(const char *path, const ics_description *about, FILE 
                     digits, about->ranges[i].high, about->ranges[i].field->unit);
         }
     }
-    fprintf(out, "  %-14s %s%s\n", "SHA-256", about->digest,
-            about->is_hdf5 ? " (of the .npy file that convert makes)" : "");
+    fprintf(out, "  %-14s %s\n", "SHA-256", about->digest);
     if (about->metadata == NULL) {
         fprintf(out, "  no trailer\n");
         if (about->light != NULL) {
@@ -330,12 +329,11 @@ static json_t *make_json(const char *path, const ics_description *about)
                                           real_or_null(about->ranges[i].high)));
         }
     }
-    json_t *json =
-        json_pack("{s:o, s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file",
-                  ics_json_text(path), "format", about->is_hdf5 ? "hdf5" : "npy", "kind",
-                  about->schema->short_name, "rows", (json_int_t)about->rows, "events",
-                  (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
-                  about->digest, "verified", about->verified, "metadata", about->metadata);
+    json_t *json = json_pack(
+        "{s:o, s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", ics_json_text(path),
+        "format", "npy", "kind", about->schema->short_name, "rows", (json_int_t)about->rows,
+        "events", (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
+        about->digest, "verified", about->verified, "metadata", about->metadata);
     if (json != NULL && about->schema == ics_layout_steps()) {
         json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
         json_object_set(json, "light", about->light != NULL ? about->light : json_null());

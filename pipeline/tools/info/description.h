@@ -16,7 +16,6 @@ typedef struct ics_description {
         double low, high;              /* NaN without rows */
     } ranges[ICS_DESCRIPTION_RANGES];
     bool packed, verified;
-    bool is_hdf5;     /* the description is that of the .npy file that `convert` makes of it */
     json_t *metadata; /* without the list of checksums; NULL: no trailer */
     json_t *light;    /* the record of the light of steps, in trailer or header; NULL: none */
     char digest[ICS_DIGEST_TEXT];

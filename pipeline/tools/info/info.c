@@ -2,7 +2,6 @@
  * them. */
 #include "base/error.h"
 #include "pipeline/checkpoint/checkpoint_about.h"
-#include "pipeline/files/hdf5.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/stream_output.h"
 #include "pipeline/files/waveform_check.h"
@@ -91,12 +90,6 @@ static void print_total(const report *of)
     }
 }
 
-static bool is_hdf5(const char *path)
-{
-    const char *ending = strrchr(path, '.');
-    return ending != NULL && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
-}
-
 static int report_table(report *to, const char *path, const char *npy, icestream_error *error)
 {
     const ics_info_form form = {to->verify, to->json, to->is_list};
@@ -113,7 +106,7 @@ static int report_npy(report *to, const char *path, const char *npy, icestream_e
     if (ics_table_file_is(npy)) {
         return report_table(to, path, npy, error);
     }
-    ics_description about = {.is_hdf5 = is_hdf5(path)};
+    ics_description about = {0};
     int status = ics_description_read(npy, &about, error);
     if (!status && to->verify) {
         status = about.schema == ics_layout_steps()  ? verify_steps(npy, error)
@@ -163,27 +156,6 @@ static int report_input(report *to, icestream_error *error)
     return report_temporary(to, "standard input", descriptor, ICESTREAM_OK, &reason, error);
 }
 
-#if ICS_HAVE_HDF5
-/* Reads an HDF5 file as the .npy file that `convert` makes of it, in a temporary file. */
-static int report_hdf5(report *to, const char *path, icestream_error *error)
-{
-    int descriptor = -1;
-    icestream_error reason = {.text = ""};
-    ICS_TRY(ics_stream_output_temporary(&descriptor, error));
-    const int made = ics_hdf5_import_into(path, descriptor, &reason);
-    return report_temporary(to, path, descriptor, made, &reason, error);
-}
-#else
-static int report_hdf5(report *to, const char *path, icestream_error *error)
-{
-    (void)to;
-    return ics_error_set(error, ICESTREAM_E_FAILED,
-                         "%s: found an icestream built without HDF5, expected one with it to "
-                         "describe HDF5 (install libhdf5-dev and build again)",
-                         path);
-}
-#endif
-
 static int report_checkpoint(const report *to, const char *path, icestream_error *error)
 {
     return to->verify
@@ -203,7 +175,7 @@ static int report_file(report *to, const char *path, icestream_error *error)
     if (ics_checkpoint_about_is(path)) {
         return report_checkpoint(to, path, error);
     }
-    return is_hdf5(path) ? report_hdf5(to, path, error) : report_npy(to, path, path, error);
+    return report_npy(to, path, path, error);
 }
 
 static int finish_output(FILE *out, icestream_error *error)

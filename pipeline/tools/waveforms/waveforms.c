@@ -220,12 +220,6 @@ int icestream_waveforms(const char *from, const char *to, const icestream_wavefo
         status = ics_error_set(error, ICESTREAM_E_USAGE,
                                "%s: found an unknown ending, expected .npy or .csv", to);
     }
-    if (status == ICESTREAM_OK && (ends_with(from, ".h5") || ends_with(from, ".hdf5"))) {
-        status = ics_error_set(error, ICESTREAM_E_USAGE,
-                               "%s: found an HDF5 file, expected hits in .npy for --waveforms; "
-                               "'icestream convert' makes .npy of .h5",
-                               from);
-    }
     if (status != ICESTREAM_OK) {
         return status;
     }

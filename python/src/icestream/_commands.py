@@ -235,7 +235,7 @@ def geometry(config: Config = None, *, settings: Settings = None) -> Table:
         with TextStream() as report:
             _call(folder, lib.icestream_geometry, chosen, encode(path, "path"), True, report.stream)
             _warn(report.text())
-        return np.loadtxt(path, MODULE, delimiter=",", skiprows=1, ndmin=1)
+        return np.loadtxt(path, MODULE, delimiter=",", skiprows=1, ndmin=1, usecols=range(len(MODULE.names)))
 
 
 def layers(config: Config = None, wavelength: float = 400.0, *, settings: Settings = None) -> Table:

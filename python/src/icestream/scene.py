@@ -1,4 +1,4 @@
-"""The surfaces of a detector and paths of photons, as .vtp and .obj for programs that draw, such as ParaView and Blender.
+"""The surfaces of a detector, hits and paths of photons, as .vtp and .obj for programs that draw, such as ParaView and Blender.
 docs/detectors.md says what the triangles are, and docs/files.md 13 how the numbers of points and cells are called."""
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tup
 
 import numpy as np
 
-from ._arrays import PATH_POINT, Table
-from ._commands import Path, _call, _warn
+from ._arrays import HIT, PATH_POINT, Table
+from ._commands import Path, _call, _warn, geometry
 from ._config import Config, Settings, encode, open_config, settings_of
 from ._convert import needed
 from ._library import TextStream, call, ffi, lib, usage
@@ -90,6 +90,25 @@ def paths(points: Table) -> Scene:
     data = {name: points[name.split("_")[0]] for name in POINT_DATA}
     cell_data = {"fate" if name == "kind" else name: points[name][ends - 1] for name in (*photon, "kind")}
     return Scene("Lines", _vectors(points), np.arange(len(points)), ends, {**data, "direction": _vectors(points, "d")}, cell_data)
+
+
+def hits(rows: Table, config: Config = None, *, settings: Settings = None) -> Scene:
+    """A dot for each hit, where it is in the detector of the configuration; `impact_m` is where it is on its module."""
+    if getattr(rows, "dtype", None) != HIT or rows.ndim != 1:
+        raise usage("rows: found %r, expected an array of hits" % type(rows).__name__)
+    rows = np.asarray(rows)
+    modules = geometry(config, settings=settings)
+    keys, wanted = ((table["string"].astype(np.uint32) << 16) + table["module"] for table in (modules, rows))
+    order = np.argsort(keys)
+    found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    strange = np.flatnonzero(keys[found] != wanted)
+    if strange.size:
+        raise usage("rows: row %d: found string %d, module %d, expected a module of the configured detector" % (
+            strange[0], rows["string"][strange[0]], rows["module"][strange[0]]))
+    data = {{"t": "t_ns", "wavelength": "wavelength_nm"}.get(name, name): rows[name] for name in HIT.names if name.lstrip("d") not in "xyz"}
+    count = np.arange(len(rows))
+    return Scene("Verts", _vectors(modules[found]) + _vectors(rows), count, count + 1,
+                 {**data, "impact_m": _vectors(rows), "direction": _vectors(rows, "d")}, {})
 
 
 def _joined(rings: Sequence[Any], part: int) -> Surface:

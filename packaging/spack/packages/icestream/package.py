@@ -10,8 +10,6 @@ class Icestream(CMakePackage, CudaPackage):
     version("0.2.0")
 
     variant("assimp", default=True, description="Read meshes of modules")
-    variant("fits", default=True, description="Write photon tables as FITS")
-    variant("hdf5", default=True, description="Convert files to and from HDF5")
     variant("http", default=True, description="Serve metrics over HTTP")
     variant("transfer", default=True, description="Move files to and from http:, https: and s3:")
     variant("queue", default=False, description="Take step files from Redis or Valkey")
@@ -28,8 +26,6 @@ class Icestream(CMakePackage, CudaPackage):
     depends_on("libyaml")
     depends_on("openssl")
     depends_on("assimp", when="+assimp")
-    depends_on("cfitsio", when="+fits")
-    depends_on("hdf5", when="+hdf5")
     depends_on("libmicrohttpd", when="+http")
     depends_on("curl@7.87:", when="+transfer")
     depends_on("hiredis", when="+queue")
@@ -43,8 +39,6 @@ class Icestream(CMakePackage, CudaPackage):
             self.define("ICESTREAM_TESTS", self.run_tests),
             self.define_from_variant("ICESTREAM_CUDA", "cuda"),
             self.define_from_variant("ICESTREAM_ASSIMP", "assimp"),
-            self.define_from_variant("ICESTREAM_FITS", "fits"),
-            self.define_from_variant("ICESTREAM_HDF5", "hdf5"),
             self.define_from_variant("ICESTREAM_METRICS_HTTP", "http"),
             self.define_from_variant("ICESTREAM_TRANSFER", "transfer"),
             self.define_from_variant("ICESTREAM_QUEUE", "queue"),
