@@ -29,6 +29,15 @@ const ics_replaced ics_replaced_rows[] = {
     {"the option --detector of convert", "0.3.0", "icestream.scene.hits() in Python"},
     {"the ending .obj of geometry", "0.3.0", "icestream.scene.surfaces() in Python"},
     {"the ending .vtp of geometry", "0.3.0", "icestream.scene.surfaces() in Python"},
+    {"the option --reference of bench", "0.3.0", "icestream-lab speed --reference DIR"},
+    {"the option --roofline of bench", "0.3.0", "icestream-lab roofline"},
+    {"the option --profiler of bench", "0.3.0", "icestream-lab roofline, which counts with ncu"},
+    {"the option --impact of bench", "0.3.0", "icestream-lab impact PART"},
+    {"the option --shapes of bench", "0.3.0", "icestream-lab shapes"},
+    {"the option --stages of bench", "0.3.0", "icestream-lab stages"},
+    {"the option --sweep of bench", "0.3.0", "icestream-lab sweep"},
+    {"the option --profile of compare", "0.3.0", "icestream-lab roofline --files"},
+    {"the option --profiler of compare", "0.3.0", "icestream-lab roofline, which counts with ncu"},
     {.what = NULL},
 };
 

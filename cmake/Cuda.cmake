@@ -74,18 +74,6 @@ else()
     message(STATUS "${ICS_CUDA_MISSING}: building for the CPU only")
 endif()
 
-# The headers of CUPTI's range profiler, for `icestream bench --roofline`; libcupti itself is loaded when the
-# program runs. ICS_HAVE_CUPTI: the program is built with it. ICS_CUPTI_OPTIONS: of files that include them.
-find_path(ICS_CUPTI_HEADERS cupti_range_profiler.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
-          PATHS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
-set(ICS_HAVE_CUPTI OFF)
-if(ICS_CUPTI_HEADERS)
-    # cupti_profiler_host.h is for C, but it includes <string> of C++: an empty file does.
-    file(WRITE ${CMAKE_BINARY_DIR}/cupti/string "")
-    set(ICS_CUPTI_OPTIONS -isystem${CMAKE_BINARY_DIR}/cupti -isystem${ICS_CUPTI_HEADERS})
-    set(ICS_HAVE_CUPTI ${ICS_HAVE_CUDA})
-endif()
-
 # ics_add_cuda(TARGET FILE.cu ...): compiles the files, whose names count from the root of the
 # repository, into TARGET of the same CMakeLists.txt.
 function(ics_add_cuda target)

@@ -24,8 +24,6 @@
 #include "graphs/tune.h"
 #include "kernels/cuda/hit_sums.h"
 #include "kernels/cuda/program.h"
-#include "kernels/load.h"
-#include "kernels/wave_times.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
  * them as members, and a remembered choice of schedule AUTO depends on all of them
@@ -72,7 +70,6 @@ typedef struct ics_gpu_options {
     /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
      * pointers, and copied when the GPU is made. */
     const ics_hit_sum_rule *sums;
-    bool load; /* a schedule that loops measures the load of the multiprocessors (slower) */
     ics_without without; /* for the time of a photon only: the photons are not those of the run */
     bool check;          /* check what every stage returns (stages/check.h) */
     double watchdog;     /* a launch without progress for this time (s) counts as stuck */
@@ -164,12 +161,9 @@ typedef struct ics_gpu_usage {
     uint64_t device_bytes;     /* allocated device memory */
     uint64_t downloaded_bytes; /* of hits and of sums */
     double trial_seconds; /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
-    double stage_seconds[6];   /* with `profile`, time (s) of create, propagate, collide, scatter,
-                                  compact and the rest; of a schedule that does not loop, `seconds`
-                                  divided among them as the clock cycles of sampled warps */
-    ics_wave_times wave_times; /* with `profile`, of a schedule that loops */
-    ics_load load; /* with `profile`, of a schedule that does not loop: the last launches; with
-                      `load`, of a schedule that loops: all launches */
+    double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
+                                compact and the rest; of a schedule that does not loop, `seconds`
+                                divided among them as the clock cycles of sampled warps */
 } ics_gpu_usage;
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out);
 

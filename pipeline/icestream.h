@@ -355,19 +355,13 @@ ICESTREAM_PUBLIC int icestream_layers(const icestream_config *config, double wav
 typedef struct icestream_bench_options {
     const char *schedules; /* for example "fused,auto"; NULL: graph.schedule; if that is auto,
                               every schedule of the device */
-    const char *reference; /* a folder with clsim's ice, light and modules as CSV tables, which
-                              replace the configured ones; or NULL */
     uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;
-    bool markdown;   /* write tables as Markdown */
-    bool workload;   /* measure the workload, also if there are particles */
-    bool files;      /* measure the steps of source.files, where a run would read them */
-    bool once;       /* run each schedule once and nothing else, for profilers; `repeats` is 1 */
-    bool shapes;     /* compare modules of many shapes with spheres */
-    bool stages;     /* also time the stages inside the kernels of schedules with one kernel */
-    bool sweep;      /* measure blocks and registers of the kernels of a GPU over a grid */
-    double oversize; /* with shapes: the only oversize; 0: those of the table, 1 and 5 */
-    FILE *progress;  /* if it is a terminal, it shows the progress; NULL: nothing */
+    bool markdown;  /* write tables as Markdown */
+    bool workload;  /* measure the workload, also if there are particles */
+    bool files;     /* measure the steps of source.files, where a run would read them */
+    bool once;      /* run each schedule once and nothing else, for profilers; `repeats` is 1 */
+    FILE *progress; /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_bench_options;
 
 /* Measures the speed for the configured particles or workload and writes tables or JSON.

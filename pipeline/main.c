@@ -1,12 +1,10 @@
-/* The program icestream: finds the command, reads the command line, runs the command, and reports
- * its error. */
+/* The programs icestream and icestream-lab: finds the command, reads the command line, runs the
+ * command, and reports its error. */
 #include "base/replaced.h"
 #include "base/visible_text.h"
 #include "pipeline/program/command_line.h"
 #include "pipeline/program/commands.h"
-#include "pipeline/program/completion.h"
 #include "pipeline/program/help.h"
-#include "pipeline/program/manual.h"
 #include "pipeline/telemetry/events.h"
 
 #include <errno.h>
@@ -115,32 +113,26 @@ static int unknown_command(const char *name)
                                   is_option ? "; options follow the name of the command" : "");
 }
 
-/* `icestream help [COMMAND | --bash | --zsh | --fish | --scdoc [COMMAND]]`; `option` is what
- * follows help, or NULL, and `name` what follows --scdoc. Returns the exit status. */
-static int print_help(const char *option, const char *name)
+/* Prints `help [COMMAND]` or `help FORM [COMMAND]`; `first` and `second` are what follows help, or
+ * NULL. Returns the exit status. */
+static int print_help(const char *first, const char *second)
 {
-    static const struct {
-        const char *option;
-        void (*print)(void);
-    } scripts[] = {{"--bash", ics_completion_print_bash},
-                   {"--zsh", ics_completion_print_zsh},
-                   {"--fish", ics_completion_print_fish}};
-    for (size_t i = 0; option != NULL && i < sizeof scripts / sizeof *scripts; ++i) {
-        if (strcmp(option, scripts[i].option) == 0) {
-            scripts[i].print();
-            return finish_print();
-        }
+    const ics_commands_form *form = ics_commands_forms;
+    while (first != NULL && form->option != NULL && strcmp(first, form->option) != 0) {
+        ++form;
     }
-    const bool is_manual = option != NULL && strcmp(option, "--scdoc") == 0;
-    const char *wanted = is_manual ? name : option;
+    const bool has_form = first != NULL && form->option != NULL;
+    const char *wanted = has_form ? second : first;
     const ics_command *command = wanted != NULL ? ics_commands_find(wanted) : NULL;
     if (wanted != NULL && command == NULL) {
         return unknown_command(wanted);
     }
-    if (command != NULL) {
-        (is_manual ? ics_manual_print_command : ics_help_print_command)(command);
+    if (has_form) {
+        form->print(command);
+    } else if (command != NULL) {
+        ics_help_print_command(command);
     } else {
-        (is_manual ? ics_manual_print : ics_help_print)();
+        ics_help_print();
     }
     return finish_print();
 }
@@ -154,13 +146,13 @@ static void keep_memory(void)
     (void)mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
-/* `icestream version [--verbose]`. Returns the exit status. */
+/* `version [--verbose]`. Returns the exit status. */
 static int print_version(const char *option)
 {
     icestream_error error = {.status = ICESTREAM_OK};
     int status = ICESTREAM_OK;
     if (option == NULL) {
-        puts("icestream " ICESTREAM_VERSION);
+        printf("%s " ICESTREAM_VERSION "\n", ics_commands_program);
     } else if (strcmp(option, "--verbose") == 0) {
         status = icestream_build_print(stdout, &error);
     } else {

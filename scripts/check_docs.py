@@ -7,7 +7,8 @@ Exits with 1 and names the place if
   - a section that code, tests, scripts or documents cite (`physics.md 6.4`) is no heading of docs/,
   - a link of a document leads to no file or to no heading,
   - a path of the repository that a document names does not exist,
-  - with PROGRAM (an icestream): a command or an option that a document names does not exist.
+  - with PROGRAM (an icestream, with icestream-lab next to it): a command or an option that a document names does
+    not exist.
 """
 import os
 import re
@@ -108,33 +109,41 @@ def main():
                     if option not in texts[name]:
                         faults.append(f'{path}: {name} has no {option}')
 
-    if len(sys.argv) > 1:
+    for name in ('icestream', 'icestream-lab')[:2 * (len(sys.argv) > 1)]:
+        is_lab = name == 'icestream-lab'
+
         def helped(*words):
-            return subprocess.run([sys.argv[1], *words, '--help'], capture_output=True,
-                                  text=True).stdout
+            program = os.path.join(os.path.dirname(sys.argv[1]), name)
+            return subprocess.run([program, *words, '--help'], capture_output=True, text=True, check=True).stdout
         commands = set(re.findall(r'^  ([a-z]+) ', helped(), re.M))
-        helps = {c: helped(c) for c in commands} | {'help': '      --bash\n      --zsh\n      --fish\n      --scdoc', 'version': ''}
+        forms = '' if is_lab else '      --bash\n      --zsh\n      --fish\n      --scdoc'
+        helps = {c: helped(c) for c in commands} | {'help': forms, 'version': ''}
         commands |= set(helps)
         rows = {}
-        for command, options in re.findall(r'^\| `([a-z]+)[^`\n]*` \| (.*)', pages.get('docs/commands.md', ''), re.M):
-            rows.setdefault(command, options)
+        for lab, command, options in re.findall(r'^\| `(icestream-lab )?([a-z]+)[^`\n]*` \| (.*)',
+                                                pages.get('docs/commands.md', ''), re.M):
+            if bool(lab) == is_lab:
+                rows.setdefault(command, options)
+            elif command == 'bench':  # commands of the laboratory have the options of bench, and one more
+                shared = options + ' --reference'
         for command, text in helps.items():
             for option in re.findall(r'^  (?:-., |    )(--[a-z-]+)', text, re.M):
-                if option != '--help' and not re.search(option + r'(?![\w-])', rows.get(command, '')):
+                listed = rows.get(command, '') + (shared if is_lab else '')
+                if option != '--help' and not re.search(option + r'(?![\w-])', listed):
                     faults.append(f'docs/commands.md: the row of {command} lacks {option}')
         for path, text in pages.items():
             code = re.findall(r'`([^`\n]+)`', text) + \
                 [line for block in re.findall(r'```\w*\n(.*?)```', text, re.S)
                  for line in block.replace('\\\n', ' ').split('\n')]
             for line in code:
-                for match in re.finditer(r'(?<!python -m)(?:^|[\s/;|(])icestream ([a-z]+)\b(?!/)([^|;&#]*)', line):
+                for match in re.finditer(r'(?<!python -m)(?:^|[\s/;|(])' + name + r' ([a-z]+)\b(?!/)([^|;&#]*)', line):
                     command, rest = match.groups()
                     if command not in commands:
-                        faults.append(f'{path}: names icestream {command}, which is no command')
+                        faults.append(f'{path}: names {name} {command}, which is no command')
                         continue
                     for option in re.findall(r'(?<![\w-])(--[a-z][\w-]*)', rest):
                         if option not in helps[command] and option != '--help':
-                            faults.append(f'{path}: icestream {command} has no {option}')
+                            faults.append(f'{path}: {name} {command} has no {option}')
     for fault in sorted(set(faults)):
         print(fault)
     print(f'{len(pages)} documents, {cited} cited sections: {len(set(faults))} faults')

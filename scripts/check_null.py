@@ -21,7 +21,7 @@ from clang import cindex
 from clang.cindex import CursorKind, TypeKind
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), '..'))
-ROOMS = ('base', 'graphs', 'kernels', 'physics', 'pipeline', 'stages', 'tables', 'tests')
+ROOMS = ('base', 'bench', 'graphs', 'kernels', 'physics', 'pipeline', 'stages', 'tables', 'tests')
 CONDITIONS = {CursorKind.IF_STMT: 0, CursorKind.WHILE_STMT: 0, CursorKind.CONDITIONAL_OPERATOR: 0,
               CursorKind.DO_STMT: 1}
 

@@ -20,7 +20,7 @@ configure clang
 files=("$@")
 if ((${#files[@]} == 0)); then
     # What this machine cannot build, such as GPU schedules without a CUDA toolkit, has no commands.
-    mapfile -t files < <(find base graphs kernels pipeline tables -name '*.c' | sort |
+    mapfile -t files < <(find base bench graphs kernels pipeline tables -name '*.c' | sort |
         while read -r file; do
             if grep -q "\"file\": .*/$file\"" build/clang/compile_commands.json; then
                 echo "$file"

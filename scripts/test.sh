@@ -52,7 +52,7 @@ configure "$preset"
 # The targets of the selected tests: tests/ROOM/NAME.c is the suite NAME, and what else is a test runs the program.
 selected_targets() {
     local name
-    echo installed
+    printf "%s\n" installed icestream-lab
     [[ $preset =~ ^[at]san$ ]] || echo ics_inject
     ctest --preset "$preset" --show-only "${selection[@]}" | sed -n 's/^ *Test *#[0-9]*: //p' | while read -r name; do
         [[ ! -e tests/$name.c ]] || basename "$name"

@@ -26,15 +26,14 @@ struct ics_gpu {
     void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
-    uint32_t processors; /* of the device */
-    bool lost;           /* the device failed: no function waits for it any more */
+    bool lost; /* the device failed: no function waits for it any more */
     char warnings[512];
 
     /* Time in which at least one lane computed. */
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
-    ics_gpu_profile profile;
+    void *cycles; /* of the stages, on the device; NULL: the kernels do not record them */
 
     pthread_mutex_t lock;
     pthread_cond_t condition;
@@ -70,7 +69,7 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    return ics_gpu_profile_find(&gpu->profile, &gpu->options, gpu->library, error);
+    return ics_gpu_profile_find(&gpu->options, gpu->library, &gpu->cycles, error);
 }
 
 static int too_little_memory(const ics_gpu *gpu, uint64_t bytes, uint32_t pool,
@@ -165,7 +164,6 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     const int ordinal = gpu->options.ordinal;
     ics_gpu_device about;
     ICS_TRY(ics_gpu_describe(ordinal, &about, error)); /* also makes the device the current one */
-    gpu->processors = (uint32_t)about.processors;
     const ics_gpu_limits limits = {.architecture = about.architecture,
                                    .processors = about.processors,
                                    .features = tables->device.features};
@@ -393,12 +391,11 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         out->downloaded_bytes += gpu->lanes[i].downloaded_bytes;
     }
-    if ((!gpu->options.profile && !gpu->options.load) || gpu->lost ||
-        cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
+    if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }
-    ics_gpu_profile_read(&gpu->profile, gpu->processors, out);
+    ics_gpu_profile_share(gpu->cycles, out);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        ics_gpu_profile_read_waves(gpu->lanes[i].clock, out);
+        ics_gpu_profile_add(gpu->lanes[i].clock, out);
     }
 }

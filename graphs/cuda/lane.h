@@ -9,6 +9,7 @@
 #define ICS_GRAPHS_CUDA_LANE_H
 
 #include "graphs/cuda/settings.h"
+#include "kernels/cuda/device/stage_clock.h"
 #include "kernels/cuda/photon_counts.h"
 
 #include <cuda_runtime_api.h>
@@ -91,7 +92,7 @@ typedef struct ics_lane {
     ics_word *spare[3];       /* device, columns for sorting */
     ice_random *spare_random; /* device, a column for sorting */
     uint32_t *spare_recorded; /* device, a column for sorting */
-    ics_wave_clock *clock;    /* device; of a profile */
+    ics_stage_clock *clock;   /* device; of a profile */
 
     /* Sums of hits (lane_sums.c); only with options->sums. */
     ics_hit_sum_rule rule;          /* with device pointers */

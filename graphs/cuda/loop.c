@@ -102,27 +102,14 @@ static int add_stamp(ics_lane *lane, sequence *nodes, uint32_t stage, ics_stamp 
     return add_kernel(lane, nodes, &stamp, error);
 }
 
-/* Whether no kernel of the list follows this one in the wave. */
-static bool ends_wave(const ics_lane *lane, const ics_schedule_kernel *kernel, uint32_t wave)
-{
-    for (++kernel; kernel->name != NULL; ++kernel) {
-        if (ics_schedule_has_kernel(lane->schedule, kernel, wave)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Adds a kernel of a wave. A profile has no parallel kernels, because the time between two
  * stamps must belong to one kernel. */
 static int add_kernel_of_wave(ics_lane *lane, sequence *nodes, const ics_schedule_kernel *kernel,
                               uint32_t wave, const kernel_node *added, icestream_error *error)
 {
     if (lane->options->profile) {
-        const bool last = ends_wave(lane, kernel, wave);
         ICS_TRY(add_kernel(lane, nodes, added, error));
-        return add_stamp(lane, nodes, kernel->stage, last ? ICS_STAMP_WAVE : ICS_STAMP_STAGE,
-                         error);
+        return add_stamp(lane, nodes, kernel->stage, ICS_STAMP_STAGE, error);
     }
     if (kernel->parallel) {
         return add_kernel_after(lane, nodes->graph, &nodes->last, 1, added,

@@ -264,7 +264,6 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         .refill = options->refill,
         .light_profiles = options->light_profiles,
         .clocks = options->profile && !schedule->loops ? CLOCKS : 0,
-        .busy = options->load && schedule->loops,
         .photons = options->photons,
         .large = options->large,
         .check = options->check,

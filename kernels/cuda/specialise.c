@@ -200,8 +200,5 @@ int ics_specialise(const ice_tables *tables, const ics_special_options *options,
     if (options->clocks > 0) {
         append(&to, "#define GPU_CLOCKS ", options->clocks, "\n");
     }
-    if (options->busy) {
-        append(&to, "#define GPU_BUSY ", 1, "\n");
-    }
     return to.length < size ? 0 : -1;
 }

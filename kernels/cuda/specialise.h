@@ -20,8 +20,6 @@ typedef struct ics_special_options {
     bool light_profiles;     /* photons of steps with a profile can be made */
     uint32_t clocks;         /* every how many-th block measures the time of stages
                                 (device/clocks.h); 0: none */
-    bool busy;               /* warps of a loop measure how busy multiprocessors are
-                                (device/busy.h) */
     bool without_random;     /* the plainest generator (stages/random.h) */
     bool without_divergence; /* the threads of a warp have copies of one photon (device/run.h) */
     bool check;              /* define ICE_CHECK, too (stages/check.h) */

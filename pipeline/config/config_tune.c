@@ -1,5 +1,5 @@
-/* The key graph.tune: a mapping of kernels to their settings, or a file that `icestream bench
- * --sweep --json` wrote, in which the key `tune` has such a mapping. JSON is read as YAML. */
+/* The key graph.tune: a mapping of kernels to their settings, or a file that `icestream-lab
+ * sweep --json` wrote, in which the key `tune` has such a mapping. JSON is read as YAML. */
 #include "graphs/schedule.h"
 #include "pipeline/config/config.h"
 #include "pipeline/config/config_fields.h"
@@ -111,7 +111,7 @@ static int read_sweep(const ics_yaml_node *node, ics_tune *tune, icestream_error
     if (kernels == NULL || kernels->kind != ICS_YAML_MAPPING) {
         status = ics_yaml_error(error, kernels != NULL ? kernels : root,
                                 "graph.tune: found %s, expected a key tune with a mapping, as "
-                                "`icestream bench --sweep --json` writes it",
+                                "`icestream-lab sweep --json` writes it",
                                 kernels != NULL ? ics_yaml_describe(kernels, found, sizeof found)
                                                 : "no key tune");
     } else {
@@ -193,7 +193,7 @@ static void clear_tune(void *target)
 
 const ics_schema_custom ics_config_tune = {
     .expected = "a mapping of kernels to threads, blocks_per_multiprocessor and registers, or a "
-                "file of bench --sweep --json",
+                "file of icestream-lab sweep --json",
     .example = "{monolithic: {threads: 256, blocks_per_multiprocessor: 3, registers: 80}}",
     .json_shape =
         "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, "

@@ -119,8 +119,6 @@ static ics_gpu_usage usage_of(const ics_device_gpu_work *work)
     for (size_t i = 0; i < sizeof sum.stage_seconds / sizeof *sum.stage_seconds; ++i) {
         sum.stage_seconds[i] += now.stage_seconds[i];
     }
-    ics_wave_times_merge(&sum.wave_times, &now.wave_times);
-    sum.load = now.load;
     return sum;
 }
 

@@ -80,10 +80,6 @@ static void add_usage(ics_gpu_usage *sum, const ics_gpu_usage *usage)
     for (size_t i = 0; i < sizeof sum->stage_seconds / sizeof sum->stage_seconds[0]; ++i) {
         sum->stage_seconds[i] += usage->stage_seconds[i];
     }
-    ics_wave_times_merge(&sum->wave_times, &usage->wave_times);
-    if (sum->load.launches == 0) { /* loads do not add up: that of the first member counts */
-        sum->load = usage->load;
-    }
 }
 
 /* Finds the members that the facts are about: those that are alive. If all are lost, the first

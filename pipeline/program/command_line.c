@@ -40,9 +40,10 @@ int ics_command_line_fault(const ics_command *command, const char *suggestion, c
     va_start(values, format);
     vsnprintf(fault, sizeof fault, format, values);
     va_end(values);
-    snprintf(text, sizeof text, "icestream%s%s: %s%s%s%s%s\ntry: icestream%s%s --help", blank, name,
-             fault, suggestion != NULL ? "; did you mean " : "", suggestion != NULL ? prefix : "",
-             suggestion != NULL ? suggestion : "", suggestion != NULL ? "?" : "", blank, name);
+    snprintf(text, sizeof text, "%s%s%s: %s%s%s%s%s\ntry: %s%s%s --help", ics_commands_program,
+             blank, name, fault, suggestion != NULL ? "; did you mean " : "",
+             suggestion != NULL ? prefix : "", suggestion != NULL ? suggestion : "",
+             suggestion != NULL ? "?" : "", ics_commands_program, blank, name);
     if (errors_are_json) {
         ics_events_put_error(stderr, text);
     } else {

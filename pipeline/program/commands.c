@@ -1,7 +1,5 @@
 #include "pipeline/program/commands.h"
 
-#include <string.h>
-
 /* To add a command, add its name here: X(NAME) stands for ics_command_NAME, which
  * pipeline/tools/NAME/command_NAME.c defines. The help lists commands in this order. */
 #define COMMANDS(X)                                                                                \
@@ -36,24 +34,12 @@ const ics_command *const ics_commands[] = {
 #undef X
 };
 
-enum { COMMAND_COUNT = sizeof ics_commands / sizeof *ics_commands };
-const size_t ics_commands_count = COMMAND_COUNT;
+const size_t ics_commands_count = sizeof ics_commands / sizeof *ics_commands;
 
-const ics_command *ics_commands_find(const char *name)
-{
-    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
-        if (strcmp(ics_commands[i]->name, name) == 0) {
-            return ics_commands[i];
-        }
-    }
-    return NULL;
-}
-
-const char *ics_commands_nearest(const char *name)
-{
-    const char *names[COMMAND_COUNT];
-    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
-        names[i] = ics_commands[i]->name;
-    }
-    return icestream_suggestion(name, names, COMMAND_COUNT);
-}
+const char ics_commands_program[] = "icestream";
+const char ics_commands_purpose[] =
+    "simulates photons from steps of light to optical modules, in ice or water";
+const char ics_commands_note[] =
+    "icestream help COMMAND describes a command; icestream help --bash, --zsh or --fish prints a\n"
+    "completion for a shell; icestream version [--verbose] prints the version, and what icestream "
+    "was\nbuilt with.";

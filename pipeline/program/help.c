@@ -14,17 +14,13 @@ static void print_exit_status(int exit_status, const char *text)
 
 void ics_help_print(void)
 {
-    puts("icestream " ICESTREAM_VERSION
-         ": simulates photons from steps of light to optical modules, in ice or water\n\n"
-         "usage: icestream COMMAND [OPTIONS] ...\n\ncommands:");
+    printf("%s " ICESTREAM_VERSION ": %s\n\nusage: %s COMMAND [OPTIONS] ...\n\ncommands:\n",
+           ics_commands_program, ics_commands_purpose, ics_commands_program);
     for (size_t i = 0; i < ics_commands_count; ++i) {
         printf("  %-9s %-17s %s\n", ics_commands[i]->name, ics_commands[i]->operands,
                ics_commands[i]->summary);
     }
-    puts("\nicestream help COMMAND describes a command; icestream help --bash, --zsh or --fish "
-         "prints a\ncompletion for a shell; icestream version [--verbose] prints the version, and "
-         "what icestream was\nbuilt with.");
-    puts("\nexit statuses:");
+    printf("\n%s\n\nexit statuses:\n", ics_commands_note);
     ics_exit_statuses_visit(print_exit_status);
 }
 
@@ -77,9 +73,10 @@ void ics_help_print_command(const ics_command *command)
 {
     static const ics_option help = {
         .name = "help", .letter = 'h', .help = "describe the command and stop"};
-    printf("usage: icestream %s [OPTIONS]%s%s\n\n%s\n%s%s\noptions:\n", command->name,
-           command->operands[0] != '\0' ? " " : "", command->operands, command->summary,
-           command->details != NULL ? command->details : "", command->details != NULL ? "\n" : "");
+    printf("usage: %s %s [OPTIONS]%s%s\n\n%s\n%s%s\noptions:\n", ics_commands_program,
+           command->name, command->operands[0] != '\0' ? " " : "", command->operands,
+           command->summary, command->details != NULL ? command->details : "",
+           command->details != NULL ? "\n" : "");
     for (size_t i = 0; i < command->option_count; ++i) {
         print_option(&command->options[i]);
     }

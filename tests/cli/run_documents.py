@@ -220,7 +220,8 @@ def run_document(document, program):
             os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
         binaries = os.path.join(folder, '.bin')
         os.mkdir(binaries)
-        os.symlink(program, os.path.join(binaries, 'icestream'))
+        for name in ('icestream', 'icestream-lab'):
+            os.symlink(os.path.join(os.path.dirname(program), name), os.path.join(binaries, name))
         with open(os.path.join(binaries, 'python'), 'w', encoding='utf-8') as file:
             file.write('#!/bin/sh\nexec "$PYTHON" "$@"\n')
         os.chmod(file.name, 0o755)

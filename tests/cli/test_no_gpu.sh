@@ -17,18 +17,6 @@ for command in run validate compare bench; do
     [ "$(wc -l <err)" -eq 1 ] || fail "$command prints more than one line: $(cat err)"
     is_empty out
 done
-# What only a GPU has cannot be measured without one.
-expect 1 "$ICESTREAM" bench --sweep
-says err "bench: --sweep is about blocks and registers of a GPU: "
-is_empty out
-expect 2 "$ICESTREAM" bench --sweep -s device.backend=cpu
-says err "device.backend: found cpu, but --sweep is about blocks and registers of a GPU; expected auto or cuda"
-expect 2 "$ICESTREAM" bench --sweep --once
-says err "found --sweep and --once, which measures something else; expected one of them"
-expect 1 "$ICESTREAM" bench --stages
-says err "bench: --stages reads clocks of a GPU: "
-expect 2 "$ICESTREAM" bench --stages --shapes
-says err "found --stages and --shapes, which measures something else; expected one of them"
 is_missing hits/a.hits.npy
 printf 'device:\n  backend: cuda\n' >gpu.yaml
 expect 1 "$ICESTREAM" run gpu.yaml

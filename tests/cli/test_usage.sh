@@ -108,8 +108,10 @@ expect 2 "$ICESTREAM" bench --oversize 0
 says err "detector.oversize: found '0'"
 expect 2 "$ICESTREAM" bench --set device.backend=cpu --schedules fused
 says err "found 'fused', expected schedules of the CPU"
-expect 2 "$ICESTREAM" bench --reference nowhere
-says err "nowhere/tilt.csv"
+expect 2 "$ICESTREAM" bench --repeats 3 --once
+says err "bench: found --repeats and --once"
+expect 2 "$ICESTREAM" bench --files --steps 3
+says err "bench: found --files and --steps, which is about generated steps; expected one of them"
 expect 2 "$ICESTREAM" plan --architecture sm_90
 says err "--architecture: found 'sm_90', expected a whole number"
 

@@ -112,7 +112,7 @@ static const struct {
     {"graph: {tune: [scatter]}",
      "r.yaml:1:15: error: graph.tune: found a list of 1, expected a mapping of kernels to threads, "
      "blocks_per_multiprocessor and registers, or a "
-     "file of bench --sweep --json"},
+     "file of icestream-lab sweep --json"},
     {"graph: {tune: no/sweep.json}",
      "r.yaml:1:15: error: graph.tune: no/sweep.json: error: cannot open the file: No such "
      "file or directory"},

@@ -255,9 +255,9 @@ START_TEST(a_choice_begins_with_what_suits_the_ice)
 }
 END_TEST
 
-/* The settings of graph.tune, for example those of `bench --sweep`, are settings of the candidates:
- * trials measure with them, and what is chosen has them. Kernels without such settings have their
- * defaults. */
+/* The settings of graph.tune, for example those of `icestream-lab sweep`, are settings of the
+ * candidates: trials measure with them, and what is chosen has them. Kernels without such settings
+ * have their defaults. */
 START_TEST(candidates_have_the_settings_of_kernels)
 {
     stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);

@@ -12,14 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static ics_gpu_plan *plan_of(const stage_world *world, ics_schedule schedule, bool profile,
-                             bool load)
+static ics_gpu_plan *plan_of(const stage_world *world, ics_schedule schedule, bool profile)
 {
-    const ics_gpu_options options = {.schedule = schedule,
-                                     .variants = world_variants(),
-                                     .profile = profile,
-                                     .load = load,
-                                     .use_cache = true};
+    const ics_gpu_options options = {
+        .schedule = schedule, .variants = world_variants(), .profile = profile, .use_cache = true};
     ics_gpu_plan *plan = NULL;
     icestream_error error = {.status = ICESTREAM_OK};
     const int status = ics_gpu_plan_create(&options, world->tables, 90, &plan, &error);
@@ -36,8 +32,8 @@ START_TEST(clocks_are_only_in_kernels_that_measure)
     stage_world_tables(&world);
     for (int i = ICS_SCHEDULE_AUTO + 1; i < ICS_SCHEDULE_COUNT; ++i) {
         const bool loops = ics_schedule_can_profile((ics_schedule)i);
-        ics_gpu_plan *without = plan_of(&world, (ics_schedule)i, false, false);
-        ics_gpu_plan *with = plan_of(&world, (ics_schedule)i, true, false);
+        ics_gpu_plan *without = plan_of(&world, (ics_schedule)i, false);
+        ics_gpu_plan *with = plan_of(&world, (ics_schedule)i, true);
         if (without == NULL || with == NULL) {
             test_skip("kernels cannot be compiled here");
             break;
@@ -58,39 +54,9 @@ START_TEST(clocks_are_only_in_kernels_that_measure)
 }
 END_TEST
 
-/* The load of multiprocessors (kernels/cuda/device/busy.h) is measured with a few registers or
- * none, and only the kernels of a loop change. */
-START_TEST(loops_can_measure_the_load)
-{
-    stage_world world = stage_world_from_config(NULL, "ice.model=uniform", NULL);
-    stage_world_tables(&world);
-    for (int i = ICS_SCHEDULE_AUTO + 1; i < ICS_SCHEDULE_COUNT; ++i) {
-        ics_gpu_plan *without = plan_of(&world, (ics_schedule)i, false, false);
-        ics_gpu_plan *with = plan_of(&world, (ics_schedule)i, false, true);
-        if (without == NULL || with == NULL) {
-            test_skip("kernels cannot be compiled here");
-            break;
-        }
-        ck_assert_uint_eq(with->kernel_count, without->kernel_count);
-        for (size_t k = 0; k < with->kernel_count; ++k) {
-            const ics_kernel_resources *found = &with->kernels[k].resources;
-            const ics_kernel_resources *plain = &without->kernels[k].resources;
-            ck_assert_uint_eq(found->shared_bytes, plain->shared_bytes);
-            if (!ics_schedule_can_profile((ics_schedule)i)) {
-                ck_assert_uint_eq(found->registers, plain->registers);
-            }
-        }
-        ics_gpu_plan_destroy(without);
-        ics_gpu_plan_destroy(with);
-    }
-    stage_world_destroy(&world);
-}
-END_TEST
-
 ICS_TEST_MAIN("clocks")
 {
     TCase *tests = tcase_create("clocks");
     tcase_add_test(tests, clocks_are_only_in_kernels_that_measure);
-    tcase_add_test(tests, loops_can_measure_the_load);
     suite_add_tcase(suite, tests);
 }

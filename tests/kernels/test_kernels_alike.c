@@ -1,6 +1,6 @@
-/* `bench --impact divergence`: the kernels of the GPU schedules without divergence, on the CPU
- * (tests/kernels/emulated). Every photon is created once and counts for its batch, and the threads
- * of a warp have copies of one photon, from the birth to the end.
+/* `icestream-lab impact divergence`: the kernels of the GPU schedules without divergence, on the
+ * CPU (tests/kernels/emulated). Every photon is created once and counts for its batch, and the
+ * threads of a warp have copies of one photon, from the birth to the end.
  *
  * How to join: a new schedule joins as in test_kernels.c. If its warps mix photons, its kernels
  * need a case for GPU_WITHOUT_DIVERGENCE (kernels/cuda/device/run.h). */

@@ -143,7 +143,7 @@ START_TEST(numbers_are_constants)
 }
 END_TEST
 
-/* Only `bench --impact` asks for kernels that leave something out. */
+/* Only `icestream-lab impact` asks for kernels that leave something out. */
 START_TEST(kernels_leave_nothing_out_unless_asked)
 {
     const ics_tables tables = {.device = {.layer_count = 1}};

@@ -1,6 +1,6 @@
-/* The generator of `bench --impact random` (ICE_WITHOUT_RANDOM in stages/random.h): the bounces of
- * a photon get different and roughly uniform numbers, so that a photon has about as much work as
- * with the generator of a run.
+/* The generator of `icestream-lab impact random` (ICE_WITHOUT_RANDOM in stages/random.h): the
+ * bounces of a photon get different and roughly uniform numbers, so that a photon has about as much
+ * work as with the generator of a run.
  *
  * How to join: add a test here if the generator changes. */
 #define ICE_WITHOUT_RANDOM

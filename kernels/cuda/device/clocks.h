@@ -1,21 +1,15 @@
-/* The clock cycles that warps spend in each stage inside a persistent kernel, and when each block
- * ran, for profiles. Without GPU_CLOCKS these functions are nothing, and a kernel has no additional
- * instruction.
+/* The clock cycles that warps spend in each stage inside a persistent kernel, for profiles. Without
+ * GPU_CLOCKS these functions are nothing, and a kernel has no additional instruction.
  *
  * The first warp of every GPU_CLOCKS-th block is a sample. The threads of a warp may be in
  * different branches, but only one branch runs at a time: its first thread reads clock64() where a
  * stage begins, and adds the cycles since the last reading to the stage that ended there. So the
  * cycles include those in which the warp waits. The compiler may move a few instructions across a
  * reading.
- *
- * The first thread of every block reads the timer of the GPU at the begin and at the end of the
- * kernel, and records both with the number of the multiprocessor.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_CLOCKS_H
 #define ICS_KERNELS_CUDA_DEVICE_CLOCKS_H
 
-#include "kernels/cuda/device/block_spans.h"
-#include "kernels/cuda/device/busy.h" /* the same for loops */
 #include "kernels/cuda/state.h"
 
 #if defined(GPU_CLOCKS)
@@ -23,7 +17,6 @@
 /* Sums of all samples since the program was loaded, by ics_clock. */
 extern "C" {
 __device__ unsigned long long gpu_clock_cycles[ICS_CLOCKS];
-__device__ ics_block_spans gpu_block_spans;
 }
 
 /* The sample of a block, in shared memory. */
@@ -31,7 +24,6 @@ typedef struct gpu_clock_sample {
     unsigned long long cycles[ICS_CLOCKS];
     unsigned long long since; /* the last reading */
     uint32_t stage;           /* that began there, an ics_clock */
-    unsigned long long begun; /* in every block: when it began, ns */
 } gpu_clock_sample;
 
 static __device__ __forceinline__ volatile gpu_clock_sample *gpu_clock_here(void)
@@ -43,24 +35,6 @@ static __device__ __forceinline__ volatile gpu_clock_sample *gpu_clock_here(void
 static __device__ __forceinline__ bool gpu_clock_is_sample(void)
 {
     return threadIdx.x < 32 && blockIdx.x % GPU_CLOCKS == 0;
-}
-
-/* Returns the time, ns. */
-static __device__ __forceinline__ unsigned long long gpu_clock_time(void)
-{
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    return now;
-}
-
-/* Records when this block ran. One thread. */
-static __device__ __forceinline__ void gpu_clock_record(void)
-{
-    uint32_t processor;
-    asm volatile("mov.u32 %0, %smid;" : "=r"(processor));
-    const unsigned long long number = atomicAdd(&gpu_block_spans.count, 1ull);
-    const ics_block_span span = {gpu_clock_here()->begun, gpu_clock_time(), processor, 0};
-    gpu_block_spans.spans[number % ICS_BLOCK_SPANS] = span;
 }
 
 /* A stage begins. Any thread may call this, in any branch. */
@@ -79,9 +53,6 @@ static __device__ __forceinline__ void gpu_clock(uint32_t stage)
  */
 static __device__ __forceinline__ void gpu_clock_begin(void)
 {
-    if (threadIdx.x == 0) {
-        gpu_clock_here()->begun = gpu_clock_time();
-    }
     if (gpu_clock_is_sample() && threadIdx.x == 0) {
         volatile gpu_clock_sample *here = gpu_clock_here();
         for (uint32_t i = 0; i < ICS_CLOCKS; ++i) {
@@ -95,9 +66,6 @@ static __device__ __forceinline__ void gpu_clock_begin(void)
 /* At the end of a kernel. All threads of the block, with a barrier between gpu_clock() and this. */
 static __device__ __forceinline__ void gpu_clock_end(void)
 {
-    if (threadIdx.x == 0) {
-        gpu_clock_record();
-    }
     if (gpu_clock_is_sample() && threadIdx.x == 0) {
         gpu_clock(ICS_CLOCK_OTHER);
         for (uint32_t i = 0; i < ICS_CLOCKS; ++i) {

@@ -43,7 +43,6 @@ ICS_KERNEL GPU_BOUNDS_VISIT gpu_visit(const __grid_constant__ ice_tables given,
                                       const __grid_constant__ ics_lane_memory lane,
                                       const ics_chain chain)
 {
-    GPU_WARP_IS_BUSY();
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     __shared__ gpu_warp_queue queues[GPU_THREADS_VISIT / 32];
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_VISIT + threadIdx.x;

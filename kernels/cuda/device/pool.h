@@ -7,7 +7,7 @@
 #define ICS_KERNELS_CUDA_DEVICE_POOL_H
 
 #include "kernels/cuda/device/run.h"
-#include "kernels/cuda/device/wave_clock.h"
+#include "kernels/cuda/device/stage_clock.h"
 
 /* Stores a photon that has had no bounce yet, and the begin of its random numbers. `wave`: the
  * index in the trip of its first wave. */
@@ -47,7 +47,6 @@ ICS_KERNEL GPU_BOUNDS_CREATE gpu_create(const __grid_constant__ ice_tables given
                                         const __grid_constant__ ics_lane_memory lane,
                                         const ics_chain chain)
 {
-    GPU_WARP_IS_BUSY();
     __shared__ uint32_t list[GPU_CREATE_SLOTS];
     __shared__ uint32_t count;
     __shared__ uint32_t granted;
@@ -126,54 +125,17 @@ static __device__ unsigned long long gpu_now(void)
 #define GPU_NOW() gpu_now()
 #endif
 
-/* Returns how often a photon found no room in the hit buffer since the launch began, modulo 2^32.
- * All threads of a warp. */
-ICE_FN uint32_t gpu_stalled_of(const ics_lane_memory *lane)
-{
-    uint32_t sum = 0;
-    for (uint32_t i = threadIdx.x; i < ICS_SHARES; i += 32) {
-        sum += lane->shares[i].stalled;
-    }
-    return __reduce_add_sync(0xffffffffu, sum);
-}
-
-/* Ends a wave. While there are photons in the queue, they wait for a free slot. `stalled`:
- * gpu_stalled_of(). */
-ICE_FN void gpu_stamp_wave(ics_wave_clock *clock, const ics_lane_memory *lane,
-                           unsigned long long now, uint32_t stalled)
-{
-    const unsigned long long time = now - clock->begin;
-    clock->waves += 1;
-    clock->sum += time;
-    clock->longest = time > clock->longest ? time : clock->longest;
-    clock->spans[gpu_wave_span_of(time)] += 1;
-    clock->begin = now;
-    const uint64_t next = lane->progress->next, end = lane->launch->end;
-    gpu_wave_wait_add(&clock->waits[ICS_WAIT_SLOT], next < end ? end - next : 0);
-    gpu_wave_wait_add(&clock->waits[ICS_WAIT_HITS], stalled - clock->stalled);
-    clock->stalled = stalled;
-}
-
 /* For profiles: adds the time since the last stamp to a stage (an ics_clock). One warp. `ends`:
- * an ics_stamp. The time between two launches belongs to no stage. Only this kernel records waves,
- * so that all other kernels are the same with and without a profile. */
-ICS_KERNEL gpu_stamp(ics_wave_clock *clock, const __grid_constant__ ics_lane_memory lane,
+ * an ics_stamp. The time between two launches belongs to no stage. */
+ICS_KERNEL gpu_stamp(ics_stage_clock *clock, const __grid_constant__ ics_lane_memory lane,
                      uint32_t stage, uint32_t ends)
 {
     const unsigned long long now = GPU_NOW();
-    const uint32_t stalled = ends == ICS_STAMP_WAVE ? gpu_stalled_of(&lane) : 0;
     if (threadIdx.x > 0) {
         return;
     }
     if (ends != ICS_STAMP_TRIP || lane.progress->waves > 0) {
         clock->stages[stage] += now - clock->last;
-    } else {
-        clock->stalled = 0; /* the host has zeroed those of the shares */
-    }
-    if (ends == ICS_STAMP_WAVE) {
-        gpu_stamp_wave(clock, &lane, now, stalled);
-    } else if (ends == ICS_STAMP_TRIP) {
-        clock->begin = now;
     }
     clock->last = now;
 }

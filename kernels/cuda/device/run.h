@@ -389,10 +389,10 @@ ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
     return found;
 }
 
-/* `bench --impact divergence` defines GPU_WITHOUT_DIVERGENCE for kernels whose hits nobody keeps.
- * Then all threads of a warp create copies of one photon, so that no thread takes another branch
- * than its neighbours. Every photon of the queue is still created once and counts for its own
- * batch. */
+/* `icestream-lab impact divergence` defines GPU_WITHOUT_DIVERGENCE for kernels whose hits nobody
+ * keeps. Then all threads of a warp create copies of one photon, so that no thread takes another
+ * branch than its neighbours. Every photon of the queue is still created once and counts for its
+ * own batch. */
 
 /* Returns the index in its batch of the photon that is created as number `number`: its own index.
  * Without divergence it is that of number `model`, which the threads of a warp have in common, or

@@ -155,7 +155,6 @@ ICS_KERNEL GPU_BOUNDS_PROPAGATE gpu_propagate(const __grid_constant__ ice_tables
                                               const __grid_constant__ ics_lane_memory lane,
                                               const ics_chain chain)
 {
-    GPU_WARP_IS_BUSY();
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_PROPAGATE + threadIdx.x;
     const gpu_wave_words words = gpu_load_wave_words(&lane, slot);
     const ics_pair extract = lane.extract[slot];
@@ -234,7 +233,6 @@ ICS_KERNEL GPU_BOUNDS_COLLIDE gpu_collide(const __grid_constant__ ice_tables giv
                                           const __grid_constant__ ics_lane_memory lane,
                                           const ics_chain chain)
 {
-    GPU_WARP_IS_BUSY();
     __shared__ uint32_t lists[GPU_THREADS_COLLIDE / 32][GPU_COLLIDE_SLOTS];
     __shared__ uint32_t counts[GPU_THREADS_COLLIDE / 32];
     const uint32_t warp = threadIdx.x / 32, thread = threadIdx.x % 32;
@@ -370,7 +368,6 @@ ICS_KERNEL GPU_BOUNDS_SCATTER gpu_scatter(const __grid_constant__ ice_tables giv
                                           const __grid_constant__ ics_lane_memory lane,
                                           const ics_chain chain)
 {
-    GPU_WARP_IS_BUSY();
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_SCATTER + threadIdx.x;
     const gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave);
     const uint32_t slots = lane.progress->slots;
@@ -405,7 +402,6 @@ ICS_KERNEL GPU_BOUNDS_SCATTER_PROPAGATE
 gpu_scatter_propagate(const __grid_constant__ ice_tables given,
                       const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    GPU_WARP_IS_BUSY();
     const uint32_t slot = chain.first + blockIdx.x * GPU_THREADS_SCATTER_PROPAGATE + threadIdx.x;
     gpu_scatter_input input = gpu_load_scatter_input(&lane, slot, chain.wave - 1);
     ics_pair extract = lane.extract[slot];

@@ -3,9 +3,6 @@
 #include "base/error.h"
 #include "pipeline/config/config_table.h"
 #include "pipeline/tools/bench/measure.h"
-#include "pipeline/tools/bench/reference.h"
-#include "pipeline/tools/bench/shapes.h"
-#include "pipeline/tools/bench/sweep.h"
 #include "pipeline/tools/bench/table_speed.h"
 #include "pipeline/tools/measure/report.h"
 
@@ -22,14 +19,12 @@ static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_err
     ics_row *row;
     int status = ics_bench_measure(bench, schedule, 0, &row, error);
     /* auto is one of the others, and an option would change what it remembers. */
-    const bool sampled = bench->options->stages && schedule != ICS_SCHEDULE_AUTO;
+    const bool sampled = bench->stages && schedule != ICS_SCHEDULE_AUTO;
     const bool profiled =
         (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
     if (status == ICESTREAM_OK && profiled) {
-        status =
-            ics_experiment_profile(bench->experiment, schedule, &bench->steps, row->stage_seconds,
-                                   bench->options->stages ? &row->load : NULL,
-                                   bench->options->stages ? &row->wave_times : NULL, error);
+        status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
+                                        row->stage_seconds, error);
     }
     return status;
 }
@@ -68,15 +63,6 @@ static int measure_all(ics_bench *bench, icestream_error *error)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-static const char *world_of(const ics_bench *bench)
-{
-    if (bench->options->reference == NULL) {
-        return "";
-    }
-    return bench->has_modules ? ", clsim's ice, modules of detector.file"
-                              : ", clsim's ice and modules";
-}
-
 static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
 {
     const ics_row *rows[ICS_BENCH_ROWS_MAX];
@@ -84,8 +70,10 @@ static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
         rows[i] = &bench->rows[i];
     }
     fprintf(out,
-            "%" PRIu64 " photons in %zu steps of %s%s, oversize %g, on %s; best of %" PRIu32 "\n\n",
-            bench->steps.photons, bench->steps.count, bench->steps.origin, world_of(bench),
+            "%" PRIu64 " photons in %zu steps of %s%s%s, oversize %g, on %s; best of %" PRIu32
+            "\n\n",
+            bench->steps.photons, bench->steps.count, bench->steps.origin,
+            bench->world != NULL ? ", " : "", bench->world != NULL ? bench->world : "",
             bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!ics_experiment_on_gpu(bench->experiment)) {
@@ -105,9 +93,9 @@ static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
     return ics_report_json("bench",
                            json_pack("{s:s, s:I, s:I, s:s?, s:f, s:b, s:I, s:o}", "steps_from",
                                      bench->steps.origin, "steps", (json_int_t)bench->steps.count,
-                                     "photons", (json_int_t)bench->steps.photons, "reference",
-                                     bench->options->reference, "oversize",
-                                     bench->config->detector.oversize, "shuffled",
+                                     "photons", (json_int_t)bench->steps.photons, "world",
+                                     bench->world, "oversize", bench->config->detector.oversize,
+                                     "shuffled",
                                      bench->config->workload.counts == ICS_COUNTS_SHUFFLED,
                                      "best_of", (json_int_t)bench->repeats, "rows", rows),
                            out, error);
@@ -115,14 +103,26 @@ static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static int run(ics_bench *bench, FILE *out, icestream_error *error)
+void ics_bench_begin(ics_bench *bench, icestream_config *config,
+                     const icestream_bench_options *options)
 {
-    int status = bench->options->stages
-                     ? ics_bench_check_gpu(bench->config, "--stages reads clocks of a GPU", error)
-                     : ICESTREAM_OK;
-    if (status == ICESTREAM_OK) {
-        status = ics_bench_open(bench, error);
+    bench->options = options;
+    bench->config = config;
+    bench->progress = ics_task_progress_begin(options->progress);
+    bench->repeats = options->once ? 1 : options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
+    if (options->workload) {
+        config->particles.file = NULL;
+        config->particles.list = NULL;
+        config->particles.count = 0;
     }
+}
+
+int ics_bench_report(ics_bench *bench, FILE *out, icestream_error *error)
+{
+    if (ics_config_tabulate(bench->config) != ICS_TABULATE_NONE) {
+        return ics_bench_table(bench, out, error);
+    }
+    int status = ics_bench_open(bench, error);
     if (status == ICESTREAM_OK) {
         status = measure_all(bench, error);
     }
@@ -138,50 +138,13 @@ static int run(ics_bench *bench, FILE *out, icestream_error *error)
 int icestream_bench(const icestream_config *config, const icestream_bench_options *options,
                     FILE *out, icestream_error *error)
 {
-    return ics_bench_write(config, options, ICS_WITHOUT_NOTHING, out, error);
-}
-
-int ics_bench_write(const icestream_config *config, const icestream_bench_options *options,
-                    ics_without without, FILE *out, icestream_error *error)
-{
-    ics_bench *all = calloc(1, sizeof *all);
-    if (all == NULL) {
+    icestream_config changed = *config; /* borrows the texts of config; never destroyed */
+    ics_bench *bench = calloc(1, sizeof *bench);
+    if (bench == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
-    all->options = options;
-    all->without = without;
-    all->progress = ics_task_progress_begin(options->progress);
-    all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
-    all->repeats = options->once ? 1 : all->repeats;
-    ics_reference reference;
-    icestream_config changed = *config; /* borrows the texts of config; never destroyed */
-    int status = ICESTREAM_OK;
-    if (options->reference != NULL) {
-        status = ics_reference_open(options->reference, &reference, error);
-        if (status == ICESTREAM_OK) {
-            status = ics_reference_check(config, options->reference, error);
-        }
-        if (status == ICESTREAM_OK) {
-            ics_reference_apply(&reference, &changed);
-            all->has_modules = changed.detector.file != reference.modules;
-        }
-    }
-    if (options->workload || options->reference != NULL) {
-        changed.particles.file = NULL;
-        changed.particles.list = NULL;
-        changed.particles.count = 0;
-    }
-    all->config = &changed;
-    if (status == ICESTREAM_OK) {
-        const bool tabulates = ics_config_tabulate(&changed) != ICS_TABULATE_NONE;
-        status = tabulates         ? ics_bench_table(all, out, error)
-                 : options->shapes ? ics_bench_shapes(all, out, error)
-                 : options->sweep  ? ics_bench_sweep(all, out, error)
-                                   : run(all, out, error);
-    }
-    if (options->reference != NULL) {
-        ics_reference_close(&reference);
-    }
-    free(all);
+    ics_bench_begin(bench, &changed, options);
+    const int status = ics_bench_report(bench, out, error);
+    free(bench);
     return status;
 }

@@ -5,32 +5,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-int ics_bench_check_gpu(const icestream_config *config, const char *reason, icestream_error *error)
-{
-    const ics_backend backend = config->device.backend;
-    icestream_error missing = {.status = ICESTREAM_OK};
-    if (backend == ICS_BACKEND_CPU || backend == ICS_BACKEND_CUDA_CPU) {
-        char where[1024];
-        ics_config_place(config, "device.backend", where, sizeof where); /* word: place */
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: error: device.backend: found %s, but %s; expected auto or cuda",
-                             where, backend == ICS_BACKEND_CPU ? "cpu" : "cuda+cpu", reason);
-    }
-    if (ics_gpu_count(&missing) == 0) {
-        return ics_error_set(error, ICESTREAM_E_DEVICE, "bench: %s: %s", reason, missing.text);
-    }
-    return ICESTREAM_OK;
-}
-
 /* ---- the world ------------------------------------------------------------------------------- */
 
 int ics_bench_open(ics_bench *bench, icestream_error *error)
 {
     bench->count = 0;
     int status = ics_experiment_create(bench->config, &bench->experiment, error);
-    if (status == ICESTREAM_E_CONFIG && bench->options->reference != NULL) {
-        ics_error_add(error, status, "(ice and light are made from the tables in %s)",
-                      bench->options->reference);
+    if (status == ICESTREAM_E_CONFIG && bench->world != NULL) {
+        ics_error_add(error, status, "(this is %s)", bench->world);
     }
     if (status == ICESTREAM_OK) {
         const ics_models *models = ics_experiment_models(bench->experiment);

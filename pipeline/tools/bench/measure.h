@@ -1,4 +1,4 @@
-/* Measures schedules for `icestream bench`. */
+/* Measures schedules for `icestream bench`, and for the laboratory (bench/lab). */
 #ifndef ICS_TOOLS_BENCH_MEASURE_H
 #define ICS_TOOLS_BENCH_MEASURE_H
 
@@ -8,17 +8,20 @@
 
 enum { ICS_BENCH_ROWS_MAX = 2 * ICS_SCHEDULE_COUNT };
 
-/* What is measured, and the rows of what was measured. */
+/* What is measured, and the rows of what was measured. Zero it before ics_bench_begin(); what is
+ * not said to be set there may be set behind it. */
 typedef struct ics_bench {
     const icestream_bench_options *options;
     const icestream_config *config;
     ics_experiment *experiment;
     uint32_t repeats;
-    bool has_modules; /* with --reference: the modules are those of detector.file */
     ics_step_list steps;
     ics_row rows[ICS_BENCH_ROWS_MAX];
     size_t count; /* of rows */
     ics_task_progress progress;
+    const char *world;    /* what stands for the ice, light and modules of the configuration, for
+                             reports; NULL: nothing */
+    bool stages;          /* also time the stages inside schedules with one kernel */
     const ics_tune *tune; /* settings of kernels that are measured; NULL: as configured */
     ics_without without;  /* what these kernels leave out */
     char modules[96]; /* for the progress: which modules or settings are measured; "": those of the
@@ -26,15 +29,15 @@ typedef struct ics_bench {
     char name[160];   /* what is measured now */
 } ics_bench;
 
-/* Checks that the configuration asks for a GPU and that there is one. `reason` says in errors why
- * one is needed: "--sweep is about blocks of a GPU". ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE. */
-int ics_bench_check_gpu(const icestream_config *config, const char *reason, icestream_error *error);
+/* Sets options, configuration and repeats, and begins the progress. If the options ask for the
+ * workload, the particles of the configuration, which is a copy, are left out. Both must outlive
+ * the benchmark. */
+void ics_bench_begin(ics_bench *bench, icestream_config *config,
+                     const icestream_bench_options *options);
 
-/* Does what icestream_bench() does, with kernels of a GPU that leave something out. With anything
- * but ICS_WITHOUT_NOTHING, the options or the configuration name schedules other than auto, and the
- * configuration has a GPU and no table. */
-int ics_bench_write(const icestream_config *config, const icestream_bench_options *options,
-                    ics_without without, FILE *out, icestream_error *error);
+/* Measures all schedules, or the table that the configuration makes, and writes the report. Errors
+ * as icestream_bench(). */
+int ics_bench_report(ics_bench *bench, FILE *out, icestream_error *error);
 
 /* Builds the models of bench->config and makes the steps. Call ics_bench_close also after an error.
  * ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */

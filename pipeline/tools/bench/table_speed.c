@@ -12,28 +12,6 @@ static const char *const headings[] = {"table",     "samples/photon", "bounces/p
                                        "ns/photon", "ns/sample",      "samples/s"};
 enum { COLUMNS = sizeof headings / sizeof *headings };
 
-static int refuse(const icestream_bench_options *options, icestream_error *error)
-{
-    const struct {
-        bool given;
-        const char *name;
-    } about_hits[] = {{options->schedules != NULL, "--schedules"},
-                      {options->reference != NULL, "--reference"},
-                      {options->shapes, "--shapes"},
-                      {options->stages, "--stages"},
-                      {options->sweep, "--sweep"}};
-    for (size_t i = 0; i < sizeof about_hits / sizeof *about_hits; ++i) {
-        if (about_hits[i].given) {
-            return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "bench: found %s, which is about schedules that record hits, and "
-                                 "stages.tabulate, whose table has one kernel; expected no %s, or "
-                                 "--set stages.tabulate=none",
-                                 about_hits[i].name, about_hits[i].name);
-        }
-    }
-    return ICESTREAM_OK;
-}
-
 static const char *coordinates(const icestream_config *config)
 {
     return ics_config_tabulate(config) == ICS_TABULATE_CUSTOM ? "custom" : config->stages.tabulate;
@@ -88,7 +66,12 @@ int ics_bench_table(const ics_bench *bench, FILE *out, icestream_error *error)
 {
     const icestream_bench_options *options = bench->options;
     ics_tabulate_speed speed;
-    ICS_TRY(refuse(options, error));
+    if (options->schedules != NULL) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "bench: found --schedules, which is about schedules that record hits, "
+                             "and stages.tabulate, whose table has one kernel; expected no "
+                             "--schedules, or --set stages.tabulate=none");
+    }
     ICS_TRY(ics_tabulate_measure(bench->config, options->files, options->once ? 0 : bench->repeats,
                                  options->progress, &speed, error));
     return options->json ? print_json(bench, &speed, out, error)

@@ -1,7 +1,7 @@
 /* The command `icestream compare`. */
 #include "base/error.h"
 #include "pipeline/config/config_table.h"
-#include "pipeline/tools/compare/compare.h"
+#include "pipeline/tools/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,6 @@ enum {
     OPTION_SET,
     OPTION_SCHEDULES,
     OPTION_AGAINST,
-    OPTION_PROFILE,
-    OPTION_PROFILER,
     OPTION_TABLE,
     OPTION_JSON,
     OPTION_THREADS,
@@ -31,16 +29,6 @@ static const ics_option options[OPTIONS] = {
                         .type = ICS_OPTION_TEXT,
                         .value = "CONFIG",
                         .help = "compare with this second configuration; --set applies to it, too"},
-    [OPTION_PROFILE] = {.name = "profile",
-                        .help = "count also what the kernels of the schedules do, as bench "
-                                "--roofline; needs a GPU and NVIDIA's CUPTI or ncu"},
-    [OPTION_PROFILER] = {.name = "profiler",
-                         .type = ICS_OPTION_CHOICE,
-                         .value = "NAME",
-                         .help = "with --profile, count by this profiler of NVIDIA: cupti or ncu",
-                         .initial = "auto: CUPTI where it is installed, for schedules without a "
-                                    "loop, and ncu otherwise",
-                         .choices = {"auto", "cupti", "ncu"}},
     [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
@@ -73,63 +61,10 @@ static int note_equal(const icestream_config *config, const icestream_config *ag
     return status;
 }
 
-/* Counts the schedules of both configurations; `against` may be NULL. */
-static int look(const ics_arguments *given, const icestream_config *config,
-                const icestream_config *against, ics_microscope *microscope, icestream_error *error)
-{
-    ics_microscope_request request = {.given = given,
-                                      .config = config,
-                                      .path = given->operand_count > 0 ? given->operands[0] : NULL,
-                                      .schedules = given->options[OPTION_SCHEDULES].text,
-                                      .profiler = given->options[OPTION_PROFILER].text,
-                                      .suffix = "",
-                                      .all = against == NULL,
-                                      .files = true};
-    ICS_TRY(ics_config_table_refuse(config, "compare", error));
-    ICS_TRY(ics_microscope_look(microscope, &request, error));
-    if (against == NULL) {
-        return ICESTREAM_OK;
-    }
-    request.config = against;
-    request.path = given->options[OPTION_AGAINST].text;
-    request.suffix = " (against)";
-    return ics_microscope_look(microscope, &request, error);
-}
-
-/* Counts first, if that is asked for: a comparison may take long, and profilers may be missing. */
-static int compare(const ics_arguments *given, const icestream_config *config,
-                   const icestream_config *against, icestream_error *error)
-{
-    const ics_option_value *values = given->options;
-    const icestream_compare_options compare = {.schedules = values[OPTION_SCHEDULES].text,
-                                               .against = against,
-                                               .json = values[OPTION_JSON].given,
-                                               .markdown = values[OPTION_TABLE].given,
-                                               .progress = stderr};
-    if (!values[OPTION_PROFILE].given) {
-        return icestream_compare(config, &compare, stdout, error);
-    }
-    ics_microscope *microscope = calloc(1, sizeof *microscope);
-    if (microscope == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
-    }
-    int status = look(given, config, against, microscope, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_compare_run(config, &compare, microscope, stdout, error);
-    }
-    ics_microscope_free(microscope);
-    free(microscope);
-    return status;
-}
-
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
     icestream_config *config = NULL, *against = NULL;
-    if (values[OPTION_PROFILER].given && !values[OPTION_PROFILE].given) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "compare: found --profiler without --profile; expected both");
-    }
     int status = ics_command_config(given, &config, error);
     if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
         status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);
@@ -140,7 +75,12 @@ static int execute(const ics_arguments *given, icestream_error *error)
     if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
         status = icestream_config_print(config, stdout, error);
     } else if (status == ICESTREAM_OK) {
-        status = compare(given, config, against, error);
+        const icestream_compare_options compare = {.schedules = values[OPTION_SCHEDULES].text,
+                                                   .against = against,
+                                                   .json = values[OPTION_JSON].given,
+                                                   .markdown = values[OPTION_TABLE].given,
+                                                   .progress = stderr};
+        status = icestream_compare(config, &compare, stdout, error);
     }
     icestream_config_destroy(against);
     icestream_config_destroy(config);

@@ -62,8 +62,8 @@ static int run_one(ics_comparison *comparison, const ics_experiment *experiment,
     }
     /* Another run times every kernel. */
     if (status == ICESTREAM_OK && row->best.on_gpu && ics_experiment_can_profile(one->schedule)) {
-        status = ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, NULL,
-                                        NULL, error);
+        status =
+            ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, error);
     }
     return status;
 }
@@ -206,8 +206,8 @@ static int conclude(const ics_comparison *comparison, icestream_error *error)
     return status;
 }
 
-int ics_compare_run(const icestream_config *config, const icestream_compare_options *options,
-                    const ics_microscope *microscope, FILE *out, icestream_error *error)
+int icestream_compare(const icestream_config *config, const icestream_compare_options *options,
+                      FILE *out, icestream_error *error)
 {
     ics_comparison *comparison = calloc(1, sizeof *comparison);
     if (comparison == NULL) {
@@ -216,7 +216,6 @@ int ics_compare_run(const icestream_config *config, const icestream_compare_opti
     comparison->config = config;
     comparison->against = options->against;
     comparison->options = options;
-    comparison->microscope = microscope;
     comparison->progress = ics_task_progress_begin(options->progress);
     int status = run_config(comparison, config, error);
     if (status == ICESTREAM_OK && comparison->against != NULL) {
@@ -244,10 +243,4 @@ int ics_compare_run(const icestream_config *config, const icestream_compare_opti
     }
     free(comparison);
     return status;
-}
-
-int icestream_compare(const icestream_config *config, const icestream_compare_options *options,
-                      FILE *out, icestream_error *error)
-{
-    return ics_compare_run(config, options, NULL, out, error);
 }

@@ -5,9 +5,9 @@
 
 #include "pipeline/files/format/digest.h"
 #include "pipeline/models/light/light.h"
+#include "pipeline/telemetry/task_progress.h"
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/rows.h"
-#include "pipeline/tools/roofline/microscope.h"
 
 /* One configuration with one schedule. */
 typedef struct ics_compare_participant {
@@ -62,7 +62,6 @@ enum { ICS_COMPARE_PARTICIPANTS = 2 * ICS_SCHEDULE_COUNT };
 typedef struct ics_comparison {
     const icestream_config *config, *against;
     const icestream_compare_options *options;
-    const ics_microscope *microscope; /* counters of the schedules, or NULL */
     ics_origin origin, against_origin;
     ics_step_list steps;
     ics_step_list against_steps; /* of the second configuration, if it has its own */
@@ -98,11 +97,6 @@ void ics_compare_band_choose(ics_comparison *comparison, const ics_compare_spect
 void ics_compare_light_list(const ics_compare_light *light, char *text, size_t size);
 /* Says whose light is used. */
 void ics_compare_light_print(const ics_comparison *comparison, FILE *out);
-
-/* icestream_compare() with the counters of the schedules, which are printed behind the comparison;
- * `microscope` may be NULL. */
-int ics_compare_run(const icestream_config *config, const icestream_compare_options *options,
-                    const ics_microscope *microscope, FILE *out, icestream_error *error);
 
 /* Print a comparison as text for people, or as JSON. `holds`: all pairs are as expected.
  * ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */

@@ -105,11 +105,6 @@ int ics_compare_print_text(const ics_comparison *comparison, FILE *out, icestrea
     for (size_t i = 1; i < comparison->count; ++i) {
         print_pair(comparison, &comparison->pairs[i], out);
     }
-    if (status == ICESTREAM_OK && comparison->microscope != NULL) {
-        fputc('\n', out);
-        status =
-            ics_microscope_print(comparison->microscope, comparison->options->markdown, out, error);
-    }
     return status == ICESTREAM_OK ? ics_report_end("compare", out, error) : status;
 }
 
@@ -197,9 +192,6 @@ int ics_compare_print_json(const ics_comparison *comparison, bool holds, FILE *o
         "pairs", pairs);
     if (comparison->against != NULL) {
         json_object_set_new(report, "light", light_json(comparison));
-    }
-    if (comparison->microscope != NULL) {
-        json_object_set_new(report, "roofline", ics_microscope_json(comparison->microscope));
     }
     return ics_report_json("compare", report, out, error);
 }

@@ -105,7 +105,6 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     ics_device_options device = experiment->options;
     device.graph.schedule = options->schedule;
     device.graph.profile = options->profile;
-    device.graph.load = options->load;
     device.graph.check = device.graph.check || options->check;
     device.graph.without = options->without;
     device.graph.tune = options->tune != NULL ? *options->tune : device.graph.tune;
@@ -169,8 +168,6 @@ static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, i
     for (size_t i = 0; i < sizeof out->stage_seconds / sizeof *out->stage_seconds; ++i) {
         out->stage_seconds[i] = after->stage_seconds[i] - before->stage_seconds[i];
     }
-    out->load = after->load;
-    out->wave_times = after->wave_times;
 }
 
 /* What a line of progress needs. */
@@ -252,42 +249,21 @@ int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule
     return status;
 }
 
-static int run_once(const ics_experiment *experiment, const ics_trial_options *options,
-                    const ics_step_list *steps, ics_gpu_figures *out, icestream_error *error)
+int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
+                           const ics_step_list *steps, double stage_seconds[6],
+                           icestream_error *error)
 {
+    const ics_trial_options options = {.schedule = schedule, .profile = true};
     ics_trial *trial = NULL;
     ics_measurement measurement = {0};
-    int status = ics_experiment_trial_create(experiment, options, &trial, error);
+    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
     if (status == ICESTREAM_OK) {
         status = ics_experiment_trial_run(trial, steps, &measurement, error);
     }
     ics_experiment_measurement_free(&measurement);
     ics_experiment_trial_destroy(trial);
-    *out = measurement.gpu;
+    memcpy(stage_seconds, measurement.gpu.stage_seconds, sizeof measurement.gpu.stage_seconds);
     return status;
-}
-
-int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
-                           const ics_step_list *steps, double stage_seconds[6], ics_load *load,
-                           ics_wave_times *waves, icestream_error *error)
-{
-    ics_trial_options options = {.schedule = schedule, .profile = true};
-    ics_gpu_figures figures;
-    ICS_TRY(run_once(experiment, &options, steps, &figures, error));
-    for (int i = 0; i < 6; ++i) {
-        stage_seconds[i] = figures.stage_seconds[i];
-    }
-    if (waves != NULL) {
-        *waves = figures.wave_times;
-    }
-    if (load != NULL && ics_schedule_can_profile(schedule)) {
-        options = (ics_trial_options){.schedule = schedule, .load = true};
-        ICS_TRY(run_once(experiment, &options, steps, &figures, error));
-    }
-    if (load != NULL) {
-        *load = figures.load;
-    }
-    return ICESTREAM_OK;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */

@@ -34,13 +34,11 @@ typedef struct ics_gpu_figures {
     ics_gpu_options options; /* the options that were used, with the choices of auto */
     double kernel_seconds;   /* time (s) in which at least one kernel ran */
     uint64_t launches, waves;
-    uint64_t device_bytes;     /* allocated device memory (bytes) */
-    double stage_seconds[6];   /* time per stage (s) as in ics_gpu_usage; 0 without profile */
-    ics_load load;             /* as in ics_gpu_usage */
-    ics_wave_times wave_times; /* as in ics_gpu_usage */
-    char largest[64];          /* the kernel with the most registers */
-    uint32_t registers;        /* registers of that kernel per thread; 0: unknown */
-    double bytes_per_bounce;   /* pool traffic as in ics_gpu_plan (bytes); 0: none */
+    uint64_t device_bytes;   /* allocated device memory (bytes) */
+    double stage_seconds[6]; /* time per stage (s) as in ics_gpu_usage; 0 without profile */
+    char largest[64];        /* the kernel with the most registers */
+    uint32_t registers;      /* registers of that kernel per thread; 0: unknown */
+    double bytes_per_bounce; /* pool traffic as in ics_gpu_plan (bytes); 0: none */
 } ics_gpu_figures;
 
 /* What one run of the steps through a device gave. */
@@ -65,8 +63,6 @@ typedef struct ics_measurement {
 typedef struct ics_trial_options {
     ics_schedule schedule;
     uint32_t threads;     /* threads of a CPU; 0: as configured */
-    bool load;            /* measure the load of the multiprocessors, with a GPU's schedule that
-                             loops; slower */
     bool profile;         /* time every stage of a GPU's schedule, which makes the run slower */
     bool check;           /* check what every stage returns, as device.check does */
     const ics_tune *tune; /* settings of kernels; NULL: as configured */
@@ -100,12 +96,10 @@ int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule
 bool ics_experiment_can_profile(ics_schedule schedule);
 
 /* Measures where a GPU's time goes: runs the steps once and times every kernel of a loop, or
- * samples the stages of a schedule with one kernel, as in ics_gpu_usage. Not for auto. `load`
- * receives the load of the multiprocessors, for which a loop runs the steps once more; NULL: it is
- * not measured. `waves` receives the times of the waves of a loop; may be NULL. */
+ * samples the stages of a schedule with one kernel, as in ics_gpu_usage. Not for auto. */
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
-                           const ics_step_list *steps, double stage_seconds[6], ics_load *load,
-                           ics_wave_times *waves, icestream_error *error);
+                           const ics_step_list *steps, double stage_seconds[6],
+                           icestream_error *error);
 
 /* Frees the hits and keeps the figures. Accepts a measurement of zeros. */
 void ics_experiment_measurement_free(ics_measurement *measurement);

@@ -1,6 +1,5 @@
 #include "pipeline/tools/measure/rows.h"
 
-#include "pipeline/tools/measure/load_report.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <inttypes.h>
@@ -178,11 +177,8 @@ int ics_rows_print(const ics_row *const *rows, size_t count, bool markdown, FILE
     if (profile) {
         fputs(
             "The shares of stages come from another run: of a loop the times of its kernels, of a "
-            "schedule\nwith one kernel (--stages) the clock cycles of some warps.\n",
+            "schedule\nwith one kernel (icestream-lab stages) the clock cycles of some warps.\n",
             out);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_load_print(rows, count, markdown, out, error);
     }
     print_notes(rows, count, out);
     return status;
@@ -222,12 +218,6 @@ static json_t *gpu_json(const ics_row *row)
             json_object_set_new(shares, stage_names[i], json_real(row->stage_seconds[i] / total));
         }
         json_object_set_new(object, "stage_shares", shares);
-    }
-    if (row->load.launches > 0) {
-        json_object_set_new(object, "multiprocessors", ics_load_json(&row->load));
-    }
-    if (row->wave_times.waves > 0) {
-        json_object_set_new(object, "wave_times", ics_load_waves_json(&row->wave_times));
     }
     return object;
 }

@@ -14,8 +14,6 @@ typedef struct ics_row {
     double median_kernel_seconds;
     double scaling;          /* speed divided by that of one thread; 0: not measured */
     double stage_seconds[6]; /* of a run with profile, as in ics_gpu_usage; 0 without such a run */
-    ics_load load;           /* of that run */
-    ics_wave_times wave_times; /* of that run */
 } ics_row;
 
 /* Names the row "fused", or "auto (fused)" if auto chose the schedule. */

@@ -14,7 +14,7 @@
 #define ICS_CACHE_ENTRIES 8u
 
 #include "graphs/schedule.h"
-#include "kernels/cuda/device/wave_clock.h"
+#include "kernels/cuda/device/stage_clock.h"
 #include "kernels/cuda/state.h"
 #include "stages/tables.h"
 
@@ -228,7 +228,7 @@ typedef struct grid_arguments {
     const ice_tables *tables;
     const ics_lane_memory *lane;
     ics_chain chain;
-    ics_wave_clock *clock; /* of a stamp, as the other two */
+    ics_stage_clock *clock; /* of a stamp, as the other two */
     uint32_t stage;
     ics_stamp ends;
 } grid_arguments;

@@ -227,7 +227,7 @@ static void run_trip(grid_lane *self, const grid_setting *with, const ics_gpu_sc
                 run_kernel(self, with, k, chain, chain.slots);
             }
             if (with->profile) {
-                grid_profile_end(self, with, row, k, chain.wave);
+                grid_profile_end(self, with, row, k);
             }
         }
     }

@@ -9,10 +9,8 @@
 /* Stamps the begin of a trip. */
 void grid_profile_begin(grid_lane *self, const grid_setting *with);
 
-/* Stamps the end of a kernel of a wave, by its index in the list of the row. `wave` is its index in
- * the trip. Fails the test if the stamp of a wave counts other photons that wait than the pool and
- * the queue have. */
+/* Stamps the end of a kernel of a wave, by its index in the list of the row. */
 void grid_profile_end(grid_lane *self, const grid_setting *with, const ics_gpu_schedule *row,
-                      uint32_t kernel, uint32_t wave);
+                      uint32_t kernel);
 
 #endif
