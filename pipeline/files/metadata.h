@@ -34,6 +34,11 @@
 
 #include <jansson.h>
 
+/* The version of icestream that last changed what a seed, a configuration and steps give. It is a
+ * part of the digests, so files of all versions that compute alike belong together, and
+ * tests/cli/test_physics_version.sh fails if rows change without it. */
+#define ICS_PHYSICS_VERSION "0.2.0"
+
 /* What a file was made from: seed, and SHA-256 digests in hexadecimal digits; NULL: does not apply.
  */
 typedef struct ics_metadata_origin {

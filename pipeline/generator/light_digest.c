@@ -1,6 +1,7 @@
 #include "pipeline/generator/light_digest.h"
 
 #include "base/error.h"
+#include "pipeline/files/metadata.h"
 #include "pipeline/particles/light_setup.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ static int write_lines(const icestream_config *config, const ics_models *models,
                        icestream_error *error)
 {
     char digest[ICS_DIGEST_TEXT];
-    fprintf(out, "icestream: %s\nrun.seed: %" PRIu64 "\n", ICESTREAM_VERSION, config->run.seed);
+    fprintf(out, "icestream: %s\nrun.seed: %" PRIu64 "\n", ICS_PHYSICS_VERSION, config->run.seed);
     ics_config_print_light_settings(config, out);
     if (!ics_config_has_particles(config)) {
         return ICESTREAM_OK; /* a workload depends on no model */

@@ -45,7 +45,7 @@ static int write_headers(const icestream_config *config, FILE *out, icestream_er
 static int write_settings(const icestream_config *config, const ics_models *models, FILE *out,
                           icestream_error *error)
 {
-    fprintf(out, "icestream: %s\n", ICESTREAM_VERSION);
+    fprintf(out, "icestream: %s\n", ICS_PHYSICS_VERSION);
     fprintf(out, "random numbers: version %d\n", ice_random_version(config->run.seed));
     ics_config_print_hit_settings(config, out);
     fprintf(out, "light: %s\n", models->light_digest);

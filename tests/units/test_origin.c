@@ -32,7 +32,7 @@ static ics_origin origin_with(const char *set)
 START_TEST(settings_are_digested)
 {
     static const char text[] =
-        "icestream: " ICESTREAM_VERSION "\nrandom numbers: version 2\nrun.seed: 1\n"
+        "icestream: " ICS_PHYSICS_VERSION "\nrandom numbers: version 2\nrun.seed: 1\n"
         "run.bounce_limit: 10000\n"
         "stages.create: cherenkov\nstages.propagate: cumulative\nstages.collide: string-grid\n"
         "stages.scatter: hg-sl\nstages.detect: none\nlight: l\n";
