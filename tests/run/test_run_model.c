@@ -5,9 +5,7 @@
  * device and log: it keeps the jobs that are out, brings them back in any order, and draws what
  * they found. Files and claims only exist as names. Time (s) is a number that jumps to the time for
  * which a part has asked. Programs of sink.command are handles that the model keeps. How to join: a
- * new job needs a place in perform() and owner_of(), a new part one in parts[].
- *
- * size: one model, whose parts share the state of the run. */
+ * new job needs a place in perform() and owner_of(), a new part one in parts[]. */
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"

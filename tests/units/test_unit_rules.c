@@ -4,9 +4,7 @@
  * The table is driven by random events. The model below replaces the run: it knows which jobs of
  * one unit are out and which events can happen next. A sequence ends when the model has nothing
  * left to do. tests/run/test_run_model.c drives the run itself. How to join: a new event or job
- * needs a place in begin() or deliver(). With ICS_REWRITE=1 the test writes docs/unit-life.md.
- *
- * size: one model, whose functions share the state of one unit. */
+ * needs a place in begin() or deliver(). With ICS_REWRITE=1 the test writes docs/unit-life.md. */
 #include "pipeline/units/unit_rules.h"
 #include "tests/support/test_main.h"
 
