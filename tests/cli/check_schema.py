@@ -81,7 +81,7 @@ def complaints(program, text):
         file.write(text + '\n')
     done = subprocess.run([program, 'run', '--print-effective', 'check.yaml'], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, timeout=60, check=False)
-    other = re.compile(r': error: [\w.]+: (?:is for|.* needs|too large for)|: found (?:cuda|[\d.]+, expected at most 6)')
+    other = re.compile(r': error: [\w.]+: (?:(?:this value )?is for|.* needs|too large for)|: found (?:cuda|[\d.]+, expected at most 6)')
     return [line for line in done.stderr.decode().splitlines() if not other.search(line)]
 
 

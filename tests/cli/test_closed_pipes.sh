@@ -29,6 +29,7 @@ lines=(
     "send --help"
     "tabulate -f -s workload.steps=9 -s device.backend=cpu -s stages.tabulate=spherical -o -"
     "table info a.table.npy"
+    "merge -f hits/a.hits.npy -o merged.hits.npy"
     "bench -s workload.steps=2 --repeats 1 --schedules wavefront"
     "help"
     "help --bash"
