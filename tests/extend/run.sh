@@ -9,13 +9,13 @@
 # and the tests that go through all variants, keys and commands; it also runs scripts/check_names.py and
 # scripts/check_arrows.py. Warnings of the compiler are errors. The copy has no ../shared next to it.
 #
-# Ends with a table of extensions, files and limits. Exit status 1: a patch touches too many files or does not
+# Ends with a table of extensions, files, limits and changed lines. Exit status 1: a patch touches too many files or does not
 # apply, or something fails in the copy.
 set -euo pipefail
 
 # Extensions in the order in which they are applied, and the largest numbers of files.
 order=(scatter shape key command schedule feature)
-declare -A limits=([scatter]=5 [shape]=3 [key]=3 [command]=4 [schedule]=8 [feature]=10)
+declare -A limits=([scatter]=5 [shape]=3 [key]=6 [command]=4 [schedule]=8 [feature]=10)
 
 # Tests that guard extensions of every kind: names of test programs, then names of other tests in ctest.
 suites=(test_anisotropy test_birefringence test_config_errors test_config_overrides test_config_print test_commands
@@ -78,21 +78,24 @@ add_tests_of() {
         tests/cli/test_*.sh) others+=("cli/$name") ;;
         tests/*/test_*.c) suites+=("$name") ;;
         tests/kernels/emulated/*) suites+=(test_kernels) ;;
+        tests/cli/bad_inputs_*.py) has_bad_inputs=yes ;;
         esac
     done
 }
 
 copy_repository
 cd "$copy"
-table=$(printf '%-10s %6s %6s' extension files limit)
+table=$(printf '%-10s %6s %6s %6s' extension files limit lines)
 too_many=()
+has_bad_inputs=no
 applied=0
 for name in "${order[@]}"; do
     [[ -e $here/$name.patch ]] || continue
     git apply "$here/$name.patch" || fail "$name.patch does not apply after the patches before it"
     applied=$((applied + 1))
     count=$(files_of "$name" | wc -l)
-    table+=$(printf '\n%-10s %6d %6d' "$name" "$count" "${limits[$name]}")
+    lines=$(git apply --numstat "$here/$name.patch" | awk '{ sum += $1 + $2 } END { print sum }')
+    table+=$(printf '\n%-10s %6d %6d %6d' "$name" "$count" "${limits[$name]}" "$lines")
     ((count <= limits[$name])) || too_many+=("$name")
     add_tests_of "$name"
 done
@@ -112,4 +115,5 @@ build release --target icestream "${suites[@]}"
 names=$(printf '|[a-z]*/%s' "${suites[@]}")$(printf '|%s' "${others[@]}")
 TMPDIR=$folder/tmp ICESTREAM_TEST_SCALE=${ICESTREAM_TEST_SCALE:-0.05} \
     ctest --preset release --parallel "$(nproc)" --no-tests=error --tests-regex "^(${names#|})\$"
+[[ $has_bad_inputs == no ]] || python3 tests/cli/bad_inputs.py build/release/icestream --only '(keys)'
 printf '\n%s\n' "$table"
