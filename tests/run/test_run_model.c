@@ -477,7 +477,7 @@ static void check_queues(const ics_unit *unit)
 
 static void check_counters(void)
 {
-    uint32_t open = 0, ahead = 0, writing = 0, batches = 0;
+    uint32_t open = 0, ahead = 0, batches = 0;
     for (const ics_unit *unit = run.units.first; unit != NULL; unit = unit->next) {
         seen_states[unit->state] = true;
         MUST(unit->jobs_out == jobs_of(unit), "%s: counted %u jobs, %u are out",
@@ -487,7 +487,6 @@ static void check_counters(void)
         check_queues(unit);
         open += unit->work != NULL;
         ahead += ics_unit_rules_is_reading(unit->state);
-        writing += unit->state == ICS_UNIT_WRITING;
     }
     const ics_job *job;
     STAILQ_FOREACH(job, &run.jobs.batches, link)
