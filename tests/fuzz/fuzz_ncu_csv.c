@@ -1,6 +1,6 @@
 /* Fuzzes the reader of ncu's tables: a text is refused with a message, or its launches have finite
  * numbers of at least 0 and names without control characters. Good inputs are in corpus/ncu_csv. */
-#include "pipeline/tools/roofline/roofline.h"
+#include "bench/lab/roofline/roofline.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <ctype.h>
