@@ -1,5 +1,5 @@
 /* The layouts of rows in step, hit and other files: names, offsets, types and units of their fields
- * (files.md 3, 4, 8, 9). Writers, readers, checks, info and HDF5 all use these tables. */
+ * (files.md 3, 4, 8, 9). Writers, readers, checks and info all use these tables. */
 #ifndef ICS_FILES_FORMAT_LAYOUT_H
 #define ICS_FILES_FORMAT_LAYOUT_H
 
@@ -27,7 +27,7 @@ typedef struct ics_layout_field {
 
 typedef struct ics_layout {
     const char *name;       /* "icestream.steps", in metadata */
-    const char *short_name; /* "steps": in error texts, and the name of the HDF5 dataset */
+    const char *short_name; /* "steps": in error texts */
     uint32_t version;
     uint32_t row_bytes;             /* the sum of its fields: rows have no gaps */
     const char *coordinates;        /* what positions and times refer to */
