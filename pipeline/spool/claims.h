@@ -23,20 +23,20 @@ enum { ICS_CLAIM_NAME_MAX = 239, ICS_CLAIM_WORKER_MAX = 200 }; /* bytes */
 
 /* One claimed step file. */
 typedef struct ics_claim {
-    char *name;       /* base name of the file in the shared folder; identifies the work */
-    char *path;       /* where to read the input, as long as the claim is held */
-    uint64_t bytes;   /* size of the input */
-    double arrived;   /* s since 1970, clock of the file system: when the file arrived, or when the
-                         worker that left it behind had claimed it */
-    uint32_t attempt; /* 1: no worker has begun the file before */
-    char *refusal; /* why the file must not be processed, for ics_claims_fail(); NULL: it may be */
+    char *name;      /* base name of the file in the shared folder; identifies the work */
+    char *path;      /* where to read the input, as long as the claim is held */
+    uint64_t bytes;  /* size of the input */
+    double arrived;  /* s since 1970, clock of the file system: when the file arrived, or when the
+                        worker that left it behind had claimed it */
     uint64_t ticket; /* number of the claim in this process */
-    /* Only of a queue. */
-    char *url; /* the owner of the claim fetches the file from there to `path`; NULL: it is there */
-    char sha256[65]; /* of the input; "": unknown */
+    char *refusal; /* why the file must not be processed, for ics_claims_fail(); NULL: it may be */
     /* What the owner of the claim made of it, which it sets before ics_claims_done(). They belong
      * to the owner. NULL: unknown. */
     const char *output, *output_digest;
+    char *url;        /* only of a queue: the owner of the claim fetches the file from there to
+                         `path`; NULL: it is there */
+    uint32_t attempt; /* 1: no worker has begun the file before */
+    char sha256[65];  /* of the input, only of a queue; "": unknown */
 } ics_claim;
 
 /* Frees the texts. The file stays claimed by this worker if the claim was not ended. */
