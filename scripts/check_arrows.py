@@ -38,6 +38,7 @@ ROOMS = [
     ['pipeline/spool', 'pipeline/source', 'pipeline/telemetry'],
     ['pipeline/queue', 'pipeline/client'],
     ['pipeline/devices'],
+    ['pipeline/engine'],
     ['pipeline/generator'],
     ['pipeline/collect'],
     ['pipeline/checkpoint'],

@@ -16,18 +16,12 @@ typedef struct note_list {
 
 struct ics_device {
     ics_device_group *group;
-    ics_post receiver; /* of finished batches; post NULL: they wait in `finished` */
+    ics_post receiver; /* of finished batches */
     atomic_uint held;  /* batches in the group */
     char first_name[256];
 
-    pthread_mutex_t lock; /* protects the queue and the notes */
-    pthread_cond_t changed;
-    ics_job_queue finished;
+    pthread_mutex_t lock; /* protects the notes */
     note_list choice, warnings;
-
-    /* Without a receiver: batches that were submitted and not taken yet. Only the thread that
-     * submits and takes uses it. */
-    uint32_t out;
 };
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -97,14 +91,7 @@ static void finish_batch(void *user, ics_job *job)
 {
     ics_device *device = user;
     atomic_fetch_sub(&device->held, 1);
-    if (device->receiver.post != NULL) {
-        device->receiver.post(device->receiver.user, job);
-        return;
-    }
-    pthread_mutex_lock(&device->lock);
-    STAILQ_INSERT_TAIL(&device->finished, job, link);
-    pthread_cond_signal(&device->changed);
-    pthread_mutex_unlock(&device->lock);
+    device->receiver.post(device->receiver.user, job);
 }
 
 /* Warns, so that nobody takes a run with a simulated loss for a real one. */
@@ -129,10 +116,8 @@ int ics_device_create(const ics_device_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
     }
     device->receiver = finished;
-    STAILQ_INIT(&device->finished);
     atomic_init(&device->held, 0);
     pthread_mutex_init(&device->lock, NULL);
-    pthread_cond_init(&device->changed, NULL);
     if (options->reason[0] != '\0' && options->warn) {
         add_note(device, true, options->reason);
     }
@@ -163,10 +148,6 @@ void ics_device_destroy(ics_device *device)
         return;
     }
     ics_device_group_destroy(device->group);
-    for (ics_job *job; (job = ICS_QUEUE_TAKE(&device->finished, link)) != NULL;) {
-        ics_batch_destroy(ics_batch_of_job(job)); /* the caller did not take it */
-    }
-    pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
     free(device->choice.lines);
     free(device->warnings.lines);
@@ -194,25 +175,9 @@ bool ics_device_submit(ics_device *device, ics_batch *batch)
         return false;
     }
     atomic_fetch_add(&device->held, 1);
-    device->out++;
     ics_error_forget(&batch->error);
     ics_device_group_submit(device->group, batch);
     return true;
-}
-
-ics_batch *ics_device_take(ics_device *device)
-{
-    if (device->out == 0) {
-        return NULL;
-    }
-    pthread_mutex_lock(&device->lock);
-    while (STAILQ_EMPTY(&device->finished)) {
-        pthread_cond_wait(&device->changed, &device->lock);
-    }
-    ics_job *job = ICS_QUEUE_TAKE(&device->finished, link);
-    pthread_mutex_unlock(&device->lock);
-    device->out--;
-    return ics_batch_of_job(job);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
  *                    hit_weight.c, hit_detection.c decides which are photo-electrons, hit_sort.c
  *                    sorts
  *   device_options   what a device is made from, and the choice of the backend
- *   device           the interface; device_steps.c computes an array of steps
+ *   device           the interface
  *   device_group     divides batches between members (device_meter estimates which one finishes
  *                    first), handles losses and reports; device_makers and device_group_members
  *                    create the members
@@ -28,8 +28,8 @@ typedef struct ics_device ics_device;
 
 /* Starts the device and its threads. `models.tables` must be tables->device. The tables, the models
  * and the strings of the options must outlive the device. Finished batches are posted to `finished`
- * from any thread; if finished.post is NULL, they wait for ics_device_take(). A GPU with schedule
- * AUTO chooses its schedule when the first batch comes. ICESTREAM_E_MEMORY, ICESTREAM_E_CONFIG (the
+ * from any thread; a device that gets no batch needs no finished.post. A GPU with schedule AUTO
+ * chooses its schedule when the first batch comes. ICESTREAM_E_MEMORY, ICESTREAM_E_CONFIG (the
  * device cannot do what the options ask for), ICESTREAM_E_DEVICE, ICESTREAM_E_FAILED. */
 int ics_device_create(const ics_device_options *options, const ics_tables *tables,
                       ics_hit_models models, ics_post finished, ics_device **out,
@@ -44,37 +44,9 @@ uint32_t ics_device_credits(const ics_device *device);
 /* The `limits` of the facts below. They change when a GPU is lost. */
 ics_batch_limits ics_device_batch_limits(const ics_device *device);
 /* Gives the device a batch of at most `steps` steps and `most_photons` photons of the limits.
- * Returns false if the device holds as many batches as it can: take a batch first. One thread at a
- * time may call it. */
+ * Returns false if the device holds as many batches as it can: another must come back first. One
+ * thread at a time may call it. */
 bool ics_device_submit(ics_device *device, ics_batch *batch);
-/* Waits for a finished batch; they come in any order. Returns NULL if the device holds no batch.
- * Only without finished.post, and on the thread that submits. */
-ics_batch *ics_device_take(ics_device *device);
-
-/* All hits of some steps. */
-typedef struct ics_device_hits {
-    icestream_hit *hits; /* [count], sorted; the caller frees them; NULL if there are none */
-    size_t count;
-    icestream_account account;
-} ics_device_hits;
-/* Computes all steps, for tests, compare and bench. Only without finished.post. photon_limit:
- * photons per batch, 0: the device's choice. */
-int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t count,
-                         uint64_t photon_limit, ics_device_hits *out, icestream_error *error);
-/* Functions that are called on the caller's thread. */
-typedef struct ics_device_watch {
-    /* After each batch that came back, with the account of all of them so far. */
-    void (*done)(void *user, const icestream_account *account);
-    /* After each batch that was made. True: no more batches are made, and those that were made are
-     * computed. NULL: all photons are computed. */
-    bool (*stops)(void *user);
-    void *user;
-} ics_device_watch;
-/* The same for the steps of a cursor; `watch` may be NULL. After a stop out->account counts the
- * photons that were computed, which are the first ones from the cursor on. */
-int ics_device_run_steps_watched(ics_device *device, ics_step_cursor steps, uint64_t photon_limit,
-                                 const ics_device_watch *watch, ics_device_hits *out,
-                                 icestream_error *error);
 
 /* While the device holds no batch: adds the parts of the table that the members have to
  * options->table, and empties these parts. Call it before the table is read; more batches may

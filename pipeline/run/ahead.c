@@ -38,7 +38,7 @@ void ics_run_ahead_measure(ics_run_state *run, uint32_t waiting)
 static uint32_t files_wanted(const ics_run_state *run, uint32_t waiting)
 {
     const double seconds = run->ahead.file_seconds;
-    const bool hungry = run->batches.credits > 0 && waiting == 0;
+    const bool hungry = run->engine->credits > 0 && waiting == 0;
     const double files = hungry ? run->shape.filling : 1;
     return seconds > 0.0 && files * seconds < ahead_seconds
                ? (uint32_t)ceil(fmin(ahead_seconds / seconds, run->units.open_limit))

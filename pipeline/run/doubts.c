@@ -42,14 +42,15 @@ void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
 
 void ics_run_doubts_look_at_all(ics_run_state *run, const ics_unit *unit)
 {
-    ics_input_doubts_look_at_all(&run->doubts.inputs, unit->name, &unit->work->feed.watch);
+    ics_input_doubts_look_at_all(&run->doubts.inputs, unit->name,
+                                 &unit->work->propagation.feed.watch);
 }
 
 void ics_run_doubts_end(ics_run_state *run)
 {
     if (run->units.results[ICS_RESULT_DONE] > 0) {
         ics_input_doubts_look_at_results(&run->doubts.inputs, run->config->run.bounce_limit,
-                                         &run->batches.account);
+                                         &run->engine->sums.account);
     }
 }
 

@@ -5,7 +5,7 @@
 
 static void count_out(ics_run_state *run, ics_job *job, uint32_t *counter)
 {
-    job->out = true;
+    job->out = job->counted = true;
     job->counter = counter;
     run->jobs.out++;
     if (counter != NULL) {
@@ -16,7 +16,7 @@ static void count_out(ics_run_state *run, ics_job *job, uint32_t *counter)
 static void count_back(ics_run_state *run, ics_job *job)
 {
     uint32_t *counter = job->counter;
-    job->out = false;
+    job->out = job->counted = false;
     job->counter = NULL;
     run->jobs.out--;
     if (counter != NULL) {
@@ -39,32 +39,12 @@ bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job, ui
     return false;
 }
 
-void ics_run_queue_batch(ics_run_state *run, ics_batch *batch, uint32_t *counter)
-{
-    STAILQ_INSERT_TAIL(&run->jobs.batches, &batch->job, link);
-    run->jobs.batches_queued++;
-    count_out(run, &batch->job, counter);
-}
-
-bool ics_run_submit_batch(ics_run_state *run, void (*done)(ics_job *job))
-{
-    ics_job *job = ICS_QUEUE_TAKE(&run->jobs.batches, link);
-    if (job == NULL) {
-        return false;
-    }
-    job->done = done;
-    if (!ics_device_submit(run->device, ics_batch_of_job(job))) {
-        STAILQ_INSERT_HEAD(&run->jobs.batches, job, link);
-        return false;
-    }
-    run->jobs.batches_queued--;
-    return true;
-}
-
 void ics_run_deliver_job(void *user, ics_job *job)
 {
     ics_run_state *run = user;
-    count_back(run, job);
+    if (job->counted) { /* else it is a job of the engine, which counts its own */
+        count_back(run, job);
+    }
     job->done(job);
 }
 

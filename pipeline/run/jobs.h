@@ -1,7 +1,7 @@
-/* The jobs of a run. Only this file counts the jobs that are out, so that no part can forget one.
- * A job that is sent sets job->out, and is counted in jobs.out of the run and in the counter of its
- * sender. When the job is delivered, all three go back before job->done is called. Other files only
- * read job->out and the counters.
+/* The jobs of a run, except those of its engine. Only this file counts the jobs that are out, so
+ * that no part can forget one. A job that is sent sets job->out, and is counted in jobs.out of the
+ * run and in the counter of its sender. When the job is delivered, all three go back before
+ * job->done is called. Other files only read job->out and the counters.
  *
  * `counter`: number of the sender's jobs that are out; NULL if the sender needs no number. It must
  * exist until the job is delivered. */
@@ -15,11 +15,6 @@
  * and `done` is not called. */
 bool ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job, uint32_t *counter,
                       void (*work)(ics_job *job, void *thread_state), void (*done)(ics_job *job));
-/* Queues a batch for the device. The batch is out from now on. */
-void ics_run_queue_batch(ics_run_state *run, ics_batch *batch, uint32_t *counter);
-/* Gives the first queued batch to the device. `done` is called on the loop. False: no batch is
- * queued, or the device accepts none at the moment. */
-bool ics_run_submit_batch(ics_run_state *run, void (*done)(ics_job *job));
 /* Called by the mailbox on the loop for each job that came back; `run` is the run. */
 void ics_run_deliver_job(void *run, ics_job *job);
 

@@ -229,7 +229,7 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     if (is_reading != was_reading && unit->input->stream) {
         run->units.message_open = is_reading;
     }
-    if (was_reading && !is_reading && !unit->reader_job.out) {
+    if (was_reading && !is_reading && !unit->reader_job.out && !unit->work->propagation.job.out) {
         ics_unit_close_reader(unit);
     }
     if (unit->state == ICS_UNIT_WAITING_AGAIN && unit->work == NULL) {

@@ -107,8 +107,8 @@ void ics_run_log_stop(ics_run_state *run, const icestream_error *result)
     const ics_event event = {.kind = ICS_EVENT_STOP,
                              .files = run->units.results[ICS_RESULT_DONE] +
                                       run->units.results[ICS_RESULT_SKIPPED],
-                             .photons = run->batches.account.created,
-                             .hits = run->batches.account.hits,
+                             .photons = run->engine->sums.account.created,
+                             .hits = run->engine->sums.account.hits,
                              .seconds = ics_clock_seconds() - run->log.events.progress.start,
                              .exit_status = ics_run_exit_status(run, result->status)};
     ics_events_report(&run->log.events, &event);

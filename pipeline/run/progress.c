@@ -44,15 +44,15 @@ void ics_run_progress_show(ics_run_state *run)
 {
     ics_progress_device devices[ICS_PROGRESS_DEVICES];
     char ids[ICS_PROGRESS_DEVICES][ICS_DEVICE_ID];
-    ics_progress_state state = {.photons = run->batches.account.created,
+    ics_progress_state state = {.photons = run->engine->sums.account.created,
                                 .photons_total = expect_photons(run),
-                                .hits = run->batches.account.hits,
+                                .hits = run->engine->sums.account.hits,
                                 .files = run->units.finished,
                                 .files_total = run->streaming ? 0 : run->files_total,
                                 .files_taken = run->units.made,
                                 .files_quarantined = run->units.results[ICS_RESULT_QUARANTINED],
                                 .files_undelivered = ics_run_command_count_failed(run),
-                                .queue = run->jobs.batches_queued,
+                                .queue = run->engine->queued,
                                 .devices = devices,
                                 .device_count = list_devices(run, devices, ids),
                                 .paused = ics_run_room_pause_reason(run),
@@ -69,13 +69,13 @@ static void measure(const ics_run_state *run, ics_metrics *metrics)
                              .paused = ics_run_room_is_paused(run),
                              .stopping = ics_run_is_stopping(run),
                              .photons_expected = (uint64_t)expect_photons(run),
-                             .absorbed = run->batches.account.absorbed,
-                             .detected = run->batches.account.detected,
-                             .left = run->batches.account.left,
-                             .stopped = run->batches.account.stopped,
-                             .photons = run->batches.account.created,
-                             .hits = run->batches.account.hits,
-                             .bounces = run->batches.account.bounces,
+                             .absorbed = run->engine->sums.account.absorbed,
+                             .detected = run->engine->sums.account.detected,
+                             .left = run->engine->sums.account.left,
+                             .stopped = run->engine->sums.account.stopped,
+                             .photons = run->engine->sums.account.created,
+                             .hits = run->engine->sums.account.hits,
+                             .bounces = run->engine->sums.account.bounces,
                              .bytes_read = run->bytes_checked,
                              .bytes_written = run->bytes_written,
                              .retries = run->retries.total,
@@ -90,7 +90,7 @@ static void measure(const ics_run_state *run, ics_metrics *metrics)
                              .warnings = run->log.events.warnings};
     ics_metrics_set_latency(metrics, &run->units.latency);
     /* All batches that may exist at a time (setup.c). */
-    ics_metrics_add_queue(metrics, "batches", run->jobs.batches_queued,
+    ics_metrics_add_queue(metrics, "batches", run->engine->queued,
                           run->units.open_limit - run->shape.readers);
     ics_metrics_add_queue(metrics, "units", run->units.open, run->units.open_limit);
     ics_device_measure(run->device, metrics);
@@ -157,7 +157,7 @@ void ics_run_progress_sample(ics_run_state *run, bool last)
     measure(run, &now);
     ics_metrics_sample(&now, seconds, &event);
     if (last) {
-        json_object_set_new(event.more, "light", ics_light_levels_json(&run->batches.light));
+        json_object_set_new(event.more, "light", ics_light_levels_json(&run->engine->sums.light));
         ics_run_journal_append(run->common.journal, &event);
     } else {
         ics_run_log_event(run, &event);

@@ -66,7 +66,7 @@ static void report_assumption(ics_run_state *run)
 static void report(ics_run_state *run)
 {
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
-    double photons = (double)run->batches.account.created;
+    double photons = (double)run->engine->sums.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
     char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "";
     const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
@@ -78,17 +78,16 @@ static void report(ics_run_state *run)
         snprintf(commands, sizeof commands, " (for %zu only %s has not succeeded)", left, delivery);
     }
     report_assumption(run);
-    if (run->batches.taken_over.created > 0) {
-        snprintf(
-            whole, sizeof whole, "; with the checkpoint %s photons, %s hits",
-            ics_progress_count_text(photons + (double)run->batches.taken_over.created, photon_text),
-            ics_progress_count_text(
-                (double)(run->batches.account.hits + run->batches.taken_over.hits), hit_text));
+    if (run->taken_over.created > 0) {
+        snprintf(whole, sizeof whole, "; with the checkpoint %s photons, %s hits",
+                 ics_progress_count_text(photons + (double)run->taken_over.created, photon_text),
+                 ics_progress_count_text(
+                     (double)(run->engine->sums.account.hits + run->taken_over.hits), hit_text));
     }
     if (run->common.content != NULL) {
-        snprintf(
-            electrons, sizeof electrons, ", %s photo-electrons",
-            ics_progress_count_text((double)run->batches.account.photo_electrons, electron_text));
+        snprintf(electrons, sizeof electrons, ", %s photo-electrons",
+                 ics_progress_count_text((double)run->engine->sums.account.photo_electrons,
+                                         electron_text));
     }
     if (photons > 0.0 && seconds > 0.0) {
         const double each = 1e9 * seconds / photons; /* ns */
@@ -105,14 +104,14 @@ static void report(ics_run_state *run)
         ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
         run->units.list_refused ? "refused" : "quarantined", ics_run_unfinished(run), commands,
         ics_progress_count_text(photons, photon_text),
-        ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
-        speed, whole);
-    if (run->batches.account.hits > run->batches.account.undetected &&
+        ics_progress_count_text((double)run->engine->sums.account.hits, hit_text), electrons,
+        seconds, speed, whole);
+    if (run->engine->sums.account.hits > run->engine->sums.account.undetected &&
         run->config->sink.hits != ICS_CONTENT_WAVEFORMS) {
         char weights[ICS_WEIGHT_TEXT];
         ics_run_log_text(
             run, ICS_EVENT_MESSAGE, "sum of weights: %s",
-            ics_weight_estimate_text(ics_weight_sum_estimate(&run->batches.weights), weights));
+            ics_weight_estimate_text(ics_weight_sum_estimate(&run->engine->sums.weights), weights));
     }
 }
 

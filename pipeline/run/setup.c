@@ -7,9 +7,9 @@
 #include "pipeline/config/config_table.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/models/oversize.h"
+#include "pipeline/run/check.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
-#include "pipeline/run/compute.h"
 #include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/fetch.h"
@@ -19,7 +19,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/own_outputs.h"
-#include "pipeline/run/read.h"
+#include "pipeline/run/propagate.h"
 #include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
@@ -45,9 +45,9 @@ enum {
  * Batches are made before units are checked, so that the device gets work first. At the end of the
  * run the last part is called first: hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,  &ics_run_clients_part, &ics_run_intake_part, &ics_run_room_part,
-    &ics_run_fetch_part, &ics_run_fill_part,    &ics_run_check_part,  &ics_run_compute_part,
-    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part, &ics_run_save_part,
+    &ics_run_life_part,    &ics_run_clients_part,   &ics_run_intake_part, &ics_run_room_part,
+    &ics_run_fetch_part,   &ics_run_propagate_part, &ics_run_check_part,  &ics_run_write_part,
+    &ics_run_command_part, &ics_run_ending_part,    &ics_run_save_part,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -233,7 +233,7 @@ static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *
 {
     int status = ICESTREAM_OK;
     for (uint32_t i = 0; status == ICESTREAM_OK && i < run->shape.writers; ++i) {
-        status = ics_workers_create("writer", 1, run->batches.credits + run->units.open_limit, NULL,
+        status = ics_workers_create("writer", 1, run->engine->credits + run->units.open_limit, NULL,
                                     to_loop, &run->jobs.writers[i], error);
     }
     return status;
@@ -255,11 +255,15 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     run->device_options.cancel = &run->common.cancel;
     ics_device_wake_end(run->wake);
     run->wake = NULL;
-    status = ics_device_create(&run->device_options, run->tables, ics_world_hit_models(&world),
-                               to_loop, &run->device, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    const ics_engine_parts parts_of_engine = {.device = &run->device_options,
+                                              .tables = run->tables,
+                                              .models = ics_world_hit_models(&world),
+                                              .batch_photons = run->config->graph.batch,
+                                              .least_beta = run->common.least_beta,
+                                              .loop = to_loop};
+    ICS_TRY(ics_engine_create(&parts_of_engine, &run->engine, error));
+    run->engine->owner = ics_run_propagate_owner(run);
+    run->device = run->engine->device;
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
     run->common.threads = facts.threads;
@@ -267,9 +271,8 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
-    run->batches.credits =
-        ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
-    run->units.open_limit = run->batches.credits + run->shape.readers;
+    ics_engine_allow_more(run->engine, run->shape.filling + BATCHES_WITH_WRITERS);
+    run->units.open_limit = run->engine->credits + run->shape.readers;
     /* With small files every batch may belong to another open unit. Queues have room for all. */
     status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
                                 &run->jobs.readers, error);
@@ -295,8 +298,6 @@ static int open_listener(ics_run_state *run, icestream_error *error)
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    STAILQ_INIT(&run->jobs.batches);
-    STAILQ_INIT(&run->batches.spare);
     STAILQ_INIT(&run->units.complete);
     STAILQ_INIT(&run->units.ending);
     STAILQ_INIT(&run->commands.programs);
@@ -359,10 +360,7 @@ void ics_run_teardown(ics_run_state *run)
     ics_workers_destroy(run->jobs.io);
     ics_metrics_listener_destroy(run->measures.listener);
     ics_device_wake_end(run->wake);
-    ics_device_destroy(run->device);
-    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->batches.spare, link)) != NULL;) {
-        ics_batch_destroy(ics_batch_of_job(job));
-    }
+    ics_engine_destroy(run->engine);
     ics_run_loop_close(run);
     while (run->units.first != NULL) {
         ics_unit *next = run->units.first->next;

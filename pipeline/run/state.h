@@ -10,8 +10,7 @@
  * marked (part) has an ics_run_part, which only the loop calls.
  *
  *   stop       stops or cancels the run, and keeps the first error
- *   jobs       sends jobs to threads and batches to the device, counts those that are out, and
- *              wakes the loop
+ *   jobs       sends jobs to threads, counts those that are out, and wakes the loop
  *   log        writes the log, and the journal on the I/O thread
  *   room       pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
@@ -24,8 +23,8 @@
  *   intake     claims step files, and gives unused claims back                  (part)
  *   doubts     warns of inputs and results that are most likely mistakes
  *   fetch      fetches step files whose names are URLs                          (part)
- *   read       checks units, and cuts them into batches                         (two parts)
- *   compute    gives batches to the device, and their hits to a writer          (part)
+ *   check      opens and checks units                                           (part)
+ *   propagate  owns the engine, and names the unit that is next                  (part)
  *   write      writes hits to a file or a message                               (part)
  *   command    ships hit files, and runs sink.verify and sink.command           (part)
  *   progress   reports progress and metrics
@@ -41,9 +40,8 @@
 #ifndef ICS_RUN_STATE_H
 #define ICS_RUN_STATE_H
 
-#include "pipeline/devices/device.h"
 #include "pipeline/devices/device_wake.h"
-#include "pipeline/devices/light_levels.h"
+#include "pipeline/engine/engine.h"
 #include "pipeline/models/models.h"
 #include "pipeline/session/input_doubts.h"
 #include "pipeline/source/fetch_folder.h"
@@ -109,9 +107,7 @@ typedef struct ics_run_stop {
 
 /* Owned by jobs.c. */
 typedef struct ics_run_jobs {
-    uint32_t out;              /* all jobs that are out, batches included */
-    ics_job_queue batches;     /* those that wait for the device; they are out */
-    uint32_t batches_queued;   /* number of these */
+    uint32_t out;              /* all jobs that are out, without those of the engine */
     ics_workers *readers, *io; /* io: one thread for claims, journal, metrics */
     ics_workers *writers[ICS_RUN_WRITERS];
     double wake_at; /* ics_clock_seconds() at which the loop must turn again (s); 0: never */
@@ -163,11 +159,11 @@ typedef struct ics_run_units {
     /* All units in the order of their outputs. Those before `oldest` need no more of the parts from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
-    ics_unit *to_open;               /* the first one that was never opened; read.c changes it */
+    ics_unit *to_open;               /* the first one that was never opened; check.c changes it */
     bool forgets;                    /* finished units are freed: files are claimed */
     bool message_open;               /* a message of a stream is being read */
     uint32_t open, open_limit;       /* units that have ics_unit.work */
-    uint32_t opened;                 /* units that read.c has opened, so that writers take turns */
+    uint32_t opened;                 /* units that check.c has opened, so that writers take turns */
     uint32_t ahead;                  /* units for which ics_unit_rules_is_reading is true */
     ics_unit_queue complete, ending; /* for the parts command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
@@ -209,19 +205,6 @@ typedef struct ics_run_intake {
 
     ics_kept_lines notes; /* of the claims, for the log */
 } ics_run_intake;
-
-/* Memory of batches. Owned by read.c, which fills them, and compute.c. */
-typedef struct ics_run_batches {
-    /* How many batches may still be made: a limit of memory, not a count of jobs. A batch has its
-     * credit from the moment a reader begins to make it until its hits are stored. */
-    uint32_t credits;
-    ics_job_queue spare;          /* empty batches, kept for their memory */
-    icestream_account account;    /* of all batches that came back */
-    ics_weight_sum weights;       /* of the hits of these batches */
-    icestream_account taken_over; /* from checkpoints; counted by save.c */
-    ics_light_levels light;       /* of all batches that came back */
-    double seconds;               /* of all threads that compute or make hits (s) */
-} ics_run_batches;
 
 /* Shipping, sink.verify and sink.command, which run or will run one after the other for one hit
  * file. */
@@ -320,7 +303,8 @@ struct ics_run_state {
     ics_tables *tables;
     ics_device_options device_options;
     ics_device_wake *wake; /* while the GPUs become ready, during the set-up */
-    ics_device *device;
+    ics_engine *engine;
+    ics_device *device; /* of the engine */
     ics_unit_common common;
     ics_claims claims;
     ics_run_journal journal;
@@ -335,9 +319,10 @@ struct ics_run_state {
     double start_time; /* since 1970 (s) */
     ics_run_shape shape;
 
-    /* How much of the input is known; read.c and intake.c add to it. */
+    /* How much of the input is known; check.c and intake.c add to it. */
     uint64_t bytes_checked, bytes_total, photons_checked;
-    uint64_t bytes_written; /* of all complete outputs; write.c adds to it */
+    uint64_t bytes_written;       /* of all complete outputs; write.c adds to it */
+    icestream_account taken_over; /* from checkpoints; save.c adds to it */
 
     ics_run_loop loop;
     ics_run_stop stop;
@@ -350,7 +335,6 @@ struct ics_run_state {
     ics_run_ahead ahead;
     ics_output_names own_outputs; /* owned by own_outputs.c */
     ics_run_intake intake;
-    ics_run_batches batches;
     ics_run_commands commands;
     ics_run_fetches fetches;
     ics_run_endings endings;

@@ -66,7 +66,7 @@ static json_t *unit_json(const ics_unit *unit)
 /* The sum of the weights of the hits that this run computed; null if they became waveforms. */
 static json_t *weights_json(const ics_run_state *run)
 {
-    const ics_weight_estimate all = ics_weight_sum_estimate(&run->batches.weights);
+    const ics_weight_estimate all = ics_weight_sum_estimate(&run->engine->sums.weights);
     return run->config->sink.hits == ICS_CONTENT_WAVEFORMS
                ? json_null()
                : json_pack("{s:f, s:f, s:f}", "sum", all.sum, "error", all.error, "effective",
@@ -91,17 +91,17 @@ static json_t *files_json(const ics_run_state *run)
 static json_t *speed_json(const ics_run_state *run)
 {
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
-    double photons = (double)run->batches.account.created;
+    double photons = (double)run->engine->sums.account.created;
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
     double running = ics_clock_seconds() - run->loop.start;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
-                     "seconds_running", running, "seconds_computing", run->batches.seconds,
+                     "seconds_running", running, "seconds_computing", run->engine->sums.seconds,
                      "loop_cpu_seconds", run->loop.cpu_seconds, "photons_per_second",
                      seconds > 0.0 ? photons / seconds : 0.0, "photons_per_second_running",
                      running > 0.0 ? photons / running : 0.0, "ns_per_photon",
                      photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
-                     photons > 0.0 ? 1e9 * run->batches.seconds / photons : 0.0,
+                     photons > 0.0 ? 1e9 * run->engine->sums.seconds / photons : 0.0,
                      "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
 }
 
@@ -128,7 +128,7 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
 {
     const ics_gpu_options *options = &facts->gpu;
     const ics_gpu_usage *usage = &facts->usage;
-    double photons = (double)run->batches.account.created;
+    double photons = (double)run->engine->sums.account.created;
     if (!facts->is_gpu && usage->launches == 0) {
         return json_null();
     }
@@ -206,8 +206,8 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "command_failed",
         (json_int_t)ics_run_count(run, ICS_RESULT_UNDELIVERED), "retries",
         (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
-        account_json(&run->common, &run->batches.account), "weights", weights_json(run),
-        "taken_over", taken_over_json(&run->batches.taken_over), "speed", speed_json(run), "files",
+        account_json(&run->common, &run->engine->sums.account), "weights", weights_json(run),
+        "taken_over", taken_over_json(&run->taken_over), "speed", speed_json(run), "files",
         files_json(run), "warnings", ics_run_doubts_json(run));
 }
 

@@ -4,11 +4,11 @@
 #ifndef ICS_SESSION_INPUT_DOUBTS_H
 #define ICS_SESSION_INPUT_DOUBTS_H
 
+#include "pipeline/engine/step_watch.h"
 #include "pipeline/files/step_extent.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/models/models.h"
 #include "pipeline/session/seen_events.h"
-#include "pipeline/units/step_watch.h"
 
 /* Receives a sentence. `of_every_input`: each input may have such a sentence; of the others there
  * are a few at most. */

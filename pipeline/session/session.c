@@ -68,13 +68,16 @@ static int start(icestream_session *session, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
                              strerror(errno));
     }
-    const ics_post to_driver = {.post = ics_session_driver_post, .user = session};
     session->device_options.cancel = &session->cancel;
-    ICS_TRY(ics_device_create(&session->device_options, session->world.tables,
-                              ics_world_hit_models(&session->world), to_driver, &session->device,
-                              error));
+    const ics_engine_parts parts = {.device = &session->device_options,
+                                    .tables = session->world.tables,
+                                    .models = ics_world_hit_models(&session->world),
+                                    .batch_photons = config->graph.batch,
+                                    .least_beta = session->doubts.least_beta};
+    ICS_TRY(ics_engine_create(&parts, &session->engine, error));
+    session->engine->owner = ics_session_driver_owner(session);
     ics_device_facts facts;
-    ics_device_facts_of(session->device, &facts);
+    ics_device_facts_of(session->engine->device, &facts);
     session->makers = ics_world_makers(&facts);
     const ics_post nowhere = {.post = ics_session_driver_ended};
     ICS_TRY(ics_workers_create("session", 1, 1, NULL, nowhere, &session->driver, error));
@@ -93,11 +96,9 @@ static icestream_session *create(const icestream_config *config)
     pthread_condattr_init(&monotonic); /* these cannot fail on Linux */
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->work, NULL);
     pthread_cond_init(&session->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     atomic_init(&session->cancel, false);
-    STAILQ_INIT(&session->came_back);
     TAILQ_INIT(&session->waiting);
     TAILQ_INIT(&session->finished);
     session->descriptor = -1;
@@ -189,7 +190,7 @@ static void close_session(icestream_session *session)
         {
             wake(ticket);
         }
-        pthread_cond_signal(&session->work);
+        ics_engine_wake(session->engine);
     }
     while (!session->has_ended) {
         pthread_cond_wait(&session->changed, &session->lock);
@@ -213,7 +214,7 @@ void icestream_session_destroy(icestream_session *session)
         close_session(session);
         ics_workers_destroy(session->driver);
     }
-    ics_device_destroy(session->device);
+    ics_engine_destroy(session->engine);
     for (size_t i = 0; i < session->ticket_count; ++i) {
         ics_ticket_destroy(session->tickets[i]);
     }
@@ -226,7 +227,6 @@ void icestream_session_destroy(icestream_session *session)
     ics_input_doubts_end(&session->doubts);
     ics_world_destroy(&session->world);
     icestream_config_destroy(session->config);
-    pthread_cond_destroy(&session->work);
     pthread_cond_destroy(&session->changed);
     pthread_mutex_destroy(&session->lock);
     free(session);
@@ -256,7 +256,7 @@ int icestream_session_cancel(icestream_session *session, uint64_t number, icestr
         atomic_store(&ticket->cancelled, true);
         wake(ticket);
         session->cancels = true;
-        pthread_cond_signal(&session->work);
+        ics_engine_wake(session->engine);
     }
     pthread_mutex_unlock(&session->lock);
     return ticket != NULL ? ICESTREAM_OK : ICESTREAM_E_USAGE;
@@ -433,7 +433,7 @@ size_t icestream_session_describe(icestream_session *session, char *buffer, size
     if (ics_session_check(session, NULL) != ICESTREAM_OK || buffer == NULL || size == 0) {
         return 0;
     }
-    return strlen(ics_device_text(session->device, buffer, size));
+    return strlen(ics_device_text(session->engine->device, buffer, size));
 }
 
 bool icestream_session_next_note(icestream_session *session, char *line, size_t size)
@@ -442,5 +442,5 @@ bool icestream_session_next_note(icestream_session *session, char *line, size_t 
         return false;
     }
     return ics_session_next_note(session, line, size) ||
-           ics_device_next_note(session->device, line, size);
+           ics_device_next_note(session->engine->device, line, size);
 }

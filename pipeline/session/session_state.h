@@ -1,9 +1,8 @@
 /* The state of a session (icestream_session.h), which all files of this folder share.
  *
  * A ticket is the work of one submission. Callers of the public functions make tickets and look at
- * them; one thread, the driver, cuts their steps into batches, gives these to the device and
- * gathers the hits. The lock protects what a caller and the driver both use; what only the driver
- * uses needs no lock.
+ * them; one thread, the driver, owns an engine (pipeline/engine), which propagates their steps. The
+ * lock protects what a caller and the driver both use; what only the driver uses needs no lock.
  *
  * The files, from the lowest to the highest:
  *   world        models and tables of a configuration, for sessions, runs and commands
@@ -13,8 +12,8 @@
  *   ticket       makes, finishes and frees tickets, and finds them by their numbers
  *   notes        the lines that a run would log
  *   light        the configuration of steps that a session makes itself, and the record of others
- *   feed         reads the steps of a ticket and cuts them into batches
- *   driver       the thread
+ *   ticket_source  the source of a ticket: an array, or light that the session makes
+ *   driver       the thread, which names the ticket that is propagated next
  *   session_struct  the structs that callers pass, in other versions than this one
  *   step_array   checks an array of steps
  *   submit       icestream_session_submit
@@ -23,10 +22,11 @@
 #ifndef ICS_SESSION_SESSION_STATE_H
 #define ICS_SESSION_SESSION_STATE_H
 
+#include "pipeline/engine/engine.h"
+#include "pipeline/engine/memory_sink.h"
 #include "pipeline/generator/step_generator.h"
 #include "pipeline/session/input_doubts.h"
 #include "pipeline/session/world.h"
-#include "pipeline/units/step_feed.h"
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -34,13 +34,6 @@
 /* Notes that are kept for icestream_session_next_note(), and tickets whose particles are read from
  * pipes at the same time. */
 enum { ICS_SESSION_NOTES = 1000, ICS_SESSION_PIPES = 16 };
-
-/* The hits of a batch. */
-typedef struct ics_ticket_part {
-    uint64_t index; /* of the batch within its ticket */
-    icestream_hit *hits;
-    size_t count;
-} ics_ticket_part;
 
 typedef struct ics_ticket {
     TAILQ_ENTRY(ics_ticket) link; /* of `waiting` or `finished` of the session */
@@ -59,26 +52,19 @@ typedef struct ics_ticket {
 
     atomic_bool cancelled;
 
-    /* These make batches. They are the driver's or, while read_job is out, those of the thread that
-     * waits for the pipe. */
-    ics_step_feed *feed; /* NULL: not begun, or ended */
+    /* These belong to the driver or, while work->job is out, to the thread that waits for the pipe.
+     */
     ics_step_generator *generator;
-    ics_step_extent extent;      /* of the first steps */
-    size_t next_row;             /* of `steps`, or steps that were made */
-    ics_batch *batch;            /* waits for the device; NULL: none */
-    icestream_error *read_error; /* result of the last read_job; NULL: there was none */
+    ics_step_extent extent; /* of the first steps */
+    size_t next_row;        /* of `steps`, or steps that were made */
 
     /* The driver's. */
+    ics_propagation *work; /* NULL: not begun, or ended */
+    ics_memory_sink sink;
     ics_workers *reader; /* one thread, for a pipe; NULL: not started, or there is no pipe */
-    ics_job read_job;
-    bool is_reading;    /* read_job is out */
-    bool was_looked_at; /* for what is doubtful about its first steps */
-    bool at_end;        /* no more batches are made */
-    bool is_read;       /* it is not in `waiting` any more */
-    uint64_t batches;
-    uint32_t out;           /* batches that the device has */
-    ics_ticket_part *parts; /* [part_count], in the order in which the batches came back */
-    size_t part_count, part_capacity;
+    bool was_looked_at;  /* for what is doubtful about its first steps */
+    bool at_end;         /* no more batches are made */
+    bool is_read;        /* it is not in `waiting` any more */
 
     /* Protected by the lock of the session. */
     int state; /* ICESTREAM_TICKET_... */
@@ -100,7 +86,7 @@ struct icestream_session {
     ics_world world;
     json_t *record; /* of the light that suits the session (light_record.h) */
     ics_device_options device_options;
-    ics_device *device;
+    ics_engine *engine;
     uint32_t makers;    /* threads that make the steps of a ticket */
     atomic_bool cancel; /* batches end early: the session is closed */
     double opened;      /* ics_clock_seconds() (s) */
@@ -110,18 +96,11 @@ struct icestream_session {
     ics_job drive;
     /* The driver's. */
     ics_input_doubts doubts;
-    icestream_account account; /* of all tickets */
-    uint64_t succeeded;        /* tickets */
-    uint32_t pipes;            /* tickets that have a reader */
+    uint64_t succeeded; /* tickets */
+    uint32_t pipes;     /* tickets that have a reader */
 
-    pthread_mutex_t lock; /* protects what follows */
-    pthread_cond_t work;  /* the driver waits for it */
-    pthread_cond_t
-        changed; /* callers wait for it: a ticket is finished, or the session is closed */
-    ics_job_queue came_back;  /* batches that the device has finished, and jobs of readers */
-    uint32_t out;             /* batches that the device has */
-    uint32_t reading;         /* jobs that readers have */
-    bool refused;             /* the device had no room, and no batch has come back since */
+    pthread_mutex_t lock;     /* protects what follows */
+    pthread_cond_t changed;   /* a ticket is finished, or the session is closed */
     bool closing;             /* no more submissions */
     bool has_ended;           /* the driver has ended all tickets */
     bool cancels;             /* a ticket that is not finished was cancelled */
@@ -156,8 +135,6 @@ ics_ticket *ics_ticket_find(const icestream_session *session, uint64_t number);
 /* Takes a finished ticket out of the session. The caller holds the lock. */
 void ics_ticket_remove(icestream_session *session, ics_ticket *ticket);
 
-/* Adds the results of a batch. The batch keeps its memory for steps, and no hits. On the driver. */
-void ics_ticket_gather(icestream_session *session, ics_ticket *ticket, ics_batch *batch);
 /* Keeps the first error of a ticket, which gets no more batches. On the driver. */
 void ics_ticket_fail(icestream_session *session, ics_ticket *ticket, const icestream_error *error);
 /* Ends a ticket because the session is closed. On the driver. */
@@ -190,19 +167,17 @@ int ics_session_judge_light(icestream_session *session, const icestream_submissi
 int ics_session_light(const icestream_session *session, const char *const *sets, size_t set_count,
                       icestream_config **out, icestream_error *error);
 
-/* ---- feed ------------------------------------------------------------------------------------ */
+/* ---- source of a ticket ---------------------------------------------------------------------- */
 
-/* Makes the next batch of a ticket in ticket->batch, and says in ticket->feed->at_end whether it is
- * the last one. NULL: there is no more light. Errors of steps and of their generation. On the
- * driver, or on the ticket's reader. */
-int ics_session_feed(ics_ticket *ticket, icestream_error *error);
-/* Frees what only reading needs. The ticket is not being read. */
-void ics_session_feed_end(ics_ticket *ticket);
+/* Makes ticket->work. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. On the driver. */
+int ics_ticket_begin(icestream_session *session, ics_ticket *ticket, icestream_error *error);
+/* Frees it, with everything that only reading needs. No job of the ticket is out. */
+void ics_ticket_end(ics_ticket *ticket);
 
 /* ---- driver ---------------------------------------------------------------------------------- */
 
-/* Receives finished batches of the device: an ics_post.post whose user is the session. */
-void ics_session_driver_post(void *session, ics_job *job);
+/* What the engine asks, and what it reports. */
+ics_engine_owner ics_session_driver_owner(icestream_session *session);
 /* Receives the driver's job when it has ended, and does nothing: an ics_post.post. */
 void ics_session_driver_ended(void *nothing, ics_job *job);
 /* The thread: runs until the session is closing and all tickets are finished. */

@@ -164,7 +164,7 @@ static int add_ticket(icestream_session *session, ics_ticket *ticket, uint64_t *
     }
     if (status == ICESTREAM_OK) {
         *number = ticket->number;
-        pthread_cond_signal(&session->work);
+        ics_engine_wake(session->engine);
     }
     pthread_mutex_unlock(&session->lock);
     return status;

@@ -1,5 +1,5 @@
-/* Making and checking a unit. unit_fill.c cuts it into batches, unit_output.c writes its output,
- * unit_claim.c ends its claim. */
+/* Making and checking a unit. unit_source.c is its side of the engine, unit_output.c writes its
+ * output, unit_claim.c ends its claim. */
 #include "pipeline/units/unit.h"
 
 #include "base/container.h"
@@ -102,8 +102,14 @@ int ics_unit_open(ics_unit *unit, icestream_error *error)
     unit->work = calloc(1, sizeof *unit->work);
     if (unit->work != NULL) {
         unit->work->pipe = -1;
+        ics_propagation *propagation = &unit->work->propagation;
+        propagation->name = unit->name;
+        propagation->user = unit;
+        propagation->source =
+            (ics_step_source){.read = ics_unit_read, .pass_over = ics_unit_pass_over, .user = unit};
+        propagation->sink = (ics_hit_sink){.add = ics_unit_store, .user = unit};
     }
-    if (unit->work == NULL || ics_step_feed_begin(&unit->work->feed) != ICESTREAM_OK) {
+    if (unit->work == NULL || ics_engine_begin_reading(&unit->work->propagation) != ICESTREAM_OK) {
         ics_unit_close(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading %s", unit->name);
     }
@@ -119,9 +125,7 @@ void ics_unit_close_reader(ics_unit *unit)
         close(unit->work->pipe);
         unit->work->pipe = -1;
     }
-    ics_step_feed_end(&unit->work->feed);
-    ics_batch_destroy(unit->work->batch);
-    unit->work->batch = NULL;
+    ics_engine_end_reading(&unit->work->propagation);
 }
 
 void ics_unit_close(ics_unit *unit)
@@ -139,7 +143,7 @@ void ics_unit_close(ics_unit *unit)
 
 bool ics_unit_has_jobs(const ics_unit *unit)
 {
-    return unit->jobs_out > 0;
+    return unit->jobs_out > 0 || (unit->work != NULL && unit->work->propagation.out > 0);
 }
 
 void ics_unit_use_found_output(ics_unit *unit)
@@ -384,7 +388,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
     unit->work->blocked = false;
-    ics_step_watch_begin(&unit->work->feed.watch);
+    ics_step_watch_begin(&unit->work->propagation.feed.watch);
     if (!unit->input->stream) {
         check_file(unit, error);
         ics_unit_look_for_command(unit);

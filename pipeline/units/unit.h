@@ -6,13 +6,12 @@
  *
  * The files of pipeline/units:
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
- *   unit         unit.c makes and checks a unit, unit_fill.c cuts it into batches,
+ *   unit         unit.c makes and checks a unit, unit_source.c is its side of the engine,
  *                unit_generated.c makes its steps where the run makes them, unit_saving.c keeps
  *                its hits while it is computed, unit_records.c writes its checkpoint
  *                (unit_checkpoint.c: what both have in common),
  *                unit_output.c writes its hits, unit_claim.c ends its claim, unit_digest.c waits
  *                for the digest of its step file
- *   step_feed    from rows of steps to batches; step_watch and event_spans notice what is odd
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
  *   known_hits   finds hit files that have the hits of several step files
@@ -27,7 +26,7 @@
 #include "base/queue.h"
 #include "pipeline/checkpoint/checkpoint.h"
 #include "pipeline/collect/collector.h"
-#include "pipeline/devices/batch.h"
+#include "pipeline/engine/engine.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/generator/forecast.h"
@@ -39,7 +38,6 @@
 #include "pipeline/units/origin.h"
 #include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
-#include "pipeline/units/step_feed.h"
 #include "pipeline/units/unit_rules.h"
 
 #include <sys/stat.h>
@@ -99,6 +97,8 @@ typedef struct ics_unit_saving {
 
 /* What a unit needs while it is open. */
 typedef struct ics_unit_work {
+    ics_propagation propagation; /* pipeline/engine/engine.h names the owners of its parts */
+
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
     int pipe; /* descriptor of the named pipe that is read; -1: none */
@@ -111,21 +111,16 @@ typedef struct ics_unit_work {
     ics_step_generator *generator;
     ics_table_writer *copy;
     ics_digest *rows_digest;
-    ics_step_feed feed;
-    ics_batch_limits limits; /* for the next batch */
-    /* Before the job: memory for the next batch, or NULL. After it: the batch; NULL: no steps. */
-    ics_batch *batch;
     char *found_in;  /* the hit file of several step files that has the hits; NULL: none */
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
     bool found;      /* streams: there was a message */
     bool again;      /* before the job: the file was read before */
-    bool skips;      /* before the job: the message was refused, and its rest is skipped */
     bool young;      /* the input is bad, and the claimed file changed less than a second ago */
     bool no_record;  /* the steps do not say what their light was made with */
     ics_checkpoint_part taken_over; /* from the checkpoint of an earlier run */
-    icestream_error read_error;     /* result of the last job of a reader */
+    icestream_error read_error;     /* result of the check */
 
     /* These belong to the reader that checks the unit, or to the writer. */
     struct stat judged; /* the hit file that was found and judged */
@@ -149,7 +144,7 @@ struct ics_unit {
     ics_unit_state state;
     ics_unit_result result; /* while the claim is being ended: the result that the unit will get */
     /* Counter of the unit's jobs that are out (pipeline/run/jobs.h): with a reader, the writer or
-     * the I/O thread, and batches until their hits are in the collector. */
+     * the I/O thread. The engine counts those of its propagation. */
     uint32_t jobs_out;
     ics_retry retry;
     bool was_looked_at; /* the loop has warned of what is odd about the steps */
@@ -214,7 +209,7 @@ void ics_unit_close_reader(ics_unit *unit);
 /* Frees all of that memory. None of the unit's jobs may be out. */
 void ics_unit_close(ics_unit *unit);
 
-/* Whether a job of the unit is out. */
+/* Whether a job of the unit or of its propagation is out. */
 bool ics_unit_has_jobs(const ics_unit *unit);
 /* If a reader found the hits in a file of several step files, makes that file the output of the
  * unit. */
@@ -248,9 +243,15 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
  * with work->reader, or with a new reader if that is NULL. Fills summary, matches, found, found_in,
  * lost, in_the_way, taken_over, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
-/* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
- * read_error. With work->skips it reads a message to its end and makes no batch. */
-void ics_unit_fill(ics_job *job, void *thread_state);
+/* All photons of the unit; UINT64_MAX: they are not known yet. */
+uint64_t ics_unit_photons(const ics_unit *unit);
+/* The unit as a source: ics_step_source.read and .pass_over; `user` is the unit. If the propagation
+ * skips, `read` reads a message to its end and gives no step. */
+int ics_unit_read(void *user, icestream_step *steps, size_t capacity, size_t *got,
+                  icestream_error *error);
+void ics_unit_pass_over(void *user, ics_step_cursor *cursor);
+/* The unit as a sink: ics_hit_sink.add, which moves the hits of the batch into the collector. */
+int ics_unit_store(void *user, ics_batch *batch, icestream_error *error);
 
 /* On a reader's thread, with an open reader: compares the record of light of the step file or
  * message with that of the run. Fills no_record and light_mismatch. ICESTREAM_E_INPUT: it differs
@@ -324,9 +325,6 @@ void ics_unit_judge_age(ics_unit *unit, int status);
  * fills command_pending. On a reader's or the writer's thread. */
 void ics_unit_look_for_command(ics_unit *unit);
 
-/* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
- * the batch into the collector. Fills batch->error. */
-void ics_unit_store(ics_job *job, void *thread_state);
 /* On the writer's thread: tries again to move hits from memory to the disk. The errors of
  * ics_collector_add. */
 int ics_unit_spill(ics_unit *unit, icestream_error *error);

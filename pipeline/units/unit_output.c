@@ -27,29 +27,6 @@ static ics_unit *unit_of_writer_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
-void ics_unit_store(ics_job *job, void *thread_state)
-{
-    (void)thread_state;
-    ics_batch *batch = ics_batch_of_job(job);
-    ics_unit *unit = batch->owner;
-    icestream_error error = {.status = ICESTREAM_OK};
-    if (ics_unit_open_collector(unit, &error) == ICESTREAM_OK) {
-        ics_unit_save_batch(unit, batch);
-        const ics_photon_interval photons = {batch->first_photon,
-                                             batch->first_photon + batch->photons};
-        ics_collector_add_photons(unit->work->collector, batch->photon_cells, batch->large_cells,
-                                  batch->steps, batch->emissions, batch->count);
-        ics_collector_add_batch(unit->work->collector, batch->hits, batch->hit_count, photons,
-                                &error);
-        batch->hits = NULL;
-        ics_unit_give_way(unit, &error);
-    }
-    if (error.status != ICESTREAM_E_MEMORY) { /* else the collector lacks hits */
-        ics_unit_save_if_due(unit);
-    }
-    ics_error_keep(&batch->error, &error);
-}
-
 int ics_unit_spill(ics_unit *unit, icestream_error *error)
 {
     ics_collector *collector = unit->work->collector; /* NULL: the unit is read again */

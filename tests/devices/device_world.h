@@ -2,7 +2,7 @@
 #ifndef DEVICE_WORLD_H
 #define DEVICE_WORLD_H
 
-#include "pipeline/devices/device.h"
+#include "pipeline/engine/engine.h"
 #include "pipeline/models/models.h"
 
 #include <check.h>
@@ -48,7 +48,20 @@ static inline void close_device_world(device_world *made)
     icestream_config_destroy(made->config);
 }
 
-/* Makes the device of the world, which finishes its batches into its own queue. */
+/* Makes an engine with the device of the world. photons: in a batch; 0: the device's choice. */
+static inline ics_engine *open_engine(const device_world *made, uint64_t photons)
+{
+    const ics_engine_parts parts = {.device = &made->options,
+                                    .tables = made->tables,
+                                    .models = made->hit_models,
+                                    .batch_photons = photons};
+    ics_engine *engine = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_engine_create(&parts, &engine, &error) == ICESTREAM_OK, "%s", error.text);
+    return engine;
+}
+
+/* Makes a device that gets no batch. */
 static inline ics_device *open_device(const device_world *made)
 {
     ics_device *device = NULL;
@@ -57,6 +70,18 @@ static inline ics_device *open_device(const device_world *made)
                                        (ics_post){0}, &device, &error),
                      ICESTREAM_OK);
     return device;
+}
+
+/* Computes steps. */
+static inline ics_engine_hits run_steps(ics_engine *engine, const icestream_step *steps,
+                                        size_t count)
+{
+    ics_engine_hits computed;
+    icestream_error error = {0};
+    const ics_step_cursor cursor = {.steps = steps, .count = count};
+    ck_assert_msg(ics_engine_run_steps(engine, cursor, NULL, &computed, &error) == ICESTREAM_OK,
+                  "%s", error.text);
+    return computed;
 }
 
 #endif

@@ -35,15 +35,13 @@ static world open_world(void)
 {
     const char *const sets[] = {"device.backend=cpu"};
     world made = {.device = open_device_world(sets, 1)};
-    icestream_error error = {0};
     made.device.options.graph.math = ICS_MATH_PORTABLE;
     for (uint32_t i = 0; i < STEPS; ++i) {
         made.steps[i] = run_folder_bright(i, STEP_PHOTONS);
     }
-    ics_device *device = open_device(&made.device);
-    ics_device_hits computed;
-    ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &computed, &error),
-                     ICESTREAM_OK);
+    ics_engine *engine = open_engine(&made.device, 7000);
+    const ics_device *device = engine->device;
+    const ics_engine_hits computed = run_steps(engine, made.steps, STEPS);
     made.hits = computed.hits;
     made.hit_count = computed.count;
     made.account = computed.account;
@@ -55,7 +53,7 @@ static world open_world(void)
     ck_assert(facts.alive && !facts.is_gpu);
     ck_assert_uint_eq(facts.photons, STEPS * STEP_PHOTONS);
     ck_assert(facts.seconds > 0.0 && facts.held == 0);
-    ics_device_destroy(device);
+    ics_engine_destroy(engine);
     return made;
 }
 

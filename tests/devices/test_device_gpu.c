@@ -331,8 +331,8 @@ START_TEST(test_a_device_computes_steps)
 {
     reset_fake();
     device_world here = open_world("graph.schedule=fused", "graph.lanes=2");
-    icestream_error error = {0};
-    ics_device *device = open_device(&here);
+    ics_engine *engine = open_engine(&here, 1000000);
+    ics_device *device = engine->device;
     ics_device_facts facts;
     ics_device_facts_of(device, &facts);
     ck_assert(facts.is_gpu);
@@ -342,17 +342,15 @@ START_TEST(test_a_device_computes_steps)
     ck_assert_uint_eq(facts.pool, 4096);
     ck_assert_uint_eq(facts.gpu.batch_emissions, 1000);
     const icestream_step step = run_folder_bright(1, 30000);
-    ics_device_hits computed;
     /* A limit above the largest batch of the GPU is lowered to that batch. */
-    ck_assert_int_eq(ics_device_run_steps(device, &step, 1, 1000000, &computed, &error),
-                     ICESTREAM_OK);
+    const ics_engine_hits computed = run_steps(engine, &step, 1);
     ck_assert_uint_eq(computed.account.created, 30000);
     ck_assert_int_eq(atomic_load(&fake.submitted), 15);
     ck_assert_uint_eq(computed.account.hits, computed.count);
     ics_device_facts_of(device, &facts);
     ck_assert_double_eq_tol(facts.usage.seconds, 0.5, 1e-12);
     free(computed.hits);
-    ics_device_destroy(device);
+    ics_engine_destroy(engine);
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     close_device_world(&here);
 }
@@ -365,29 +363,34 @@ START_TEST(test_a_profile_makes_the_gpu_again)
     reset_fake();
     const char *const schedule = _i == 0 ? "graph.schedule=fused" : "graph.schedule=auto";
     device_world here = open_world(schedule, "graph.lanes=2");
-    icestream_error error = {0};
-    ics_device *device = open_device(&here);
+    ics_engine *engine = open_engine(&here, 1000000);
     icestream_step steps[3] = {run_folder_bright(1, 21000), run_folder_bright(2, 9000),
                                run_folder_bright(3, 4000)};
     steps[1].flags = ICESTREAM_STEP_PROFILE(ICESTREAM_PROFILE_EXACT);
     steps[1].dz = 1;
     steps[1].spectrum = 3;
-    ics_device_hits computed;
-    ck_assert_int_eq(ics_device_run_steps(device, steps, 3, 1000000, &computed, &error),
-                     ICESTREAM_OK);
+    const ics_engine_hits computed = run_steps(engine, steps, 3);
     ck_assert_uint_eq(computed.account.created, 34000);
     ck_assert_int_eq(atomic_load(&fake.created), 2);
     ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
     ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
+    ics_device_facts_of(engine->device, &facts);
     ck_assert(facts.gpu.light_profiles);
     ck_assert_double_eq_tol(facts.usage.seconds, 1.0, 1e-12); /* half a second of each */
     free(computed.hits);
-    ics_device_destroy(device);
+    ics_engine_destroy(engine);
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     close_device_world(&here);
 }
 END_TEST
+
+/* Counts batches that come back as cancelled. */
+static void count_interrupted(void *user, ics_job *job)
+{
+    ics_batch *batch = ics_batch_of_job(job);
+    atomic_fetch_add((atomic_uint *)user, batch->error.status == ICESTREAM_E_INTERRUPTED);
+    ics_batch_destroy(batch);
+}
 
 START_TEST(test_cancelled_batches_are_returned)
 {
@@ -398,30 +401,31 @@ START_TEST(test_cancelled_batches_are_returned)
     atomic_init(&cancel, false);
     here.options.cancel = &cancel;
     icestream_error error = {0};
-    ics_device *device = open_device(&here);
+    ics_device *device = NULL;
+    atomic_uint interrupted;
+    atomic_init(&interrupted, 0);
+    const ics_post to = {.post = count_interrupted, .user = &interrupted};
+    ck_assert_int_eq(
+        ics_device_create(&here.options, here.tables, here.hit_models, to, &device, &error),
+        ICESTREAM_OK);
+    const uint32_t credits = ics_device_credits(device);
     const icestream_step step = run_folder_bright(1, UINT32_MAX);
     ics_step_cursor cursor = {.steps = &step, .count = 1};
     const ics_batch_limits limits = ics_device_batch_limits(device);
-    for (uint32_t i = 0; i < ics_device_credits(device) + 1; ++i) {
+    for (uint32_t i = 0; i < credits + 1; ++i) {
         ics_batch *batch = NULL;
         bool full = false;
         ck_assert_int_eq(ics_batch_create(&limits, 0, &batch, &error), ICESTREAM_OK);
         ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, &error), ICESTREAM_OK);
         bool accepted = ics_device_submit(device, batch);
-        ck_assert_int_eq(accepted, i < ics_device_credits(device));
+        ck_assert_int_eq(accepted, i < credits);
         if (!accepted) {
             ics_batch_destroy(batch);
         }
     }
     atomic_store(&cancel, true);
-    for (uint32_t i = 0; i < ics_device_credits(device); ++i) {
-        ics_batch *batch = ics_device_take(device);
-        ck_assert_ptr_nonnull(batch);
-        ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
-        ics_batch_destroy(batch);
-    }
-    ck_assert_ptr_null(ics_device_take(device));
     ics_device_destroy(device);
+    ck_assert_uint_eq(atomic_load(&interrupted), credits);
     ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
     close_device_world(&here);
 }

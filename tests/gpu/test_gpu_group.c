@@ -2,7 +2,7 @@
  * the CPU, also if one GPU fails during the run. With one GPU, the CPU is the other device.
  *
  * How to join: a new combination of devices joins in hits_are_those_of_the_cpu. */
-#include "pipeline/devices/device.h"
+#include "pipeline/engine/engine.h"
 #include "pipeline/models/models.h"
 #include "tests/gpu/gpu_world.h"
 #include "tests/support/run_folder.h"
@@ -17,11 +17,12 @@ typedef struct world {
     icestream_config *config;
     ics_models *models;
     ics_tables *tables;
-    ics_device *device;
+    ics_engine *engine;
 } world;
 
-/* Creates the device of a configuration. `sets` are overrides "path=value", NULL after the last. */
-static world open_world(const char *const *sets, const ics_device_loss *loss)
+/* Creates the engine of a configuration. `sets` are overrides "path=value", NULL after the last;
+ * batch: photons of a batch. */
+static world open_world(const char *const *sets, uint64_t batch, const ics_device_loss *loss)
 {
     world made = {0};
     icestream_error error = {0};
@@ -46,15 +47,16 @@ static world open_world(const char *const *sets, const ics_device_loss *loss)
     const ics_hit_models models = {.tables = &made.tables->device,
                                    .detector = made.models->detector,
                                    .light = made.models->light};
-    ck_assert_msg(ics_device_create(&options, made.tables, models, (ics_post){0}, &made.device,
-                                    &error) == ICESTREAM_OK,
-                  "%s", error.text);
+    const ics_engine_parts parts = {
+        .device = &options, .tables = made.tables, .models = models, .batch_photons = batch};
+    ck_assert_msg(ics_engine_create(&parts, &made.engine, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return made;
 }
 
 static void close_world(world *made)
 {
-    ics_device_destroy(made->device);
+    ics_engine_destroy(made->engine);
     ics_tables_destroy(made->tables);
     ics_models_destroy(made->models);
     icestream_config_destroy(made->config);
@@ -81,11 +83,12 @@ static outcome carry(const char *const *sets, uint32_t photons, const ics_device
         steps[i] = run_folder_bright(i, photons);
     }
     const uint64_t batch = (uint64_t)STEPS * photons / BATCHES;
-    world here = open_world(sets, loss);
+    world here = open_world(sets, batch, loss);
     icestream_error error = {0};
     outcome made = {0};
-    ics_device_hits computed;
-    ck_assert_msg(ics_device_run_steps(here.device, steps, STEPS, batch, &computed, &error) ==
+    ics_engine_hits computed;
+    const ics_step_cursor cursor = {.steps = steps, .count = STEPS};
+    ck_assert_msg(ics_engine_run_steps(here.engine, cursor, NULL, &computed, &error) ==
                       ICESTREAM_OK,
                   "%s", error.text);
     made.hits = computed.hits;
@@ -93,11 +96,11 @@ static outcome carry(const char *const *sets, uint32_t photons, const ics_device
     made.account = computed.account;
     ck_assert_uint_eq(made.account.created, (uint64_t)STEPS * photons);
     ck_assert_uint_gt(made.count, 0);
-    ics_device_notes_of(here.device, &made.notes);
+    ics_device_notes_of(here.engine->device, &made.notes);
     ics_device_member_facts facts;
     char text[512];
-    printf("%s\n", ics_device_text(here.device, text, sizeof text));
-    for (; ics_device_member_facts_of(here.device, made.members, &facts); ++made.members) {
+    printf("%s\n", ics_device_text(here.engine->device, text, sizeof text));
+    for (; ics_device_member_facts_of(here.engine->device, made.members, &facts); ++made.members) {
         printf("  %s %d: %llu batches in %.3g s, %s\n", facts.name, facts.ordinal,
                (unsigned long long)facts.batches, facts.seconds, facts.alive ? "alive" : "lost");
         made.alive += facts.alive;

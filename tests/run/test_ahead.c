@@ -11,6 +11,7 @@
 enum { OPEN_LIMIT = 20 };
 
 static ics_run_state run;
+static ics_engine engine;
 static icestream_config config;
 static double now; /* s */
 
@@ -22,6 +23,8 @@ double ics_clock_seconds(void)
 static void begin(uint32_t claims)
 {
     memset(&run, 0, sizeof run);
+    memset(&engine, 0, sizeof engine);
+    run.engine = &engine;
     memset(&config, 0, sizeof config);
     config.source.claims = claims;
     run.config = &config;
@@ -96,7 +99,7 @@ START_TEST(test_a_hungry_device)
     begin(0);
     run.shape.filling = 3;
     ck_assert_uint_eq(room(1, 1), 0);
-    run.batches.credits = 1;
+    engine.credits = 1;
     ck_assert_uint_eq(room(1, 1), 2);
     ck_assert_uint_eq(room(3, 3), 0);
     ck_assert_uint_eq(ics_run_ahead_room(&run, 1), 0); /* a file waits to be read already */

@@ -9,14 +9,14 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/check.h"
 #include "pipeline/run/command.h"
-#include "pipeline/run/compute.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/read.h"
+#include "pipeline/run/propagate.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"
@@ -50,9 +50,8 @@ enum {
     } while (0)
 
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,  &ics_run_intake_part,  &ics_run_room_part,
-    &ics_run_fill_part,  &ics_run_check_part,   &ics_run_compute_part,
-    &ics_run_write_part, &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_life_part,  &ics_run_intake_part, &ics_run_room_part,    &ics_run_propagate_part,
+    &ics_run_check_part, &ics_run_write_part,  &ics_run_command_part, &ics_run_ending_part,
 };
 
 static ics_run_state run;
@@ -149,6 +148,14 @@ bool ics_workers_submit(ics_workers *workers, ics_job *job)
     return true;
 }
 
+/* Jobs come back through deliver(). */
+static void receive(void *user, ics_job *job)
+{
+    (void)user;
+    (void)job;
+    ck_abort_msg("the model has no loop");
+}
+
 bool ics_device_submit(ics_device *to, ics_batch *batch)
 {
     (void)to;
@@ -159,6 +166,30 @@ bool ics_device_submit(ics_device *to, ics_batch *batch)
     ics_error_forget(&batch->error);
     keep_sent(&batch->job, &device);
     return true;
+}
+
+int ics_device_create(const ics_device_options *with, const ics_tables *tables,
+                      ics_hit_models models, ics_post finished, ics_device **out,
+                      icestream_error *error)
+{
+    (void)with;
+    (void)tables;
+    (void)models;
+    (void)finished;
+    (void)error;
+    *out = (ics_device *)&device;
+    return ICESTREAM_OK;
+}
+
+void ics_device_destroy(ics_device *of)
+{
+    MUST(of == (ics_device *)&device, "an unknown device was destroyed");
+}
+
+uint32_t ics_device_credits(const ics_device *of)
+{
+    (void)of;
+    return CREDITS;
 }
 
 ics_batch_limits ics_device_batch_limits(const ics_device *of)
@@ -296,26 +327,24 @@ static void check(ics_unit *unit)
     work->found = unit->input->stream && unit->message + 1 < UNITS && draw(8) > 0;
 }
 
-static void fill(ics_unit *unit)
+static void fill(ics_propagation *propagation)
 {
-    ics_unit_work *work = unit->work;
-    uint32_t *made = &model.made[index_of(unit)];
+    uint32_t *made = &model.made[index_of(propagation->user)];
     icestream_error error = {.status = ICESTREAM_OK};
-    draw_error(&work->read_error, 12);
-    if (work->read_error.status == ICESTREAM_OK && draw(12) == 0) {
-        ics_error_set(&work->read_error, ICESTREAM_E_INPUT, "bad");
+    draw_error(&propagation->error, 12);
+    if (propagation->error.status == ICESTREAM_OK && draw(12) == 0) {
+        ics_error_set(&propagation->error, ICESTREAM_E_INPUT, "bad");
     }
-    bool failed = work->read_error.status != ICESTREAM_OK;
-    work->feed.at_end = !failed && (*made == BATCHES || draw(3) == 0);
+    bool failed = propagation->error.status != ICESTREAM_OK;
+    propagation->feed.at_end = !failed && (*made == BATCHES || draw(3) == 0);
     if (failed || *made == BATCHES || draw(6) == 0) {
-        ics_batch_destroy(work->batch);
-        work->batch = NULL;
+        ics_batch_destroy(propagation->batch);
+        propagation->batch = NULL;
     } else {
-        ics_batch_limits limits = work->limits;
-        if (work->batch != NULL) {
-            ics_batch_reset(work->batch, &limits, 0);
+        if (propagation->batch != NULL) {
+            ics_batch_reset(propagation->batch, &propagation->limits, 0);
         } else {
-            ics_batch_create(&limits, 0, &work->batch, &error);
+            ics_batch_create(&propagation->limits, 0, &propagation->batch, &error);
         }
         MUST(error.status == ICESTREAM_OK, "no memory");
         ++*made;
@@ -341,7 +370,7 @@ static void store(ics_batch *batch)
     icestream_error error;
     draw_error(&error, 12);
     if (error.status == ICESTREAM_OK || ics_error_may_pass(&error)) {
-        model.stored[index_of(batch->owner)]++;
+        model.stored[index_of(((const ics_propagation *)batch->owner)->user)]++;
     }
     ics_error_keep(&batch->error, &error);
 }
@@ -351,7 +380,7 @@ static void write_hits(ics_unit *unit)
     ics_unit_work *work = unit->work;
     size_t index = index_of(unit);
     MUST(unit->state == ICS_UNIT_WRITING, "written in %s", ics_unit_rules_state_name(unit->state));
-    MUST(unit->jobs_out == 1, "written while other jobs are out");
+    MUST(unit->jobs_out == 1 && work->propagation.out == 0, "written while other jobs are out");
     MUST(model.stored[index] == model.made[index], "%u of %u batches are stored",
          model.stored[index], model.made[index]);
     draw_error(&work->write_error, 8);
@@ -389,9 +418,9 @@ static void perform(ics_job *job, const void *to)
         draw_error(&run.room.error, 3);
     } else if (job->run == ics_unit_check) {
         check(ICS_CONTAINER_OF(job, ics_unit, reader_job));
-    } else if (job->run == ics_unit_fill) {
-        fill(ICS_CONTAINER_OF(job, ics_unit, reader_job));
-    } else if (job->run == ics_unit_store) {
+    } else if (job->run == ics_engine_read) {
+        fill(ICS_CONTAINER_OF(job, ics_propagation, job));
+    } else if (job->run == ics_engine_store) {
         store(ics_batch_of_job(job));
     } else if (job->run == ics_unit_write) {
         write_hits(ICS_CONTAINER_OF(job, ics_unit, writer_job));
@@ -415,14 +444,20 @@ static void deliver(unsigned index)
 
 /* ---- what must hold after each job ----------------------------------------------------------- */
 
-/* The unit that a job belongs to. */
+/* The propagation that a job of the engine belongs to; NULL: it is a job of the run. */
+static const ics_propagation *propagation_of(ics_job *job, const void *to)
+{
+    if (to == &device || job->run == ics_engine_store) {
+        return ics_batch_of_job(job)->owner;
+    }
+    return job->run == ics_engine_read ? ICS_CONTAINER_OF(job, ics_propagation, job) : NULL;
+}
+
+/* The unit that a job of the run belongs to. */
 static const ics_unit *owner_of(ics_job *job, const void *to)
 {
     if (job == &run.room.job) {
         return run.room.tries_unit;
-    }
-    if (to == &device || job->run == ics_unit_store) {
-        return ics_batch_of_job(job)->owner;
     }
     if (to == &readers) {
         return ICS_CONTAINER_OF(job, ics_unit, reader_job);
@@ -431,16 +466,23 @@ static const ics_unit *owner_of(ics_job *job, const void *to)
                      : ICS_CONTAINER_OF(job, ics_unit, writer_job);
 }
 
-static uint32_t jobs_of(const ics_unit *unit)
+/* Jobs of the run for this unit, and *engine of the engine. */
+static uint32_t jobs_of(const ics_unit *unit, uint32_t *engine)
 {
     uint32_t count = 0;
+    *engine = 0;
     for (unsigned i = 0; i < model.sent_count; ++i) {
-        count += owner_of(model.sent[i], model.sent_to[i]) == unit;
+        const ics_propagation *propagation = propagation_of(model.sent[i], model.sent_to[i]);
+        if (propagation == NULL) {
+            count += owner_of(model.sent[i], model.sent_to[i]) == unit;
+        } else {
+            *engine += propagation->user == unit;
+        }
     }
     ics_job *job;
-    STAILQ_FOREACH(job, &run.jobs.batches, link)
+    STAILQ_FOREACH(job, &run.engine->queue, link)
     {
-        count += ics_batch_of_job(job)->owner == unit;
+        *engine += ((const ics_propagation *)ics_batch_of_job(job)->owner)->user == unit;
     }
     return count;
 }
@@ -477,28 +519,33 @@ static void check_queues(const ics_unit *unit)
 
 static void check_counters(void)
 {
-    uint32_t open = 0, ahead = 0, batches = 0;
+    uint32_t open = 0, ahead = 0, batches = 0, of_engine = 0;
     for (const ics_unit *unit = run.units.first; unit != NULL; unit = unit->next) {
         seen_states[unit->state] = true;
-        MUST(unit->jobs_out == jobs_of(unit), "%s: counted %u jobs, %u are out",
-             ics_unit_rules_state_name(unit->state), unit->jobs_out, jobs_of(unit));
-        MUST(unit->jobs_out == 0 || !ics_unit_rules_is_last(unit->state),
-             "a job is out at the end");
+        uint32_t engine;
+        const uint32_t jobs = jobs_of(unit, &engine);
+        const uint32_t counted = unit->work != NULL ? unit->work->propagation.out : 0;
+        of_engine += engine;
+        MUST(unit->jobs_out == jobs && counted == engine,
+             "%s: counted %u and %u jobs, %u and %u are out",
+             ics_unit_rules_state_name(unit->state), unit->jobs_out, counted, jobs, engine);
+        MUST(jobs + engine == 0 || !ics_unit_rules_is_last(unit->state), "a job is out at the end");
         check_queues(unit);
         open += unit->work != NULL;
         ahead += ics_unit_rules_is_reading(unit->state);
     }
     const ics_job *job;
-    STAILQ_FOREACH(job, &run.jobs.batches, link)
+    STAILQ_FOREACH(job, &run.engine->queue, link)
     {
         batches++;
     }
     MUST(run.units.open == open, "counted %u open units of %u", run.units.open, open);
     MUST(run.units.ahead == ahead, "counted %u units ahead of %u", run.units.ahead, ahead);
-    MUST(run.jobs.batches_queued == batches, "counted %u batches of %u", run.jobs.batches_queued,
-         batches);
-    MUST(run.jobs.out == model.sent_count + batches, "counted %u jobs of %u", run.jobs.out,
-         model.sent_count + batches);
+    MUST(run.engine->queued == batches, "counted %u batches of %u", run.engine->queued, batches);
+    MUST(run.engine->out == of_engine, "counted %u jobs of the engine, %u are out", run.engine->out,
+         of_engine);
+    MUST(run.jobs.out + of_engine == model.sent_count + batches, "counted %u jobs of %u",
+         run.jobs.out + of_engine, model.sent_count + batches);
     MUST(strncmp(run.stop.fatal.text, "internal", 8) != 0, "%s", run.stop.fatal.text);
 }
 
@@ -590,8 +637,6 @@ static void begin_run(uint32_t kind)
                                 .units_ahead = 2,
                                 .filling = 1 + draw(2),
                                 .writers = stream ? 1 : 1 + draw(2)};
-    STAILQ_INIT(&run.jobs.batches);
-    STAILQ_INIT(&run.batches.spare);
     STAILQ_INIT(&run.units.complete);
     STAILQ_INIT(&run.units.ending);
     STAILQ_INIT(&run.commands.programs);
@@ -599,7 +644,10 @@ static void begin_run(uint32_t kind)
     run.jobs.io = (ics_workers *)&io;
     run.jobs.writers[0] = (ics_workers *)&writers[0];
     run.jobs.writers[1] = (ics_workers *)&writers[1];
-    run.batches.credits = CREDITS;
+    const ics_engine_parts of_engine = {.loop = {.post = receive}};
+    icestream_error error;
+    MUST(ics_engine_create(&of_engine, &run.engine, &error) == ICESTREAM_OK, "no memory");
+    run.engine->owner = ics_run_propagate_owner(&run);
     run.units.open_limit = 2 + draw(CREDITS); /* the next message of a stream is open already */
     run.units.forgets = model.claimed && draw(2) == 0;
     for (uint32_t i = stream ? 1 : 1 + draw(UNITS); i > 0; --i) {
@@ -615,9 +663,7 @@ static void end_run(void)
         ics_unit_destroy(run.units.first);
         run.units.first = next;
     }
-    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run.batches.spare, link)) != NULL;) {
-        ics_batch_destroy(ics_batch_of_job(job));
-    }
+    ics_engine_destroy(run.engine);
     for (size_t i = 0; i < ICS_RUN_ENDINGS; ++i) {
         run.endings.entries[i].unit = NULL;
     }
@@ -626,7 +672,6 @@ static void end_run(void)
     memset(&run.room, 0, sizeof run.room);
     memset(&run.retries, 0, sizeof run.retries);
     memset(&run.units, 0, sizeof run.units);
-    memset(&run.batches, 0, sizeof run.batches);
     ics_run_command_destroy(&run);
     memset(&run.commands, 0, sizeof run.commands);
 }
@@ -667,7 +712,7 @@ static void check_end(void)
          "%zu results, %zu of %zu units finished", results, run.units.finished, run.units.made);
     MUST(written >= run.units.results[ICS_RESULT_DONE], "%zu units are done, %zu written",
          run.units.results[ICS_RESULT_DONE], written);
-    MUST(run.batches.credits == CREDITS, "%u credits are left", run.batches.credits);
+    MUST(run.engine->credits == CREDITS, "%u credits are left", run.engine->credits);
     MUST(run.commands.running == 0 && STAILQ_EMPTY(&run.commands.programs),
          "programs of sink.command are left");
     if (!ics_run_is_stopping(&run)) {

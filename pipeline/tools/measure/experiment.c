@@ -95,7 +95,7 @@ bool ics_experiment_on_gpu(const ics_experiment *experiment)
 
 struct ics_trial {
     const ics_experiment *experiment;
-    ics_device *device;
+    ics_engine *engine;
     bool automatic; /* the schedule is the device's choice */
 };
 
@@ -119,9 +119,11 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     }
     trial->experiment = experiment;
     trial->automatic = options->schedule == ICS_SCHEDULE_AUTO;
-    int status = ics_device_create(&device, experiment->world.tables,
-                                   ics_world_hit_models(&experiment->world), (ics_post){0},
-                                   &trial->device, error);
+    const ics_engine_parts parts = {.device = &device,
+                                    .tables = experiment->world.tables,
+                                    .models = ics_world_hit_models(&experiment->world),
+                                    .batch_photons = experiment->batch};
+    int status = ics_engine_create(&parts, &trial->engine, error);
     if (status != ICESTREAM_OK) {
         free(trial);
         return status;
@@ -135,7 +137,7 @@ void ics_experiment_trial_destroy(ics_trial *trial)
     if (trial == NULL) {
         return;
     }
-    ics_device_destroy(trial->device);
+    ics_engine_destroy(trial->engine);
     free(trial);
 }
 
@@ -191,20 +193,20 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
                              icestream_error *error)
 {
     ics_device_facts before, after;
-    ics_device_hits computed;
+    ics_engine_hits computed;
     *out = (ics_measurement){.automatic = trial->automatic};
-    ics_device_facts_of(trial->device, &before);
+    ics_device_facts_of(trial->engine->device, &before);
     double start = ics_clock_seconds();
     watched run = {.progress = trial->experiment->progress, .photons = steps->photons};
-    const ics_device_watch watch = {.done = show, .user = &run};
-    int status = ics_device_run_steps_watched(
-        trial->device, (ics_step_cursor){.steps = steps->steps, .count = steps->count},
-        trial->experiment->batch, &watch, &computed, error);
+    const ics_engine_watch watch = {.done = show, .user = &run};
+    int status = ics_engine_run_steps(
+        trial->engine, (ics_step_cursor){.steps = steps->steps, .count = steps->count}, &watch,
+        &computed, error);
     out->seconds = ics_clock_seconds() - start;
     out->hits = computed.hits;
     out->hit_count = computed.count;
     out->account = computed.account;
-    ics_device_facts_of(trial->device, &after);
+    ics_device_facts_of(trial->engine->device, &after);
     out->schedule = after.schedule;
     out->on_gpu = after.is_gpu;
     out->fast_math = after.maths == ICS_MATHS_FAST;
@@ -212,7 +214,7 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
     out->pool = after.pool;
     memcpy(out->instruction_set, after.instruction_set, sizeof out->instruction_set);
     memcpy(out->device, after.name, sizeof out->device);
-    ics_device_notes_of(trial->device, &out->notes);
+    ics_device_notes_of(trial->engine->device, &out->notes);
     if (!after.is_gpu) {
         return status;
     }

@@ -3,7 +3,7 @@
 #define ICS_TOOLS_MEASURE_EXPERIMENT_H
 
 #include "pipeline/config/config.h"
-#include "pipeline/devices/device.h"
+#include "pipeline/engine/engine.h"
 #include "pipeline/telemetry/task_progress.h"
 #include "pipeline/tools/measure/step_list.h"
 #include "pipeline/units/origin.h"

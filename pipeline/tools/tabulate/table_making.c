@@ -164,26 +164,28 @@ static bool stop(void *user)
     return run->stops != NULL && run->stops(run->user);
 }
 
-int ics_table_making_device(ics_table_making *making, ics_device **out, icestream_error *error)
+int ics_table_making_engine(ics_table_making *making, ics_engine **out, icestream_error *error)
 {
     making->options.table = &making->work;
-    return ics_device_create(&making->options, making->world.tables,
-                             ics_world_hit_models(&making->world), (ics_post){0}, out, error);
+    const ics_engine_parts parts = {.device = &making->options,
+                                    .tables = making->world.tables,
+                                    .models = ics_world_hit_models(&making->world),
+                                    .batch_photons = making->config->graph.batch};
+    return ics_engine_create(&parts, out, error);
 }
 
-int ics_table_making_fill(ics_table_making *making, ics_device *device, ics_step_cursor cursor,
+int ics_table_making_fill(ics_table_making *making, ics_engine *engine, ics_step_cursor cursor,
                           bool (*stops)(void *user), void *user, ics_table_filling *out,
                           icestream_error *error)
 {
-    ics_device_hits none = {0};
+    ics_engine_hits none = {0};
     watched run = {.making = making, .stops = stops, .user = user};
-    const ics_device_watch watch = {.done = show, .stops = stop, .user = &run};
+    const ics_engine_watch watch = {.done = show, .stops = stop, .user = &run};
     const uint64_t before = atomic_load(&making->work.samples);
     const double start = ics_clock_seconds();
-    int status = ics_device_run_steps_watched(device, cursor, making->config->graph.batch, &watch,
-                                              &none, error);
+    int status = ics_engine_run_steps(engine, cursor, &watch, &none, error);
     if (status == ICESTREAM_OK) {
-        status = ics_device_finish_table(device, error);
+        status = ics_device_finish_table(engine->device, error);
     }
     *out = (ics_table_filling){.samples = atomic_load(&making->work.samples) - before,
                                .account = none.account,

@@ -2,8 +2,8 @@
 #ifndef ICS_TOOLS_TABULATE_TABLE_MAKING_H
 #define ICS_TOOLS_TABULATE_TABLE_MAKING_H
 
-#include "pipeline/devices/device.h"
 #include "pipeline/devices/device_table.h"
+#include "pipeline/engine/engine.h"
 #include "pipeline/session/world.h"
 #include "pipeline/table/table.h"
 #include "pipeline/telemetry/task_progress.h"
@@ -35,8 +35,8 @@ int ics_table_making_create(const icestream_config *config, bool generates, FILE
 /* Accepts NULL. */
 void ics_table_making_destroy(ics_table_making *making);
 
-/* Makes the device that fills the table. The making must outlive it. */
-int ics_table_making_device(ics_table_making *making, ics_device **out, icestream_error *error);
+/* Makes the engine that fills the table. The making must outlive it. */
+int ics_table_making_engine(ics_table_making *making, ics_engine **out, icestream_error *error);
 
 /* One run of photons. */
 typedef struct ics_table_filling {
@@ -46,9 +46,9 @@ typedef struct ics_table_filling {
 } ics_table_filling;
 
 /* Adds photons to the sums, from the cursor on: all, or those before `stops` (NULL: never) returned
- * true after a batch. making->done stays. Errors of ics_device_run_steps_watched() and
+ * true after a batch. making->done stays. Errors of ics_engine_run_steps() and
  * ics_device_finish_table(); after an error the sums must not be used. */
-int ics_table_making_fill(ics_table_making *making, ics_device *device, ics_step_cursor cursor,
+int ics_table_making_fill(ics_table_making *making, ics_engine *engine, ics_step_cursor cursor,
                           bool (*stops)(void *user), void *user, ics_table_filling *out,
                           icestream_error *error);
 

@@ -24,7 +24,7 @@ typedef struct tabulation {
     double saved;  /* when the last checkpoint was written, or the first batch begun (s) */
     uint32_t gpus; /* of the device when it was made */
     bool has_reported_signal;
-    ics_device *device;
+    ics_engine *engine;
     ics_table_filling filled; /* by this process */
 } tabulation;
 
@@ -32,7 +32,7 @@ typedef struct tabulation {
 static bool has_lost_gpu(const tabulation *t)
 {
     ics_device_facts facts;
-    ics_device_facts_of(t->device, &facts);
+    ics_device_facts_of(t->engine->device, &facts);
     return facts.gpus < t->gpus;
 }
 
@@ -112,7 +112,7 @@ static int fill_all(tabulation *t, icestream_error *error)
     t->saved = ics_clock_seconds();
     while (has_more) {
         ics_table_filling now;
-        ICS_TRY(ics_table_making_fill(m, t->device, cursor, has_to_stop, t, &now, error));
+        ICS_TRY(ics_table_making_fill(m, t->engine, cursor, has_to_stop, t, &now, error));
         m->done += now.account.created;
         t->filled.samples += now.samples;
         t->filled.seconds += now.seconds;
@@ -132,7 +132,7 @@ static void report_end(const tabulation *t)
     if (t->report == NULL) {
         return;
     }
-    fprintf(t->report, "device     %s\n", ics_device_text(t->device, text, sizeof text));
+    fprintf(t->report, "device     %s\n", ics_device_text(t->engine->device, text, sizeof text));
     fprintf(t->report, "samples    %" PRIu64 " of %" PRIu64 " photons in %.3g s: %.3g per second\n",
             t->filled.samples, t->making->done - t->making->taken_over, t->filled.seconds,
             (double)t->filled.samples / fmax(t->filled.seconds, 1e-9));
@@ -145,8 +145,8 @@ static void report_end(const tabulation *t)
 static int fill_table(tabulation *t, icestream_error *error)
 {
     ics_device_facts facts;
-    ICS_TRY(ics_table_making_device(t->making, &t->device, error));
-    ics_device_facts_of(t->device, &facts);
+    ICS_TRY(ics_table_making_engine(t->making, &t->engine, error));
+    ics_device_facts_of(t->engine->device, &facts);
     t->gpus = facts.gpus;
     ics_task_progress_next(&t->making->progress, t->path);
     int status = fill_all(t, error);
@@ -154,7 +154,7 @@ static int fill_table(tabulation *t, icestream_error *error)
     if (status == ICESTREAM_OK) {
         report_end(t);
     }
-    ics_device_destroy(t->device);
+    ics_engine_destroy(t->engine);
     if (status == ICESTREAM_E_INTERRUPTED && atomic_load(ics_stop_signals_cancel())) {
         status = explain_signal(t, false, error);
     }
@@ -224,12 +224,12 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
 
 /* Fills the same table again and again. The best run counts; on a GPU the first one does not, in
  * which its clocks rise. */
-static int measure(ics_table_making *m, ics_device *device, uint32_t repeats,
+static int measure(ics_table_making *m, ics_engine *engine, uint32_t repeats,
                    ics_tabulate_speed *out, icestream_error *error)
 {
     const ics_step_cursor all = {.steps = m->steps.steps, .count = m->steps.count};
     ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
+    ics_device_facts_of(engine->device, &facts);
     const uint32_t first = facts.is_gpu && repeats > 0 ? 1 : 0;
     const uint32_t runs = first + (repeats > 0 ? repeats : 1);
     for (uint32_t i = 0; i < runs; ++i) {
@@ -237,7 +237,7 @@ static int measure(ics_table_making *m, ics_device *device, uint32_t repeats,
         char doing[64];
         snprintf(doing, sizeof doing, "table, %" PRIu32 " of %" PRIu32, i + 1, runs);
         ics_task_progress_next(&m->progress, doing);
-        ICS_TRY(ics_table_making_fill(m, device, all, NULL, NULL, &filled, error));
+        ICS_TRY(ics_table_making_fill(m, engine, all, NULL, NULL, &filled, error));
         if (i == first || (i > first && filled.seconds < out->seconds)) {
             out->seconds = filled.seconds;
             out->samples = filled.samples;
@@ -246,28 +246,28 @@ static int measure(ics_table_making *m, ics_device *device, uint32_t repeats,
     }
     out->on_gpu = facts.is_gpu;
     memcpy(out->name, facts.name, sizeof out->name);
-    ics_device_text(device, out->device, sizeof out->device);
+    ics_device_text(engine->device, out->device, sizeof out->device);
     return ICESTREAM_OK;
 }
 
 int ics_tabulate_measure(const icestream_config *config, bool files, uint32_t repeats,
                          FILE *progress, ics_tabulate_speed *out, icestream_error *error)
 {
-    ics_device *device = NULL;
+    ics_engine *engine = NULL;
     ics_table_making *m = NULL;
     *out = (ics_tabulate_speed){.seconds = 0};
     ICS_TRY(ics_table_making_create(config, !files || ics_config_generates(config), progress, &m,
                                     error));
-    int status = ics_table_making_device(m, &device, error);
+    int status = ics_table_making_engine(m, &engine, error);
     if (status == ICESTREAM_OK) {
         memcpy(out->origin, m->steps.origin, sizeof out->origin);
         out->steps = m->steps.count;
         out->photons = m->steps.photons;
         out->cells = m->table->cells;
-        status = measure(m, device, repeats, out, error);
+        status = measure(m, engine, repeats, out, error);
     }
     ics_task_progress_end(&m->progress);
-    ics_device_destroy(device);
+    ics_engine_destroy(engine);
     ics_table_making_destroy(m);
     return status;
 }

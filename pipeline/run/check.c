@@ -1,4 +1,4 @@
-#include "pipeline/run/read.h"
+#include "pipeline/run/check.h"
 
 #include "base/clock.h"
 #include "base/container.h"
@@ -35,11 +35,9 @@ static bool can_skip(const ics_unit *unit)
            ics_step_reader_can_skip(unit->work->reader);
 }
 
-/* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
- * If a batch has found bad input before, only an error that ends the run matters. */
-static void handle_read_error(ics_run_state *run, ics_unit *unit)
+/* If a batch has found bad input before, only an error that ends the run matters. */
+void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_error *error)
 {
-    const icestream_error *error = &unit->work->read_error;
     bool reading = ics_unit_rules_is_reading(unit->state);
     ics_run_retry_answer answer = ICS_RUN_RETRY_REFUSED;
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
@@ -79,8 +77,7 @@ static ics_unit *unit_of_job(ics_job *job)
     return ICS_CONTAINER_OF(job, ics_unit, reader_job);
 }
 
-/* Counts step files without a record of light, and warns of accepted light. */
-static void note_light(ics_run_state *run, const ics_unit *unit)
+void ics_run_note_light(ics_run_state *run, const ics_unit *unit)
 {
     run->units.no_record += unit->work->no_record;
     if (unit->light_mismatch != NULL && !run->units.mismatch_noted) {
@@ -116,7 +113,7 @@ static void check_done(ics_job *job)
     bool file = !unit->input->stream;
     run->bytes_checked += unit->input->bytes;
     if (work->read_error.status != ICESTREAM_OK) {
-        handle_read_error(run, unit);
+        ics_run_read_failed(run, unit, &work->read_error);
     } else if (work->lost) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
     } else if (file && work->matches) {
@@ -128,7 +125,7 @@ static void check_done(ics_job *job)
         ics_run_life_event(run, unit, ICS_ON_ABSENT);
     } else {
         ics_run_life_succeeded(run, unit);
-        note_light(run, unit);
+        ics_run_note_light(run, unit);
         note_again(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += photons_left(unit);
@@ -151,7 +148,7 @@ static void send_check(ics_run_state *run, ics_unit *unit)
 static void check_fetched(ics_run_state *run, ics_unit *unit)
 {
     if (unit->work->read_error.status != ICESTREAM_OK) {
-        handle_read_error(run, unit);
+        ics_run_read_failed(run, unit, &unit->work->read_error);
     } else {
         send_check(run, unit);
     }
@@ -224,106 +221,3 @@ static void offer_check(ics_run_state *run)
 }
 
 const ics_run_part ics_run_check_part = {.name = "check", .offer = offer_check};
-
-/* ---- cutting into batches -------------------------------------------------------------------- */
-
-/* Adds the next message of the stream as a unit directly behind this one. It gets the reader. */
-static void append_message(ics_run_state *run, ics_unit *unit)
-{
-    ics_unit *next = NULL;
-    icestream_error error = {.status = ICESTREAM_OK};
-    int status = ics_unit_create(&run->common, unit->input, unit->message + 1, &next, &error);
-    if (status == ICESTREAM_OK) {
-        status = ics_run_life_insert(run, unit, next, &error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_run_fail(run, &error);
-        return;
-    }
-    next->work->reader = unit->work->reader;
-    next->work->pipe = unit->work->pipe;
-    unit->work->reader = NULL;
-    unit->work->pipe = -1;
-}
-
-/* A unit may be read several times. */
-static void look_at_steps(ics_run_state *run, ics_unit *unit)
-{
-    if (!unit->was_looked_at) {
-        unit->was_looked_at = true;
-        ics_run_doubts_look_at_all(run, unit);
-        if (unit->input->generated && unit->input->late) {
-            ics_run_light_warn(run, unit);
-        }
-    }
-}
-
-static void look_at_whole(ics_run_state *run, ics_unit *unit)
-{
-    look_at_steps(run, unit);
-    if (unit->input->stream) {
-        note_light(run, unit);
-    }
-    if (unit->input->stream || unit->input->generated) {
-        ics_run_doubts_look(run, unit);
-    }
-}
-
-static void fill_done(ics_job *job)
-{
-    ics_unit *unit = unit_of_job(job);
-    ics_run_state *run = unit->run;
-    ics_unit_work *work = unit->work;
-    if (work->batch != NULL) {
-        work->batch->owner = unit;
-        ics_run_queue_batch(run, work->batch, &unit->jobs_out);
-        work->batch = NULL;
-    } else {
-        run->batches.credits++;
-    }
-    if (work->read_error.status != ICESTREAM_OK) {
-        handle_read_error(run, unit);
-    } else if (work->feed.at_end) {
-        if (!work->skips) {
-            look_at_whole(run, unit);
-        }
-        if (unit->input->stream) {
-            append_message(run, unit);
-        }
-        ics_run_life_event(run, unit, ICS_ON_READ_ALL);
-    }
-}
-
-static void fill_unit(ics_run_state *run, ics_unit *unit)
-{
-    ics_run_batches *batches = &run->batches;
-    batches->credits--;
-    unit->work->limits = ics_device_batch_limits(run->device);
-    unit->work->skips = unit->state == ICS_UNIT_READING_REST;
-    if (!STAILQ_EMPTY(&batches->spare)) {
-        unit->work->batch = ics_batch_of_job(ICS_QUEUE_TAKE(&batches->spare, link));
-    }
-    if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out, ics_unit_fill,
-                          fill_done)) {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
-    }
-}
-
-/* Makes batches of the first units that are not read to their ends, while there are credits. */
-static void offer_fill(ics_run_state *run)
-{
-    if (ics_run_is_stopping(run) || ics_run_room_is_paused(run)) {
-        return;
-    }
-    uint32_t seen = 0;
-    for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
-         unit = unit->next) {
-        bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_REST;
-        if (reading && !unit->reader_job.out && run->batches.credits > 0) {
-            fill_unit(run, unit);
-        }
-        seen += reading || unit->state == ICS_UNIT_CHECKING || unit->state == ICS_UNIT_WAITING;
-    }
-}
-
-const ics_run_part ics_run_fill_part = {.name = "fill", .offer = offer_fill};

@@ -41,14 +41,13 @@ static bool stops(void *user)
 }
 
 /* Computes the steps from the cursor on; stops after some batches. */
-static ics_device_hits compute(ics_device *device, ics_step_cursor cursor, uint64_t stop_after)
+static ics_engine_hits compute(ics_engine *engine, ics_step_cursor cursor, uint64_t stop_after)
 {
     watched seen = {.stop_after = stop_after};
-    const ics_device_watch watch = {.done = count_report, .stops = stops, .user = &seen};
-    ics_device_hits hits;
+    const ics_engine_watch watch = {.done = count_report, .stops = stops, .user = &seen};
+    ics_engine_hits hits;
     icestream_error error = {0};
-    ck_assert_int_eq(ics_device_run_steps_watched(device, cursor, BATCH, &watch, &hits, &error),
-                     ICESTREAM_OK);
+    ck_assert_int_eq(ics_engine_run_steps(engine, cursor, &watch, &hits, &error), ICESTREAM_OK);
     ck_assert_uint_eq(seen.reports, seen.batches); /* all batches came back */
     return hits;
 }
@@ -59,15 +58,15 @@ START_TEST(photons_before_a_stop_are_the_first_ones)
     icestream_step steps[STEPS];
     make_steps(steps);
     device_world here = open_device_world(sets, 1);
-    ics_device *device = open_device(&here);
+    ics_engine *engine = open_engine(&here, BATCH);
     ics_step_cursor cursor = {.steps = steps, .count = STEPS};
-    ics_device_hits all = compute(device, cursor, 0);
+    ics_engine_hits all = compute(engine, cursor, 0);
     ck_assert_uint_gt(all.count, 10);
     ck_assert_uint_eq(all.account.created, STEPS * PHOTONS);
-    ics_device_hits first = compute(device, cursor, (uint64_t)_i);
+    ics_engine_hits first = compute(engine, cursor, (uint64_t)_i);
     ck_assert_uint_eq(first.account.created, (uint64_t)_i * BATCH);
     ics_batch_pass_over(&cursor, first.account.created);
-    ics_device_hits rest = compute(device, cursor, 0);
+    ics_engine_hits rest = compute(engine, cursor, 0);
     ck_assert_uint_eq(first.account.created + rest.account.created, all.account.created);
     /* Hits are sorted by step and photon, so those before the stop come first. */
     ck_assert_uint_eq(first.count + rest.count, all.count);
@@ -77,12 +76,12 @@ START_TEST(photons_before_a_stop_are_the_first_ones)
     free(all.hits);
     free(first.hits);
     free(rest.hits);
-    ics_device_destroy(device);
+    ics_engine_destroy(engine);
     close_device_world(&here);
 }
 END_TEST
 
-ICS_TEST_MAIN("device steps")
+ICS_TEST_MAIN("engine steps")
 {
     TCase *tests = tcase_create("stops");
     tcase_add_loop_test(tests, photons_before_a_stop_are_the_first_ones, 1, 12);

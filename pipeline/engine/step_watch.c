@@ -1,4 +1,4 @@
-#include "pipeline/units/step_watch.h"
+#include "pipeline/engine/step_watch.h"
 
 void ics_step_watch_begin(ics_step_watch *watch)
 {

@@ -1,4 +1,4 @@
-#include "pipeline/units/step_feed.h"
+#include "pipeline/engine/step_feed.h"
 
 #include "pipeline/icestream.h"
 
@@ -18,20 +18,20 @@ void ics_step_feed_end(ics_step_feed *feed)
     feed->cursor = (ics_step_cursor){0};
 }
 
-static int fill(ics_step_feed *feed, const ics_step_input *input, float least_beta,
+static int fill(ics_step_feed *feed, const ics_step_source *source, float least_beta,
                 ics_batch *batch, icestream_error *error)
 {
     bool full = false;
     for (;;) {
-        if (input->pass_over != NULL) {
-            input->pass_over(input->user, &feed->cursor);
+        if (source->pass_over != NULL) {
+            source->pass_over(source->user, &feed->cursor);
         }
         ICS_TRY(ics_batch_fill(batch, &feed->cursor, &full, error));
         if (full) {
             return ICESTREAM_OK;
         }
         size_t got = 0;
-        ICS_TRY(input->read(input->user, feed->rows, ICS_STEP_FEED_ROWS, &got, error));
+        ICS_TRY(source->read(source->user, feed->rows, ICS_STEP_FEED_ROWS, &got, error));
         feed->cursor =
             (ics_step_cursor){.steps = feed->rows, .count = got, .position = feed->cursor.position};
         ics_step_watch_look(&feed->watch, least_beta, feed->rows, got);
@@ -42,7 +42,7 @@ static int fill(ics_step_feed *feed, const ics_step_input *input, float least_be
     }
 }
 
-int ics_step_feed_fill(ics_step_feed *feed, const ics_step_input *input,
+int ics_step_feed_fill(ics_step_feed *feed, const ics_step_source *source,
                        const ics_batch_limits *limits, uint64_t photons, float least_beta,
                        ics_batch **batch, icestream_error *error)
 {
@@ -53,7 +53,7 @@ int ics_step_feed_fill(ics_step_feed *feed, const ics_step_input *input,
         ics_batch_reset(*batch, limits, photons);
     }
     if (status == ICESTREAM_OK) {
-        status = fill(feed, input, least_beta, *batch, error);
+        status = fill(feed, source, least_beta, *batch, error);
     }
     if (status != ICESTREAM_OK || (*batch)->count == 0) {
         ics_batch_destroy(*batch);

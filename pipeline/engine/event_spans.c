@@ -1,4 +1,4 @@
-#include "pipeline/units/event_spans.h"
+#include "pipeline/engine/event_spans.h"
 
 /* Adds a step to the last span. Returns false if its event does not belong there. */
 static bool extend(ics_event_span *last, const icestream_step *step)

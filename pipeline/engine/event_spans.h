@@ -1,7 +1,7 @@
 /* Which events and steps a file has, in bounded memory, so that two inputs with the same events are
  * noticed: photons with equal event_id, step_id and photon_id have the same random numbers. */
-#ifndef ICS_UNITS_EVENT_SPANS_H
-#define ICS_UNITS_EVENT_SPANS_H
+#ifndef ICS_ENGINE_EVENT_SPANS_H
+#define ICS_ENGINE_EVENT_SPANS_H
 
 #include "pipeline/icestream.h"
 

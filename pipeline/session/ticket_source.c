@@ -1,4 +1,4 @@
-/* Reading the steps of a ticket and cutting them into batches. */
+/* The source of a ticket: an array of steps, or light that the session makes. */
 #include "base/error.h"
 #include "pipeline/files/format/step_check.h"
 #include "pipeline/session/session_state.h"
@@ -65,36 +65,37 @@ static int read_light(void *user, icestream_step *rows, size_t capacity, size_t 
     return *got == 0 && ticket->is_late ? note_late_doubts(ticket, error) : ICESTREAM_OK;
 }
 
-static int begin(ics_ticket *ticket, icestream_error *error)
+/* Particles that come through a pipe have another thread, so that other tickets go on. */
+static int start_reader(icestream_session *session, ics_ticket *ticket, icestream_error *error)
 {
-    ticket->feed = calloc(1, sizeof *ticket->feed);
-    return ticket->feed != NULL && ics_step_feed_begin(ticket->feed) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its steps",
-                               ticket->name);
-}
-
-int ics_session_feed(ics_ticket *ticket, icestream_error *error)
-{
-    const icestream_session *session = ticket->session;
-    const ics_batch_limits limits = ics_device_batch_limits(session->device);
-    const uint64_t photons =
-        ics_batch_choose_photons(&limits, session->config->graph.batch, ticket->photons);
-    const ics_step_input input = {.read = ticket->light == NULL ? read_array : read_light,
-                                  .user = ticket};
-    if (ticket->feed == NULL) {
-        ICS_TRY(begin(ticket, error));
-    }
-    ICS_TRY(ics_step_feed_fill(ticket->feed, &input, &limits, photons, session->doubts.least_beta,
-                               &ticket->batch, error));
-    if (ticket->batch != NULL) {
-        ticket->batch->owner = ticket;
-        ticket->batch->index = ticket->batches++;
-    }
+    ICS_TRY(ics_workers_create("pipe", 1, 1, NULL, ics_engine_post(session->engine),
+                               &ticket->reader, error));
+    session->pipes++;
     return ICESTREAM_OK;
 }
 
-void ics_session_feed_end(ics_ticket *ticket)
+int ics_ticket_begin(icestream_session *session, ics_ticket *ticket, icestream_error *error)
+{
+    ics_propagation *work = calloc(1, sizeof *work);
+    ticket->work = work;
+    if (work == NULL || ics_engine_begin_reading(work) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its steps",
+                             ticket->name);
+    }
+    if (ticket->is_late) {
+        ICS_TRY(start_reader(session, ticket, error));
+    }
+    work->name = ticket->name;
+    work->user = ticket;
+    work->source.read = ticket->light == NULL ? read_array : read_light;
+    work->source.user = ticket;
+    work->sink = (ics_hit_sink){.add = ics_memory_sink_add, .user = &ticket->sink};
+    work->reader = ticket->reader;
+    work->photons = ticket->photons;
+    return ICESTREAM_OK;
+}
+
+void ics_ticket_end(ics_ticket *ticket)
 {
     if (ticket->reader != NULL) {
         ics_workers_destroy(ticket->reader);
@@ -103,13 +104,9 @@ void ics_session_feed_end(ics_ticket *ticket)
     }
     ics_step_generator_destroy(ticket->generator);
     ticket->generator = NULL;
-    ics_batch_destroy(ticket->batch);
-    ticket->batch = NULL;
-    if (ticket->feed != NULL) {
-        ics_step_feed_end(ticket->feed);
+    if (ticket->work != NULL) {
+        ics_engine_end_reading(ticket->work);
     }
-    free(ticket->feed);
-    ticket->feed = NULL;
-    free(ticket->read_error);
-    ticket->read_error = NULL;
+    free(ticket->work);
+    ticket->work = NULL;
 }

@@ -1,15 +1,15 @@
 /* From rows of steps to batches: runs read step files in this way, sessions read arrays, and both
  * read the steps that they make. */
-#ifndef ICS_UNITS_STEP_FEED_H
-#define ICS_UNITS_STEP_FEED_H
+#ifndef ICS_ENGINE_STEP_FEED_H
+#define ICS_ENGINE_STEP_FEED_H
 
 #include "pipeline/devices/batch.h"
-#include "pipeline/units/step_watch.h"
+#include "pipeline/engine/step_watch.h"
 
 enum { ICS_STEP_FEED_ROWS = 4096 }; /* steps that are read at a time: 256 KiB */
 
 /* Where steps come from. */
-typedef struct ics_step_input {
+typedef struct ics_step_source {
     /* Reads the next steps, checked and normalised, at most `capacity`; *got 0: there are no more.
      */
     int (*read)(void *user, icestream_step *steps, size_t capacity, size_t *got,
@@ -18,7 +18,7 @@ typedef struct ics_step_input {
      * NULL: all photons get into batches. */
     void (*pass_over)(void *user, ics_step_cursor *cursor);
     void *user;
-} ics_step_input;
+} ics_step_source;
 
 /* Zero-initialise. */
 typedef struct ics_step_feed {
@@ -35,9 +35,10 @@ void ics_step_feed_end(ics_step_feed *feed);
 
 /* Makes the next batch, of at most `photons` photons, and fills feed->at_end. *batch: an empty
  * batch, kept for its memory, or NULL; afterwards the batch, or NULL: there are no more photons, or
- * there was an error. `least_beta`: for feed->watch. The errors of input->read; ICESTREAM_E_MEMORY.
+ * there was an error. `least_beta`: for feed->watch. The errors of source->read;
+ * ICESTREAM_E_MEMORY.
  */
-int ics_step_feed_fill(ics_step_feed *feed, const ics_step_input *input,
+int ics_step_feed_fill(ics_step_feed *feed, const ics_step_source *source,
                        const ics_batch_limits *limits, uint64_t photons, float least_beta,
                        ics_batch **batch, icestream_error *error);
 

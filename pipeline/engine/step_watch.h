@@ -1,8 +1,8 @@
 /* What a unit notices in its steps: which events they have, and which of them cannot make light. */
-#ifndef ICS_UNITS_STEP_WATCH_H
-#define ICS_UNITS_STEP_WATCH_H
+#ifndef ICS_ENGINE_STEP_WATCH_H
+#define ICS_ENGINE_STEP_WATCH_H
 
-#include "pipeline/units/event_spans.h"
+#include "pipeline/engine/event_spans.h"
 
 /* Zero-initialise. The reader's thread fills it while it cuts the steps into batches. */
 typedef struct ics_step_watch {

@@ -1,0 +1,164 @@
+#include "pipeline/run/propagate.h"
+
+#include "base/error.h"
+#include "pipeline/run/check.h"
+#include "pipeline/run/doubts.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/light.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/stop.h"
+
+/* ---- what is propagated next ----------------------------------------------------------------- */
+
+static ics_propagation *prepare(const ics_run_state *run, ics_unit *unit)
+{
+    ics_propagation *propagation = &unit->work->propagation;
+    propagation->reader = run->jobs.readers;
+    propagation->writer = run->jobs.writers[unit->writer];
+    propagation->skips = unit->state == ICS_UNIT_READING_REST;
+    propagation->photons = ics_unit_photons(unit);
+    return propagation;
+}
+
+/* One of the first units that are not read to their ends. */
+static ics_propagation *next(void *user)
+{
+    const ics_run_state *run = user;
+    if (ics_run_is_stopping(run) || ics_run_room_is_paused(run)) {
+        return NULL;
+    }
+    uint32_t seen = 0;
+    for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
+         unit = unit->next) {
+        bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_REST;
+        if (reading && !unit->work->propagation.job.out) {
+            return prepare(run, unit);
+        }
+        seen += reading || unit->state == ICS_UNIT_CHECKING || unit->state == ICS_UNIT_WAITING;
+    }
+    return NULL;
+}
+
+/* ---- what was read --------------------------------------------------------------------------- */
+
+/* Adds the next message of the stream as a unit directly behind this one. It gets the reader. */
+static void append_message(ics_run_state *run, ics_unit *unit)
+{
+    ics_unit *next = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    int status = ics_unit_create(&run->common, unit->input, unit->message + 1, &next, &error);
+    if (status == ICESTREAM_OK) {
+        status = ics_run_life_insert(run, unit, next, &error);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
+        return;
+    }
+    next->work->reader = unit->work->reader;
+    next->work->pipe = unit->work->pipe;
+    unit->work->reader = NULL;
+    unit->work->pipe = -1;
+}
+
+/* A unit may be read several times. */
+static void look_at_steps(ics_run_state *run, ics_unit *unit)
+{
+    if (!unit->was_looked_at) {
+        unit->was_looked_at = true;
+        ics_run_doubts_look_at_all(run, unit);
+        if (unit->input->generated && unit->input->late) {
+            ics_run_light_warn(run, unit);
+        }
+    }
+}
+
+static void look_at_whole(ics_run_state *run, ics_unit *unit)
+{
+    look_at_steps(run, unit);
+    if (unit->input->stream) {
+        ics_run_note_light(run, unit);
+    }
+    if (unit->input->stream || unit->input->generated) {
+        ics_run_doubts_look(run, unit);
+    }
+}
+
+static void take_read(ics_propagation *propagation)
+{
+    ics_unit *unit = propagation->user;
+    ics_run_state *run = unit->run;
+    if (propagation->error.status != ICESTREAM_OK) {
+        ics_run_read_failed(run, unit, &propagation->error);
+    } else if (propagation->feed.at_end) {
+        if (!propagation->skips) {
+            look_at_whole(run, unit);
+        }
+        if (unit->input->stream) {
+            append_message(run, unit);
+        }
+        ics_run_life_event(run, unit, ICS_ON_READ_ALL);
+    }
+}
+
+/* ---- what was computed and stored ------------------------------------------------------------ */
+
+/* Whether the hits of the unit will be written, as far as is known now. */
+static bool has_use_for_hits(const ics_unit *unit)
+{
+    return unit->state != ICS_UNIT_REFUSED && unit->state != ICS_UNIT_READING_REST &&
+           unit->state != ICS_UNIT_WAITING_AGAIN;
+}
+
+static bool take_computed(ics_propagation *propagation, const ics_batch *batch)
+{
+    ics_unit *unit = propagation->user;
+    ics_run_log_device(unit->run);
+    if (batch->error.status != ICESTREAM_OK || !has_use_for_hits(unit)) {
+        return false;
+    }
+    ics_batch_account_add(&unit->account, &batch->account);
+    unit->maths |= batch->maths;
+    unit->seconds += batch->seconds;
+    return true;
+}
+
+static void take_stored(ics_propagation *propagation, const icestream_error *error)
+{
+    ics_unit *unit = propagation->user;
+    ics_run_state *run = unit->run;
+    ics_run_log_notice(run, unit);
+    if (error->status == ICESTREAM_E_OUTPUT && ics_error_may_pass(error) &&
+        !run->options->fail_fast) {
+        ics_run_room_wanted(run, unit, error); /* the hits are still in memory */
+    } else if (error->status == ICESTREAM_E_INPUT) {
+        ics_run_life_refuse(run, unit, unit->input->stream ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
+                            error->text);
+    } else if (error->status != ICESTREAM_OK) {
+        ics_run_fail(run, error);
+        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
+    }
+}
+
+ics_engine_owner ics_run_propagate_owner(ics_run_state *run)
+{
+    return (ics_engine_owner){.next = next,
+                              .read = take_read,
+                              .computed = take_computed,
+                              .stored = take_stored,
+                              .user = run};
+}
+
+/* ---- the part -------------------------------------------------------------------------------- */
+
+static void offer(ics_run_state *run)
+{
+    ics_engine_turn(run->engine);
+}
+
+static bool waits(const ics_run_state *run)
+{
+    return run->engine->out > 0;
+}
+
+const ics_run_part ics_run_propagate_part = {.name = "propagate", .offer = offer, .waits = waits};
