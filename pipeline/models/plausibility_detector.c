@@ -196,7 +196,7 @@ static int check_oversized_sums(const ics_inspection *self)
     ics_oversize_effects effects;
     char place[ICS_PLAUSIBILITY_PLACE];
     if (!ics_oversize_effects_of(self->medium, self->detector, &effects) ||
-        fmax(fabs(effects.sum.mean), fabs(effects.sum.worst)) < ICS_OVERSIZE_DOUBT) {
+        fmax(fabs(effects.sum.mean), fabs(effects.sum.worst)) < ICS_OVERSIZE_WARNING) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(
@@ -205,7 +205,7 @@ static int check_oversized_sums(const ics_inspection *self)
         "than %g %% (%+.1f %%, of the worst module %+.1f %%); usual: 1, or "
         "detector.keep_hit_photons: auto",
         ics_config_place(self->config, "detector.oversize", place, sizeof place),
-        self->detector->oversize, 100 * ICS_OVERSIZE_DOUBT, 100 * effects.sum.mean,
+        self->detector->oversize, 100 * ICS_OVERSIZE_WARNING, 100 * effects.sum.mean,
         100 * effects.sum.worst);
 }
 

@@ -23,12 +23,12 @@ static int read_array(void *user, icestream_step *rows, size_t capacity, size_t 
 }
 
 /* What is doubtful about particles that came through a pipe is known at their end only. */
-static int note_late_doubts(ics_ticket *ticket, icestream_error *error)
+static int note_late_warnings(ics_ticket *ticket, icestream_error *error)
 {
-    ics_warnings doubts = {0};
-    const int status = ics_step_generator_judge(ticket->generator, &doubts, error);
-    ics_session_note_warnings(ticket->session, &doubts);
-    ics_warnings_free(&doubts);
+    ics_warnings warnings = {0};
+    const int status = ics_step_generator_judge(ticket->generator, &warnings, error);
+    ics_session_note_warnings(ticket->session, &warnings);
+    ics_warnings_free(&warnings);
     return status;
 }
 
@@ -62,7 +62,7 @@ static int read_light(void *user, icestream_step *rows, size_t capacity, size_t 
         ics_step_extent_add(&ticket->extent, rows, *got);
     }
     ticket->next_row += *got;
-    return *got == 0 && ticket->is_late ? note_late_doubts(ticket, error) : ICESTREAM_OK;
+    return *got == 0 && ticket->is_late ? note_late_warnings(ticket, error) : ICESTREAM_OK;
 }
 
 static int begin(ics_ticket *ticket, icestream_error *error)
@@ -85,7 +85,7 @@ int ics_session_feed(ics_ticket *ticket, icestream_error *error)
     if (ticket->feed == NULL) {
         ICS_TRY(begin(ticket, error));
     }
-    ICS_TRY(ics_step_feed_fill(ticket->feed, &input, &limits, photons, session->doubts.least_beta,
+    ICS_TRY(ics_step_feed_fill(ticket->feed, &input, &limits, photons, session->warnings.least_beta,
                                &ticket->batch, error));
     if (ticket->batch != NULL) {
         ticket->batch->owner = ticket;

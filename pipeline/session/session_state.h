@@ -8,7 +8,7 @@
  * The files, from the lowest to the highest:
  *   world        models and tables of a configuration, for sessions, runs and commands
  *   seen_events  finds events that two inputs have
- *   input_doubts  what is most likely a mistake in inputs and results, for sessions and runs
+ *   input_warnings  what is most likely a mistake in inputs and results, for sessions and runs
  *   session_state  this header: the structs, and the checks that every call begins with
  *   ticket       makes, finishes and frees tickets, and finds them by their numbers
  *   notes        the lines that a run would log
@@ -24,7 +24,7 @@
 #define ICS_SESSION_SESSION_STATE_H
 
 #include "pipeline/generator/step_generator.h"
-#include "pipeline/session/input_doubts.h"
+#include "pipeline/session/input_warnings.h"
 #include "pipeline/session/world.h"
 #include "pipeline/units/step_feed.h"
 
@@ -109,7 +109,7 @@ struct icestream_session {
     ics_workers *driver; /* one thread, which runs `drive` until the session is closed */
     ics_job drive;
     /* The driver's. */
-    ics_input_doubts doubts;
+    ics_input_warnings warnings;
     icestream_account account; /* of all tickets */
     uint64_t succeeded;        /* tickets */
     uint32_t pipes;            /* tickets that have a reader */

@@ -1,11 +1,11 @@
-#include "pipeline/particles/particle_plausibility.h"
+#include "pipeline/particles/plausibility.h"
 
 #include "base/error.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/models/oversize.h"
 #include "pipeline/particles/light_parts.h"
-#include "pipeline/particles/list_doubts.h"
+#include "pipeline/particles/list_warnings.h"
 #include "pipeline/particles/particle_events.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ typedef struct inspection {
     const ics_particle_source *source;
     ics_light_limits limits;
     mistake_count mistakes[MISTAKES];
-    ics_list_doubts list;
+    ics_list_warnings list;
     size_t position;   /* of the particle in its list */
     uint64_t cascades; /* with the tracks, whose secondaries are cascades */
     double near;       /* modules that were looked at for light near one */
@@ -138,7 +138,7 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
             note(self, NEAR_LIGHT, text);
         }
     }
-    ics_list_doubts_add(&self->list, listed);
+    ics_list_warnings_add(&self->list, listed);
     if (listed->passed == ICS_PASSED_NOT) {
         check_light(self, &listed->particle, photons);
     }
@@ -181,7 +181,7 @@ static int report(const inspection *self, ics_warnings *warnings)
             ICS_TRY(ics_warnings_add(warnings, "%s", found->first));
         }
     }
-    return ics_list_doubts_warn(&self->list, self->source, warnings);
+    return ics_list_warnings_report(&self->list, self->source, warnings);
 }
 
 int ics_particle_plausibility_check(const icestream_config *config, const ics_light_setup *setup,
