@@ -234,7 +234,7 @@ ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const ch
                                         bool force, icestream_error *error);
 /* The same, and writes to `report` (NULL: nothing) its progress if it is a terminal, how large the
  * file will be, before its first step, then how much light each type of particle makes, and a line
- * for each doubt about the tracks of the list. A file above particles.file_limit is
+ * for each warning about the tracks of the list. A file above particles.file_limit is
  * ICESTREAM_E_CONFIG. */
 ICESTREAM_PUBLIC int icestream_generate_report(const icestream_config *config, const char *path,
                                                bool force, FILE *report, icestream_error *error);

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/models/plausibility.h"
-#include "pipeline/particles/particle_plausibility.h"
+#include "pipeline/particles/plausibility.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -370,7 +370,7 @@ int ics_step_generator_judge(ics_step_generator *generator, ics_warnings *out,
     const ics_light_totals *light = ics_particle_steps_light(generator->particles);
     const ics_particle_source *source = ics_particle_steps_source(generator->particles);
     return ics_light_totals_warn(light, source, out) == ICESTREAM_OK &&
-                   ics_list_doubts_warn(&light->list, source, out) == ICESTREAM_OK
+                   ics_list_warnings_report(&light->list, source, out) == ICESTREAM_OK
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY,
                                "%s: out of memory for warnings about particles",

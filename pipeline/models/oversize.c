@@ -229,5 +229,5 @@ bool ics_oversize_near_text(const ice_detector *detector, const double from[3], 
              "%+.3g %%; usual: detector.oversize: 1",
              distance < 1e-3 ? 0 : distance, module->string, module->module, oversize * reach,
              oversize, 100 * bias);
-    return fabs(bias) >= ICS_OVERSIZE_DOUBT;
+    return fabs(bias) >= ICS_OVERSIZE_WARNING;
 }

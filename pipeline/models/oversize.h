@@ -31,7 +31,7 @@ typedef struct ics_oversize_effects {
 } ics_oversize_effects;
 
 /* The bias above which sums get a warning. */
-#define ICS_OVERSIZE_DOUBT 0.01
+#define ICS_OVERSIZE_WARNING 0.01
 
 /* Returns false if no module is oversized; *out has no content then. */
 bool ics_oversize_effects_of(const ice_medium *medium, const ice_detector *detector,
@@ -42,7 +42,7 @@ enum { ICS_OVERSIZE_TEXT = 800 };
 const char *ics_oversize_text(const ics_oversize_effects *effects, char text[ICS_OVERSIZE_TEXT]);
 
 /* Whether light along the line from `from` to `to` (m) begins so near to an oversized module that
- * the sums of its hits are wrong by more than ICS_OVERSIZE_DOUBT, or at `from` inside a module of
+ * the sums of its hits are wrong by more than ICS_OVERSIZE_WARNING, or at `from` inside a module of
  * true size. `text` then says so. `depth`: the light is that of a cascade, along its axis; NULL: it
  * is not. */
 bool ics_oversize_near_text(const ice_detector *detector, const double from[3], const double to[3],

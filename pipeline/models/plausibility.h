@@ -14,11 +14,4 @@ int ics_plausibility_check(const icestream_config *config, ics_models *models);
 /* The same about the light of the configured workload, which `generate` makes. */
 int ics_plausibility_check_workload(const icestream_config *config, ics_models *models);
 
-/* Writes the place of a value of the ice: "FILE:LINE:COLUMN" of a key of ice.file, "FILE:LINE" of
- * the number of cfg.txt with this position (from 1; 0: icemodel.dat, or icemodel.par if the key is
- * alpha, kappa, absorption_a or absorption_b, tilt.par if it is tilt), or the place of ice.model.
- * Reads the file again. Returns buffer. */
-const char *ics_plausibility_ice_place(const icestream_config *config, const char *key,
-                                       size_t position, char *buffer, size_t size);
-
 #endif

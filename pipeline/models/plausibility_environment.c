@@ -3,7 +3,6 @@
 #include "pipeline/models/plausibility_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A variable, and what to give instead. `key`: a run that gives it needs no warning; NULL: what is
  * to give is no key of a run. */
@@ -30,23 +29,15 @@ static const struct {
     {"ABSM", NULL, "the file version of the ice folder"},
 };
 
-int ics_plausibility_check_environment(const ics_inspection *self)
+void ics_plausibility_check_environment(const ics_inspection *self)
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) {
-        char place[ICS_PLAUSIBILITY_PLACE];
         const char *value = getenv(variables[i].name), *key = variables[i].key;
-        if (value == NULL ||
-            (key != NULL &&
-             strcmp(ics_config_place(self->config, key, place, sizeof place), "default") != 0)) {
-            continue;
-        }
-        const int status = ics_warnings_add(self->warnings,
-                                            "the environment has %s=%s, a variable of ppc, which "
-                                            "icestream does not read; usual: %s",
-                                            variables[i].name, value, variables[i].instead);
-        if (status != ICESTREAM_OK) {
-            return status;
+        if (value != NULL && (key == NULL || !ics_plausibility_is_given(self, key))) {
+            (void)ics_warnings_add(self->warnings,
+                                   "the environment has %s=%s, a variable of ppc, which icestream "
+                                   "does not read; usual: %s",
+                                   variables[i].name, value, variables[i].instead);
         }
     }
-    return ICESTREAM_OK;
 }

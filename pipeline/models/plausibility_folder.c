@@ -1,49 +1,42 @@
 /* Files of a ppc ice folder that most likely do not mean what the configuration makes of them. */
-#include "pipeline/models/plausibility_folder.h"
-
-#include "base/error.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice_known.h"
+#include "pipeline/models/plausibility_parts.h"
 #include "tables/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACE = 1200 };
-
-/* The place of a key, or of ice.directory if the key is not given. */
-static const char *place_of(const icestream_config *config, const char *key, char *buffer)
+/* A key, or ice.directory if the key is not given. */
+static ics_value_place at_key(const ics_inspection *self, const char *key)
 {
-    ics_config_place(config, key, buffer, PLACE);
-    return strcmp(buffer, "default") == 0 ? ics_config_place(config, "ice.directory", buffer, PLACE)
-                                          : buffer;
+    return (ics_value_place){.key = ics_plausibility_is_given(self, key) ? key : "ice.directory"};
 }
 
 /* Birefringence that is subtracted in another way than a public model needs it. */
-static int check_subtraction(const icestream_config *config, ics_models *models)
+static void check_subtraction(const ics_inspection *self)
 {
     static const char *const words[] = {[ICE_TAKEN_NOTHING] = "none",
                                         [ICE_TAKEN_CONSTANT] = "constant",
                                         [ICE_TAKEN_SCALED] = "scaled"};
-    const ice_medium *medium = models->medium;
+    const char *folder = self->config->ice.directory;
     const ics_ice_known *known = NULL;
     icestream_error unused = {0};
-    char place[PLACE];
-    if (config->ice.directory == NULL ||
-        !(ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE)) {
-        return ICESTREAM_OK;
+    if (folder == NULL || !(ics_tables_find_features(self->medium) & ICE_HAS_BIREFRINGENCE)) {
+        return;
     }
     /* The file was read before, so that only lack of memory can be an error. */
-    const int status = ics_ice_known_find(config->ice.directory, &known, &unused);
-    if (status != ICESTREAM_OK || known == NULL || medium->taken == known->taken) {
-        return status == ICESTREAM_E_MEMORY ? status : ICESTREAM_OK;
+    if (ics_ice_known_find(folder, &known, &unused) == ICESTREAM_E_MEMORY) {
+        self->warnings->status = ICESTREAM_E_MEMORY;
     }
-    return ics_warnings_add(
-        &models->warnings,
-        "%s: ice.birefringence_subtraction: found %s, and icemodel.dat of %s is that of %s (by its "
-        "numbers), whose scattering needs %s; scattering lengths are wrong otherwise",
-        place_of(config, "ice.birefringence_subtraction", place), words[medium->taken],
-        config->ice.directory, known->name, known->subtraction);
+    if (known != NULL) {
+        ics_plausibility_expect(
+            self, self->medium->taken == known->taken,
+            at_key(self, "ice.birefringence_subtraction"),
+            "ice.birefringence_subtraction: found %s, and icemodel.dat of %s is that of %s (by its "
+            "numbers), whose scattering needs %s; scattering lengths are wrong otherwise",
+            words[self->medium->taken], folder, known->name, known->subtraction);
+    }
 }
 
 static bool is_flat(const ice_angular *angular)
@@ -58,61 +51,51 @@ static bool is_flat(const ice_angular *angular)
 
 /* Columns of hole ice and a curve of acceptance that usually contains the effect of such columns.
  */
-static int check_hole(const icestream_config *config, ics_models *models)
+static void check_hole(const ics_inspection *self)
 {
-    const char *value = config->detector.angular_acceptance;
-    const ice_angular *angular = &models->detector->angular;
-    char *path, place[PLACE];
-    if (!ics_sensors_detecting(config) || config->detector.angular_count > 0 ||
+    const char *value = self->config->detector.angular_acceptance;
+    const ice_angular *angular = &self->detector->angular;
+    if (!ics_sensors_detecting(self->config) || self->config->detector.angular_count > 0 ||
         strcmp(value, "standard") == 0 || strcmp(value, "none") == 0 || angular->has_edge ||
-        is_flat(angular) || !(ics_tables_find_features(models->medium) & ICE_HAS_HOLES)) {
-        return ICESTREAM_OK;
+        is_flat(angular) || !(ics_tables_find_features(self->medium) & ICE_HAS_HOLES)) {
+        return;
     }
-    ICS_TRY(ics_sensors_model_file(config, value, "as.dat", &path, NULL));
-    if (path == NULL) {
-        return ICESTREAM_OK;
-    }
-    const int status =
-        ics_warnings_add(&models->warnings,
-                         "%s: detector.angular_acceptance: found the polynomial of %s, and ice "
-                         "with columns around the "
-                         "strings; such curves usually contain the effect of these columns "
-                         "already, which then counts "
-                         "twice; expected ice.hole_ice: false, or a curve of the module alone, "
-                         "such as 0 and the edge "
-                         "of the photocathode",
-                         place_of(config, "detector.angular_acceptance", place), path);
+    char *path = ics_plausibility_find_file(self, value, "as.dat");
+    ics_plausibility_expect(
+        self, path == NULL, at_key(self, "detector.angular_acceptance"),
+        "detector.angular_acceptance: found the polynomial of %s, and ice with columns around the "
+        "strings; such curves usually contain the effect of these columns already, which then "
+        "counts twice; expected ice.hole_ice: false, or a curve of the module alone, such as 0 and "
+        "the edge of the photocathode",
+        path);
     free(path);
-    return status;
 }
 
 /* A curve of the folder that a key with the value auto does not find. ppc ends without it. */
-static int check_curve(const icestream_config *config, ics_models *models, const char *key,
-                       const char *value, const char *name)
+static void check_curve(const ics_inspection *self, const char *key, const char *value,
+                        const char *name)
 {
-    char *path, place[PLACE];
-    if (config->ice.directory == NULL || strcmp(value, "auto") != 0 ||
-        models->detector->acceptance_count > 0) { /* the types of modules give it */
-        return ICESTREAM_OK;
+    const char *folder = self->config->ice.directory;
+    if (folder == NULL || strcmp(value, "auto") != 0 ||
+        self->detector->acceptance_count > 0) { /* the types of modules give it */
+        return;
     }
-    ICS_TRY(ics_sensors_model_file(config, value, name, &path, NULL));
-    const bool is_there = path != NULL;
+    char *path = ics_plausibility_find_file(self, value, name);
+    ics_plausibility_expect(self, path != NULL, at_key(self, key),
+                            "%s: found no %s in %s, used the built-in curve; usual: the file, "
+                            "without which ppc ends, or %s: standard",
+                            key, name, folder, key);
     free(path);
-    return is_there ? ICESTREAM_OK
-                    : ics_warnings_add(&models->warnings,
-                                       "%s: %s: found no %s in %s, used the built-in curve; usual: "
-                                       "the file, without which ppc ends, or %s: standard",
-                                       place_of(config, key, place), key, name,
-                                       config->ice.directory, key);
 }
 
-int ics_plausibility_check_folder(const icestream_config *config, ics_models *models)
+void ics_plausibility_check_folder(const ics_inspection *self)
 {
-    ICS_TRY(check_subtraction(config, models));
-    ICS_TRY(check_curve(config, models, "light.acceptance", config->light.acceptance, "wv.dat"));
+    const icestream_config *config = self->config;
+    check_subtraction(self);
+    check_curve(self, "light.acceptance", config->light.acceptance, "wv.dat");
     if (config->detector.angular_count == 0) {
-        ICS_TRY(check_curve(config, models, "detector.angular_acceptance",
-                            config->detector.angular_acceptance, "as.dat"));
+        check_curve(self, "detector.angular_acceptance", config->detector.angular_acceptance,
+                    "as.dat");
     }
-    return check_hole(config, models);
+    check_hole(self);
 }

@@ -1,9 +1,12 @@
-/* Where a value of the ice stands. Models do not keep the places of their values, so the file is
- * read again; this happens only for a warning. */
+/* Writes a warning with the place of its value. Models do not keep the places of their values, so
+ * the file is read again; this happens only for a warning. */
 #include "pipeline/config/yaml/yaml.h"
-#include "pipeline/models/plausibility.h"
+#include "pipeline/models/detector/detector_layout.h"
+#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/plausibility_parts.h"
 #include "pipeline/models/text/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,13 +84,64 @@ static const char *place_in_file(const char *path, const char *key, char *buffer
     return buffer;
 }
 
-const char *ics_plausibility_ice_place(const icestream_config *config, const char *key,
-                                       size_t position, char *buffer, size_t size)
+/* The place of a value of the ice: "FILE:LINE:COLUMN" of a key of ice.file, "FILE:LINE" of a number
+ * in a folder of ppc, or the place of ice.model. */
+static const char *place_in_ice(const icestream_config *config, const char *key, size_t setting,
+                                char *buffer, size_t size)
 {
     if (config->ice.file != NULL) {
         return place_in_file(config->ice.file, key, buffer, size);
     }
     return config->ice.directory != NULL
-               ? place_in_folder(config->ice.directory, key, position, buffer, size)
+               ? place_in_folder(config->ice.directory, key, setting, buffer, size)
                : ics_config_place(config, "ice.model", buffer, size);
+}
+
+static const char *place_of(const ics_inspection *self, ics_value_place at, char *buffer,
+                            size_t size)
+{
+    if (at.key != NULL) {
+        return ics_config_place(self->config, at.key, buffer, size);
+    }
+    if (at.ice != NULL) {
+        return place_in_ice(self->config, at.ice, at.setting, buffer, size);
+    }
+    if (at.file != NULL) {
+        return at.file;
+    }
+    const size_t line = ics_detector_layout_line(self->detector, at.module);
+    if (line == 0) {
+        return self->detector->name; /* the built-in detector */
+    }
+    snprintf(buffer, size, "%s:%zu", self->detector->name, line);
+    return buffer;
+}
+
+void ics_plausibility_expect(const ics_inspection *self, bool is_usual, ics_value_place at,
+                             const char *format, ...)
+{
+    char place[1200], text[8192];
+    if (is_usual) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    (void)ics_warnings_add(self->warnings, "%s: %s", place_of(self, at, place, sizeof place), text);
+}
+
+bool ics_plausibility_is_given(const ics_inspection *self, const char *key)
+{
+    char place[1200];
+    return strcmp(ics_config_place(self->config, key, place, sizeof place), "default") != 0;
+}
+
+char *ics_plausibility_find_file(const ics_inspection *self, const char *value, const char *name)
+{
+    char *path = NULL;
+    if (ics_sensors_model_file(self->config, value, name, &path, NULL) != ICESTREAM_OK) {
+        self->warnings->status = ICESTREAM_E_MEMORY;
+    }
+    return path;
 }

@@ -9,7 +9,7 @@ int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
 {
     char **items = realloc(warnings->items, (warnings->count + 1) * sizeof *items);
     if (items == NULL) {
-        return ICESTREAM_E_MEMORY;
+        return warnings->status = ICESTREAM_E_MEMORY;
     }
     warnings->items = items;
     va_list arguments;
@@ -17,7 +17,7 @@ int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
     int length = vasprintf(&items[warnings->count], format, arguments);
     va_end(arguments);
     if (length < 0) {
-        return ICESTREAM_E_MEMORY;
+        return warnings->status = ICESTREAM_E_MEMORY;
     }
     ++warnings->count;
     return ICESTREAM_OK;

@@ -8,6 +8,8 @@
 typedef struct ics_warnings {
     char **items; /* [count], one sentence each, owned */
     size_t count;
+    int status; /* ICESTREAM_E_MEMORY once a sentence was lost, so that it can be asked at the end
+                 */
 } ics_warnings;
 
 /* Appends a sentence. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. Zero-initialise the list before

@@ -16,27 +16,27 @@
 /* Spectra from this number on are those of light.spectra. */
 enum { FIRST_OF_USER = 7 };
 
-static void doubt(ics_light_totals *totals, ics_track_doubt kind,
-                  const ics_listed_particle *particle, const ics_light_parts *parts)
+static void count_track(ics_light_totals *totals, ics_track_warning kind,
+                        const ics_listed_particle *particle, const ics_light_parts *parts)
 {
-    ics_doubtful_tracks *tracks = &totals->doubts[kind];
+    ics_warned_tracks *tracks = &totals->warned[kind];
     if (tracks->count++ == 0) {
         tracks->position = particle->position;
         tracks->type = ics_particle_type_of(&particle->particle);
         tracks->energy = particle->particle.values[ICS_PARTICLE_ENERGY];
-        tracks->length = kind == ICS_DOUBT_PIECES || kind == ICS_DOUBT_SPREAD
+        tracks->length = kind == ICS_TRACK_PIECES || kind == ICS_TRACK_SPREAD
                              ? particle->particle.values[ICS_PARTICLE_LENGTH]
                              : parts->length;
     }
 }
 
 /* Returns why a track without losses gets none. */
-static ics_track_doubt doubt_about_bare(const ics_particle *track, const ics_light_parts *parts)
+static ics_track_warning warning_about_bare(const ics_particle *track, const ics_light_parts *parts)
 {
     if (parts->setup->has_ppc && ics_particle_is_piece(track)) {
-        return ICS_DOUBT_PIECE;
+        return ICS_TRACK_PIECE;
     }
-    return ics_particle_is_muon(track) ? ICS_DOUBT_BARE : ICS_DOUBT_TAU;
+    return ics_particle_is_muon(track) ? ICS_TRACK_BARE : ICS_TRACK_TAU;
 }
 
 static void judge_losses(ics_light_totals *totals, const ics_listed_particle *particle,
@@ -49,18 +49,18 @@ static void judge_losses(ics_light_totals *totals, const ics_listed_particle *pa
     case ICS_LOSSES_LISTED:
         ++totals->listed;
         if (parts->makes_losses) {
-            doubt(totals, ICS_DOUBT_TWICE, particle, parts);
+            count_track(totals, ICS_TRACK_TWICE, particle, parts);
         }
         break;
     case ICS_LOSSES_MISSING:
         if (!parts->makes_losses) {
-            doubt(totals, doubt_about_bare(&particle->particle, parts), particle, parts);
+            count_track(totals, warning_about_bare(&particle->particle, parts), particle, parts);
         } else if (wanted == ICS_LOSSES_AUTO) {
-            doubt(totals, ICS_DOUBT_MIXED, particle, parts);
+            count_track(totals, ICS_TRACK_MIXED, particle, parts);
         }
         break;
     case ICS_LOSSES_UNKNOWN:
-        doubt(totals, ICS_DOUBT_UNKNOWN, particle, parts);
+        count_track(totals, ICS_TRACK_UNKNOWN, particle, parts);
     }
 }
 
@@ -107,7 +107,7 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
 {
     const ics_particle *of = &particle->particle;
     begin_event(totals, particle);
-    ics_list_doubts_add(&totals->list, particle);
+    ics_list_warnings_add(&totals->list, particle);
     ics_stray_losses_add(&totals->strays, particle, parts);
     totals->event = particle->event;
     totals->type = ics_particle_type_of(of);
@@ -115,34 +115,34 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
     ++type->particles;
     type->energy += of->values[ICS_PARTICLE_ENERGY];
     if (particle->passed != ICS_PASSED_NOT) {
-        doubt(totals, particle->passed == ICS_PASSED_PPC ? ICS_DOUBT_PPC : ICS_DOUBT_PIECES,
-              particle, parts);
+        count_track(totals, particle->passed == ICS_PASSED_PPC ? ICS_TRACK_PPC : ICS_TRACK_PIECES,
+                    particle, parts);
         return;
     }
     if (ics_particle_class_of(of) == ICS_PARTICLE_RAY && parts->setup->has_ppc &&
         parts->model.spectrum < FIRST_OF_USER) {
-        doubt(totals, ICS_DOUBT_RAY, particle, parts);
+        count_track(totals, ICS_TRACK_RAY, particle, parts);
     }
     if (ics_particle_class_of(of) == ICS_PARTICLE_CASCADE && parts->setup->has_ppc &&
         ics_particle_has(of, ICS_PARTICLE_LENGTH) && of->values[ICS_PARTICLE_LENGTH] > 0) {
-        doubt(totals, ICS_DOUBT_SPREAD, particle, parts);
+        count_track(totals, ICS_TRACK_SPREAD, particle, parts);
     }
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
     }
     if (particle->is_incomparable) {
-        doubt(totals, ICS_DOUBT_FAR, particle, parts);
+        count_track(totals, ICS_TRACK_FAR, particle, parts);
     }
     type->length += parts->length;
     judge_losses(totals, particle, parts);
     if (!parts->makes_losses && ics_particle_is_muon(of) &&
         parts->length > RANGE_MARGIN * ice_muon_range(&parts->setup->track.muon,
                                                       of->values[ICS_PARTICLE_ENERGY])) {
-        doubt(totals, ICS_DOUBT_LONG, particle, parts);
+        count_track(totals, ICS_TRACK_LONG, particle, parts);
     }
     if (!ics_particle_is_muon(of) &&
         parts->length > TAU_MARGIN * ice_tau_decay_length(of->values[ICS_PARTICLE_ENERGY])) {
-        doubt(totals, ICS_DOUBT_OLD, particle, parts);
+        count_track(totals, ICS_TRACK_OLD, particle, parts);
     }
 }
 
@@ -188,48 +188,48 @@ void ics_light_totals_describe(const ics_light_totals *totals, FILE *out)
     }
 }
 
-static const char *const texts[ICS_TRACK_DOUBTS] = {
-    [ICS_DOUBT_BARE] =
+static const char *const texts[ICS_TRACK_WARNINGS] = {
+    [ICS_TRACK_BARE] =
         "no energy losses in the list, and particles.losses: none makes none, so most "
         "of the light may be missing (particles.losses: auto makes it)",
-    [ICS_DOUBT_PIECE] =
+    [ICS_TRACK_PIECE] =
         "no energy losses in the list, and none are made, as in ppc, so most of the light may be "
         "missing (particles.losses: simple makes it)",
-    [ICS_DOUBT_TAU] =
+    [ICS_TRACK_TAU] =
         "no energy losses in the list, and none are made, because the generator knows "
         "those of muons only, so most of the light may be missing",
-    [ICS_DOUBT_TWICE] = "energy losses in the list, and particles.losses: simple makes them again "
+    [ICS_TRACK_TWICE] = "energy losses in the list, and particles.losses: simple makes them again "
                         "(particles.losses: auto does not)",
-    [ICS_DOUBT_MIXED] =
+    [ICS_TRACK_MIXED] =
         "no energy losses in the list and get simple ones, while others have theirs "
         "in the list; with a complete list say particles.losses: none",
-    [ICS_DOUBT_UNKNOWN] = "no energy losses near them in the list, and the event is too large to "
+    [ICS_TRACK_UNKNOWN] = "no energy losses near them in the list, and the event is too large to "
                           "look at all of it",
-    [ICS_DOUBT_LONG] =
+    [ICS_TRACK_LONG] =
         "more length than a muon of this energy flies (particles.stopping: true ends "
         "it there)",
-    [ICS_DOUBT_OLD] = "more length than a tau of this energy flies: 14 times its mean length or "
+    [ICS_TRACK_OLD] = "more length than a tau of this energy flies: 14 times its mean length or "
                       "more, which one in a million does",
-    [ICS_DOUBT_FAR] =
+    [ICS_TRACK_FAR] =
         "more muons or pieces of muons (amu, amu-, amu+) far before them in the event than can be "
         "compared, so a muon and its pieces may both make light (pieces should follow their muon)",
-    [ICS_DOUBT_PIECES] =
+    [ICS_TRACK_PIECES] =
         "pieces (amu, amu-, amu+) in the same event, so only the pieces make light",
-    [ICS_DOUBT_PPC] =
+    [ICS_TRACK_PPC] =
         "no light, because ppc gives light only to the lines of amu, amu-, amu+, e, e-, "
         "e+, delta, brems, epair, munu, hadr and ph whose columns are all numbers "
         "(particles.conventions: standard gives light to all particles)",
-    [ICS_DOUBT_SPREAD] =
+    [ICS_TRACK_SPREAD] =
         "a length of a cascade, over which ppc spreads its light; here it is ignored, and the "
         "light of the cascade begins at its position",
-    [ICS_DOUBT_RAY] =
+    [ICS_TRACK_RAY] =
         "the wavelengths of particles.spectrum, while ppc takes those of ph from wv.dat "
         "(docs/for-ppc-users.md says how to get the same)",
 };
 
 const char *ics_light_totals_explain_dark(const ics_light_totals *totals)
 {
-    return totals->doubts[ICS_DOUBT_PPC].count > 0
+    return totals->warned[ICS_TRACK_PPC].count > 0
                ? "found particles without light, expected at least one photon; with "
                  "particles.conventions: ppc only amu, amu-, amu+, e, e-, e+, delta, brems, epair, "
                  "munu, hadr and ph of an f2k list make light, as in ppc: a muon needs its pieces, "
@@ -237,12 +237,12 @@ const char *ics_light_totals_explain_dark(const ics_light_totals *totals)
                : "found particles without light, expected at least one photon";
 }
 
-static const char *describe_first(const ics_doubtful_tracks *tracks, size_t kind, char *buffer,
+static const char *describe_first(const ics_warned_tracks *tracks, size_t kind, char *buffer,
                                   size_t size)
 {
-    if (kind == ICS_DOUBT_RAY) {
+    if (kind == ICS_TRACK_RAY) {
         snprintf(buffer, size, "type %s", ics_particle_type_name(tracks->type));
-    } else if (kind == ICS_DOUBT_PPC) {
+    } else if (kind == ICS_TRACK_PPC) {
         /* Only a name that icestream does not know has this type here (particle_f2k.c). */
         const char *name = ics_particle_type_name(tracks->type);
         if (strcmp(name, "dark") == 0) {
@@ -260,16 +260,16 @@ int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_sou
                           ics_warnings *out)
 {
     int status = ICESTREAM_OK;
-    for (size_t i = 0; i < ICS_TRACK_DOUBTS && status == ICESTREAM_OK; ++i) {
-        const ics_doubtful_tracks *tracks = &totals->doubts[i];
+    for (size_t i = 0; i < ICS_TRACK_WARNINGS && status == ICESTREAM_OK; ++i) {
+        const ics_warned_tracks *tracks = &totals->warned[i];
         char place[600], first[128];
-        if (tracks->count == 0 || (i == ICS_DOUBT_MIXED && totals->listed == 0)) {
+        if (tracks->count == 0 || (i == ICS_TRACK_MIXED && totals->listed == 0)) {
             continue;
         }
         status = ics_warnings_add(
             out, "%s: %" PRIu64 " %s%s, the first one of %s, ha%s %s",
             ics_particle_source_place_of(source, tracks->position, place, sizeof place),
-            tracks->count, i >= ICS_DOUBT_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
+            tracks->count, i >= ICS_TRACK_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
             describe_first(tracks, i, first, sizeof first), tracks->count == 1 ? "s" : "ve",
             texts[i]);
     }

@@ -5,34 +5,34 @@
 
 #include "pipeline/models/warnings.h"
 #include "pipeline/particles/light_parts.h"
-#include "pipeline/particles/list_doubts.h"
+#include "pipeline/particles/list_warnings.h"
 #include "pipeline/particles/stray_losses.h"
 
 /* What is doubtful about tracks. ics_light_totals_warn() says each once, with its number. */
-typedef enum ics_track_doubt {
-    ICS_DOUBT_BARE,    /* high energy, no losses listed, and none are made */
-    ICS_DOUBT_PIECE,   /* as BARE, for a piece of a muon with the conventions of ppc */
-    ICS_DOUBT_TAU,     /* as BARE, for a tau, whose losses cannot be made */
-    ICS_DOUBT_TWICE,   /* losses are listed and made */
-    ICS_DOUBT_MIXED,   /* losses are made, while other tracks have theirs in the list */
-    ICS_DOUBT_UNKNOWN, /* the event is too large to look for losses */
-    ICS_DOUBT_LONG,    /* longer than a muon of its energy flies */
-    ICS_DOUBT_OLD,     /* longer than a tau of its energy flies */
-    ICS_DOUBT_FAR,     /* muons and pieces in an event with too many of them to compare all */
-    ICS_DOUBT_PIECES,  /* passed over, because its pieces make the light */
-    ICS_DOUBT_PPC,     /* any particle that ppc gives no light */
-    ICS_DOUBT_RAY,     /* ph with conventions of ppc and another spectrum than that of ppc */
-    ICS_DOUBT_SPREAD,  /* a cascade with a length, over which ppc spreads its light */
-    ICS_TRACK_DOUBTS
-} ics_track_doubt;
+typedef enum ics_track_warning {
+    ICS_TRACK_BARE,    /* high energy, no losses listed, and none are made */
+    ICS_TRACK_PIECE,   /* as BARE, for a piece of a muon with the conventions of ppc */
+    ICS_TRACK_TAU,     /* as BARE, for a tau, whose losses cannot be made */
+    ICS_TRACK_TWICE,   /* losses are listed and made */
+    ICS_TRACK_MIXED,   /* losses are made, while other tracks have theirs in the list */
+    ICS_TRACK_UNKNOWN, /* the event is too large to look for losses */
+    ICS_TRACK_LONG,    /* longer than a muon of its energy flies */
+    ICS_TRACK_OLD,     /* longer than a tau of its energy flies */
+    ICS_TRACK_FAR,     /* muons and pieces in an event with too many of them to compare all */
+    ICS_TRACK_PIECES,  /* passed over, because its pieces make the light */
+    ICS_TRACK_PPC,     /* any particle that ppc gives no light */
+    ICS_TRACK_RAY,     /* ph with conventions of ppc and another spectrum than that of ppc */
+    ICS_TRACK_SPREAD,  /* a cascade with a length, over which ppc spreads its light */
+    ICS_TRACK_WARNINGS
+} ics_track_warning;
 
-/* Tracks with one doubt. */
-typedef struct ics_doubtful_tracks {
+/* Tracks with one warning. */
+typedef struct ics_warned_tracks {
     uint64_t count;
     size_t position;       /* of the first one in its list */
     size_t type;           /* of the first one */
     double energy, length; /* of the first one, GeV, m */
-} ics_doubtful_tracks;
+} ics_warned_tracks;
 
 typedef struct ics_light_of_type {
     uint64_t particles;
@@ -56,9 +56,9 @@ typedef struct ics_light_totals {
     uint64_t dark;   /* events of nothing else */
     uint64_t dark_event;
     size_t begin, dark_position; /* of the first particle of the last event, and of a dark one */
-    ics_doubtful_tracks doubts[ICS_TRACK_DOUBTS];
+    ics_warned_tracks warned[ICS_TRACK_WARNINGS];
     ics_stray_losses strays;
-    ics_list_doubts list; /* for lists that can be read only once */
+    ics_list_warnings list; /* for lists that can be read only once */
 } ics_light_totals;
 
 /* Counts a particle whose parts have begun. */
@@ -73,7 +73,7 @@ void ics_light_totals_end(ics_light_totals *totals);
 void ics_light_totals_describe(const ics_light_totals *totals, FILE *out);
 /* Returns what is wrong with a list whose particles make no light. */
 const char *ics_light_totals_explain_dark(const ics_light_totals *totals);
-/* Adds a sentence for each doubt. `source` names the places. ICESTREAM_E_MEMORY. */
+/* Adds a sentence for each warning. `source` names the places. ICESTREAM_E_MEMORY. */
 int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,
                           ics_warnings *out);
 

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
-#include "pipeline/run/doubts.h"
 #include "pipeline/run/fetch.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
@@ -13,6 +12,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/warnings.h"
 #include "pipeline/transfer/transfer.h"
 
 /* A program that writes a step file under its final name may not have finished. The file gets one
@@ -129,7 +129,7 @@ static void check_done(ics_job *job)
         note_again(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += photons_left(unit);
-        ics_run_doubts_look(run, unit);
+        ics_run_warnings_check_first(run, unit);
         if (unit->input->generated) {
             ics_run_light_log(run, unit);
         }

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "pipeline/generator/forecast.h"
-#include "pipeline/run/doubts.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +72,9 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
 
 void ics_run_light_warn(ics_run_state *run, const ics_unit *unit)
 {
-    const ics_warnings *doubts = &unit->work->doubts;
-    for (size_t i = 0; i < doubts->count; ++i) {
-        ics_run_doubts_warn(run, "%s", doubts->items[i]);
+    const ics_warnings *warnings = &unit->work->warnings;
+    for (size_t i = 0; i < warnings->count; ++i) {
+        ics_run_warnings_add(run, "%s", warnings->items[i]);
     }
 }
 

@@ -2,12 +2,12 @@
 
 #include "base/error.h"
 #include "pipeline/run/check.h"
-#include "pipeline/run/doubts.h"
 #include "pipeline/run/life.h"
 #include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/warnings.h"
 
 /* ---- what is propagated next ----------------------------------------------------------------- */
 
@@ -66,7 +66,7 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
 {
     if (!unit->was_looked_at) {
         unit->was_looked_at = true;
-        ics_run_doubts_look_at_all(run, unit);
+        ics_run_warnings_check_all(run, unit);
         if (unit->input->generated && unit->input->late) {
             ics_run_light_warn(run, unit);
         }
@@ -80,7 +80,7 @@ static void look_at_whole(ics_run_state *run, ics_unit *unit)
         ics_run_note_light(run, unit);
     }
     if (unit->input->stream || unit->input->generated) {
-        ics_run_doubts_look(run, unit);
+        ics_run_warnings_check_first(run, unit);
     }
 }
 

@@ -4,13 +4,13 @@
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/run/command.h"
-#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/setup.h"
 #include "pipeline/run/summary.h"
+#include "pipeline/run/warnings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -167,7 +167,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
         ics_run_loop_run(run);
         status = ics_run_judge(run, result);
         report(run);
-        ics_run_doubts_end(run);
+        ics_run_warnings_check_results(run);
         icestream_error late = {.status = ICESTREAM_OK};
         if (ics_run_summary(run, result, &late) != ICESTREAM_OK) {
             /* A run whose only fault is the summary is an output error. */

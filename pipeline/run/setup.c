@@ -10,7 +10,6 @@
 #include "pipeline/run/check.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
-#include "pipeline/run/doubts.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/fetch.h"
 #include "pipeline/run/intake.h"
@@ -24,6 +23,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/summary.h"
+#include "pipeline/run/warnings.h"
 #include "pipeline/run/write.h"
 #include "pipeline/session/world.h"
 
@@ -187,7 +187,7 @@ static int load_world(ics_run_state *run, icestream_error *error)
 {
     ICS_TRY(ics_world_load_models(run->config, &run->models, error));
     const ics_models *models = run->models;
-    ics_run_doubts_begin(run);
+    ics_run_warnings_begin(run);
     for (size_t i = 0; i < models->warnings.count; ++i) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
@@ -195,7 +195,7 @@ static int load_world(ics_run_state *run, icestream_error *error)
     log_oversize(run);
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.models = models;
-    run->common.least_beta = run->doubts.inputs.least_beta;
+    run->common.least_beta = run->warnings.inputs.least_beta;
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
     ICS_TRY(ics_origin_create(run->config, models, &run->common.origin, error));
@@ -389,7 +389,7 @@ void ics_run_teardown(ics_run_state *run)
     json_decref(run->common.light);
     json_decref(run->common.settings);
     ics_tables_destroy(run->tables);
-    ics_run_doubts_destroy(run);
+    ics_run_warnings_destroy(run);
     ics_models_destroy(run->models);
     ics_inputs_free(&run->inputs);
 }

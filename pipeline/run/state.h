@@ -21,7 +21,7 @@
  *   ahead      decides how many step files are claimed ahead
  *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
- *   doubts     warns of inputs and results that are most likely mistakes
+ *   warnings   warns of inputs and results that are most likely mistakes
  *   fetch      fetches step files whose names are URLs                          (part)
  *   check      opens and checks units                                           (part)
  *   propagate  owns the engine, and names the unit that is next                  (part)
@@ -43,7 +43,7 @@
 #include "pipeline/devices/device_wake.h"
 #include "pipeline/engine/engine.h"
 #include "pipeline/models/models.h"
-#include "pipeline/session/input_doubts.h"
+#include "pipeline/session/input_warnings.h"
 #include "pipeline/source/fetch_folder.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
@@ -268,12 +268,12 @@ typedef struct ics_run_measures {
     icestream_error error;
 } ics_run_measures;
 
-/* Owned by doubts.c. */
-typedef struct ics_run_doubts {
-    ics_input_doubts inputs;
-    size_t slow_files;     /* step files with steps that make no light */
-    ics_warnings warnings; /* what was said while the run lasted */
-} ics_run_doubts;
+/* Owned by warnings.c. */
+typedef struct ics_run_warnings {
+    ics_input_warnings inputs;
+    size_t slow_files;  /* step files with steps that make no light */
+    ics_warnings texts; /* what was said while the run lasted */
+} ics_run_warnings;
 
 /* Owned by loop.c. */
 typedef struct ics_run_loop {
@@ -339,7 +339,7 @@ struct ics_run_state {
     ics_run_fetches fetches;
     ics_run_endings endings;
     ics_run_measures measures;
-    ics_run_doubts doubts;
+    ics_run_warnings warnings;
 };
 
 #endif

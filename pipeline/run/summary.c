@@ -6,10 +6,10 @@
 #include "base/json_dump.h"
 #include "base/json_text.h"
 #include "pipeline/files/output.h"
-#include "pipeline/run/doubts.h"
 #include "pipeline/run/judge.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
+#include "pipeline/run/warnings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,7 +208,7 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
         account_json(&run->common, &run->engine->sums.account), "weights", weights_json(run),
         "taken_over", taken_over_json(&run->taken_over), "speed", speed_json(run), "files",
-        files_json(run), "warnings", ics_run_doubts_json(run));
+        files_json(run), "warnings", ics_run_warnings_json(run));
 }
 
 static int refuse_link(const char *path, icestream_error *error)

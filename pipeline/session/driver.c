@@ -90,12 +90,12 @@ static void look_at_steps(icestream_session *session, ics_ticket *ticket)
     char name[4096];
     if (!ticket->was_looked_at) {
         ticket->was_looked_at = true;
-        ics_input_doubts_look(&session->doubts, name_of(ticket, name, sizeof name),
-                              &ticket->extent);
+        ics_input_warnings_check_first(&session->warnings, name_of(ticket, name, sizeof name),
+                                       &ticket->extent);
     }
     if (ticket->work->feed.at_end) {
         ticket->at_end = true;
-        ics_input_doubts_look_at_all(&session->doubts, name_of(ticket, name, sizeof name),
+        ics_input_warnings_check_all(&session->warnings, name_of(ticket, name, sizeof name),
                                      &ticket->work->feed.watch);
     }
 }
@@ -202,7 +202,7 @@ void ics_session_driver_run(ics_job *job, void *thread_state)
         ics_engine_wait(session->engine);
     }
     if (session->succeeded > 0) {
-        ics_input_doubts_look_at_results(&session->doubts, session->config->run.bounce_limit,
+        ics_input_warnings_check_results(&session->warnings, session->config->run.bounce_limit,
                                          &session->engine->sums.account);
     }
     pthread_mutex_lock(&session->lock);

@@ -46,7 +46,7 @@ static void note_beginning(icestream_session *session)
     }
 }
 
-static void receive_doubt(void *user, bool of_every_input, const char *text)
+static void receive_warning(void *user, bool of_every_input, const char *text)
 {
     (void)of_every_input;
     ics_session_note(user, "warning: %s", text);
@@ -62,7 +62,7 @@ static int start(icestream_session *session, icestream_error *error)
     ICS_TRY(ics_world_create_tables(config, session->world.models, &session->world.tables, error));
     ICS_TRY(ics_light_record_create(config, session->world.models, true, &session->record, error));
     note_beginning(session);
-    ics_input_doubts_begin(&session->doubts, session->world.models, receive_doubt, session);
+    ics_input_warnings_begin(&session->warnings, session->world.models, receive_warning, session);
     session->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (session->descriptor < 0) {
         return ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
@@ -73,7 +73,7 @@ static int start(icestream_session *session, icestream_error *error)
                                     .tables = session->world.tables,
                                     .models = ics_world_hit_models(&session->world),
                                     .batch_photons = config->graph.batch,
-                                    .least_beta = session->doubts.least_beta};
+                                    .least_beta = session->warnings.least_beta};
     ICS_TRY(ics_engine_create(&parts, &session->engine, error));
     session->engine->owner = ics_session_driver_owner(session);
     ics_device_facts facts;
@@ -224,7 +224,7 @@ void icestream_session_destroy(icestream_session *session)
     }
     ics_warnings_free(&session->notes);
     json_decref(session->record);
-    ics_input_doubts_end(&session->doubts);
+    ics_input_warnings_end(&session->warnings);
     ics_world_destroy(&session->world);
     icestream_config_destroy(session->config);
     pthread_cond_destroy(&session->changed);

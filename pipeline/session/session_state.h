@@ -7,7 +7,7 @@
  * The files, from the lowest to the highest:
  *   world        models and tables of a configuration, for sessions, runs and commands
  *   seen_events  finds events that two inputs have
- *   input_doubts  what is most likely a mistake in inputs and results, for sessions and runs
+ *   input_warnings  what is most likely a mistake in inputs and results, for sessions and runs
  *   session_state  this header: the structs, and the checks that every call begins with
  *   ticket       makes, finishes and frees tickets, and finds them by their numbers
  *   notes        the lines that a run would log
@@ -25,7 +25,7 @@
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/memory_sink.h"
 #include "pipeline/generator/step_generator.h"
-#include "pipeline/session/input_doubts.h"
+#include "pipeline/session/input_warnings.h"
 #include "pipeline/session/world.h"
 
 #include <pthread.h>
@@ -62,7 +62,7 @@ typedef struct ics_ticket {
     ics_propagation *work; /* NULL: not begun, or ended */
     ics_memory_sink sink;
     ics_workers *reader; /* one thread, for a pipe; NULL: not started, or there is no pipe */
-    bool was_looked_at;  /* for what is doubtful about its first steps */
+    bool was_looked_at;  /* for warnings about its first steps */
     bool at_end;         /* no more batches are made */
     bool is_read;        /* it is not in `waiting` any more */
 
@@ -95,7 +95,7 @@ struct icestream_session {
     ics_workers *driver; /* one thread, which runs `drive` until the session is closed */
     ics_job drive;
     /* The driver's. */
-    ics_input_doubts doubts;
+    ics_input_warnings warnings;
     uint64_t succeeded; /* tickets */
     uint32_t pipes;     /* tickets that have a reader */
 

@@ -91,12 +91,12 @@ static int take_light(icestream_session *session, const icestream_submission *gi
                       ics_ticket *ticket, icestream_error *error)
 {
     ics_forecast forecast;
-    ics_warnings doubts = {0};
+    ics_warnings warnings = {0};
     ICS_TRY(ics_session_light(session, given->sets, given->set_count, &ticket->light, error));
     int status = ics_forecast_make(ticket->light, session->world.models, ICS_FORECAST_PARTS,
-                                   &doubts, &forecast, error);
+                                   &warnings, &forecast, error);
     if (status == ICESTREAM_OK) {
-        ics_session_note_warnings(session, &doubts);
+        ics_session_note_warnings(session, &warnings);
         ticket->is_late = !forecast.known;
         ticket->photons = forecast.known ? (uint64_t)forecast.photons : UINT64_MAX;
         ticket->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -105,7 +105,7 @@ static int take_light(icestream_session *session, const icestream_submission *gi
                                    strerror(errno));
         }
     }
-    ics_warnings_free(&doubts);
+    ics_warnings_free(&warnings);
     return status;
 }
 

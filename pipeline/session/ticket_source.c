@@ -22,13 +22,13 @@ static int read_array(void *user, icestream_step *rows, size_t capacity, size_t 
     return ICESTREAM_OK;
 }
 
-/* What is doubtful about particles that came through a pipe is known at their end only. */
-static int note_late_doubts(ics_ticket *ticket, icestream_error *error)
+/* What is odd about particles that came through a pipe is known at their end only. */
+static int note_late_warnings(ics_ticket *ticket, icestream_error *error)
 {
-    ics_warnings doubts = {0};
-    const int status = ics_step_generator_judge(ticket->generator, &doubts, error);
-    ics_session_note_warnings(ticket->session, &doubts);
-    ics_warnings_free(&doubts);
+    ics_warnings warnings = {0};
+    const int status = ics_step_generator_judge(ticket->generator, &warnings, error);
+    ics_session_note_warnings(ticket->session, &warnings);
+    ics_warnings_free(&warnings);
     return status;
 }
 
@@ -62,7 +62,7 @@ static int read_light(void *user, icestream_step *rows, size_t capacity, size_t 
         ics_step_extent_add(&ticket->extent, rows, *got);
     }
     ticket->next_row += *got;
-    return *got == 0 && ticket->is_late ? note_late_doubts(ticket, error) : ICESTREAM_OK;
+    return *got == 0 && ticket->is_late ? note_late_warnings(ticket, error) : ICESTREAM_OK;
 }
 
 /* Particles that come through a pipe have another thread, so that other tickets go on. */

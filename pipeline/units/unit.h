@@ -106,7 +106,7 @@ typedef struct ics_unit_work {
      * of particles as it was then, what makes them, the file that keeps them, and a digest of the
      * steps if the particles come through a pipe. The last three are NULL if they are not used. */
     ics_forecast forecast;
-    ics_warnings doubts;
+    ics_warnings warnings;
     struct stat list;
     ics_step_generator *generator;
     ics_table_writer *copy;

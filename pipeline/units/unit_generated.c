@@ -33,9 +33,9 @@ int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
     ics_unit_work *work = unit->work;
     ics_forecast *forecast = &work->forecast;
     work->list = list_of(common->config);
-    ics_warnings_free(&work->doubts);
+    ics_warnings_free(&work->warnings);
     int status = ics_forecast_make(common->config, common->models, ICS_FORECAST_PARTS,
-                                   &work->doubts, forecast, error);
+                                   &work->warnings, forecast, error);
     if (status == ICESTREAM_OK) {
         json_decref(unit->light_settings);
         status = ics_light_settings_make(common->config, &unit->light_settings, error);
@@ -147,8 +147,8 @@ static int end(ics_unit *unit, icestream_error *error)
     ICS_TRY(check_list(unit, error));
     if (unit->input->late) {
         ICS_TRY(digest_rows(unit, error));
-        ics_warnings_free(&unit->work->doubts);
-        ICS_TRY(ics_step_generator_judge(unit->work->generator, &unit->work->doubts, error));
+        ics_warnings_free(&unit->work->warnings);
+        ICS_TRY(ics_step_generator_judge(unit->work->generator, &unit->work->warnings, error));
     }
     return commit_copy(unit, error);
 }
@@ -177,7 +177,7 @@ void ics_unit_generated_close(ics_unit_work *work)
     ics_step_generator_destroy(work->generator); /* its threads use the copy */
     ics_table_writer_destroy(work->copy);
     ics_digest_destroy(work->rows_digest);
-    ics_warnings_free(&work->doubts);
+    ics_warnings_free(&work->warnings);
     work->generator = NULL;
     work->copy = NULL;
     work->rows_digest = NULL;

@@ -16,7 +16,7 @@ static const char plane[] = "pmt-plane", place[] = "pmt-place", table[] = "pmt-t
 
 /* A window that lies deeper than this share of its radius is warned of. It loses 1 % of its light
  * there, and the square of the depth counts. */
-#define DEPTH_DOUBT 0.1
+#define DEPTH_WARNING 0.1
 
 bool ics_pmt_detection_is(const char *variant)
 {
@@ -163,7 +163,7 @@ static int warn_of_depths(const char *where, const ice_module_type *type, ics_wa
         ice_body_point(type->shape, type->radius, type->half_height, unit, point);
         const double surface =
             sqrt(point[0] * point[0] + point[1] * point[1] + point[2] * point[2]);
-        if (fabs(surface - distance) > DEPTH_DOUBT * pmt->radius) {
+        if (fabs(surface - distance) > DEPTH_WARNING * pmt->radius) {
             return ics_warnings_add(
                 warnings,
                 "%s: stages.detect: pmt-place: found the middle of PMT %zu of the type %s %.3g m "

@@ -99,8 +99,8 @@ static int foresee(output *to, const ics_models *models, FILE *report, icestream
 }
 
 /* Writes what is doubtful about where the light is. */
-static int report_doubts(const icestream_config *config, ics_models *models, FILE *report,
-                         icestream_error *error)
+static int report_warnings(const icestream_config *config, ics_models *models, FILE *report,
+                           icestream_error *error)
 {
     const size_t known = models->warnings.count; /* those about ice and detector */
     ics_config_print_changes(config, ICS_USE_GENERATE, "", report);
@@ -133,7 +133,7 @@ static int report_light(const icestream_config *config, ics_step_generator *gene
     const ics_particle_source *source = ics_particle_steps_source(particles);
     int status = ics_light_totals_warn(light, source, &warnings);
     if (status == ICESTREAM_OK && ics_particle_list_is_stream(config->particles.file)) {
-        status = ics_list_doubts_warn(&light->list, source, &warnings);
+        status = ics_list_warnings_report(&light->list, source, &warnings);
     }
     for (size_t i = 0; i < warnings.count; ++i) {
         fprintf(report, "warning: %s\n", warnings.items[i]);
@@ -171,7 +171,7 @@ int icestream_generate_report(const icestream_config *config, const char *path, 
         status = ics_table_writer_create(path, ics_layout_steps(), force, &to.writer, error);
     }
     if (status == ICESTREAM_OK) {
-        status = report_doubts(config, models, report, error);
+        status = report_warnings(config, models, report, error);
     }
     if (status == ICESTREAM_OK && to_file) {
         status = foresee(&to, models, report, error);

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/particles/list_doubts.h"
+#include "pipeline/particles/list_warnings.h"
 #include "pipeline/tools/tabulate/table_setting.h"
 #include "pipeline/tools/tabulate/table_sources.h"
 

@@ -1,4 +1,4 @@
-#include "pipeline/run/doubts.h"
+#include "pipeline/run/warnings.h"
 
 #include "base/json_text.h"
 #include "pipeline/run/log.h"
@@ -8,7 +8,7 @@
 enum { SLOW_KEPT = 100 }; /* step files with slow steps that the summary names */
 
 /* Without memory the warning is missing in the summary only. */
-void ics_run_doubts_warn(ics_run_state *run, const char *format, ...)
+void ics_run_warnings_add(ics_run_state *run, const char *format, ...)
 {
     char text[ICS_EVENT_TEXT];
     va_list arguments;
@@ -16,40 +16,40 @@ void ics_run_doubts_warn(ics_run_state *run, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     ics_run_log_text(run, ICS_EVENT_WARNING, "%s", text);
-    (void)ics_warnings_add(&run->doubts.warnings, "%s", text);
+    (void)ics_warnings_add(&run->warnings.texts, "%s", text);
 }
 
 /* Of the warnings that each step file may have, the summary keeps the first ones. */
 static void receive(void *user, bool of_every_input, const char *text)
 {
     ics_run_state *run = user;
-    if (of_every_input && run->doubts.slow_files++ >= SLOW_KEPT) {
+    if (of_every_input && run->warnings.slow_files++ >= SLOW_KEPT) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", text);
     } else {
-        ics_run_doubts_warn(run, "%s", text);
+        ics_run_warnings_add(run, "%s", text);
     }
 }
 
-void ics_run_doubts_begin(ics_run_state *run)
+void ics_run_warnings_begin(ics_run_state *run)
 {
-    ics_input_doubts_begin(&run->doubts.inputs, run->models, receive, run);
+    ics_input_warnings_begin(&run->warnings.inputs, run->models, receive, run);
 }
 
-void ics_run_doubts_look(ics_run_state *run, const ics_unit *unit)
+void ics_run_warnings_check_first(ics_run_state *run, const ics_unit *unit)
 {
-    ics_input_doubts_look(&run->doubts.inputs, unit->name, &unit->summary.extent);
+    ics_input_warnings_check_first(&run->warnings.inputs, unit->name, &unit->summary.extent);
 }
 
-void ics_run_doubts_look_at_all(ics_run_state *run, const ics_unit *unit)
+void ics_run_warnings_check_all(ics_run_state *run, const ics_unit *unit)
 {
-    ics_input_doubts_look_at_all(&run->doubts.inputs, unit->name,
+    ics_input_warnings_check_all(&run->warnings.inputs, unit->name,
                                  &unit->work->propagation.feed.watch);
 }
 
-void ics_run_doubts_end(ics_run_state *run)
+void ics_run_warnings_check_results(ics_run_state *run)
 {
     if (run->units.results[ICS_RESULT_DONE] > 0) {
-        ics_input_doubts_look_at_results(&run->doubts.inputs, run->config->run.bounce_limit,
+        ics_input_warnings_check_results(&run->warnings.inputs, run->config->run.bounce_limit,
                                          &run->engine->sums.account);
     }
 }
@@ -65,29 +65,29 @@ static bool append(json_t *list, const ics_warnings *warnings)
 }
 
 /* Counts the step files with slow steps that are not in the list. */
-static bool append_count(json_t *list, const ics_run_doubts *doubts)
+static bool append_count(json_t *list, const ics_run_warnings *warnings)
 {
-    return doubts->slow_files <= SLOW_KEPT ||
+    return warnings->slow_files <= SLOW_KEPT ||
            json_array_append_new(
                list, json_sprintf("%zu more step files have steps below the Cherenkov threshold; "
                                   "the log names them",
-                                  doubts->slow_files - SLOW_KEPT)) == 0;
+                                  warnings->slow_files - SLOW_KEPT)) == 0;
 }
 
-json_t *ics_run_doubts_json(const ics_run_state *run)
+json_t *ics_run_warnings_json(const ics_run_state *run)
 {
     json_t *list = json_array();
     if (list != NULL &&
-        (!append(list, &run->models->warnings) || !append(list, &run->doubts.warnings) ||
-         !append_count(list, &run->doubts))) {
+        (!append(list, &run->models->warnings) || !append(list, &run->warnings.texts) ||
+         !append_count(list, &run->warnings))) {
         json_decref(list);
         return NULL;
     }
     return list;
 }
 
-void ics_run_doubts_destroy(ics_run_state *run)
+void ics_run_warnings_destroy(ics_run_state *run)
 {
-    ics_input_doubts_end(&run->doubts.inputs);
-    ics_warnings_free(&run->doubts.warnings);
+    ics_input_warnings_end(&run->warnings.inputs);
+    ics_warnings_free(&run->warnings.texts);
 }

@@ -1,15 +1,16 @@
-#include "pipeline/particles/particle_plausibility.h"
+#include "pipeline/particles/plausibility.h"
 
 #include "base/error.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/light_region.h"
 #include "pipeline/models/oversize.h"
 #include "pipeline/particles/light_parts.h"
-#include "pipeline/particles/list_doubts.h"
+#include "pipeline/particles/list_warnings.h"
 #include "pipeline/particles/particle_events.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 
 /* Parts of light of a particle that are looked at; a track has one for each piece and each loss. */
 enum { PARTS = 100 };
@@ -32,43 +33,45 @@ typedef struct inspection {
     const ics_particle_source *source;
     ics_light_limits limits;
     mistake_count mistakes[MISTAKES];
-    ics_list_doubts list;
+    ics_list_warnings list;
     size_t position;   /* of the particle in its list */
     uint64_t cascades; /* with the tracks, whose secondaries are cascades */
     double near;       /* modules that were looked at for light near one */
 } inspection;
 
-static void note(inspection *self, mistake kind, const char *text)
+__attribute__((format(printf, 3, 4))) static void note(inspection *self, mistake kind,
+                                                       const char *format, ...)
 {
     mistake_count *found = &self->mistakes[kind];
-    char place[600];
-    if (found->count++ == 0) {
-        snprintf(found->first, sizeof found->first, "%s: %s",
-                 ics_particle_source_place_of(self->source, self->position, place, sizeof place),
-                 text);
+    char place[600], text[700];
+    if (found->count++ > 0) {
+        return;
     }
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(found->first, sizeof found->first, "%s: %s",
+             ics_particle_source_place_of(self->source, self->position, place, sizeof place), text);
 }
 
 /* An LED of low settings emits nothing. */
 static void check_light(inspection *self, const ics_particle *particle, uint64_t photons)
 {
-    char text[512];
     const double *values = particle->values;
     if (photons > 0 || ics_particle_class_of(particle) != ICS_PARTICLE_FLASHER) {
         return;
     }
     if (ics_particle_has(particle, ICS_PARTICLE_BRIGHTNESS)) {
-        snprintf(text, sizeof text,
-                 "brightness: found %g (width %g), with which an LED emits no light; usual: 30 to "
-                 "127",
-                 values[ICS_PARTICLE_BRIGHTNESS], values[ICS_PARTICLE_WIDTH]);
+        note(self, NO_LIGHT,
+             "brightness: found %g (width %g), with which an LED emits no light; usual: 30 to 127",
+             values[ICS_PARTICLE_BRIGHTNESS], values[ICS_PARTICLE_WIDTH]);
     } else {
-        snprintf(text, sizeof text,
-                 "photons: found %g, of which none is left after the acceptance of the modules; "
-                 "usual: 1e7 to 1e10",
-                 values[ICS_PARTICLE_PHOTONS]);
+        note(self, NO_LIGHT,
+             "photons: found %g, of which none is left after the acceptance of the modules; usual: "
+             "1e7 to 1e10",
+             values[ICS_PARTICLE_PHOTONS]);
     }
-    note(self, NO_LIGHT, text);
 }
 
 static bool flashes_in_module(const ics_particle *particle)
@@ -80,7 +83,6 @@ static bool flashes_in_module(const ics_particle *particle)
 /* A module that flashes has its own light in its hits, unless it is excluded. */
 static void check_module(inspection *self, const ics_particle *particle)
 {
-    char text[512];
     if (!flashes_in_module(particle)) {
         return;
     }
@@ -88,14 +90,12 @@ static void check_module(inspection *self, const ics_particle *particle)
                                           .module =
                                               (uint16_t)particle->values[ICS_PARTICLE_MODULE]};
     const ice_module *module = ics_sensors_find_module(self->models->detector, identity);
-    if (module == NULL || module->absorbs || module->is_off) {
-        return;
-    }
-    snprintf(text, sizeof text,
+    if (module != NULL && !module->absorbs && !module->is_off) {
+        note(self, OWN_LIGHT,
              "string, module: found [%u, %u], which flashes and records its own light; usual: "
              "detector.excluded: [[%u, %u]]",
              identity.string, identity.module, identity.string, identity.module);
-    note(self, OWN_LIGHT, text);
+    }
 }
 
 static int check_particle(inspection *self, const ics_listed_particle *listed,
@@ -135,10 +135,10 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
         self->near += (double)self->models->detector->module_count;
         if (ics_oversize_near_text(self->models->detector, from, to, has_depth ? &part.depth : NULL,
                                    text, sizeof text)) {
-            note(self, NEAR_LIGHT, text);
+            note(self, NEAR_LIGHT, "%s", text);
         }
     }
-    ics_list_doubts_add(&self->list, listed);
+    ics_list_warnings_add(&self->list, listed);
     if (listed->passed == ICS_PASSED_NOT) {
         check_light(self, &listed->particle, photons);
     }
@@ -147,41 +147,36 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
     }
     if (photons > 0 &&
         ics_light_judge(&self->limits, &box, text, sizeof text) != ICS_LIGHT_IN_ICE) {
-        note(self, POSITION, text);
+        note(self, POSITION, "%s", text);
     }
     return ICESTREAM_OK;
 }
 
-/* Says what steps of many photons do to counts. The numbers are those of particles.md, "Steps". */
-static int warn_of_steps(const inspection *self, ics_warnings *warnings)
-{
-    const uint32_t photons = self->setup->photons_per_step;
-    if (self->setup->cascades_are_profiles || self->cascades == 0 || photons == 1) {
-        return ICESTREAM_OK;
-    }
-    return ics_warnings_add(
-        warnings,
-        "particles.cascades: found steps, and up to %u photons of a cascade share a depth and a "
-        "direction (particles.photons_per_step), so that counts near it fluctuate too much: 10 m "
-        "ahead of 10 GeV, at oversize 5, their variance is about 1.5, 4 and 6 times their mean "
-        "with "
-        "20, 200 and 1000 photons in a step, and 0.95 times with particles.cascades: profile",
-        photons);
-}
-
+/* Adds the warnings about all particles. The numbers about steps of many photons are those of
+ * particles.md, "Steps". */
 static int report(const inspection *self, ics_warnings *warnings)
 {
-    ICS_TRY(warn_of_steps(self, warnings));
+    const uint32_t photons = self->setup->photons_per_step;
+    if (!self->setup->cascades_are_profiles && self->cascades > 0 && photons > 1) {
+        (void)ics_warnings_add(
+            warnings,
+            "particles.cascades: found steps, and up to %u photons of a cascade share a depth and "
+            "a direction (particles.photons_per_step), so that counts near it fluctuate too much: "
+            "10 m ahead of 10 GeV, at oversize 5, their variance is about 1.5, 4 and 6 times their "
+            "mean with 20, 200 and 1000 photons in a step, and 0.95 times with "
+            "particles.cascades: profile",
+            photons);
+    }
     for (mistake kind = 0; kind < MISTAKES; ++kind) {
         const mistake_count *found = &self->mistakes[kind];
         if (found->count > 1) {
-            ICS_TRY(ics_warnings_add(warnings, "%s (and %" PRIu64 " more of %" PRIu64 " particles)",
-                                     found->first, found->count - 1, self->list.particles));
+            (void)ics_warnings_add(warnings, "%s (and %" PRIu64 " more of %" PRIu64 " particles)",
+                                   found->first, found->count - 1, self->list.particles);
         } else if (found->count == 1) {
-            ICS_TRY(ics_warnings_add(warnings, "%s", found->first));
+            (void)ics_warnings_add(warnings, "%s", found->first);
         }
     }
-    return ics_list_doubts_warn(&self->list, self->source, warnings);
+    return ics_list_warnings_report(&self->list, self->source, warnings);
 }
 
 int ics_particle_plausibility_check(const icestream_config *config, const ics_light_setup *setup,

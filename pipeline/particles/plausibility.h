@@ -1,7 +1,7 @@
 /* Particles that are legal and most likely mistakes: outside the ice, out of sight of all modules,
  * or without light. */
-#ifndef ICS_PARTICLES_PARTICLE_PLAUSIBILITY_H
-#define ICS_PARTICLES_PARTICLE_PLAUSIBILITY_H
+#ifndef ICS_PARTICLES_PLAUSIBILITY_H
+#define ICS_PARTICLES_PLAUSIBILITY_H
 
 #include "pipeline/models/models.h"
 #include "pipeline/particles/light_setup.h"

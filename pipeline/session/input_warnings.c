@@ -1,4 +1,4 @@
-#include "pipeline/session/input_doubts.h"
+#include "pipeline/session/input_warnings.h"
 
 #include "pipeline/models/ice/ice_medium.h"
 
@@ -20,14 +20,14 @@ enum { TEXT = 8192 }; /* the longest sentence */
 
 /* Reports a sentence. */
 __attribute__((format(printf, 3, 4))) static void
-report(const ics_input_doubts *doubts, bool of_every_input, const char *format, ...)
+report(const ics_input_warnings *self, bool of_every_input, const char *format, ...)
 {
     char text[TEXT];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    doubts->report(doubts->user, of_every_input, text);
+    self->report(self->user, of_every_input, text);
 }
 
 /* A little less than the speed below which no wavelength of Cherenkov light is emitted, because the
@@ -42,20 +42,20 @@ static float find_least_beta(const ics_models *models)
     return (float)((1 - 1e-5) / index);
 }
 
-void ics_input_doubts_begin(ics_input_doubts *doubts, const ics_models *models,
-                            ics_report_doubt *receive, void *user)
+void ics_input_warnings_begin(ics_input_warnings *self, const ics_models *models,
+                              ics_report_warning *receive, void *user)
 {
-    doubts->report = receive;
-    doubts->user = user;
-    doubts->least_beta = find_least_beta(models);
-    doubts->detects = models->detection != NULL;
-    doubts->limits = ics_light_limits_of(models->medium, models->detector);
-    doubts->box = (ics_light_box)ICS_LIGHT_BOX_EMPTY;
+    self->report = receive;
+    self->user = user;
+    self->least_beta = find_least_beta(models);
+    self->detects = models->detection != NULL;
+    self->limits = ics_light_limits_of(models->medium, models->detector);
+    self->box = (ics_light_box)ICS_LIGHT_BOX_EMPTY;
 }
 
-void ics_input_doubts_end(ics_input_doubts *doubts)
+void ics_input_warnings_end(ics_input_warnings *self)
 {
-    ics_seen_events_free(&doubts->seen);
+    ics_seen_events_free(&self->seen);
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -68,95 +68,94 @@ static ics_light_box box_of(const ics_step_extent *extent)
 }
 
 /* Times that the program which wrote the file has rounded. */
-static void look_at_time(ics_input_doubts *doubts, const char *name, const ics_step_extent *extent)
+static void look_at_time(ics_input_warnings *self, const char *name, const ics_step_extent *extent)
 {
-    if (doubts->warned_time || !extent->is_single || fabs(extent->time) <= TIME_MOST) {
+    if (self->warned_time || !extent->is_single || fabs(extent->time) <= TIME_MOST) {
         return;
     }
     const float time = (float)fabs(extent->time);
-    doubts->warned_time = true;
-    report(doubts, false,
+    self->warned_time = true;
+    report(self, false,
            "%s: t: found %.6g ns in single precision, which rounds such times to within %.2g ns; "
            "usual: t in double precision (f8)",
            name, extent->time, 0.5 * ((double)nextafterf(time, INFINITY) - (double)time));
 }
 
-static void look_at_position(ics_input_doubts *doubts, const char *name, const ics_light_box *box)
+static void look_at_position(ics_input_warnings *self, const char *name, const ics_light_box *box)
 {
     char text[512];
-    if (doubts->warned_position ||
-        ics_light_judge(&doubts->limits, box, text, sizeof text) == ICS_LIGHT_IN_ICE) {
+    if (self->warned_position ||
+        ics_light_judge(&self->limits, box, text, sizeof text) == ICS_LIGHT_IN_ICE) {
         return;
     }
-    doubts->warned_position = true;
-    report(doubts, false, "%s: x, y, z: %s", name, text);
+    self->warned_position = true;
+    report(self, false, "%s: x, y, z: %s", name, text);
 }
 
-void ics_input_doubts_look(ics_input_doubts *doubts, const char *name,
-                           const ics_step_extent *extent)
+void ics_input_warnings_check_first(ics_input_warnings *self, const char *name,
+                                    const ics_step_extent *extent)
 {
     if (extent->steps == 0) {
         return;
     }
     const ics_light_box box = box_of(extent);
-    ics_light_box_add(&doubts->box, box.x.low, box.y.low, box.z.low);
-    ics_light_box_add(&doubts->box, box.x.high, box.y.high, box.z.high);
-    look_at_position(doubts, name, &box);
-    look_at_time(doubts, name, extent);
-    if (!doubts->warned_weight && 2 * extent->weightless > extent->steps) {
-        doubts->warned_weight = true;
-        report(doubts, false,
+    ics_light_box_add(&self->box, box.x.low, box.y.low, box.z.low);
+    ics_light_box_add(&self->box, box.x.high, box.y.high, box.z.high);
+    look_at_position(self, name, &box);
+    look_at_time(self, name, extent);
+    if (!self->warned_weight && 2 * extent->weightless > extent->steps) {
+        self->warned_weight = true;
+        report(self, false,
                "%s: weight: found 0 in %" PRIu64 " of the first %" PRIu64
                " steps, so that %s; usual: 1",
                name, extent->weightless, extent->steps,
-               doubts->detects ? "their photons make no photo-electrons"
-                               : "their hits count nothing");
+               self->detects ? "their photons make no photo-electrons"
+                             : "their hits count nothing");
     }
-    if (!doubts->warned_length && extent->longest > LENGTH_MOST) {
-        doubts->warned_length = true;
+    if (!self->warned_length && extent->longest > LENGTH_MOST) {
+        self->warned_length = true;
         report(
-            doubts, false,
+            self, false,
             "%s: length: found %.6g m, longer than the world, so that light starts far away from "
             "all modules; usual: 0.001 to 2000 m",
             name, extent->longest);
     }
 }
 
-void ics_input_doubts_look_at_all(ics_input_doubts *doubts, const char *name,
+void ics_input_warnings_check_all(ics_input_warnings *self, const char *name,
                                   const ics_step_watch *watch)
 {
     char text[TEXT];
     if (watch->slow_steps > 0) {
-        report(doubts, true,
+        report(self, true,
                "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
                ", are below the Cherenkov threshold of all wavelengths (beta below "
                "%.4g) and make no light",
-               name, watch->slow_steps, watch->rows, watch->first_slow, (double)doubts->least_beta);
+               name, watch->slow_steps, watch->rows, watch->first_slow, (double)self->least_beta);
     }
-    if (ics_seen_events_look(&doubts->seen, name, &watch->spans, text, sizeof text)) {
-        report(doubts, false, "%s", text);
+    if (ics_seen_events_look(&self->seen, name, &watch->spans, text, sizeof text)) {
+        report(self, false, "%s", text);
     }
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* Writes how far the light is from the modules: ", the light begins 4900 m from ...". */
-static void describe_distance(const ics_input_doubts *doubts, char *text, size_t size)
+static void describe_distance(const ics_input_warnings *self, char *text, size_t size)
 {
-    const double distance = doubts->box.x.low <= doubts->box.x.high
-                                ? ics_light_distance(&doubts->limits, &doubts->box)
-                                : NAN;
+    const double distance =
+        self->box.x.low <= self->box.x.high ? ics_light_distance(&self->limits, &self->box) : NAN;
     if (isinf(distance)) {
         snprintf(text, size, "; all modules are excluded or off");
     } else if (isnan(distance)) {
         snprintf(text, size, "; in the clearest ice light decreases by a factor e every %.3g m",
-                 doubts->limits.length);
+                 self->limits.length);
     } else {
         snprintf(text, size,
                  "; the nearest module is %.4g m away from the region where the light begins (z = "
                  "%.5g to %.5g m), and in the clearest ice light decreases by a factor e every "
                  "%.3g m",
-                 distance, doubts->box.z.low, doubts->box.z.high, doubts->limits.length);
+                 distance, self->box.z.low, self->box.z.high, self->limits.length);
     }
 }
 
@@ -165,7 +164,7 @@ static double percent(uint64_t part, uint64_t all)
     return 100 * (double)part / (double)all;
 }
 
-void ics_input_doubts_look_at_results(const ics_input_doubts *doubts, uint32_t bounce_limit,
+void ics_input_warnings_check_results(const ics_input_warnings *self, uint32_t bounce_limit,
                                       const icestream_account *account)
 {
     char where[512];
@@ -173,22 +172,22 @@ void ics_input_doubts_look_at_results(const ics_input_doubts *doubts, uint32_t b
         return;
     }
     if ((double)account->stopped > STOPPED_LEAST * (double)account->created) {
-        report(doubts, false,
+        report(self, false,
                "run.bounce_limit (%" PRIu32
                ") stopped %.3g %% of the photons, whose hits are missing; "
                "usual: 10000, or scattering lengths of more than some centimetres",
                bounce_limit, percent(account->stopped, account->created));
     }
-    describe_distance(doubts, where, sizeof where);
+    describe_distance(self, where, sizeof where);
     if (account->hits == 0) {
         report(
-            doubts, false,
+            self, false,
             "no hits: %.3g %% of the photons were absorbed, %.3g %% left (they could not reach a "
             "module), %.3g %% were stopped%s",
             percent(account->absorbed, account->created), percent(account->left, account->created),
             percent(account->stopped, account->created), where);
-    } else if (doubts->detects && account->photo_electrons == 0) {
-        report(doubts, false,
+    } else if (self->detects && account->photo_electrons == 0) {
+        report(self, false,
                "no photo-electrons of %" PRIu64
                " hits: the weights of the steps are 0, or modules accept little of this light "
                "(light.acceptance: none does not thin it, so that few hits are accepted), or there "

@@ -1,4 +1,4 @@
-#include "pipeline/particles/list_doubts.h"
+#include "pipeline/particles/list_warnings.h"
 
 #include "base/error.h"
 
@@ -40,67 +40,66 @@ static uint64_t hash_of(const ics_particle *particle)
 }
 
 /* Compares a line with the last ones of its event. */
-static void find_double(ics_list_doubts *doubts, const ics_listed_particle *listed)
+static void find_double(ics_list_warnings *seen, const ics_listed_particle *listed)
 {
     if (ics_particle_class_of(&listed->particle) == ICS_PARTICLE_DARK) {
         return;
     }
-    if (doubts->event != listed->event) {
-        doubts->line_count = 0;
-        doubts->event = listed->event;
+    if (seen->event != listed->event) {
+        seen->line_count = 0;
+        seen->event = listed->event;
     }
     const uint64_t hash = hash_of(&listed->particle);
-    const size_t kept = doubts->line_count < ICS_DOUBT_LINES ? doubts->line_count : ICS_DOUBT_LINES;
+    const size_t kept = seen->line_count < ICS_LIST_LINES ? seen->line_count : ICS_LIST_LINES;
     for (size_t i = 0; i < kept; ++i) {
-        if (doubts->lines[i] == hash) {
-            if (doubts->doubles++ == 0) {
-                doubts->double_position[0] = listed->position;
-                doubts->double_position[1] = doubts->line_positions[i];
+        if (seen->lines[i] == hash) {
+            if (seen->doubles++ == 0) {
+                seen->double_position[0] = listed->position;
+                seen->double_position[1] = seen->line_positions[i];
             }
             return;
         }
     }
-    doubts->line_positions[doubts->line_count % ICS_DOUBT_LINES] = listed->position;
-    doubts->lines[doubts->line_count++ % ICS_DOUBT_LINES] = hash;
+    seen->line_positions[seen->line_count % ICS_LIST_LINES] = listed->position;
+    seen->lines[seen->line_count++ % ICS_LIST_LINES] = hash;
 }
 
-void ics_list_doubts_add(ics_list_doubts *doubts, const ics_listed_particle *listed)
+void ics_list_warnings_add(ics_list_warnings *seen, const ics_listed_particle *listed)
 {
     const ics_particle *particle = &listed->particle;
     const double zenith = particle->values[ICS_PARTICLE_ZENITH];
     const double azimuth = fabs(particle->values[ICS_PARTICLE_AZIMUTH]);
-    ++doubts->particles;
-    doubts->position = listed->position;
-    if (!ics_particle_has(particle, ICS_PARTICLE_EVENT) && doubts->without_event++ == 0) {
-        doubts->eventless = listed->position;
+    ++seen->particles;
+    seen->position = listed->position;
+    if (!ics_particle_has(particle, ICS_PARTICLE_EVENT) && seen->without_event++ == 0) {
+        seen->eventless = listed->position;
     }
     for (size_t i = 0; i < ICS_PARTICLE_FIELD_COUNT; ++i) {
-        add_range(&doubts->ranges[i], particle->values[i]);
+        add_range(&seen->ranges[i], particle->values[i]);
     }
-    find_double(doubts, listed);
+    find_double(seen, listed);
     if (!ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
         !ics_particle_has(particle, ICS_PARTICLE_AZIMUTH)) {
         return;
     }
-    const bool is_first = doubts->directions++ == 0;
-    doubts->zenith[0] = is_first ? zenith : fmin(doubts->zenith[0], zenith);
-    doubts->zenith[1] = is_first ? zenith : fmax(doubts->zenith[1], zenith);
-    doubts->azimuth[0] = is_first ? azimuth : fmin(doubts->azimuth[0], azimuth);
-    doubts->azimuth[1] = is_first ? azimuth : fmax(doubts->azimuth[1], azimuth);
+    const bool is_first = seen->directions++ == 0;
+    seen->zenith[0] = is_first ? zenith : fmin(seen->zenith[0], zenith);
+    seen->zenith[1] = is_first ? zenith : fmax(seen->zenith[1], zenith);
+    seen->azimuth[0] = is_first ? azimuth : fmin(seen->azimuth[0], azimuth);
+    seen->azimuth[1] = is_first ? azimuth : fmax(seen->azimuth[1], azimuth);
 }
 
 /* Directions that are all below pi and 2 pi are most likely in radians: of directions from
  * everywhere, one in 75,000 is. Few directions that somebody chose are rounder numbers. */
-static int judge_directions(const ics_list_doubts *doubts, const ics_particle_source *source,
+static int judge_directions(const ics_list_warnings *seen, const ics_particle_source *source,
                             ics_warnings *out)
 {
     char place[600];
-    const bool is_many = doubts->directions >= RADIAN_PARTICLES &&
-                         doubts->zenith[0] < doubts->zenith[1] &&
-                         doubts->azimuth[0] < doubts->azimuth[1];
-    const bool is_exact = doubts->ranges[ICS_PARTICLE_ZENITH].has_decimals &&
-                          doubts->ranges[ICS_PARTICLE_AZIMUTH].count > 0;
-    if (doubts->directions == 0 || doubts->zenith[1] > ICE_PI || doubts->azimuth[1] > 2 * ICE_PI ||
+    const bool is_many = seen->directions >= RADIAN_PARTICLES &&
+                         seen->zenith[0] < seen->zenith[1] && seen->azimuth[0] < seen->azimuth[1];
+    const bool is_exact = seen->ranges[ICS_PARTICLE_ZENITH].has_decimals &&
+                          seen->ranges[ICS_PARTICLE_AZIMUTH].count > 0;
+    if (seen->directions == 0 || seen->zenith[1] > ICE_PI || seen->azimuth[1] > 2 * ICE_PI ||
         (!is_many && !is_exact)) {
         return ICESTREAM_OK;
     }
@@ -108,9 +107,8 @@ static int judge_directions(const ics_list_doubts *doubts, const ics_particle_so
         out,
         "%s: zenith, azimuth: found at most %.6g and %.6g degrees in %" PRIu64
         " particle%s; are these angles in radians? Expected degrees",
-        ics_particle_source_place_of(source, doubts->position, place, sizeof place),
-        doubts->zenith[1], doubts->azimuth[1], doubts->directions,
-        doubts->directions == 1 ? "" : "s");
+        ics_particle_source_place_of(source, seen->position, place, sizeof place), seen->zenith[1],
+        seen->azimuth[1], seen->directions, seen->directions == 1 ? "" : "s");
 }
 
 /* Columns whose values, zeros apart, all lie in a range that is most likely another unit. */
@@ -127,19 +125,19 @@ static const struct {
 };
 
 /* One round number in all particles is a choice and no other unit. */
-static int judge_units(const ics_list_doubts *doubts, const ics_particle_source *source,
+static int judge_units(const ics_list_warnings *seen, const ics_particle_source *source,
                        ics_warnings *out)
 {
     char place[600];
     for (size_t i = 0; i < sizeof units / sizeof *units; ++i) {
-        const ics_column_range *range = &doubts->ranges[units[i].field];
+        const ics_column_range *range = &seen->ranges[units[i].field];
         if (range->count == 0 || range->least < units[i].least || range->most > units[i].most ||
             (range->least == range->most && fmod(range->least, 1000) == 0)) {
             continue;
         }
         ICS_TRY(ics_warnings_add(
             out, "%s: %s: found %.10g to %.10g in %" PRIu64 " particle%s; are these %s",
-            ics_particle_source_place_of(source, doubts->position, place, sizeof place),
+            ics_particle_source_place_of(source, seen->position, place, sizeof place),
             ics_particle_field_name(units[i].field), range->least, range->most, range->count,
             range->count == 1 ? "" : "s", units[i].text));
     }
@@ -147,14 +145,14 @@ static int judge_units(const ics_list_doubts *doubts, const ics_particle_source 
 }
 
 /* Vertices within 2 m of the origin, with all digits of a position in km. */
-static int judge_positions(const ics_list_doubts *doubts, const ics_particle_source *source,
+static int judge_positions(const ics_list_warnings *seen, const ics_particle_source *source,
                            ics_warnings *out)
 {
     char place[600];
-    const ics_column_range *x = &doubts->ranges[ICS_PARTICLE_X];
+    const ics_column_range *x = &seen->ranges[ICS_PARTICLE_X];
     double most = 0;
     for (size_t i = 0; i < 3; ++i) {
-        if (x[i].count < doubts->particles || !x[i].has_decimals) {
+        if (x[i].count < seen->particles || !x[i].has_decimals) {
             return ICESTREAM_OK;
         }
         most = fmax(most, x[i].most);
@@ -165,26 +163,26 @@ static int judge_positions(const ics_list_doubts *doubts, const ics_particle_sou
     return ics_warnings_add(
         out,
         "%s: x, y, z: found at most %.6g m in %" PRIu64 " particle%s; are these km? Expected m",
-        ics_particle_source_place_of(source, doubts->position, place, sizeof place), most,
-        doubts->particles, doubts->particles == 1 ? "" : "s");
+        ics_particle_source_place_of(source, seen->position, place, sizeof place), most,
+        seen->particles, seen->particles == 1 ? "" : "s");
 }
 
 /* Particles that are in event 0 because the list does not say in which. In a list in the run file
  * and in f2k this is usual if no particle has a number. */
-static int judge_events(const ics_list_doubts *doubts, const ics_particle_source *source,
+static int judge_events(const ics_list_warnings *seen, const ics_particle_source *source,
                         ics_warnings *out)
 {
     char place[600];
-    if (doubts->particles < 2 || doubts->without_event == 0) {
+    if (seen->particles < 2 || seen->without_event == 0) {
         return ICESTREAM_OK;
     }
-    if (doubts->without_event < doubts->particles) {
+    if (seen->without_event < seen->particles) {
         return ics_warnings_add(
             out,
             "%s: event: found no number, so that %" PRIu64 " of %" PRIu64
             " particles are in event 0; expected the number of their event",
-            ics_particle_source_place_of(source, doubts->eventless, place, sizeof place),
-            doubts->without_event, doubts->particles);
+            ics_particle_source_place_of(source, seen->eventless, place, sizeof place),
+            seen->without_event, seen->particles);
     }
     if (!ics_particle_source_lacks_events(source)) {
         return ICESTREAM_OK;
@@ -196,30 +194,30 @@ static int judge_events(const ics_list_doubts *doubts, const ics_particle_source
                             ics_particle_source_place_of(source, 1, place, sizeof place));
 }
 
-static int judge_doubles(const ics_list_doubts *doubts, const ics_particle_source *source,
+static int judge_doubles(const ics_list_warnings *seen, const ics_particle_source *source,
                          ics_warnings *out)
 {
     char place[600], first[600];
-    if (doubts->doubles == 0) {
+    if (seen->doubles == 0) {
         return ICESTREAM_OK;
     }
     return ics_warnings_add(
         out,
         "%s: found the particle of %s again, with all its values, so that it makes its light "
         "twice (%" PRIu64 " such particle%s)",
-        ics_particle_source_place_of(source, doubts->double_position[0], place, sizeof place),
-        ics_particle_source_place_of(source, doubts->double_position[1], first, sizeof first),
-        doubts->doubles, doubts->doubles == 1 ? "" : "s");
+        ics_particle_source_place_of(source, seen->double_position[0], place, sizeof place),
+        ics_particle_source_place_of(source, seen->double_position[1], first, sizeof first),
+        seen->doubles, seen->doubles == 1 ? "" : "s");
 }
 
-int ics_list_doubts_warn(const ics_list_doubts *doubts, const ics_particle_source *source,
-                         ics_warnings *out)
+int ics_list_warnings_report(const ics_list_warnings *seen, const ics_particle_source *source,
+                             ics_warnings *out)
 {
-    ICS_TRY(judge_directions(doubts, source, out));
-    ICS_TRY(judge_units(doubts, source, out));
-    ICS_TRY(judge_positions(doubts, source, out));
-    ICS_TRY(judge_events(doubts, source, out));
-    return judge_doubles(doubts, source, out);
+    ICS_TRY(judge_directions(seen, source, out));
+    ICS_TRY(judge_units(seen, source, out));
+    ICS_TRY(judge_positions(seen, source, out));
+    ICS_TRY(judge_events(seen, source, out));
+    return judge_doubles(seen, source, out);
 }
 
 bool ics_particle_list_is_stream(const char *path)
