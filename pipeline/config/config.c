@@ -40,34 +40,22 @@ static int create(const char *path, const char *const *sets, size_t set_count,
 {
     icestream_config *config = calloc(1, sizeof *config);
     ics_config_origin *origin = calloc(1, sizeof *origin);
-    ics_yaml **documents = calloc(set_count + 1, sizeof(void *));
-    const ics_yaml_node **given = calloc(ics_config_key_count, sizeof(void *));
-    bool *refused = calloc(ics_config_key_count, sizeof *refused);
-    bool *changed = calloc(ics_config_key_count, sizeof *changed);
-    char *copy = path != NULL ? strdup(path) : NULL;
-    char **texts = copy_sets(sets, set_count);
-    if (config == NULL || origin == NULL || documents == NULL || given == NULL || refused == NULL ||
-        changed == NULL || texts == NULL || (path != NULL && copy == NULL)) {
+    if (config == NULL || origin == NULL) {
         free(config);
         free(origin);
-        free(documents);
-        free(given);
-        free(refused);
-        free(changed);
-        free(copy);
-        free_texts(texts, texts != NULL ? set_count : 0);
         return out_of_memory(error);
     }
-    *origin = (ics_config_origin){.documents = documents,
-                                  .sets = texts,
-                                  .set_count = set_count,
-                                  .given = given,
-                                  .refused = refused,
-                                  .changed = changed};
     atomic_init(&origin->holders, 1);
     config->origin = origin;
-    config->path = copy;
-    int status = ics_schema_defaults(ics_config_keys, ics_config_key_count, config, error);
+    config->path = path != NULL ? strdup(path) : NULL;
+    origin->documents = calloc(set_count + 1, sizeof(void *));
+    origin->sets = copy_sets(sets, set_count);
+    origin->set_count = origin->sets != NULL ? set_count : 0;
+    const bool has_all =
+        (path == NULL || config->path != NULL) && origin->documents != NULL && origin->sets != NULL;
+    const int status = has_all
+                           ? ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, config, error)
+                           : out_of_memory(error);
     if (status != ICESTREAM_OK) {
         icestream_config_destroy(config);
         return status;
@@ -86,16 +74,13 @@ void icestream_config_destroy(icestream_config *config)
     if (config == NULL || atomic_fetch_sub(&config->origin->holders, 1) > 1) {
         return;
     }
-    ics_schema_clear(ics_config_keys, ics_config_key_count, config);
+    ics_schema_clear(ics_config_keys, ICS_CONFIG_KEYS, config);
     for (size_t i = 0; i < config->origin->count; ++i) {
         ics_yaml_destroy(config->origin->documents[i]);
     }
     icestream_config_destroy(config->origin->base);
     free_texts(config->origin->sets, config->origin->set_count);
     free(config->origin->documents);
-    free(config->origin->given);
-    free(config->origin->refused);
-    free(config->origin->changed);
     free(config->origin);
     free(config->path);
     free(config);
@@ -121,11 +106,11 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
     int status = ics_yaml_read_value(name, equals + 1, &document, error);
     if (status == ICESTREAM_OK) {
         origin->documents[origin->count++] = document;
-        status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys, ics_config_key_count,
+        status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS,
                                 config, origin->given, error);
     }
-    size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
-    if (i < ics_config_key_count) {
+    size_t i = ics_config_find(key);
+    if (i < ICS_CONFIG_KEYS) {
         origin->refused[i] = status != ICESTREAM_OK;
     }
     free(name);
@@ -151,8 +136,8 @@ static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path
 static int find_changes(icestream_config *config, icestream_error *error)
 {
     icestream_config standard = {.origin = NULL};
-    int status = ics_schema_defaults(ics_config_keys, ics_config_key_count, &standard, error);
-    for (size_t i = 0; status == ICESTREAM_OK && i < ics_config_key_count; ++i) {
+    int status = ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, &standard, error);
+    for (size_t i = 0; status == ICESTREAM_OK && i < ICS_CONFIG_KEYS; ++i) {
         char *mine = ics_schema_field_text(&ics_config_keys[i], config);
         char *other = ics_schema_field_text(&ics_config_keys[i], &standard);
         if (mine == NULL || other == NULL) {
@@ -163,20 +148,8 @@ static int find_changes(icestream_config *config, icestream_error *error)
         free(mine);
         free(other);
     }
-    ics_schema_clear(ics_config_keys, ics_config_key_count, &standard);
+    ics_schema_clear(ics_config_keys, ICS_CONFIG_KEYS, &standard);
     return status;
-}
-
-/* A configuration that generates its steps has no step files, so its printed form has none either,
- * and means the same when it is read again. */
-static void forget_default_source(icestream_config *config)
-{
-    for (size_t i = 0; i < config->source.count; ++i) {
-        free(config->source.files[i]);
-    }
-    free(config->source.files);
-    config->source.files = NULL;
-    config->source.count = 0;
 }
 
 /* Reads the document, if there is one, and then the overrides. */
@@ -186,10 +159,10 @@ static int fill(icestream_config *config, icestream_error *error)
     ics_config_origin *origin = config->origin;
     const ics_yaml *document = origin->document;
     if (document != NULL) {
-        status = ics_schema_read(ics_yaml_root(document), ics_config_keys, ics_config_key_count,
-                                 config, origin->given, error);
+        status = ics_schema_read(ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS, config,
+                                 origin->given, error);
     }
-    for (size_t i = 0; i < ics_config_key_count && document != NULL; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS && document != NULL; ++i) {
         origin->refused[i] = origin->given[i] == NULL &&
                              value_at(ics_yaml_root(document), ics_config_keys[i].path) != NULL;
     }
@@ -209,7 +182,9 @@ static int fill(icestream_config *config, icestream_error *error)
     }
     ics_config_table_complete(config);
     if (ics_config_generates(config)) {
-        forget_default_source(config);
+        /* There are no step files, so the printed form has none either, and means the same when it
+         * is read again. */
+        ics_schema_clear(&ics_config_keys[ics_config_find("source.files")], 1, config);
     }
     return status ? status : result;
 }
@@ -326,7 +301,7 @@ ics_hit_content ics_config_content(const icestream_config *config)
 
 int icestream_config_print(const icestream_config *config, FILE *out, icestream_error *error)
 {
-    ics_schema_print(ics_config_keys, ics_config_key_count, config, out);
+    ics_schema_print(ics_config_keys, ICS_CONFIG_KEYS, config, out);
     if (fflush(out) != 0 || ferror(out)) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT, "cannot write the configuration");
     }

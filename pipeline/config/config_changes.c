@@ -60,7 +60,7 @@ ics_config_use ics_config_use_of(const icestream_config *config)
 bool ics_config_change_shows(const ics_config_change *row, const icestream_config *config,
                              ics_config_use use)
 {
-    const size_t index = ics_schema_find(row->key, ics_config_keys, ics_config_key_count);
+    const size_t index = ics_config_find(row->key);
     return config->path != NULL && (row->uses & (unsigned)use) != 0 &&
            config->origin->given[index] == NULL && (row->matters == NULL || row->matters(config));
 }

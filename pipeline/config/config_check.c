@@ -11,34 +11,7 @@
 #include "pipeline/config/pattern_outputs.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
-
-/* Adds an error about `key`, which contradicts `other`, with the place where `key` was given. Adds
- * nothing if the value of one of them was refused: then a default stands in its place, and the user
- * wrote no contradiction. 0, ICESTREAM_E_CONFIG. */
-__attribute__((format(printf, 5, 6))) static int contradiction(const icestream_config *config,
-                                                               const char *key, const char *other,
-                                                               icestream_error *error,
-                                                               const char *format, ...)
-{
-    size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
-    const bool *refused = config->origin->refused;
-    if (refused[i] || refused[ics_schema_find(other, ics_config_keys, ics_config_key_count)]) {
-        return ICESTREAM_OK;
-    }
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    const ics_yaml_node *node = config->origin->given[i];
-    if (node != NULL) {
-        return ics_yaml_error(error, node, "%s: %s", key, message);
-    }
-    ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, message);
-    return ICESTREAM_E_CONFIG;
-}
 
 static int check_source(const icestream_config *config, icestream_error *error)
 {
@@ -47,8 +20,9 @@ static int check_source(const icestream_config *config, icestream_error *error)
         inputs += strcmp(config->source.files[i], "-") == 0;
     }
     if (inputs > 1) {
-        return contradiction(config, "source.files", "source.files", error,
-                             "found \"-\" %zu times, standard input can be read only once", inputs);
+        return ics_config_fault(config, "source.files", "source.files", error,
+                                "found \"-\" %zu times, standard input can be read only once",
+                                inputs);
     }
     return ICESTREAM_OK;
 }
@@ -94,20 +68,21 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         if (ics_config_is_changed(config, keys[i].key) && (given & keys[i].kinds) == 0) {
-            status = contradiction(config, keys[i].key,
-                                   keys[i].kinds == LISTEN ? "source.listen" : "source.files",
-                                   error, "is for %s", kind_texts[keys[i].kinds]);
+            status = ics_config_fault(config, keys[i].key,
+                                      keys[i].kinds == LISTEN ? "source.listen" : "source.files",
+                                      error, "is for %s", kind_texts[keys[i].kinds]);
         }
     }
     if (config->source.queue != NULL && ics_url_has_password(config->source.queue)) {
-        status = contradiction(config, "source.queue", "source.queue", error,
-                               "found a password in the address, which would be shown and stored, "
-                               "expected it in the file of source.queue_password or in the "
-                               "environment variable ICESTREAM_QUEUE_PASSWORD");
+        status =
+            ics_config_fault(config, "source.queue", "source.queue", error,
+                             "found a password in the address, which would be shown and stored, "
+                             "expected it in the file of source.queue_password or in the "
+                             "environment variable ICESTREAM_QUEUE_PASSWORD");
     }
     if (ics_config_is_changed(config, "metrics.token") && config->metrics.listen == NULL) {
-        status = contradiction(config, "metrics.token", "metrics.listen", error,
-                               "is for metrics.listen, which is not given");
+        status = ics_config_fault(config, "metrics.token", "metrics.listen", error,
+                                  "is for metrics.listen, which is not given");
     }
     return status;
 }
@@ -121,20 +96,21 @@ static int check_hit_name(const icestream_config *config, icestream_error *error
                         config->source.queue != NULL;
     const size_t length = strlen(name), ending = sizeof ".hits.npy" - 1;
     if (fault != NULL) {
-        return contradiction(config, "sink.name", "sink.name", error, "found '%.200s', %s", name,
-                             fault);
+        return ics_config_fault(config, "sink.name", "sink.name", error, "found '%.200s', %s", name,
+                                fault);
     }
     if (claims && (!ics_hit_name_has_stem(name) || length < ending ||
                    strcmp(name + length - ending, ".hits.npy") != 0)) {
-        return contradiction(config, "sink.name", "source.directory", error,
-                             "found '%.200s', expected a name with {stem} that ends in .hits.npy, "
-                             "because step files are claimed (source.directory, source.listen, "
-                             "source.queue)",
-                             name);
+        return ics_config_fault(
+            config, "sink.name", "source.directory", error,
+            "found '%.200s', expected a name with {stem} that ends in .hits.npy, "
+            "because step files are claimed (source.directory, source.listen, "
+            "source.queue)",
+            name);
     }
     if (ics_config_is_changed(config, "sink.name") && strcmp(config->sink.directory, "-") == 0) {
-        return contradiction(config, "sink.name", "sink.directory", error,
-                             "is for files, and sink.directory is \"-\"");
+        return ics_config_fault(config, "sink.name", "sink.directory", error,
+                                "is for files, and sink.directory is \"-\"");
     }
     return ICESTREAM_OK;
 }
@@ -158,7 +134,7 @@ static int check_url(const icestream_config *config, icestream_error *error)
         return ICESTREAM_OK;
     }
     if (fault != NULL) {
-        return contradiction(config, "sink.url", "sink.url", error, "%s", fault);
+        return ics_config_fault(config, "sink.url", "sink.url", error, "%s", fault);
     }
     const char *left = strchr(url, '{');
     while (left != NULL && strncmp(left, "{name}", 6) == 0) {
@@ -166,25 +142,26 @@ static int check_url(const icestream_config *config, icestream_error *error)
     }
     if (left != NULL ||
         (ics_hit_name_has_stem(config->sink.name) && strstr(url, "{name}") == NULL)) {
-        return contradiction(
+        return ics_config_fault(
             config, "sink.url", "sink.name", error,
             "found '%.300s', expected {name}, which stands for the name of the hit "
             "file, and no other braces",
             ics_url_shown(url, shown));
     }
     if (config->sink.ship_count == 0 && !ics_url_is_moved(url)) {
-        return contradiction(config, "sink.url", "sink.ship", error,
-                             "found '%.300s', expected " ICS_URL_MOVED
-                             ", or a program in sink.ship, " ICS_URL_RECIPE,
-                             ics_url_shown(url, shown));
+        return ics_config_fault(config, "sink.url", "sink.ship", error,
+                                "found '%.300s', expected " ICS_URL_MOVED
+                                ", or a program in sink.ship, " ICS_URL_RECIPE,
+                                ics_url_shown(url, shown));
     }
     for (ics_user_program program = 0; program < ICS_PROGRAM_COMMAND; ++program) {
         const ics_user_words given = ics_config_program(config, program);
         if (ics_url_may_be_secret(url) && has_word(&given, "{url}")) {
-            return contradiction(config, given.key, "sink.url", error,
-                                 "found {url}, and sink.url has a user or a query, which may be a "
-                                 "secret: everybody can read command lines; expected a program "
-                                 "that reads the URL from the variable ICESTREAM_URL");
+            return ics_config_fault(
+                config, given.key, "sink.url", error,
+                "found {url}, and sink.url has a user or a query, which may be a "
+                "secret: everybody can read command lines; expected a program "
+                "that reads the URL from the variable ICESTREAM_URL");
         }
     }
     return ICESTREAM_OK;
@@ -196,7 +173,7 @@ static int check_programs(const icestream_config *config, icestream_error *error
     for (size_t i = 0; i < sizeof moving / sizeof *moving; ++i) {
         const ics_user_words given = ics_config_program(config, moving[i]);
         if (given.count > 0 && !has_word(&given, "{path}") && !has_word(&given, "ICESTREAM_PATH")) {
-            return contradiction(
+            return ics_config_fault(
                 config, given.key, given.key, error,
                 "found no {path} in its words, expected it where the program takes "
                 "the name of the file");
@@ -204,16 +181,16 @@ static int check_programs(const icestream_config *config, icestream_error *error
     }
     const ics_user_words ship = ics_config_program(config, ICS_PROGRAM_SHIP);
     if (has_word(&ship, "{url}") && config->sink.url == NULL) {
-        return contradiction(config, "sink.ship", "sink.url", error,
-                             "found {url}, and sink.url is not given");
+        return ics_config_fault(config, "sink.ship", "sink.url", error,
+                                "found {url}, and sink.url is not given");
     }
     if (config->sink.verify_count > 0 && !ics_config_ships(config)) {
-        return contradiction(config, "sink.verify", "sink.ship", error,
-                             "is for sink.ship or sink.url, and neither is given");
+        return ics_config_fault(config, "sink.verify", "sink.ship", error,
+                                "is for sink.ship or sink.url, and neither is given");
     }
     if (ics_config_ships(config) && strcmp(config->sink.directory, "-") == 0) {
-        return contradiction(config, ship.count > 0 ? "sink.ship" : "sink.url", "sink.directory",
-                             error, "is for files, and sink.directory is \"-\"");
+        return ics_config_fault(config, ship.count > 0 ? "sink.ship" : "sink.url", "sink.directory",
+                                error, "is for files, and sink.directory is \"-\"");
     }
     return check_url(config, error);
 }
@@ -223,34 +200,35 @@ static int check_histograms(const icestream_config *config, icestream_error *err
     char text[256];
     const char *other = ics_config_histograms_fault(config, text, sizeof text);
     return other == NULL ? ICESTREAM_OK
-                         : contradiction(config, "sink.histograms", other, error, "%s", text);
+                         : ics_config_fault(config, "sink.histograms", other, error, "%s", text);
 }
 
 static int check_sink(const icestream_config *config, icestream_error *error)
 {
     if (config->sink.hits > ICS_CONTENT_PHOTONS && config->sink.hits != ICS_CONTENT_WAVEFORMS &&
         strcmp(config->stages.detect, "none") == 0) {
-        return contradiction(config, "sink.hits", "stages.detect", error,
-                             "'%s' needs stages.detect: pe, and it is none",
-                             ics_config_choice("sink.hits", config->sink.hits));
+        return ics_config_fault(config, "sink.hits", "stages.detect", error,
+                                "'%s' needs stages.detect: pe, and it is none",
+                                ics_config_choice("sink.hits", config->sink.hits));
     }
     char name[NAME_MAX + 1];
     if (config->source.directory != NULL &&
         ics_pattern_fits_outputs(config->source.pattern, config->sink.name, name) &&
         ics_pattern_same_folder(config->source.directory, config->sink.directory)) {
-        return contradiction(config, "source.pattern", "sink.directory", error,
-                             "found '%s', which fits outputs such as %s, and sink.directory is the "
-                             "folder of the step files, %s; expected a pattern that fits step "
-                             "files only, such as *.steps.npy, or another sink.directory",
-                             config->source.pattern, name, config->source.directory);
+        return ics_config_fault(
+            config, "source.pattern", "sink.directory", error,
+            "found '%s', which fits outputs such as %s, and sink.directory is the "
+            "folder of the step files, %s; expected a pattern that fits step "
+            "files only, such as *.steps.npy, or another sink.directory",
+            config->source.pattern, name, config->source.directory);
     }
     /* A quarantined file keeps its name, so it would be claimed again and again. */
     if (config->source.directory != NULL && config->sink.quarantine != NULL &&
         ics_pattern_same_folder(config->source.directory, config->sink.quarantine)) {
-        return contradiction(config, "sink.quarantine", "source.directory", error,
-                             "found %s, which is the folder of the step files, expected another "
-                             "folder",
-                             config->sink.quarantine);
+        return ics_config_fault(config, "sink.quarantine", "source.directory", error,
+                                "found %s, which is the folder of the step files, expected another "
+                                "folder",
+                                config->sink.quarantine);
     }
     return ICESTREAM_OK;
 }
@@ -259,9 +237,9 @@ static int check_models(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
     if (config->ice.absorb_above <= config->ice.absorb_below) {
-        status = contradiction(config, "ice.absorb_above", "ice.absorb_below", error,
-                               "found %g m, expected it above ice.absorb_below, %g m",
-                               config->ice.absorb_above, config->ice.absorb_below);
+        status = ics_config_fault(config, "ice.absorb_above", "ice.absorb_below", error,
+                                  "found %g m, expected it above ice.absorb_below, %g m",
+                                  config->ice.absorb_above, config->ice.absorb_below);
     }
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
     static const char *const of_tilt = "is for a tilt, and ice.tilt is false";
@@ -277,28 +255,31 @@ static int check_models(const icestream_config *config, icestream_error *error)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
         if (!parts[i].is_used && ics_config_is_changed(config, parts[i].key) &&
             !ics_config_is_overridden(config, parts[i].key, parts[i].of)) {
-            status = contradiction(config, parts[i].key, parts[i].of, error, "%s", parts[i].fault);
+            status =
+                ics_config_fault(config, parts[i].key, parts[i].of, error, "%s", parts[i].fault);
         }
     }
     if (!config->ice.birefringence &&
         (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED) &&
         !ics_config_is_overridden(config, "ice.birefringence_subtraction", "ice.birefringence")) {
-        status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
-                               "found %s, and ice.birefringence is false: nothing is subtracted",
-                               ics_config_choice("ice.birefringence_subtraction", subtraction));
+        status =
+            ics_config_fault(config, "ice.birefringence_subtraction", "ice.birefringence", error,
+                             "found %s, and ice.birefringence is false: nothing is subtracted",
+                             ics_config_choice("ice.birefringence_subtraction", subtraction));
     }
     if (config->detector.angular_count > 0 &&
         strcmp(config->detector.angular_acceptance, "auto") != 0) {
-        status = contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
-                               error, "replaces detector.angular_acceptance, which is given, too");
+        status =
+            ics_config_fault(config, "detector.angular_polynomial", "detector.angular_acceptance",
+                             error, "replaces detector.angular_acceptance, which is given, too");
     }
     if (config->detector.jitter && config->detector.layout == NULL) {
-        status = contradiction(config, "detector.jitter", "detector.file", error,
-                               "is for layout: hex86, and detector.file is given");
+        status = ics_config_fault(config, "detector.jitter", "detector.file", error,
+                                  "is for layout: hex86, and detector.file is given");
     }
     if (config->detector.dense && config->detector.layout == NULL) {
-        status = contradiction(config, "detector.dense", "detector.file", error,
-                               "is for layout: hex86, and detector.file is given");
+        status = ics_config_fault(config, "detector.dense", "detector.file", error,
+                                  "is for layout: hex86, and detector.file is given");
     }
     return status;
 }
@@ -329,36 +310,37 @@ static int check_graph(const icestream_config *config, icestream_error *error)
     /* The CPU has no fast maths, and hits of both maths must not be mixed without a request. */
     if (config->device.backend == ICS_BACKEND_CUDA_CPU &&
         config->device.math != ICS_MATH_PORTABLE) {
-        status = contradiction(config, "device.backend", "device.math", error,
-                               "cuda+cpu needs device.math: portable, with which both compute the "
-                               "same hits; found %s",
-                               ics_config_choice("device.math", config->device.math));
+        status =
+            ics_config_fault(config, "device.backend", "device.math", error,
+                             "cuda+cpu needs device.math: portable, with which both compute the "
+                             "same hits; found %s",
+                             ics_config_choice("device.math", config->device.math));
     }
     if (config->graph.join && config->graph.schedule != ICS_SCHEDULE_WAVEFRONT) {
-        status = contradiction(config, "graph.join", "graph.schedule", error,
-                               "is for graph.schedule: wavefront, and the schedule is %s",
-                               ics_graph_schedule_name(config->graph.schedule));
+        status = ics_config_fault(config, "graph.join", "graph.schedule", error,
+                                  "is for graph.schedule: wavefront, and the schedule is %s",
+                                  ics_graph_schedule_name(config->graph.schedule));
     }
     char reason[384];
     if (!ics_config_tune_fits(config, reason, sizeof reason)) {
-        status = contradiction(config, "graph.tune", "graph.block", error, "%s", reason);
+        status = ics_config_fault(config, "graph.tune", "graph.block", error, "%s", reason);
     }
     if (config->device.backend != ICS_BACKEND_CPU) {
         return status;
     }
     if (!ics_graph_schedule_on_cpu(config->graph.schedule)) {
-        status = contradiction(config, "graph.schedule", "device.backend", error,
-                               "'%s' needs a GPU, and device.backend is cpu",
-                               ics_graph_schedule_name(config->graph.schedule));
+        status = ics_config_fault(config, "graph.schedule", "device.backend", error,
+                                  "'%s' needs a GPU, and device.backend is cpu",
+                                  ics_graph_schedule_name(config->graph.schedule));
     }
     if (config->device.fallback != ICS_FALLBACK_NONE) {
-        status = contradiction(config, "device.fallback", "device.backend", error,
-                               "is for a GPU, and device.backend is cpu");
+        status = ics_config_fault(config, "device.fallback", "device.backend", error,
+                                  "is for a GPU, and device.backend is cpu");
     }
     const char *key;
     for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k) {
-        status = contradiction(config, key, "device.backend", error,
-                               "this value is for a GPU, and device.backend is cpu");
+        status = ics_config_fault(config, key, "device.backend", error,
+                                  "this value is for a GPU, and device.backend is cpu");
     }
     return status;
 }
@@ -373,22 +355,22 @@ static int check_workload(const icestream_config *config, icestream_error *error
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i) {
         if (ics_config_is_changed(config, point_only[i])) {
-            status = contradiction(config, point_only[i], "workload.kind", error,
-                                   "is for workload.kind: point, and the kind is %s",
-                                   ics_config_choice("workload.kind", config->workload.kind));
+            status = ics_config_fault(config, point_only[i], "workload.kind", error,
+                                      "is for workload.kind: point, and the kind is %s",
+                                      ics_config_choice("workload.kind", config->workload.kind));
         }
     }
     if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic) {
-        status = contradiction(config, "workload.surface_radius", "workload.direction", error,
-                               "is for isotropic light, and workload.direction is a vector");
+        status = ics_config_fault(config, "workload.surface_radius", "workload.direction", error,
+                                  "is for isotropic light, and workload.direction is a vector");
     }
     size_t end = ICS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
     if (config->workload.spectrum >= end) {
-        status = contradiction(config, "workload.spectrum", "light.spectra", error,
-                               "found %u, expected at most %zu: light.spectra has %zu entries, "
-                               "numbered from %d",
-                               config->workload.spectrum, end - 1, config->light.spectrum_count,
-                               ICS_CONFIG_FIRST_SPECTRUM);
+        status = ics_config_fault(config, "workload.spectrum", "light.spectra", error,
+                                  "found %u, expected at most %zu: light.spectra has %zu entries, "
+                                  "numbered from %d",
+                                  config->workload.spectrum, end - 1, config->light.spectrum_count,
+                                  ICS_CONFIG_FIRST_SPECTRUM);
     }
     return status;
 }
@@ -401,18 +383,19 @@ static int check_particles(const icestream_config *config, icestream_error *erro
     int status = ICESTREAM_OK;
     if (config->particles.file != NULL && strcmp(config->particles.file, "-") == 0 &&
         config->particles.format == ICS_PARTICLES_YAML) {
-        return contradiction(config, "particles.format", "particles.file", error,
-                             "is yaml for particles.file: '-' (standard input), and a YAML list is "
-                             "no stream; expected f2k or csv, or the name of a file");
+        return ics_config_fault(
+            config, "particles.format", "particles.file", error,
+            "is yaml for particles.file: '-' (standard input), and a YAML list is "
+            "no stream; expected f2k or csv, or the name of a file");
     }
-    if (config->particles.file != NULL || config->particles.count > 0) {
+    if (ics_config_has_particles(config)) {
         return ICESTREAM_OK;
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         if (ics_config_is_changed(config, keys[i])) {
-            status = contradiction(config, keys[i], "particles.file", error,
-                                   "is for particles.file or particles.list, and neither is "
-                                   "given");
+            status = ics_config_fault(config, keys[i], "particles.file", error,
+                                      "is for particles.file or particles.list, and neither is "
+                                      "given");
         }
     }
     return status;

@@ -43,7 +43,7 @@ bool ics_config_delivers(const icestream_config *config)
 
 static const ics_yaml_node *node_of(const icestream_config *config, const char *key)
 {
-    return config->origin->given[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
+    return config->origin->given[ics_config_find(key)];
 }
 
 static int out_of_memory(icestream_error *error)

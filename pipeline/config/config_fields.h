@@ -18,6 +18,10 @@ extern const ics_schema_list ics_config_command;    /* sink.command */
 extern const ics_schema_list ics_config_histograms; /* sink.histograms */
 extern const ics_schema_list ics_config_prefixes;   /* source.allow */
 
+extern const ics_schema_node ics_config_types;     /* detector.types */
+extern const ics_schema_node ics_config_om_tables; /* detector.om_tables */
+extern const ics_schema_node ics_config_particles; /* particles.list */
+
 /* The targets are struct icestream_config. */
 extern const ics_schema_custom ics_config_index;     /* device.index */
 extern const ics_schema_custom ics_config_angular;   /* detector.angular_polynomial */
@@ -25,9 +29,6 @@ extern const ics_schema_custom ics_config_direction; /* workload.direction */
 extern const ics_schema_custom ics_config_join;      /* graph.join */
 extern const ics_schema_custom ics_config_tune;      /* graph.tune */
 extern const ics_schema_custom ics_config_when;      /* graph.compact.when */
-extern const ics_schema_custom ics_config_types;     /* detector.types */
-extern const ics_schema_custom ics_config_om_tables; /* detector.om_tables */
-extern const ics_schema_custom ics_config_particles; /* particles.list */
 
 /* Whether the settings of the kernels in graph.tune that have no size of a block fit the one that
  * they get from graph.block or by default. Returns false, and writes what was found and what was

@@ -3,48 +3,43 @@
 
 #include "base/error.h"
 #include "pipeline/config/config_fields.h"
+#include "pipeline/config/schema/kinds.def"
 
 #include <stdio.h>
 #include <string.h>
 
-/* In the order of ics_quantity: NAME(name, unit, what has the quantity). */
-#define PHOTON_NAME(constant, name, unit, whole) NAME(name, unit, PHOTONS)
-#define QUANTITIES                               NAME("time", "ns", HITS) LATER_QUANTITIES
-#define LATER_QUANTITIES                                                                           \
-    NAME("string", "", HITS)                                                                       \
-    NAME("module", "", HITS)                                                                       \
-    NAME("pmt", "", HITS)                                                                          \
-    NAME("event", "", HITS)                                                                        \
-    NAME("wavelength", "nm", HITS)                                                                 \
-    NAME("impact", "", HITS)                                                                       \
-    NAME("scatters", "", HITS)                                                                     \
-    NAME("weight", "", HITS)                                                                       \
-    NAME("photons", "", STEPS)                                                                     \
-    ICE_PHOTON_QUANTITIES(PHOTON_NAME)
+/* In the order of ics_quantity. */
+#define PHOTON_QUANTITY(constant, name, unit, whole) {name, unit, ICS_COUNTED_PHOTONS},
+static const struct {
+    const char *name, *unit;
+    ics_counted counted; /* what has the quantity */
+} quantities[ICS_QUANTITY_COUNT] = {
+    {"time", "ns", ICS_COUNTED_HITS},      {"string", "", ICS_COUNTED_HITS},
+    {"module", "", ICS_COUNTED_HITS},      {"pmt", "", ICS_COUNTED_HITS},
+    {"event", "", ICS_COUNTED_HITS},       {"wavelength", "nm", ICS_COUNTED_HITS},
+    {"impact", "", ICS_COUNTED_HITS},      {"scatters", "", ICS_COUNTED_HITS},
+    {"weight", "", ICS_COUNTED_HITS},      {"photons", "", ICS_COUNTED_STEPS},
+    ICE_PHOTON_QUANTITIES(PHOTON_QUANTITY)};
 
-#define NAME(name, unit, counted) name,
-static const char *const names[ICS_QUANTITY_COUNT + 1] = {QUANTITIES};
-#undef NAME
-#define NAME(name, unit, counted) unit,
-static const char *const units[ICS_QUANTITY_COUNT] = {QUANTITIES};
-#undef NAME
-#define NAME(name, unit, counted) ICS_COUNTED_##counted,
-static const ics_counted counted_of[ICS_QUANTITY_COUNT] = {QUANTITIES};
-#undef NAME
+static const char *quantity_names(const char *path, size_t index)
+{
+    (void)path;
+    return index < ICS_QUANTITY_COUNT ? quantities[index].name : NULL;
+}
 
 const char *ics_config_quantity_name(ics_quantity quantity)
 {
-    return names[quantity];
+    return quantities[quantity].name;
 }
 
 const char *ics_config_quantity_unit(ics_quantity quantity)
 {
-    return units[quantity];
+    return quantities[quantity].unit;
 }
 
 ics_counted ics_config_counted(ics_quantity quantity)
 {
-    return counted_of[quantity];
+    return quantities[quantity].counted;
 }
 
 /* Returns the bins of all histograms with their under- and overflow: of each histogram the product
@@ -80,7 +75,7 @@ static size_t count_of(const icestream_config *config, ics_counted what)
 {
     size_t count = 0;
     for (size_t i = 0; i < config->sink.histogram_count; ++i) {
-        count += counted_of[config->sink.histograms[i].axes[0].quantity] == what;
+        count += quantities[config->sink.histograms[i].axes[0].quantity].counted == what;
     }
     return count;
 }
@@ -99,7 +94,8 @@ static bool has_candidates(const icestream_config *config)
 
 bool ics_config_is_large(const ics_histogram_axis *axis)
 {
-    return counted_of[axis->quantity] == ICS_COUNTED_PHOTONS && axis->bins > ICE_PHOTON_BINS;
+    return quantities[axis->quantity].counted == ICS_COUNTED_PHOTONS &&
+           axis->bins > ICE_PHOTON_BINS;
 }
 
 static void add_axis(const ics_histogram_axis *from, ice_photon_quantity quantity,
@@ -121,7 +117,7 @@ void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out
     *large = (ics_large_axes){.count = 0};
     for (size_t i = 0; i < config->sink.histogram_count; ++i) {
         const ics_histogram_axis *from = &config->sink.histograms[i].axes[0];
-        if (counted_of[from->quantity] != ICS_COUNTED_PHOTONS ||
+        if (quantities[from->quantity].counted != ICS_COUNTED_PHOTONS ||
             out->count + large->count == ICE_PHOTON_HISTOGRAMS) {
             continue;
         }
@@ -177,38 +173,16 @@ const char *ics_config_histograms_fault(const icestream_config *config, char *te
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static const char *const scales[] = {"linear", "log", NULL};
-
 static const ics_schema_field axis_fields[] = {
-    {.path = "name",
-     .type = ICS_SCHEMA_CHOICE,
-     ICS_SCHEMA_AT(ics_histogram_axis, quantity),
-     .words = names,
-     .required = true},
-    {.path = "from",
-     .type = ICS_SCHEMA_NUMBER,
-     ICS_SCHEMA_AT(ics_histogram_axis, from),
-     .low = -1e18,
-     .high = 1e18,
-     .required = true},
-    {.path = "to",
-     .type = ICS_SCHEMA_NUMBER,
-     ICS_SCHEMA_AT(ics_histogram_axis, to),
-     .low = -1e18,
-     .high = 1e18,
-     .required = true},
-    {.path = "bins",
-     .type = ICS_SCHEMA_UNSIGNED,
-     ICS_SCHEMA_AT(ics_histogram_axis, bins),
-     .least = 1,
-     .most = ICS_CONFIG_HISTOGRAM_CELLS - 2,
-     .required = true},
-    {.path = "scale",
-     .type = ICS_SCHEMA_CHOICE,
-     ICS_SCHEMA_AT(ics_histogram_axis, is_log),
-     .words = scales},
-};
-enum { AXIS_FIELDS = sizeof axis_fields / sizeof *axis_fields };
+    MEMBER(ics_histogram_axis, "name", quantity, CHOICE_BY(quantity_names) REQUIRED,
+           "quantity that is counted"),
+    MEMBER(ics_histogram_axis, "from", from, NUMBER(-1e18, 1e18) REQUIRED,
+           "where the first bin begins"),
+    MEMBER(ics_histogram_axis, "to", to, NUMBER(-1e18, 1e18) REQUIRED, "where the last bin ends"),
+    MEMBER(ics_histogram_axis, "bins", bins, WHOLE(1, ICS_CONFIG_HISTOGRAM_CELLS - 2) REQUIRED,
+           "number of bins"),
+    MEMBER(ics_histogram_axis, "scale", is_log, CHOICE("linear", "log") DEFAULT("linear"),
+           "log: bins are equally wide in the logarithm")};
 
 /* Bins must be much wider than the rounding of their edges, which have 24 bits in a logarithmic
  * axis and 53 bits in a linear one. */
@@ -219,10 +193,10 @@ static bool are_too_narrow(const ics_histogram_axis *axis)
                         : axis->to - axis->from < 1e-12 * size * axis->bins;
 }
 
-static int read_axis(const ics_yaml_node *node, ics_histogram_axis *axis, icestream_error *error)
+static int check_axis(const ics_yaml_node *node, const void *item, icestream_error *error)
 {
-    ICS_TRY(ics_schema_read(node, axis_fields, AXIS_FIELDS, axis, NULL, error));
-    const char *name = names[axis->quantity];
+    const ics_histogram_axis *axis = item;
+    const char *name = quantities[axis->quantity].name;
     if (axis->from >= axis->to) {
         return ics_yaml_error(error, node,
                               "sink.histograms: axis %s: found from %.9g and to %.9g, expected "
@@ -251,12 +225,12 @@ static int check_counted(const ics_yaml_node *node, const ics_histogram_config *
 {
     for (uint32_t i = 0; i < histogram->axis_count; ++i) {
         const ics_histogram_axis *axis = &histogram->axes[i];
-        const ics_counted counted = counted_of[axis->quantity];
+        const ics_counted counted = quantities[axis->quantity].counted;
         if (counted != ICS_COUNTED_HITS && histogram->axis_count > 1) {
             return ics_yaml_error(error, node,
                                   "sink.histograms: found axis %s among %u axes, expected it "
                                   "alone, because it counts %s",
-                                  names[axis->quantity], histogram->axis_count,
+                                  quantities[axis->quantity].name, histogram->axis_count,
                                   axis->quantity >= ICS_PHOTON_LAYERS ? "segments of photons"
                                   : counted == ICS_COUNTED_STEPS      ? "steps"
                                                                       : "photons");
@@ -266,76 +240,39 @@ static int check_counted(const ics_yaml_node *node, const ics_histogram_config *
         if (counted == ICS_COUNTED_PHOTONS && axis->bins > most) {
             return ics_yaml_error(error, node,
                                   "sink.histograms: axis %s: found %u bins, expected at most %u%s",
-                                  names[axis->quantity], axis->bins, most,
+                                  quantities[axis->quantity].name, axis->bins, most,
                                   of_segments ? ", because it counts segments of photons" : "");
         }
     }
     return ICESTREAM_OK;
 }
 
-/* A mapping is a histogram with one axis. */
-static int read_histogram(const ics_yaml_node *node, void *item, icestream_error *error)
+static int check_histogram(const ics_yaml_node *node, const void *item, icestream_error *error)
 {
-    ics_histogram_config *histogram = item;
-    const bool is_list = node->kind == ICS_YAML_LIST;
-    const size_t count = is_list ? node->count : 1;
-    if (count < 1 || count > ICS_HISTOGRAM_AXES) {
-        return ics_yaml_error(error, node,
-                              "sink.histograms: found a list of %zu axes, expected one to %d",
-                              count, ICS_HISTOGRAM_AXES);
-    }
-    histogram->axis_count = (uint32_t)count;
-    for (size_t i = 0; i < count; ++i) {
-        ICS_TRY(read_axis(is_list ? node->items[i] : node, &histogram->axes[i], error));
-        for (size_t k = 0; k < i; ++k) {
+    const ics_histogram_config *histogram = item;
+    for (uint32_t i = 1; i < histogram->axis_count; ++i) {
+        for (uint32_t k = 0; k < i; ++k) {
             if (histogram->axes[k].quantity == histogram->axes[i].quantity) {
                 return ics_yaml_error(error, node->items[i],
                                       "sink.histograms: found axis %s twice in one histogram, "
                                       "expected each at most once",
-                                      names[histogram->axes[i].quantity]);
+                                      quantities[histogram->axes[i].quantity].name);
             }
         }
     }
     return check_counted(node, histogram, error);
 }
 
-/* ---- printing -------------------------------------------------------------------------------- */
-
-static void print_axis(const ics_histogram_axis *axis, FILE *out)
-{
-    fprintf(out, "{name: %s, from: ", names[axis->quantity]);
-    ics_schema_print_number(axis->from, out);
-    fputs(", to: ", out);
-    ics_schema_print_number(axis->to, out);
-    fprintf(out, ", bins: %u, scale: %s}", axis->bins, scales[axis->is_log ? 1 : 0]);
-}
-
-static void print_histogram(const void *item, FILE *out)
-{
-    const ics_histogram_config *histogram = item;
-    fputs(histogram->axis_count > 1 ? "[" : "", out);
-    for (uint32_t i = 0; i < histogram->axis_count; ++i) {
-        fputs(i > 0 ? ", " : "", out);
-        print_axis(&histogram->axes[i], out);
-    }
-    fputs(histogram->axis_count > 1 ? "]" : "", out);
-}
-
-#define NAME(name, unit, counted) ", \"" name "\""
-#define AXIS_SHAPE                                                                                 \
-    "{\"type\": \"object\", \"additionalProperties\": false, \"required\": [\"name\", \"from\", "  \
-    "\"to\", \"bins\"], \"properties\": {\"name\": {\"enum\": [\"time\"" LATER_QUANTITIES "]}, "   \
-    "\"from\": {\"type\": \"number\"}, \"to\": {\"type\": \"number\"}, \"bins\": {\"type\": "      \
-    "\"integer\", \"minimum\": 1, \"maximum\": 1048574}, \"scale\": {\"enum\": [\"linear\", "      \
-    "\"log\"]}}}"
-
 const ics_schema_list ics_config_histograms = {
     .expected = "a list of {name, from, to, bins, scale}, or of lists of up to three of them",
     .example = "[{name: time, from: 0, to: 5000, bins: 100}]",
-    .json_shape =
-        "{\"type\": \"array\", \"maxItems\": 64, \"items\": {\"oneOf\": [" AXIS_SHAPE
-        ", {\"type\": \"array\", \"minItems\": 1, \"maxItems\": 3, \"items\": " AXIS_SHAPE "}]}}",
     .item_size = sizeof(ics_histogram_config),
     .most = 64,
-    .read = read_histogram,
-    .print = print_histogram};
+    .fields = axis_fields,
+    .field_count = sizeof axis_fields / sizeof *axis_fields,
+    .check = check_axis,
+    .several = {.most = ICS_HISTOGRAM_AXES,
+                .size = sizeof(ics_histogram_axis),
+                .count_offset = offsetof(ics_histogram_config, axis_count),
+                .name = "axes",
+                .check = check_histogram}};

@@ -16,10 +16,23 @@ typedef enum ics_config_hits {
     ICS_HITS_TRAILER
 } ics_config_hits;
 
-extern const size_t ics_config_key_count;
-/* Of struct icestream_config: [ics_config_key_count] fields, and how hits depend on each. */
-extern const ics_schema_field ics_config_keys[];
-extern const ics_config_hits ics_config_key_hits[];
+#define ICS_SECTION(name)
+#define ICS_MEMBER(member)
+#define ICS_END(name)
+#define ICS_KEY(...) +1
+/* The number of keys. */
+enum {
+    ICS_CONFIG_KEYS =
+#include "pipeline/config/config_keys.def"
+};
+#undef ICS_SECTION
+#undef ICS_MEMBER
+#undef ICS_END
+#undef ICS_KEY
+
+/* The fields of struct icestream_config, and how hits depend on each. */
+extern const ics_schema_field ics_config_keys[ICS_CONFIG_KEYS];
+extern const ics_config_hits ics_config_key_hits[ICS_CONFIG_KEYS];
 
 /* Where the values of a configuration came from. */
 struct ics_config_origin {
@@ -29,11 +42,14 @@ struct ics_config_origin {
     ics_yaml *document; /* the run file; NULL: there is none */
     char **sets;        /* [set_count], the texts of --set */
     size_t set_count;
-    icestream_config *base;      /* owns the document of the run file; NULL: `documents` does */
-    const ics_yaml_node **given; /* [ics_config_key_count], the node of each value; NULL: default */
-    bool *changed;               /* [ics_config_key_count], true: the value is not the default */
-    bool *refused; /* [ics_config_key_count], true: a value was given and is not valid */
+    icestream_config *base; /* owns the document of the run file; NULL: `documents` does */
+    const ics_yaml_node *given[ICS_CONFIG_KEYS]; /* the node of each value; NULL: default */
+    bool changed[ICS_CONFIG_KEYS];               /* true: the value is not the default */
+    bool refused[ICS_CONFIG_KEYS];               /* true: a value was given and is not valid */
 };
+
+/* The index of a key; ICS_CONFIG_KEYS: there is no such key. */
+size_t ics_config_find(const char *key_path);
 
 /* The word for a choice of a key: "fast" for "device.math" and ICS_MATH_FAST. */
 const char *ics_config_choice(const char *key_path, size_t index);

@@ -10,9 +10,9 @@
 const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
                              size_t size)
 {
-    size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
+    size_t i = ics_config_find(key_path);
     const ics_yaml_node *node =
-        i < ics_config_key_count && config->origin != NULL ? config->origin->given[i] : NULL;
+        i < ICS_CONFIG_KEYS && config->origin != NULL ? config->origin->given[i] : NULL;
     if (node == NULL) {
         snprintf(buffer, size, "default");
     } else if (node->line) {
@@ -66,7 +66,7 @@ int ics_config_check_files(const icestream_config *config, const char *section,
     char place[1024], expected[512];
     struct stat found;
     int status = ICESTREAM_OK;
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         const ics_schema_field *field = &ics_config_keys[i];
         const bool is_asked = strncmp(field->path, section, length) == 0;
         const char *path = is_asked ? named_file(config, field) : NULL;
@@ -93,7 +93,7 @@ int ics_config_check_output(const icestream_config *config, const char *what, co
                             icestream_error *error)
 {
     const char *key = NULL;
-    for (size_t i = 0; i < ics_config_key_count && key == NULL; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS && key == NULL; ++i) {
         const char *named = named_file(config, &ics_config_keys[i]);
         if (named != NULL && ics_disk_is_same_file(named, path)) {
             key = ics_config_keys[i].path;

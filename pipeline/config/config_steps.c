@@ -11,7 +11,7 @@ static bool gives_any(const icestream_config *config, const char *start)
     if (config->origin == NULL) {
         return true;
     }
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         if (strncmp(ics_config_keys[i].path, start, strlen(start)) == 0 &&
             config->origin->given[i] != NULL) {
             return true;
@@ -22,7 +22,7 @@ static bool gives_any(const icestream_config *config, const char *start)
 
 bool ics_config_has_particles(const icestream_config *config)
 {
-    return config->particles.file != NULL || config->particles.count > 0;
+    return config->particles.file != NULL || config->particles.list != NULL;
 }
 
 bool ics_config_has_source(const icestream_config *config)
@@ -86,7 +86,7 @@ int ics_config_check_light(const icestream_config *config, const char *command,
 const char *ics_config_light_key(const icestream_config *config, size_t k)
 {
     const char *section = ics_config_has_particles(config) ? "particles." : "workload.";
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         const char *path = ics_config_keys[i].path;
         /* The content of the file of particles counts, not its name, and a limit changes no step.
          */
@@ -102,7 +102,7 @@ void ics_config_print_light_settings(const icestream_config *config, FILE *out)
 {
     const char *path;
     for (size_t k = 0; (path = ics_config_light_key(config, k)) != NULL; ++k) {
-        for (size_t i = 0; i < ics_config_key_count; ++i) {
+        for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
             if (ics_config_keys[i].path == path) {
                 fprintf(out, "%s: ", path);
                 ics_schema_print_field(&ics_config_keys[i], config, out);

@@ -6,6 +6,7 @@
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_given.h"
 #include "pipeline/config/config_keys.h"
+#include "pipeline/config/schema/kinds.def"
 
 #include <float.h>
 #include <math.h>
@@ -18,36 +19,15 @@
 enum { BINS_MOST = (1 << 24) - 1 };
 
 static const ics_schema_field axis_fields[] = {
-    {.path = "name",
-     .type = ICS_SCHEMA_TEXT,
-     ICS_SCHEMA_AT(ics_axis_config, name),
-     .required = true},
-    {.path = "from",
-     .type = ICS_SCHEMA_NUMBER,
-     ICS_SCHEMA_AT(ics_axis_config, from),
-     .low = -1e9,
-     .high = 1e9,
-     .required = true},
-    {.path = "to",
-     .type = ICS_SCHEMA_NUMBER,
-     ICS_SCHEMA_AT(ics_axis_config, to),
-     .low = -1e9,
-     .high = 1e9,
-     .required = true},
-    {.path = "bins",
-     .type = ICS_SCHEMA_UNSIGNED,
-     ICS_SCHEMA_AT(ics_axis_config, bins),
-     .least = 1,
-     .most = BINS_MOST,
-     .required = true},
-    {.path = "power",
-     .type = ICS_SCHEMA_UNSIGNED,
-     ICS_SCHEMA_AT(ics_axis_config, power),
-     .least = 1,
-     .most = 8},
-    {.path = "unit", .type = ICS_SCHEMA_TEXT, ICS_SCHEMA_AT(ics_axis_config, unit)},
-};
-enum { AXIS_FIELDS = sizeof axis_fields / sizeof *axis_fields };
+    MEMBER(ics_axis_config, "name", name, TEXT_LIKE("^[a-z][a-z0-9_]{0,30}$") PLAIN REQUIRED,
+           "name of the coordinate"),
+    MEMBER(ics_axis_config, "from", from, NUMBER(-1e9, 1e9) REQUIRED, "where the first bin begins"),
+    MEMBER(ics_axis_config, "to", to, NUMBER(-1e9, 1e9) REQUIRED, "where the last bin ends"),
+    MEMBER(ics_axis_config, "bins", bins, WHOLE(1, BINS_MOST) REQUIRED, "number of bins"),
+    MEMBER(ics_axis_config, "power", power, WHOLE(1, 8) DEFAULT("1"),
+           "bins are equally wide in this root of the coordinate"),
+    MEMBER(ics_axis_config, "unit", unit, TEXT_LIKE("^[A-Za-z0-9/^*.%-]{1,7}$"),
+           "unit of a coordinate of a header")};
 
 /* Bins must be at least as wide as the rounding of the floats with which the stage finds a cell,
  * and the inverse of their width must be a float (ice_tabulate_axis). */
@@ -59,14 +39,9 @@ static bool are_too_narrow(const ics_axis_config *axis)
     return width < 0x1p-24 * fmax(fabs(first), fabs(last)) || 1.0 / width > FLT_MAX;
 }
 
-static int read_axis(const ics_yaml_node *node, void *item, icestream_error *error)
+static int check_axis(const ics_yaml_node *node, const void *item, icestream_error *error)
 {
-    ics_axis_config *axis = item;
-    int status = ics_schema_read(node, axis_fields, AXIS_FIELDS, item, NULL, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    axis->power = axis->power == 0 ? 1 : axis->power;
+    const ics_axis_config *axis = item;
     if (axis->from >= axis->to) {
         return ics_yaml_error(error, node,
                               "table.axes: axis %s: found from %.9g and to %.9g, "
@@ -89,41 +64,14 @@ static int read_axis(const ics_yaml_node *node, void *item, icestream_error *err
     return ICESTREAM_OK;
 }
 
-static void print_axis(const void *item, FILE *out)
-{
-    const ics_axis_config *axis = item;
-    fprintf(out, "{name: %s, from: ", axis->name);
-    ics_schema_print_number(axis->from, out);
-    fputs(", to: ", out);
-    ics_schema_print_number(axis->to, out);
-    fprintf(out, ", bins: %u, power: %u", axis->bins, axis->power);
-    if (axis->unit != NULL) {
-        fprintf(out, ", unit: \"%s\"", axis->unit);
-    }
-    fputc('}', out);
-}
-
-static void clear_axis(void *item)
-{
-    ics_schema_clear(axis_fields, AXIS_FIELDS, item);
-}
-
 const ics_schema_list ics_config_axes = {
     .expected = "a list of at most 5 of {name, from, to, bins, power, unit}",
     .example = "[{name: r, from: 0, to: 580, bins: 200, power: 2}]",
-    .json_shape =
-        "{\"type\": \"array\", \"maxItems\": 5, \"items\": {\"type\": \"object\", "
-        "\"additionalProperties\": false, \"required\": [\"name\", \"from\", \"to\", "
-        "\"bins\"], \"properties\": {\"name\": {\"type\": \"string\", \"pattern\": "
-        "\"^[a-z][a-z0-9_]{0,30}$\"}, \"unit\": {\"type\": \"string\", \"pattern\": "
-        "\"^[A-Za-z0-9/^*.%-]{1,7}$\"}, \"from\": {\"type\": \"number\"}, \"to\": "
-        "{\"type\": \"number\"}, \"bins\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": "
-        "16777215}, \"power\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 8}}}}",
     .item_size = sizeof(ics_axis_config),
     .most = ICS_CONFIG_AXES,
-    .read = read_axis,
-    .print = print_axis,
-    .clear = clear_axis};
+    .fields = axis_fields,
+    .field_count = sizeof axis_fields / sizeof *axis_fields,
+    .check = check_axis};
 
 /* ---- axes and coordinates -------------------------------------------------------------------- */
 
@@ -157,7 +105,7 @@ int ics_config_table_coordinate(ics_tabulate geometry, const char *name)
 const char *ics_config_table_key(size_t k)
 {
     static const char section[] = "table.", other[] = "table.checkpoint";
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         const char *path = ics_config_keys[i].path;
         if (strncmp(path, section, sizeof section - 1) == 0 && strcmp(path, other) != 0 &&
             k-- == 0) {
@@ -165,22 +113,6 @@ const char *ics_config_table_key(size_t k)
         }
     }
     return NULL;
-}
-
-/* Adds an error about a key, with the place where it was given, unless its value was refused. */
-static int fault_at(const icestream_config *config, const char *key, const char *text,
-                    icestream_error *error)
-{
-    const size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
-    const ics_yaml_node *node = config->origin->given[i];
-    if (config->origin->refused[i]) {
-        return ICESTREAM_OK;
-    }
-    if (node != NULL) {
-        return ics_yaml_error(error, node, "%s: %s", key, text);
-    }
-    ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, text);
-    return ICESTREAM_E_CONFIG;
 }
 
 /* Where coordinates have values. A bin that goes beyond has a wrong volume, and so a wrong fluence.
@@ -287,7 +219,7 @@ static int check_axes(const icestream_config *config, icestream_error *error)
     double cells = 1.0;
     if (geometry == ICS_TABULATE_CUSTOM ? free_names_are_wrong(config, text, sizeof text)
                                         : names_are_wrong(config, geometry, text, sizeof text)) {
-        return fault_at(config, "table.axes", text, error);
+        return ics_config_fault(config, "table.axes", "table.axes", error, "%s", text);
     }
     for (size_t i = 0; i < config->table.axis_count; ++i) {
         cells *= (double)config->table.axes[i].bins + 2.0;
@@ -296,7 +228,7 @@ static int check_axes(const icestream_config *config, icestream_error *error)
         snprintf(text, sizeof text,
                  "found %.4g bins with their under- and overflow, expected at most %.0f", cells,
                  ICS_CONFIG_TABLE_CELLS);
-        return fault_at(config, "table.axes", text, error);
+        return ics_config_fault(config, "table.axes", "table.axes", error, "%s", text);
     }
     return ICESTREAM_OK;
 }
@@ -327,25 +259,6 @@ bool ics_config_table_ends(const icestream_config *config)
            ics_config_table_has_axis(config, "delay");
 }
 
-/* Refuses keys that the value of `off` makes useless, unless --set gave that value. */
-static int refuse_keys(const icestream_config *config, const char *const *keys, size_t count,
-                       const char *off, const char *text, icestream_error *error)
-{
-    const bool *refused = config->origin->refused;
-    int status = ICESTREAM_OK;
-    if (refused[ics_schema_find(off, ics_config_keys, ics_config_key_count)]) {
-        return ICESTREAM_OK; /* a default stands in the place of what the user wrote */
-    }
-    for (size_t i = 0; i < count; ++i) {
-        if (ics_config_is_changed(config, keys[i]) &&
-            !ics_config_is_overridden(config, keys[i], off)) {
-            const int fault = fault_at(config, keys[i], text, error);
-            status = status ? status : fault;
-        }
-    }
-    return status;
-}
-
 /* Keys that need another value of another key. */
 static int check_effect(const icestream_config *config, icestream_error *error)
 {
@@ -356,31 +269,31 @@ static int check_effect(const icestream_config *config, icestream_error *error)
     static const char *const of_fixed[] = {"table.position", "table.direction", "table.time"};
     static const char *const of_azimuth[] = {"table.azimuth"}, *const of_end[] = {"table.outside"};
     if (ics_config_tabulate(config) == ICS_TABULATE_NONE) {
-        return refuse_keys(config, of_table, sizeof of_table / sizeof *of_table, "stages.tabulate",
-                           "is for stages.tabulate: spherical or cylindrical, and it is none",
-                           error);
+        return ics_config_refuse_keys(
+            config, of_table, sizeof of_table / sizeof *of_table, "stages.tabulate", error,
+            "is for stages.tabulate: spherical or cylindrical, and it is none");
     }
     int status = ICESTREAM_OK, fault = ICESTREAM_OK;
     if (config->table.source != ICS_TABULATE_FIXED) {
-        status = refuse_keys(config, of_fixed, sizeof of_fixed / sizeof *of_fixed, "table.source",
-                             config->table.source == ICS_TABULATE_STEP
-                                 ? "is for table.source: fixed, and the source is step"
-                                 : "is for table.source: fixed, and the source is auto",
-                             error);
+        status = ics_config_refuse_keys(config, of_fixed, sizeof of_fixed / sizeof *of_fixed,
+                                        "table.source", error,
+                                        config->table.source == ICS_TABULATE_STEP
+                                            ? "is for table.source: fixed, and the source is step"
+                                            : "is for table.source: fixed, and the source is auto");
     }
     if (!ics_config_table_has_axis(config, "azimuth")) {
-        fault = refuse_keys(config, of_azimuth, 1, "table.axes",
-                            "found full, and table.axes has no azimuth", error);
+        fault = ics_config_refuse_keys(config, of_azimuth, 1, "table.axes", error,
+                                       "found full, and table.axes has no azimuth");
         status = status ? status : fault;
     }
     if (!ics_config_table_ends(config)) {
-        fault = refuse_keys(config, of_end, 1, "table.axes",
-                            ics_config_tabulate(config) == ICS_TABULATE_CUSTOM
-                                ? "found end, and with a header photons end only where it says "
-                                  "so; expected no such key"
-                                : "found end, and table.axes has no axis at which a photon "
-                                  "could end: neither a distance nor the delay",
-                            error);
+        fault = ics_config_refuse_keys(
+            config, of_end, 1, "table.axes", error,
+            ics_config_tabulate(config) == ICS_TABULATE_CUSTOM
+                ? "found end, and with a header photons end only where it says so; expected no "
+                  "such key"
+                : "found end, and table.axes has no axis at which a photon could end: neither a "
+                  "distance nor the delay");
         status = status ? status : fault;
     }
     return status;
@@ -396,14 +309,15 @@ int ics_config_table_check(const icestream_config *config, icestream_error *erro
     int fault = check_axes(config, error);
     status = status ? status : fault;
     if (config->table.acceptance && ics_config_table_has_axis(config, "impact")) {
-        fault = fault_at(config, "table.acceptance",
-                         "found detector, and table.axes has the axis impact, which keeps the "
-                         "direction; expected none, or a table without this axis",
-                         error);
+        fault = ics_config_fault(
+            config, "table.acceptance", "table.acceptance", error,
+            "found detector, and table.axes has the axis impact, which keeps the direction; "
+            "expected none, or a table without this axis");
         status = status ? status : fault;
     }
     if (config->table.source == ICS_TABULATE_FIXED && d[0] == 0.0 && d[1] == 0.0 && d[2] == 0.0) {
-        fault = fault_at(config, "table.direction", "found [0, 0, 0], expected a direction", error);
+        fault = ics_config_fault(config, "table.direction", "table.direction", error,
+                                 "found [0, 0, 0], expected a direction");
         status = status ? status : fault;
     }
     return status;
@@ -420,7 +334,7 @@ void ics_config_table_complete(icestream_config *config)
 
 const char *ics_config_table_unused(const icestream_config *config, char *buffer, size_t size)
 {
-    const size_t i = ics_schema_find(oversize, ics_config_keys, ics_config_key_count);
+    const size_t i = ics_config_find(oversize);
     const ics_yaml_node *node = config->origin != NULL ? config->origin->given[i] : NULL;
     char place[1024];
     if (node == NULL || node->text == NULL || strtod(node->text, NULL) == 1.0 ||
@@ -437,12 +351,10 @@ const char *ics_config_table_unused(const icestream_config *config, char *buffer
 int ics_config_table_refuse(const icestream_config *config, const char *command,
                             icestream_error *error)
 {
-    char text[200];
-    snprintf(text, sizeof text,
-             "is not none, and icestream %s records hits; expected icestream tabulate, or --set "
-             "stages.tabulate=none",
-             command);
     return ics_config_tabulate(config) == ICS_TABULATE_NONE
                ? ICESTREAM_OK
-               : fault_at(config, "stages.tabulate", text, error);
+               : ics_config_fault(config, "stages.tabulate", "stages.tabulate", error,
+                                  "is not none, and icestream %s records hits; expected icestream "
+                                  "tabulate, or --set stages.tabulate=none",
+                                  command);
 }

@@ -3,30 +3,23 @@
 #include "graphs/schedule.h"
 #include "pipeline/config/config.h"
 #include "pipeline/config/config_fields.h"
+#include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/schema_value.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const ics_schema_field tune_fields[] = {
-    {.path = "threads",
-     .type = ICS_SCHEMA_UNSIGNED,
-     ICS_SCHEMA_AT(ics_kernel_tune, threads),
-     .least = ICS_TUNE_THREADS_MIN,
-     .most = ICS_TUNE_THREADS_MAX,
-     .multiple = ICS_TUNE_THREADS_MIN},
-    {.path = "blocks_per_multiprocessor",
-     .type = ICS_SCHEMA_UNSIGNED,
-     ICS_SCHEMA_AT(ics_kernel_tune, blocks),
-     .least = 1,
-     .most = ICS_TUNE_BLOCKS_MAX},
-    {.path = "registers",
-     .type = ICS_SCHEMA_UNSIGNED,
-     ICS_SCHEMA_AT(ics_kernel_tune, registers),
-     .least = ICS_TUNE_REGISTERS_MIN,
-     .most = ICS_TUNE_REGISTERS_MAX},
-};
+    MEMBER(ics_kernel_tune, "threads", threads,
+           MULTIPLE(ICS_TUNE_THREADS_MIN, ICS_TUNE_THREADS_MIN, ICS_TUNE_THREADS_MAX),
+           "number of threads in a block"),
+    MEMBER(ics_kernel_tune, "blocks_per_multiprocessor", blocks, WHOLE(1, ICS_TUNE_BLOCKS_MAX),
+           "number of blocks that a multiprocessor runs at the same time"),
+    MEMBER(ics_kernel_tune, "registers", registers,
+           WHOLE(ICS_TUNE_REGISTERS_MIN, ICS_TUNE_REGISTERS_MAX),
+           "largest number of registers of a thread")};
 enum { TUNE_FIELDS = sizeof tune_fields / sizeof *tune_fields };
 
 /* Writes the names of all kernels, with commas between them. */
@@ -54,10 +47,9 @@ static int read_kernel(const ics_yaml_node *key, const ics_yaml_node *value, ics
     }
     ics_kernel_tune one = {0};
     if (value->kind != ICS_YAML_MAPPING || value->count == 0) {
-        return ics_yaml_error(error, value,
-                              "graph.tune.%s: found %s, expected a mapping with threads, "
-                              "blocks_per_multiprocessor or registers",
-                              key->text, ics_yaml_describe(value, text, sizeof text));
+        snprintf(text, sizeof text, "graph.tune.%s", key->text);
+        return ics_yaml_unexpected(
+            error, value, text, "a mapping with threads, blocks_per_multiprocessor or registers");
     }
     ICS_TRY(ics_schema_read(value, tune_fields, TUNE_FIELDS, &one, NULL, error));
     if (one.threads != 0 && !ics_tune_fits(kernel, &one, one.threads, text, sizeof text)) {
@@ -125,11 +117,8 @@ static int read_tune(const ics_yaml_node *node, void *target, icestream_error *e
 {
     icestream_config *config = target;
     ics_tune tune = {0};
-    char found[128];
     if (node->kind == ICS_YAML_LIST || (node->kind == ICS_YAML_SCALAR && node->text[0] == 0)) {
-        return ics_yaml_error(error, node, "graph.tune: found %s, expected %s",
-                              ics_yaml_describe(node, found, sizeof found),
-                              ics_config_tune.expected);
+        return ics_yaml_unexpected(error, node, "graph.tune", "%s", ics_config_tune.expected);
     }
     ICS_TRY(node->kind == ICS_YAML_SCALAR ? read_sweep(node, &tune, error)
                                           : read_kernels(node, &tune, error));
@@ -160,21 +149,11 @@ static void print_tune(const void *target, FILE *out)
     const char *between = "";
     fputc('{', out);
     for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
-        const ics_kernel_tune *one = &tune->kernels[i];
-        const uint32_t numbers[TUNE_FIELDS] = {one->threads, one->blocks, one->registers};
-        if (!ics_tune_is_given(one)) {
-            continue;
+        if (ics_tune_is_given(&tune->kernels[i])) {
+            fprintf(out, "%s%s: ", between, ics_tune_word((ics_tuned_kernel)i));
+            ics_schema_print_members(tune_fields, TUNE_FIELDS, &tune->kernels[i], out);
+            between = ", ";
         }
-        fprintf(out, "%s%s: {", between, ics_tune_word((ics_tuned_kernel)i));
-        between = ", ";
-        const char *comma = "";
-        for (int k = 0; k < TUNE_FIELDS; ++k) {
-            if (numbers[k] != 0) {
-                fprintf(out, "%s%s: %u", comma, tune_fields[k].path, numbers[k]);
-                comma = ", ";
-            }
-        }
-        fputc('}', out);
     }
     fputc('}', out);
 }
@@ -184,23 +163,24 @@ static void clear_tune(void *target)
     ((icestream_config *)target)->graph.tune = (ics_tune){0};
 }
 
-#define KERNEL_SHAPE                                                                               \
-    "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": false, "               \
-    "\"properties\": {\"threads\": {\"type\": \"integer\", \"minimum\": 32, \"maximum\": 1024, "   \
-    "\"multipleOf\": 32}, \"blocks_per_multiprocessor\": {\"type\": \"integer\", \"minimum\": 1, " \
-    "\"maximum\": 32}, \"registers\": {\"type\": \"integer\", \"minimum\": 24, \"maximum\": "      \
-    "255}}}"
+/* A mapping of kernels, or the name of a file. */
+static json_t *tune_shape(void)
+{
+    json_t *kernel = ics_schema_members_shape(tune_fields, TUNE_FIELDS), *words = json_array();
+    for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
+        json_array_append_new(words, json_string(ics_tune_word((ics_tuned_kernel)i)));
+    }
+    json_object_set_new(kernel, "minProperties", json_integer(1));
+    return json_pack("{s:[{s:s, s:i}, {s:s, s:{s:o}, s:o}]}", "anyOf", "type", "string",
+                     "minLength", 1, "type", "object", "propertyNames", "enum", words,
+                     "additionalProperties", kernel);
+}
 
 const ics_schema_custom ics_config_tune = {
     .expected = "a mapping of kernels to threads, blocks_per_multiprocessor and registers, or a "
                 "file of icestream-lab sweep --json",
     .example = "{monolithic: {threads: 256, blocks_per_multiprocessor: 3, registers: 80}}",
-    .json_shape =
-        "{\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, "
-        "{\"type\": \"object\", \"propertyNames\": {\"enum\": [\"create\", \"propagate\", "
-        "\"collide\", \"scatter\", \"scatter_propagate\", \"visit\", \"monolithic\", "
-        "\"job_queue\", \"thread_per_step\", \"warp_wavefront\", \"table\"]}, "
-        "\"additionalProperties\": " KERNEL_SHAPE "}]}",
+    .shape = tune_shape,
     .read = read_tune,
     .print = print_tune,
     .clear = clear_tune};

@@ -4,49 +4,7 @@
 #include "pipeline/config/config_given.h"
 #include "pipeline/config/config_keys.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-/* Adds an error about a key, with the place where it was given, unless its value or that of
- * sink.hits was refused. */
-__attribute__((format(printf, 4, 5))) static int fault_at(const icestream_config *config,
-                                                          const char *key, icestream_error *error,
-                                                          const char *format, ...)
-{
-    const size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
-    const size_t hits = ics_schema_find("sink.hits", ics_config_keys, ics_config_key_count);
-    if (config->origin->refused[i] || config->origin->refused[hits]) {
-        return ICESTREAM_OK;
-    }
-    char text[400];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const ics_yaml_node *node = config->origin->given[i];
-    if (node != NULL) {
-        return ics_yaml_error(error, node, "%s: %s", key, text);
-    }
-    ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, text);
-    return ICESTREAM_E_CONFIG;
-}
-
-/* Keys of waveforms, and sink.hits is something else. */
-static int refuse_keys(const icestream_config *config, icestream_error *error)
-{
-    static const char *const keys[] = {"sink.waveform_bin", "sink.waveform_range"};
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (ics_config_is_changed(config, keys[i]) &&
-            !ics_config_is_overridden(config, keys[i], "sink.hits")) {
-            const int fault =
-                fault_at(config, keys[i], error, "is for sink.hits: waveforms, and it is %s",
-                         ics_config_choice("sink.hits", config->sink.hits));
-            status = status ? status : fault;
-        }
-    }
-    return status;
-}
 
 static int check_range(const icestream_config *config, icestream_error *error)
 {
@@ -56,21 +14,27 @@ static int check_range(const icestream_config *config, icestream_error *error)
         return ICESTREAM_OK;
     }
     if (!(low < high)) {
-        return fault_at(config, "sink.waveform_range", error,
-                        "found [%.9g, %.9g], expected [LOW, HIGH] in ns, LOW below HIGH, or [0, 0] "
-                        "for all times",
-                        low, high);
+        return ics_config_fault(
+            config, "sink.waveform_range", "sink.hits", error,
+            "found [%.9g, %.9g], expected [LOW, HIGH] in ns, LOW below HIGH, or [0, 0] "
+            "for all times",
+            low, high);
     }
-    return bins < INT32_MAX ? ICESTREAM_OK
-                            : fault_at(config, "sink.waveform_range", error,
-                                       "found %.9g bins of %.9g ns, expected fewer than 2^31", bins,
-                                       config->sink.waveform_bin);
+    return bins < INT32_MAX
+               ? ICESTREAM_OK
+               : ics_config_fault(config, "sink.waveform_range", "sink.hits", error,
+                                  "found %.9g bins of %.9g ns, expected fewer than 2^31", bins,
+                                  config->sink.waveform_bin);
 }
 
 int ics_config_waveforms_check(const icestream_config *config, icestream_error *error)
 {
+    static const char *const keys[] = {"sink.waveform_bin", "sink.waveform_range"};
     if (config->sink.hits != ICS_CONTENT_WAVEFORMS) {
-        return refuse_keys(config, error);
+        char text[80];
+        snprintf(text, sizeof text, "is for sink.hits: waveforms, and it is %s",
+                 ics_config_choice("sink.hits", config->sink.hits));
+        return ics_config_refuse_keys(config, keys, 2, "sink.hits", error, text);
     }
     const struct {
         bool is_given;
@@ -83,7 +47,8 @@ int ics_config_waveforms_check(const icestream_config *config, icestream_error *
     int status = check_range(config, error);
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
         if (others[i].is_given) {
-            const int fault = fault_at(config, "sink.hits", error, "%s", others[i].text);
+            const int fault =
+                ics_config_fault(config, "sink.hits", "sink.hits", error, "%s", others[i].text);
             status = status ? status : fault;
         }
     }
@@ -95,8 +60,9 @@ int ics_config_waveforms_refuse(const icestream_config *config, const char *what
 {
     return config->sink.hits != ICS_CONTENT_WAVEFORMS
                ? ICESTREAM_OK
-               : fault_at(config, "sink.hits", error,
-                          "is waveforms, and %s gives hits; expected icestream run, or --set "
-                          "sink.hits=auto",
-                          what);
+               : ics_config_fault(
+                     config, "sink.hits", "sink.hits", error,
+                     "is waveforms, and %s gives hits; expected icestream run, or --set "
+                     "sink.hits=auto",
+                     what);
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "pipeline/config/yaml/yaml.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/models/light_record.h"
@@ -44,7 +45,7 @@ static int set_list(const icestream_config *config, json_t *settings, const char
     if (strlen(text) <= LIST_MOST) {
         return set(settings, "particles.list", json_string(text), error);
     }
-    snprintf(name, sizeof name, "list of %zu", config->particles.count);
+    snprintf(name, sizeof name, "list of %zu", config->particles.list->count);
     ICS_TRY(ics_digest_of(text, strlen(text), digest, error));
     return set(settings, "particles.list", json_pack("{s:s, s:s}", "name", name, "digest", digest),
                error);

@@ -199,7 +199,7 @@ static void set_all(maker *make)
     set_acceptance(make);
     set_envelope(make);
     set_medium(make);
-    if (config->particles.file != NULL || config->particles.count > 0) {
+    if (ics_config_has_particles(config)) {
         set_key(make, "particles.conventions");
         set_key(make, "particles.losses");
         set_key(make, "particles.stopping");

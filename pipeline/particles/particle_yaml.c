@@ -5,7 +5,7 @@
 
 static int read_value(const ics_yaml_entry *entry, ics_particle *particle, icestream_error *error)
 {
-    char found[128], message[ICS_PARTICLE_MESSAGE];
+    char message[ICS_PARTICLE_MESSAGE];
     const char *key = entry->key->text, *nearest = NULL;
     if (entry->duplicate_of != NULL) {
         return ics_yaml_error(error, entry->key, "the key '%.60s' is given twice", key);
@@ -27,8 +27,7 @@ static int read_value(const ics_yaml_entry *entry, ics_particle *particle, icest
     if (value->kind != ICS_YAML_SCALAR || ics_yaml_is_null(value) ||
         (value->quoted && field != ICS_PARTICLE_TYPE && field != ICS_PARTICLE_BEAM &&
          field != ICS_PARTICLE_PULSE)) {
-        return ics_yaml_error(error, value, "%s: found %s, expected a value", key,
-                              ics_yaml_describe(value, found, sizeof found));
+        return ics_yaml_unexpected(error, value, key, "a value");
     }
     if (!ics_particle_set(particle, field, value->text, strlen(value->text), message)) {
         return ics_yaml_error(error, value, "%s", message);
@@ -38,13 +37,12 @@ static int read_value(const ics_yaml_entry *entry, ics_particle *particle, icest
 
 static int read_particle(const ics_yaml_node *node, ics_particle *particle, icestream_error *error)
 {
-    char found[128], message[ICS_PARTICLE_MESSAGE];
+    char message[ICS_PARTICLE_MESSAGE];
     int status = ICESTREAM_OK;
     if (node->kind != ICS_YAML_MAPPING) {
-        return ics_yaml_error(error, node,
-                              "found %s, expected a particle, as in {type: e-, x: 0, y: 0, z: 0, "
-                              "zenith: 90, azimuth: 0, energy: 1e5}",
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(
+            error, node, NULL,
+            "a particle, as in {type: e-, x: 0, y: 0, z: 0, zenith: 90, azimuth: 0, energy: 1e5}");
     }
     for (size_t i = 0; i < node->count; ++i) {
         int result = read_value(&node->entries[i], particle, error);
@@ -59,12 +57,10 @@ static int read_particle(const ics_yaml_node *node, ics_particle *particle, ices
 int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t *count,
                            icestream_error *error)
 {
-    char found[128];
     *out = NULL;
     *count = 0;
     if (node->kind != ICS_YAML_LIST) {
-        return ics_yaml_error(error, node, "found %s, expected a list of particles",
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, NULL, "a list of particles");
     }
     ics_particle *list = calloc(node->count + 1, sizeof *list);
     if (list == NULL) {

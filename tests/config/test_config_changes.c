@@ -90,8 +90,8 @@ static unsigned order_of(const char *version)
 START_TEST(rows_are_true)
 {
     for (const ics_config_change *row = ics_config_changes; row->key != NULL; ++row) {
-        const size_t index = ics_schema_find(row->key, ics_config_keys, ics_config_key_count);
-        ck_assert_msg(index < ics_config_key_count, "%s is no key", row->key);
+        const size_t index = ics_schema_find(row->key, ics_config_keys, ICS_CONFIG_KEYS);
+        ck_assert_msg(index < ICS_CONFIG_KEYS, "%s is no key", row->key);
         const char *now = ics_config_keys[index].fallback;
         ck_assert_msg(now != NULL && strcmp(now, row->new_value) == 0,
                       "%s: the default is %s, and the row says %s", row->key, now, row->new_value);

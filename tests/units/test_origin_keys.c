@@ -90,8 +90,8 @@ static ics_origin origin_with(const char *text, const char *key, const char *val
     ics_yaml *document = NULL;
     if (key != NULL) {
         ck_assert_int_eq(ics_yaml_read_value(key, value, &document, &error), ICESTREAM_OK);
-        int status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys,
-                                    ics_config_key_count, config, config->origin->given, &error);
+        int status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS,
+                                    config, config->origin->given, &error);
         ck_assert_msg(status == ICESTREAM_OK, "%s: %s: %s", key, value, error.text);
     }
     ics_models *models = NULL;
@@ -215,6 +215,9 @@ static bool another_value(const ics_schema_field *field, char *out, size_t size)
         value = field->list->example;
         ck_assert_msg(value != NULL, "%s: expected an example", field->path);
         break;
+    case ICS_SCHEMA_NODE:
+        value = field->node->example;
+        break;
     case ICS_SCHEMA_CUSTOM:
         value = field->custom->example;
         ck_assert_msg(value != NULL, "%s: expected an example", field->path);
@@ -230,7 +233,7 @@ START_TEST(keys_change_digests_as_declared)
     char text[2048], value[256];
     insert_folder(&folder, RICH, text, sizeof text);
     const ics_origin first = origin_with(text, NULL, NULL);
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         const ics_schema_field *key = &ics_config_keys[i];
         const ics_config_hits hits = ics_config_key_hits[i];
         if (has_row(key->path) || !another_value(key, value, sizeof value)) {
@@ -265,8 +268,8 @@ END_TEST
 START_TEST(rows_are_for_table_keys)
 {
     for (size_t i = 0; i < COUNT(table_keys); ++i) {
-        size_t k = ics_schema_find(table_keys[i].key, ics_config_keys, ics_config_key_count);
-        ck_assert_msg(k < ics_config_key_count && ics_config_key_hits[k] == ICS_HITS_TABLES, "%s",
+        size_t k = ics_schema_find(table_keys[i].key, ics_config_keys, ICS_CONFIG_KEYS);
+        ck_assert_msg(k < ICS_CONFIG_KEYS && ics_config_key_hits[k] == ICS_HITS_TABLES, "%s",
                       table_keys[i].key);
     }
 }
@@ -275,7 +278,7 @@ END_TEST
 /* The content of a file is digested, not its name. */
 START_TEST(no_name_of_a_file_is_digested)
 {
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         const ics_schema_type type = ics_config_keys[i].type;
         if (ics_config_key_hits[i] == ICS_HITS_VALUE) {
             ck_assert_msg(type != ICS_SCHEMA_PATH && type != ICS_SCHEMA_PATTERNS, "%s",

@@ -1,5 +1,7 @@
 #include "pipeline/config/schema/nearest.h"
 
+#include "pipeline/icestream.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -53,4 +55,13 @@ void ics_nearest_try(ics_nearest *best, const char *typed, const char *candidate
     if (best->word == NULL || changes < best->distance) {
         *best = (ics_nearest){.word = candidate, .distance = changes};
     }
+}
+
+const char *icestream_suggestion(const char *typed, const char *const *words, size_t count)
+{
+    ics_nearest best = {0};
+    for (size_t i = 0; i < count; ++i) {
+        ics_nearest_try(&best, typed, words[i]);
+    }
+    return best.word;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/config/schema/schema.h"
 
 #include "base/replaced.h"
+#include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
@@ -218,10 +219,7 @@ static int read_source(const ics_schema_field *field, const ics_yaml_node *node,
     struct custom {
         char *source;
     } custom = {NULL};
-    const ics_schema_field source = {.path = "source",
-                                     .type = ICS_SCHEMA_PATH,
-                                     ICS_SCHEMA_AT(struct custom, source),
-                                     .required = true};
+    const ics_schema_field source = FIELD(struct custom, "source", source, PATH REQUIRED);
     int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
     char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
     if (status == ICESTREAM_OK && name == NULL) {
@@ -236,9 +234,19 @@ static int read_source(const ics_schema_field *field, const ics_yaml_node *node,
     return ICESTREAM_OK;
 }
 
+static int read_structure(const ics_schema_list *list, const ics_yaml_node *mapping, void *target,
+                          icestream_error *error)
+{
+    ICS_TRY(ics_schema_defaults(list->fields, list->field_count, target, error));
+    return ics_schema_read(mapping, list->fields, list->field_count, target, NULL, error);
+}
+
 static int read_value(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                       icestream_error *error)
 {
+    if (field->type == ICS_SCHEMA_LIST) {
+        return ics_schema_list_read(field, node, target, read_structure, error);
+    }
     return field->type == ICS_SCHEMA_VARIANT && node->kind == ICS_YAML_MAPPING
                ? read_source(field, node, target, error)
                : ics_schema_value_read(field, node, target, error);
@@ -269,11 +277,9 @@ static void read_section(reader *read, const ics_yaml_node *value, const char *p
         read_mapping(read, value, path);
         return;
     }
-    char found[128], keys[512];
+    char keys[512];
     list_keys(read, path, keys, sizeof keys);
-    note(read,
-         ics_yaml_error(read->error, value, "%s: found %s, expected a mapping with keys of %s",
-                        path, ics_yaml_describe(value, found, sizeof found), keys));
+    note(read, ics_yaml_unexpected(read->error, value, path, "a mapping with keys of %s", keys));
 }
 
 static void read_mapping(reader *read, const ics_yaml_node *mapping, const char *section)
@@ -346,10 +352,9 @@ int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields
     } else if (ics_yaml_is_null(mapping)) {
         check_required(&read, mapping);
     } else {
-        char found[128], keys[512];
+        char keys[512];
         list_keys(&read, "", keys, sizeof keys);
-        note(&read, ics_yaml_error(error, mapping, "found %s, expected a mapping with keys of %s",
-                                   ics_yaml_describe(mapping, found, sizeof found), keys));
+        note(&read, ics_yaml_unexpected(error, mapping, NULL, "a mapping with keys of %s", keys));
     }
     free(read.here);
     return read.status;

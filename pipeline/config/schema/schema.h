@@ -26,43 +26,76 @@ typedef enum ics_schema_type {
                           *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
     ICS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
     ICS_SCHEMA_LIST,     /* pointer to items of .list, with the count at .count_offset */
+    ICS_SCHEMA_NODE,     /* const ics_yaml_node *: a value that other code reads later; see .node */
     ICS_SCHEMA_CUSTOM    /* read and printed by .custom */
 } ics_schema_type;
 
 #define ICS_SCHEMA_FROM_SOURCE "custom"
 
-/* A list of items that need their own code. One more item, of zeros, follows the counted items.
- */
+struct ics_schema_field;
+
+/* A check that the fields of an item cannot make. Adds its errors (ics_yaml_error). 0,
+ * ICESTREAM_E_CONFIG. NULL: every item is valid. */
+typedef int (*ics_schema_check)(const ics_yaml_node *node, const void *item,
+                                icestream_error *error);
+
+/* A list of structures of one type, or of words. The fields of a structure say how it is read,
+ * printed, checked and freed, and which JSON Schema it has. One more item, of zeros, follows the
+ * counted items. */
 typedef struct ics_schema_list {
-    const char *expected;   /* for messages and documentation: "a list of [string, module]" */
-    const char *example;    /* a valid list that is not the default, for tests */
-    const char *json_shape; /* a JSON Schema of the list; NULL: every value fits */
-    size_t item_size;       /* bytes */
-    size_t most;            /* items; 0: any number */
+    const char *expected; /* for messages and documentation: "a list of [string, module]" */
+    const char *item;     /* the same for one item, if it is a row or a word: "[string, module]" */
+    const char *example;  /* a valid list that is not the default, for tests */
+    size_t item_size;     /* bytes */
+    size_t most;          /* items; 0: any number */
+    /* [field_count], of a structure. NULL: an item is a word, a char * with the text of any scalar.
+     */
+    const struct ics_schema_field *fields;
+    size_t field_count;
+    bool is_row;         /* a structure is written as [1, 2], else as {string: 1, module: 2} */
+    const char *pattern; /* for editors: the regular expression of a word; NULL: any scalar */
     bool (*fits)(
         const ics_yaml_node *list); /* whether a list is what is expected; NULL: every list is */
-    /* Fills an item of zeros. Adds its errors (ics_yaml_error). After an error the item is cleared
-     * like a complete one. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
-    int (*read)(const ics_yaml_node *node, void *item, icestream_error *error);
-    /* Writes an item in flow style. */
-    void (*print)(const void *item, FILE *out);
-    /* Frees what an item owns; NULL: nothing. */
-    void (*clear)(void *item);
+    ics_schema_check check;         /* of a structure, or of a word */
+    /* An item may also be a list of structures. Then it begins with an array of them. */
+    struct {
+        uint32_t most;          /* structures in an item; 0: an item is one structure */
+        size_t size;            /* of a structure (bytes) */
+        size_t count_offset;    /* of the uint32_t of an item that counts its structures */
+        const char *name;       /* of the structures, for messages: "axes" */
+        ics_schema_check check; /* of an item with all its structures */
+    } several;
 } ics_schema_list;
+
+/* A value that stays a node of YAML until other code reads it. The node lives as long as its
+ * document. A field without a member (size 0) takes every node, and the reader finds it in `given`.
+ * Else the member is the node, or NULL for one without items. */
+typedef struct ics_schema_node {
+    const char *expected; /* for messages and documentation: "a list of particles" */
+    const char *example;  /* a valid value that is not the default, for messages and tests */
+    const char
+        *json_shape;    /* a JSON Schema of the value, written as YAML; NULL: every value fits */
+    ics_yaml_kind kind; /* of the node, if the field has a member: a list or a mapping */
+    /* Writes a node that is not NULL in flow style; NULL: as it stands in the document. */
+    void (*print)(const ics_yaml_node *node, FILE *out);
+    /* False: the field is not printed, because another field of its group was chosen. NULL: it is
+     * always printed. `target` is the whole structure. */
+    bool (*is_there)(const void *target);
+} ics_schema_node;
+
+struct json_t; /* jansson.h */
 
 /* A field that needs its own code. `target` is the whole structure. */
 typedef struct ics_schema_custom {
     const char *expected;   /* for messages and documentation: "isotropic, or [dx, dy, dz]" */
     const char *example;    /* a valid value that is not the default, for tests; may be NULL */
-    const char *json_shape; /* a JSON Schema of the value; NULL: every value fits */
+    const char *json_shape; /* a JSON Schema of the value, written as YAML; NULL: that of `shape` */
+    struct json_t *(*shape)(void); /* makes it; NULL: every value fits, or no memory */
     /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees the
      * old value. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
     int (*read)(const ics_yaml_node *node, void *target, icestream_error *error);
     /* Writes the value in flow style, without a newline. */
     void (*print)(const void *target, FILE *out);
-    /* False: the field is not printed, because another field of its group was chosen. NULL: it is
-     * always printed. */
-    bool (*is_there)(const void *target);
     /* Frees the value and sets it to zeros; NULL: nothing is allocated. */
     void (*clear)(void *target);
 } ics_schema_custom;
@@ -84,7 +117,10 @@ typedef struct ics_schema_field {
     /* Choices in order, NULL after the last: as an array, or by a function of the field's path. */
     const char *const *words;
     const char *(*choice)(const char *path, size_t index);
+    const char *pattern; /* for editors: the regular expression of an ICS_SCHEMA_TEXT, or NULL */
+    bool plain;          /* an ICS_SCHEMA_TEXT that is printed without quotes */
     const ics_schema_list *list;
+    const ics_schema_node *node;
     const ics_schema_custom *custom;
     /* Fields of the same group exclude each other: two in one file are an error, and reading one
      * clears the others. NULL: no group. */
@@ -147,7 +183,14 @@ void ics_schema_print_table(const ics_schema_field *fields, size_t count, FILE *
 int ics_schema_print_json(const ics_schema_field *fields, size_t count, const char *title,
                           FILE *out, icestream_error *error);
 
-/* ---- single values, for custom fields and for lists of mappings ---------------------------- */
+/* ---- single values, for custom fields ------------------------------------------------------- */
+
+/* Writes the fields of a structure in a list as {name: r, bins: 9}, without those that were not
+ * given. */
+void ics_schema_print_members(const ics_schema_field *fields, size_t count, const void *target,
+                              FILE *out);
+/* Returns the JSON Schema of such a structure. NULL: no memory. */
+struct json_t *ics_schema_members_shape(const ics_schema_field *fields, size_t count);
 
 /* Read a number within a range. `what` names the value in messages ("layers[3].be400"). 0,
  * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
@@ -155,9 +198,14 @@ int ics_schema_number(const ics_yaml_node *node, const char *what, double low, d
                       double *out, icestream_error *error);
 int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t least, uint64_t most,
                         uint64_t *out, icestream_error *error);
+/* Reads the items of a list into out[list->count]. Adds the errors of all items. */
+int ics_schema_numbers(const ics_yaml_node *list, const char *what, double low, double high,
+                       double *out, icestream_error *error);
 
-/* Write a number with the digits that read back exactly, and a path in quotes and absolute. */
+/* Write a number with the digits that read back exactly, numbers as a list, and a path in quotes
+ * and absolute. */
 void ics_schema_print_number(double value, FILE *out);
+void ics_schema_print_numbers(const double *values, size_t count, FILE *out);
 void ics_schema_print_path(const char *path, FILE *out);
 
 #endif

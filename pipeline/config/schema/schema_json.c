@@ -121,9 +121,84 @@ static json_t *number_or_word(const ics_schema_field *field)
     return json_pack("{s:o}", "anyOf", shapes);
 }
 
+/* A node of YAML as JSON. */
+static json_t *json_of(const ics_yaml_node *node)
+{
+    double value = 0;
+    if (node->kind == ICS_YAML_SCALAR) {
+        return node->quoted                                             ? json_string(node->text)
+               : ics_number_double(node->text, &value) == ICS_NUMBER_OK ? number(value)
+                                                                        : word(node->text);
+    }
+    const bool is_list = node->kind == ICS_YAML_LIST;
+    json_t *all = is_list ? json_array() : json_object();
+    for (size_t i = 0; i < node->count; ++i) {
+        if (is_list) {
+            json_array_append_new(all, json_of(node->items[i]));
+        } else {
+            json_object_set_new(all, node->entries[i].key->text, json_of(node->entries[i].value));
+        }
+    }
+    return all;
+}
+
+/* A text in YAML as JSON: a default, or a shape. */
+static json_t *json_of_text(const char *text)
+{
+    ics_yaml *document = NULL;
+    if (ics_yaml_read_value("schema", text, &document, NULL) != ICESTREAM_OK) {
+        return NULL;
+    }
+    json_t *value = json_of(ics_yaml_root(document));
+    ics_yaml_destroy(document);
+    return value;
+}
+
 static json_t *own_shape(const char *shape)
 {
-    return shape != NULL ? json_loads(shape, JSON_REJECT_DUPLICATES, NULL) : json_object();
+    return shape != NULL ? json_of_text(shape) : json_object();
+}
+
+static json_t *word_of_list(const ics_schema_list *list)
+{
+    return list->pattern != NULL
+               ? json_pack("{s:s, s:s}", "type", "string", "pattern", list->pattern)
+               : json_pack("{s:[s, s, s, s]}", "type", "string", "number", "boolean", "null");
+}
+
+static json_t *values(const ics_schema_field *field);
+
+/* [1, 2] in the order of the fields. */
+static json_t *row_of_list(const ics_schema_list *list)
+{
+    json_t *items = json_array();
+    for (size_t i = 0; i < list->field_count; ++i) {
+        json_array_append_new(items, values(&list->fields[i]));
+    }
+    return json_pack("{s:s, s:o, s:i, s:i}", "type", "array", "items", items, "minItems",
+                     (int)list->field_count, "maxItems", (int)list->field_count);
+}
+
+static json_t *structures(const ics_schema_list *list)
+{
+    json_t *one = list->is_row ? row_of_list(list)
+                               : ics_schema_members_shape(list->fields, list->field_count);
+    if (list->several.most == 0) {
+        return one;
+    }
+    return json_pack("{s:[O, {s:s, s:i, s:i, s:o}]}", "oneOf", one, "type", "array", "minItems", 1,
+                     "maxItems", (int)list->several.most, "items", one);
+}
+
+static json_t *list_of_items(const ics_schema_list *list)
+{
+    json_t *shape = json_pack("{s:s}", "type", "array");
+    if (list->most != 0) {
+        json_object_set_new(shape, "maxItems", json_integer((json_int_t)list->most));
+    }
+    json_object_set_new(shape, "items",
+                        list->fields == NULL ? word_of_list(list) : structures(list));
+    return shape;
 }
 
 static json_t *values(const ics_schema_field *field)
@@ -144,52 +219,20 @@ static json_t *values(const ics_schema_field *field)
         return variant(field);
     case ICS_SCHEMA_TEXT:
     case ICS_SCHEMA_PATH:
-        return one_of_texts(field);
+        return field->pattern != NULL
+                   ? json_pack("{s:s, s:s}", "type", "string", "pattern", field->pattern)
+                   : one_of_texts(field);
     case ICS_SCHEMA_PATTERNS:
         return patterns();
     case ICS_SCHEMA_LIST:
-        return own_shape(field->list->json_shape);
+        return list_of_items(field->list);
+    case ICS_SCHEMA_NODE:
+        return own_shape(field->node->json_shape);
     case ICS_SCHEMA_CUSTOM:
-        return own_shape(field->custom->json_shape);
+        return field->custom->shape != NULL ? field->custom->shape()
+                                            : own_shape(field->custom->json_shape);
     }
     return NULL;
-}
-
-/* ---- defaults -------------------------------------------------------------------------------- */
-
-static json_t *scalar(const ics_yaml_node *node)
-{
-    double value = 0;
-    if (node->quoted) {
-        return json_string(node->text);
-    }
-    return ics_number_double(node->text, &value) == ICS_NUMBER_OK ? number(value)
-                                                                  : word(node->text);
-}
-
-/* The default of a field as JSON; NULL: it has none. Defaults are scalars, lists of scalars, and
- * empty mappings. */
-static json_t *fallback(const ics_schema_field *field)
-{
-    ics_yaml *document = NULL;
-    json_t *value = NULL;
-    if (field->fallback == NULL ||
-        ics_yaml_read_value("default", field->fallback, &document, NULL) != ICESTREAM_OK) {
-        return NULL;
-    }
-    const ics_yaml_node *root = ics_yaml_root(document);
-    if (root->kind == ICS_YAML_SCALAR) {
-        value = scalar(root);
-    } else if (root->kind == ICS_YAML_LIST) {
-        value = json_array();
-        for (size_t i = 0; i < root->count; ++i) {
-            json_array_append_new(value, scalar(root->items[i]));
-        }
-    } else if (root->count == 0) {
-        value = json_object();
-    }
-    ics_yaml_destroy(document);
-    return value;
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -211,28 +254,51 @@ static json_t *inner_section(json_t *parent, const char *name)
     return json_object_get(properties, name);
 }
 
+/* Returns the array of a key, which is made if it is not there. The object owns it. */
+static json_t *array_of(json_t *object, const char *key)
+{
+    if (json_object_get(object, key) == NULL) {
+        json_object_set_new(object, key, json_array());
+    }
+    return json_object_get(object, key);
+}
+
+static const char *last_word(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL ? dot + 1 : path;
+}
+
 /* Forbids a field together with every later field of its group. A group lies in one section. */
 static void exclude_group(json_t *parent, const ics_schema_field *fields, size_t count, size_t i)
 {
     for (size_t k = i + 1; fields[i].group != NULL && k < count; ++k) {
-        if (fields[k].group == NULL || strcmp(fields[i].group, fields[k].group) != 0) {
-            continue;
+        if (fields[k].group != NULL && strcmp(fields[i].group, fields[k].group) == 0) {
+            json_array_append_new(array_of(parent, "allOf"),
+                                  json_pack("{s:{s:[s, s]}}", "not", "required",
+                                            last_word(fields[i].path), last_word(fields[k].path)));
         }
-        json_t *rules = json_object_get(parent, "allOf");
-        if (rules == NULL) {
-            json_object_set_new(parent, "allOf", json_array());
-            rules = json_object_get(parent, "allOf");
+    }
+}
+
+/* A field that must be given, or another one of its group. */
+static void require(json_t *parent, const ics_schema_field *fields, size_t count, size_t i)
+{
+    if (fields[i].group == NULL) {
+        json_array_append_new(array_of(parent, "required"), json_string(last_word(fields[i].path)));
+    }
+    for (size_t k = 0; fields[i].group != NULL && k < count; ++k) {
+        if (fields[k].group != NULL && strcmp(fields[i].group, fields[k].group) == 0) {
+            json_array_append_new(array_of(parent, "anyOf"),
+                                  json_pack("{s:[s]}", "required", last_word(fields[k].path)));
         }
-        json_array_append_new(rules, json_pack("{s:{s:[s, s]}}", "not", "required",
-                                               strrchr(fields[i].path, '.') + 1,
-                                               strrchr(fields[k].path, '.') + 1));
     }
 }
 
 static int add_field(json_t *root, const ics_schema_field *fields, size_t count, size_t i)
 {
     const ics_schema_field *field = &fields[i];
-    json_t *parent = root, *shape = values(field), *standard = fallback(field);
+    json_t *parent = root, *shape = values(field);
     char part[64], sentence[1024];
     const char *key = field->path, *dot = NULL;
     while ((dot = strchr(key, '.')) != NULL) {
@@ -244,10 +310,34 @@ static int add_field(json_t *root, const ics_schema_field *fields, size_t count,
              field->unit != NULL ? field->unit : "", field->unit != NULL ? ")" : "");
     int failed = json_object_set_new(shape, "description", json_string(sentence));
     if (field->fallback != NULL) {
-        failed |= json_object_set_new(shape, "default", standard);
+        failed |= json_object_set_new(shape, "default", json_of_text(field->fallback));
+    }
+    if (field->required) {
+        require(parent, fields, count, i);
     }
     exclude_group(parent, fields, count, i);
     return failed | json_object_set_new(json_object_get(parent, "properties"), key, shape);
+}
+
+/* Adds the fields to an object that section() made. Returns it; NULL: no memory. */
+static json_t *add_fields(json_t *object, const ics_schema_field *fields, size_t count)
+{
+    int failed = object == NULL;
+    for (size_t i = 0; !failed && i < count; ++i) {
+        failed = add_field(object, fields, count, i);
+    }
+    if (failed) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+json_t *ics_schema_members_shape(const ics_schema_field *fields, size_t count)
+{
+    json_t *shape =
+        json_pack("{s:s, s:b, s:{}}", "type", "object", "additionalProperties", 0, "properties");
+    return add_fields(shape, fields, count);
 }
 
 int ics_schema_print_json(const ics_schema_field *fields, size_t count, const char *title,
@@ -256,13 +346,14 @@ int ics_schema_print_json(const ics_schema_field *fields, size_t count, const ch
     json_t *root = json_pack("{s:s, s:s}", "$schema", "http://json-schema.org/draft-07/schema#",
                              "title", title);
     json_t *rest = section();
-    int failed = root == NULL || json_object_update(root, rest);
-    json_decref(rest);
-    for (size_t i = 0; !failed && i < count; ++i) {
-        failed = add_field(root, fields, count, i);
+    if (root != NULL && json_object_update(root, rest) != 0) {
+        json_decref(root);
+        root = NULL;
     }
+    json_decref(rest);
+    root = add_fields(root, fields, count);
     char *text_of_all =
-        failed ? NULL : ics_json_dump(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+        root == NULL ? NULL : ics_json_dump(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(root);
     if (text_of_all == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the JSON Schema");

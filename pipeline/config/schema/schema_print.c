@@ -7,6 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+static const void *member(const ics_schema_field *field, const void *target)
+{
+    return (const char *)target + field->offset;
+}
+
 void ics_schema_print_number(double value, FILE *out)
 {
     char digits[ICS_NUMBER_DIGITS];
@@ -62,7 +67,7 @@ static void print_patterns(const ics_schema_field *field, const void *target, FI
 {
     char *const *texts;
     size_t count;
-    memcpy(&texts, (const char *)target + field->offset, sizeof texts);
+    memcpy(&texts, member(field, target), sizeof texts);
     memcpy(&count, (const char *)target + field->count_offset, sizeof count);
     fputc('[', out);
     for (size_t i = 0; i < count; ++i) {
@@ -85,7 +90,7 @@ static bool is_choice(const ics_schema_field *field, const char *text)
 
 static void print_texts(const ics_schema_field *field, const char *text, FILE *out)
 {
-    if (is_choice(field, text)) {
+    if (field->plain || is_choice(field, text)) {
         fputs(text, out);
     } else if (field->type == ICS_SCHEMA_PATH) {
         ics_schema_print_path(text, out);
@@ -110,7 +115,7 @@ static void print_whole(const ics_schema_field *field, const void *target, FILE 
 static void print_number(const ics_schema_field *field, const void *target, FILE *out)
 {
     double value;
-    memcpy(&value, (const char *)target + field->offset, sizeof value);
+    memcpy(&value, member(field, target), sizeof value);
     if (field->word != NULL && value == field->word_value) {
         fputs(field->word, out);
     } else {
@@ -118,28 +123,93 @@ static void print_number(const ics_schema_field *field, const void *target, FILE
     }
 }
 
-static void print_numbers(const ics_schema_field *field, const void *target, FILE *out)
+void ics_schema_print_numbers(const double *values, size_t count, FILE *out)
 {
-    const char *from = (const char *)target + field->offset;
-    for (size_t i = 0; i < field->size / sizeof(double); ++i) {
-        double value;
-        memcpy(&value, from + i * sizeof value, sizeof value);
-        fputs(i ? ", " : "[", out);
-        ics_schema_print_number(value, out);
+    fputc('[', out);
+    for (size_t i = 0; i < count; ++i) {
+        fputs(i ? ", " : "", out);
+        ics_schema_print_number(values[i], out);
     }
     fputc(']', out);
+}
+
+static void print_node(const ics_schema_field *field, const void *target, FILE *out)
+{
+    const ics_yaml_node *node;
+    memcpy(&node, member(field, target), sizeof node);
+    if (node == NULL) {
+        fputs(field->node->kind == ICS_YAML_LIST ? "[]" : "{}", out);
+    } else if (field->node->print != NULL) {
+        field->node->print(node, out);
+    } else {
+        ics_yaml_print(node, out);
+    }
+}
+
+/* Whether a field is written: one that may be left out is not, if it was left out. */
+static bool is_written(const ics_schema_field *field, const char *target)
+{
+    bool found = (field->required && field->group == NULL) || field->fallback != NULL;
+    for (size_t i = 0; i < field->size && !found; ++i) {
+        found = target[field->offset + i] != 0;
+    }
+    return found;
+}
+
+void ics_schema_print_members(const ics_schema_field *fields, size_t count, const void *target,
+                              FILE *out)
+{
+    const char *between = "";
+    fputc('{', out);
+    for (size_t i = 0; i < count; ++i) {
+        if (is_written(&fields[i], target)) {
+            fprintf(out, "%s%s: ", between, fields[i].path);
+            ics_schema_print_field(&fields[i], target, out);
+            between = ", ";
+        }
+    }
+    fputc('}', out);
+}
+
+static void print_row(const ics_schema_list *list, const void *target, FILE *out)
+{
+    for (size_t i = 0; i < list->field_count; ++i) {
+        fputs(i ? ", " : "[", out);
+        ics_schema_print_field(&list->fields[i], target, out);
+    }
+    fputc(']', out);
+}
+
+static void print_item(const ics_schema_list *list, const char *item, FILE *out)
+{
+    if (list->fields == NULL) {
+        ics_yaml_print_text(*(char *const *)item, out);
+        return;
+    }
+    const uint32_t count = ics_schema_value_structures(list, item);
+    fputs(count > 1 ? "[" : "", out);
+    for (uint32_t i = 0; i < count; ++i) {
+        const char *target = item + i * list->several.size;
+        fputs(i ? ", " : "", out);
+        if (list->is_row) {
+            print_row(list, target, out);
+        } else {
+            ics_schema_print_members(list->fields, list->field_count, target, out);
+        }
+    }
+    fputs(count > 1 ? "]" : "", out);
 }
 
 static void print_list(const ics_schema_field *field, const void *target, FILE *out)
 {
     const char *items;
     size_t count;
-    memcpy(&items, (const char *)target + field->offset, sizeof items);
+    memcpy(&items, member(field, target), sizeof items);
     memcpy(&count, (const char *)target + field->count_offset, sizeof count);
     fputc('[', out);
     for (size_t i = 0; i < count; ++i) {
         fputs(i ? ", " : "", out);
-        field->list->print(items + i * field->list->item_size, out);
+        print_item(field->list, items + i * field->list->item_size, out);
     }
     fputc(']', out);
 }
@@ -147,7 +217,7 @@ static void print_list(const ics_schema_field *field, const void *target, FILE *
 static void print_variant(const ics_schema_field *field, const void *target, FILE *out)
 {
     const char *name, *source;
-    memcpy(&name, (const char *)target + field->offset, sizeof name);
+    memcpy(&name, member(field, target), sizeof name);
     memcpy(&source, (const char *)target + field->source_offset, sizeof source);
     if (source == NULL) {
         print_texts(field, name, out);
@@ -173,7 +243,7 @@ void ics_schema_print_field(const ics_schema_field *field, const void *target, F
         print_number(field, target, out);
         break;
     case ICS_SCHEMA_NUMBERS:
-        print_numbers(field, target, out);
+        ics_schema_print_numbers(member(field, target), field->size / sizeof(double), out);
         break;
     case ICS_SCHEMA_CHOICE:
         fputs(ics_schema_choice(field, (size_t)ics_schema_value_unsigned(field, target)), out);
@@ -184,7 +254,7 @@ void ics_schema_print_field(const ics_schema_field *field, const void *target, F
     case ICS_SCHEMA_NAME:
     case ICS_SCHEMA_TEXT:
     case ICS_SCHEMA_PATH:
-        memcpy(&text, (const char *)target + field->offset, sizeof text);
+        memcpy(&text, member(field, target), sizeof text);
         print_texts(field, text, out);
         break;
     case ICS_SCHEMA_PATTERNS:
@@ -192,6 +262,9 @@ void ics_schema_print_field(const ics_schema_field *field, const void *target, F
         break;
     case ICS_SCHEMA_LIST:
         print_list(field, target, out);
+        break;
+    case ICS_SCHEMA_NODE:
+        print_node(field, target, out);
         break;
     case ICS_SCHEMA_CUSTOM:
         field->custom->print(target, out);
@@ -206,11 +279,11 @@ static bool is_there(const ics_schema_field *field, const void *target)
                       field->type == ICS_SCHEMA_TEXT || field->type == ICS_SCHEMA_PATH ||
                       field->type == ICS_SCHEMA_PATTERNS;
     const void *pointer = NULL;
-    if (field->type == ICS_SCHEMA_CUSTOM && field->custom->is_there != NULL) {
-        return field->custom->is_there(target);
+    if (field->type == ICS_SCHEMA_NODE && field->node->is_there != NULL) {
+        return field->node->is_there(target);
     }
     if (is_pointer) {
-        memcpy(&pointer, (const char *)target + field->offset, sizeof pointer);
+        memcpy(&pointer, member(field, target), sizeof pointer);
     }
     return !is_pointer || pointer != NULL;
 }

@@ -13,22 +13,14 @@ static void *member(const ics_schema_field *field, void *target)
     return (char *)target + field->offset;
 }
 
-static int unexpected(const char *what, const ics_yaml_node *node, const char *expected,
-                      const char *nearest, icestream_error *error)
-{
-    char found[128];
-    return ics_yaml_error(error, node, "%s: found %s, expected %s%s%s%s", what,
-                          ics_yaml_describe(node, found, sizeof found), expected,
-                          nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                          nearest != NULL ? "'?" : "");
-}
-
 static int unexpected_value(const ics_schema_field *field, const ics_yaml_node *node,
                             const char *nearest, icestream_error *error)
 {
     char expected[512];
-    return unexpected(field->path, node,
-                      ics_schema_value_expected(field, expected, sizeof expected), nearest, error);
+    ics_schema_value_expected(field, expected, sizeof expected);
+    return nearest == NULL ? ics_yaml_unexpected(error, node, field->path, "%s", expected)
+                           : ics_yaml_unexpected(error, node, field->path, "%s; did you mean '%s'?",
+                                                 expected, nearest);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -296,32 +288,24 @@ static int read_patterns(const ics_schema_field *field, const ics_yaml_node *nod
     return ICESTREAM_OK;
 }
 
-static int read_list(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+/* Keeps the node itself. */
+static int read_node(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                      icestream_error *error)
 {
-    const ics_schema_list *list = field->list;
-    if (node->kind != ICS_YAML_LIST || (list->most != 0 && node->count > list->most) ||
-        (list->fits != NULL && !list->fits(node))) {
+    const ics_schema_node *about = field->node;
+    if (ics_yaml_is_null(node)) {
         return unexpected_value(field, node, NULL, error);
     }
-    char *items = calloc(node->count + 1, list->item_size);
-    if (items == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < node->count; ++i) {
-        int result = list->read(node->items[i], items + i * list->item_size, error);
-        status = status ? status : result;
-    }
-    if (status == ICESTREAM_OK) {
-        ics_schema_value_set_array(field, target, items, node->count);
+    if (field->size == 0) {
         return ICESTREAM_OK;
     }
-    for (size_t i = 0; list->clear != NULL && i < node->count; ++i) {
-        list->clear(items + i * list->item_size);
+    if (node->kind != about->kind) {
+        return ics_yaml_unexpected(error, node, field->path, "%s, as in %s", about->expected,
+                                   about->example);
     }
-    free(items);
-    return status;
+    const ics_yaml_node *kept = node->count > 0 ? node : NULL;
+    memcpy(member(field, target), &kept, sizeof kept);
+    return ICESTREAM_OK;
 }
 
 int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
@@ -348,7 +332,9 @@ int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *no
     case ICS_SCHEMA_PATTERNS:
         return read_patterns(field, node, target, error);
     case ICS_SCHEMA_LIST:
-        return read_list(field, node, target, error);
+        break; /* schema.c reads lists, because their items may be mappings */
+    case ICS_SCHEMA_NODE:
+        return read_node(field, node, target, error);
     case ICS_SCHEMA_CUSTOM:
         if (ics_yaml_is_null(node)) {
             return unexpected_value(field, node, NULL, error);
@@ -363,23 +349,30 @@ int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *no
 int ics_schema_number(const ics_yaml_node *node, const char *what, double low, double high,
                       double *out, icestream_error *error)
 {
-    char range[128], expected[192];
+    char range[128];
     if (parse_number(node, low, high, out)) {
         return ICESTREAM_OK;
     }
     ics_schema_value_range(range, sizeof range, low, high);
-    snprintf(expected, sizeof expected, "a number%s", range);
-    return unexpected(what, node, expected, NULL, error);
+    return ics_yaml_unexpected(error, node, what, "a number%s", range);
+}
+
+int ics_schema_numbers(const ics_yaml_node *list, const char *what, double low, double high,
+                       double *out, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < list->count; ++i) {
+        const int result = ics_schema_number(list->items[i], what, low, high, &out[i], error);
+        status = status ? status : result;
+    }
+    return status;
 }
 
 int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t least, uint64_t most,
                         uint64_t *out, icestream_error *error)
 {
-    char expected[192];
-    if (parse_unsigned(node, least, most, out)) {
-        return ICESTREAM_OK;
-    }
-    snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
-             (unsigned long long)least, (unsigned long long)most);
-    return unexpected(what, node, expected, NULL, error);
+    return parse_unsigned(node, least, most, out)
+               ? ICESTREAM_OK
+               : ics_yaml_unexpected(error, node, what, "a whole number from %llu to %llu",
+                                     (unsigned long long)least, (unsigned long long)most);
 }

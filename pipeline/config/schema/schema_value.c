@@ -62,23 +62,28 @@ void ics_schema_value_set_source(const ics_schema_field *field, void *target, ch
     *slot = path;
 }
 
-static void clear_text(void *item)
+uint32_t ics_schema_value_structures(const ics_schema_list *list, const char *item)
 {
-    free(*(char **)item);
+    uint32_t count = 1;
+    if (list->several.most > 0) {
+        memcpy(&count, item + list->several.count_offset, sizeof count);
+    }
+    return count;
 }
 
-/* Frees the array that a member points to. */
-static void clear_array(const ics_schema_field *field, void *target)
+void ics_schema_value_free_list(const ics_schema_list *list, char *items, size_t count)
 {
-    const bool is_list = field->type == ICS_SCHEMA_LIST;
-    const size_t item_size = is_list ? field->list->item_size : sizeof(char *);
-    void (*clear)(void *item) = is_list ? field->list->clear : clear_text;
-    char *items = NULL;
-    size_t count = 0;
-    memcpy(&items, member(field, target), sizeof items);
-    memcpy(&count, (char *)target + field->count_offset, sizeof count);
-    for (size_t i = 0; items != NULL && clear != NULL && i < count; ++i) {
-        clear(items + i * item_size);
+    for (size_t i = 0; items != NULL && i < count; ++i) {
+        char *item = items + i * list->item_size;
+        if (list->fields == NULL) {
+            free(*(char **)item);
+            continue;
+        }
+        for (uint32_t k = 0; k < ics_schema_value_structures(list, item); ++k) {
+            for (size_t f = 0; f < list->field_count; ++f) {
+                ics_schema_value_clear(&list->fields[f], item + k * list->several.size);
+            }
+        }
     }
     free(items);
 }
@@ -86,9 +91,16 @@ static void clear_array(const ics_schema_field *field, void *target)
 void ics_schema_value_set_array(const ics_schema_field *field, void *target, void *items,
                                 size_t count)
 {
-    clear_array(field, target);
+    static const ics_schema_list words = {.item_size = sizeof(char *)};
+    void *counter = (char *)target + field->count_offset;
+    char *old = NULL;
+    size_t old_count = 0;
+    memcpy(&old, member(field, target), sizeof old);
+    memcpy(&old_count, counter, sizeof old_count);
+    ics_schema_value_free_list(field->type == ICS_SCHEMA_LIST ? field->list : &words, old,
+                               old_count);
     memcpy(member(field, target), &items, sizeof items);
-    memcpy((char *)target + field->count_offset, &count, sizeof count);
+    memcpy(counter, &count, sizeof count);
 }
 
 void ics_schema_value_clear(const ics_schema_field *field, void *target)
@@ -216,6 +228,9 @@ const char *ics_schema_value_expected(const ics_schema_field *field, char *buffe
         break;
     case ICS_SCHEMA_LIST:
         snprintf(buffer, size, "%s", field->list->expected);
+        break;
+    case ICS_SCHEMA_NODE:
+        snprintf(buffer, size, "%s", field->node->expected);
         break;
     case ICS_SCHEMA_CUSTOM:
         snprintf(buffer, size, "%s", field->custom->expected);

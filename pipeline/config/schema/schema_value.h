@@ -17,6 +17,10 @@ void ics_schema_value_set_source(const ics_schema_field *field, void *target, ch
 /* The same for an array and its count: ICS_SCHEMA_PATTERNS and ICS_SCHEMA_LIST. */
 void ics_schema_value_set_array(const ics_schema_field *field, void *target, void *items,
                                 size_t count);
+/* Returns the number of structures of an item. */
+uint32_t ics_schema_value_structures(const ics_schema_list *list, const char *item);
+/* Frees an array of items with all that they own. Accepts NULL. */
+void ics_schema_value_free_list(const ics_schema_list *list, char *items, size_t count);
 /* Frees what a field owns and sets it to zeros; numbers become zero. */
 void ics_schema_value_clear(const ics_schema_field *field, void *target);
 
@@ -27,10 +31,21 @@ void ics_schema_value_range(char *buffer, size_t size, double low, double high);
 
 /* ---- reading: schema_read.c ------------------------------------------------------------------ */
 
-/* Reads a node into the target and frees the old value. Of an ICS_SCHEMA_VARIANT only names. 0,
- * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Reads a node into the target and frees the old value. Of an ICS_SCHEMA_VARIANT only names, and no
+ * ICS_SCHEMA_LIST. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                           icestream_error *error);
+
+/* ---- reading lists: schema_list.c ------------------------------------------------------------ */
+
+/* Reads a mapping into a structure of zeros. Errors like ics_schema_read. */
+typedef int ics_schema_mapping_reader(const ics_schema_list *list, const ics_yaml_node *mapping,
+                                      void *target, icestream_error *error);
+/* The same as ics_schema_value_read() for an ICS_SCHEMA_LIST. */
+int ics_schema_list_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+                         ics_schema_mapping_reader *read, icestream_error *error);
+
+/* ---- paths: schema_read.c -------------------------------------------------------------------- */
 
 /* "folder/name", or just name if it is absolute or "-", or if the folder is "". `is_pattern`:
  * glob characters of the folder are escaped by backslashes. The caller frees the result; NULL: no

@@ -94,6 +94,11 @@ void ics_yaml_print(const ics_yaml_node *node, FILE *out);
 int ics_yaml_error(icestream_error *error, const ics_yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds "PLACE: error: WHAT: found ..., expected ..." to the error. `what` names the value; NULL:
+ * the text begins with "found". `format` is about what was expected. Returns ICESTREAM_E_CONFIG. */
+int ics_yaml_unexpected(icestream_error *error, const ics_yaml_node *node, const char *what,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* Adds "SOURCE: error: out of memory" to the error. Returns ICESTREAM_E_MEMORY. */
 int ics_yaml_no_memory(icestream_error *error, const ics_yaml_node *node);
 

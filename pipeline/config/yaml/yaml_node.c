@@ -87,6 +87,19 @@ int ics_yaml_error(icestream_error *error, const ics_yaml_node *node, const char
     return ICESTREAM_E_CONFIG;
 }
 
+int ics_yaml_unexpected(icestream_error *error, const ics_yaml_node *node, const char *what,
+                        const char *format, ...)
+{
+    char found[128], expected[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(expected, sizeof expected, format, arguments);
+    va_end(arguments);
+    return ics_yaml_error(error, node, "%s%sfound %s, expected %s", what != NULL ? what : "",
+                          what != NULL ? ": " : "", ics_yaml_describe(node, found, sizeof found),
+                          expected);
+}
+
 int ics_yaml_no_memory(icestream_error *error, const ics_yaml_node *node)
 {
     ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", node->source->name);

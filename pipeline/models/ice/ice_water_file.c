@@ -1,6 +1,7 @@
 #include "pipeline/models/ice/ice_water_file.h"
 
 #include "base/error.h"
+#include "pipeline/config/schema/kinds.def"
 #include "pipeline/models/ice/ice_scatter.h"
 
 #include <math.h>
@@ -121,11 +122,10 @@ static int check_spacing(const ics_yaml_node *node, const ics_water_layer *layer
 static int read_layers(const ics_yaml_node *node, void *target, icestream_error *error)
 {
     ics_water_file *file = target;
-    char found[128];
     clear_layers(file);
     if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX) {
-        return ics_yaml_error(error, node, "layers: found %s, expected a list of 1 .. %d layers",
-                              ics_yaml_describe(node, found, sizeof found), ICE_LAYERS_MAX);
+        return ics_yaml_unexpected(error, node, "layers", "a list of 1 .. %d layers",
+                                   ICE_LAYERS_MAX);
     }
     file->layers = calloc(node->count, sizeof *file->layers);
     if (file->layers == NULL) {
@@ -141,13 +141,6 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
-
-static const char *extend_names(const char *path, size_t index)
-{
-    static const char *const names[] = {"none", "constant"};
-    (void)path;
-    return index < sizeof names / sizeof *names ? names[index] : NULL;
-}
 
 static const ics_schema_custom optics_field = {
     .expected = "a list of the columns' names and lists of numbers",
@@ -165,37 +158,22 @@ static const ics_schema_custom layers_field = {
     .clear = clear_layers,
 };
 
-#define AT(member)          ICS_SCHEMA_AT(ics_water_file, member)
-#define EXTEND(member)      .type = ICS_SCHEMA_CHOICE, AT(member), .choice = extend_names
-#define WITHIN(least, most) .type = ICS_SCHEMA_NUMBER, .low = (least), .high = (most)
-
+#define ROW(key, member, kind) FIELD(ics_water_file, key, member, kind)
 static const ics_schema_field fields[] = {
-    {.path = "name", .type = ICS_SCHEMA_TEXT, AT(name)},
-    {.path = "optics.file",
-     .type = ICS_SCHEMA_PATH,
-     AT(optics_path),
-     .group = "optics",
-     .required = true},
-    {.path = "optics.table",
-     .type = ICS_SCHEMA_CUSTOM,
-     AT(optics),
-     .custom = &optics_field,
-     .group = "optics"},
-    {.path = "optics.extend", EXTEND(optics_extend)},
-    {.path = "scattering.rayleigh_fraction", WITHIN(0, 1), AT(rayleigh_fraction)},
-    {.path = "scattering.mean_cosine", WITHIN(-0.999, 0.9999), AT(mean_cosine), .required = true},
-    {.path = "index.salinity", WITHIN(0, 45), AT(water.salinity)},
-    {.path = "index.temperature", WITHIN(-2, 40), AT(water.temperature)},
-    {.path = "index.pressure", WITHIN(0, 1200), AT(water.pressure)},
-    {.path = "index.file", .type = ICS_SCHEMA_PATH, AT(index_path), .group = "index"},
-    {.path = "index.table",
-     .type = ICS_SCHEMA_CUSTOM,
-     AT(index),
-     .custom = &index_field,
-     .group = "index"},
-    {.path = "index.extend", EXTEND(index_extend)},
-    {.path = "density", WITHIN(0.5, 2), AT(density)},
-    {.path = "layers", .type = ICS_SCHEMA_CUSTOM, AT(layers), .custom = &layers_field},
+    ROW("name", name, TEXT),
+    ROW("optics.file", optics_path, PATH REQUIRED ONE_OF("optics")),
+    ROW("optics.table", optics, CUSTOM(optics_field) ONE_OF("optics")),
+    ROW("optics.extend", optics_extend, CHOICE("none", "constant")),
+    ROW("scattering.rayleigh_fraction", rayleigh_fraction, NUMBER(0, 1)),
+    ROW("scattering.mean_cosine", mean_cosine, NUMBER(-0.999, 0.9999) REQUIRED),
+    ROW("index.salinity", water.salinity, NUMBER(0, 45)),
+    ROW("index.temperature", water.temperature, NUMBER(-2, 40)),
+    ROW("index.pressure", water.pressure, NUMBER(0, 1200)),
+    ROW("index.file", index_path, PATH ONE_OF("index")),
+    ROW("index.table", index, CUSTOM(index_field) ONE_OF("index")),
+    ROW("index.extend", index_extend, CHOICE("none", "constant")),
+    ROW("density", density, NUMBER(0.5, 2)),
+    ROW("layers", layers, CUSTOM(layers_field)),
 };
 
 int ics_ice_water_file_read(const ics_yaml_node *root, ics_ice_keys *keys, ics_water_file *file,

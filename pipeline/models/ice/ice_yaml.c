@@ -1,5 +1,6 @@
 /* Ice from a YAML file. Its layers stand in the file or in a CSV file. */
 #include "base/error.h"
+#include "pipeline/config/schema/kinds.def"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_scatter.h"
@@ -111,24 +112,12 @@ static void clear_layers(void *target)
 /* Reads {file: ...}, or the lengths of homogeneous ice. */
 static int read_layer_keys(const ics_yaml_node *node, ics_ice_file *file, icestream_error *error)
 {
-    static const ics_schema_field table_fields[] = {{.path = "file",
-                                                     .type = ICS_SCHEMA_PATH,
-                                                     ICS_SCHEMA_AT(ics_ice_file, table),
-                                                     .required = true}};
+    static const ics_schema_field table_fields[] = {
+        FIELD(ics_ice_file, "file", table, PATH REQUIRED)};
     static const ics_schema_field length_fields[] = {
-        {.path = "effective_scattering_length",
-         .type = ICS_SCHEMA_NUMBER,
-         ICS_SCHEMA_AT(ics_ice_file, lengths.scattering),
-         .low = 1e-3,
-         .high = 1e6,
-         .required = true},
-        {.path = "absorption_length",
-         .type = ICS_SCHEMA_NUMBER,
-         ICS_SCHEMA_AT(ics_ice_file, lengths.absorption),
-         .low = 1e-3,
-         .high = 1e6,
-         .required = true},
-    };
+        FIELD(ics_ice_file, "effective_scattering_length", lengths.scattering,
+              NUMBER(1e-3, 1e6) REQUIRED),
+        FIELD(ics_ice_file, "absorption_length", lengths.absorption, NUMBER(1e-3, 1e6) REQUIRED)};
     if (ics_yaml_find(node, "effective_scattering_length") == NULL &&
         ics_yaml_find(node, "absorption_length") == NULL) {
         return ics_schema_read(node, table_fields, 1, file, NULL, error);
@@ -166,17 +155,16 @@ static int add_homogeneous_layer(ics_ice_file *file, icestream_error *error)
 static int read_layers(const ics_yaml_node *node, void *target, icestream_error *error)
 {
     ics_ice_file *file = target;
-    char found[128];
     clear_layers(file);
     if (node->kind == ICS_YAML_MAPPING) {
         return read_layer_keys(node, file, error);
     }
     if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX) {
-        return ics_yaml_error(
-            error, node,
-            "layers: found %s, expected a list of 1 .. %d layers, or {file: a CSV "
-            "file}, or {effective_scattering_length: m, absorption_length: m} at 400 nm",
-            ics_yaml_describe(node, found, sizeof found), ICE_LAYERS_MAX);
+        return ics_yaml_unexpected(
+            error, node, "layers",
+            "a list of 1 .. %d layers, or {file: a CSV file}, or {effective_scattering_length: m, "
+            "absorption_length: m} at 400 nm",
+            ICE_LAYERS_MAX);
     }
     file->layers.name = node->source->name;
     int status = ICESTREAM_OK;
@@ -212,7 +200,7 @@ static ics_subtraction subtraction_of(const icestream_config *config, const ics_
 
 /* The defaults are the values of the published tables since SPICE Mie. */
 static const ics_schema_field fields[] = {
-    {.path = "name", .type = ICS_SCHEMA_TEXT, ICS_SCHEMA_AT(ics_ice_file, name)},
+    FIELD(ics_ice_file, "name", name, TEXT),
     PROPERTY(mean_cosine, "0.9"),
     PROPERTY(liu_fraction, "0.35"),
     PROPERTY(alpha, "0.898608505726"),
@@ -220,11 +208,7 @@ static const ics_schema_field fields[] = {
     PROPERTY(absorption_a, "6954.09033"),
     PROPERTY(absorption_b, "6617.75439"),
     ICS_ICE_FILE_NUMBER("flow_azimuth", medium.flow_azimuth, -360, 360, "0"),
-    {.path = "layers",
-     .type = ICS_SCHEMA_CUSTOM,
-     ICS_SCHEMA_AT(ics_ice_file, layers),
-     .custom = &layers_field,
-     .required = true},
+    FIELD(ics_ice_file, "layers", layers, CUSTOM(layers_field) REQUIRED),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 

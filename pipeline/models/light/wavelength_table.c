@@ -145,8 +145,7 @@ static int read_names(yaml_table *table, const ics_yaml_node *names)
     int status = ICESTREAM_OK;
     list_columns(table->columns, table->count, expected, sizeof expected);
     if (names->kind != ICS_YAML_LIST || names->count > 1 + table->count) {
-        return ics_yaml_error(table->error, names, "table: found %s, expected a list of some of %s",
-                              ics_yaml_describe(names, found, sizeof found), expected);
+        return ics_yaml_unexpected(table->error, names, "table", "a list of some of %s", expected);
     }
     for (size_t i = 0; i < names->count; ++i) {
         const ics_yaml_node *name = names->items[i];
@@ -173,12 +172,10 @@ static int read_names(yaml_table *table, const ics_yaml_node *names)
 
 static int read_row(const yaml_table *table, const ics_yaml_node *row, double *cells)
 {
-    char found[128];
     int status = ICESTREAM_OK;
     if (row->kind != ICS_YAML_LIST || row->count != table->width) {
-        return ics_yaml_error(table->error, row,
-                              "table: found %s, expected a list of %zu numbers as in the first row",
-                              ics_yaml_describe(row, found, sizeof found), table->width);
+        return ics_yaml_unexpected(table->error, row, "table",
+                                   "a list of %zu numbers as in the first row", table->width);
     }
     for (size_t i = 0; i < table->width; ++i) {
         size_t cell = table->meaning[i];
@@ -194,14 +191,12 @@ int ics_wavelength_table_read_yaml(const ics_yaml_node *node, const ics_waveleng
                                    size_t count, ics_wavelength_table *out, icestream_error *error)
 {
     yaml_table table = {.columns = columns, .count = count, .error = error};
-    char found[128];
     double last = 0;
     *out = (ics_wavelength_table){0};
     if (node->kind != ICS_YAML_LIST || node->count < 2 || node->count > ROWS_MAX) {
-        return ics_yaml_error(error, node,
-                              "table: found %s, expected a list of the columns' names and 1 .. %d "
-                              "lists of numbers",
-                              ics_yaml_describe(node, found, sizeof found), ROWS_MAX - 1);
+        return ics_yaml_unexpected(error, node, "table",
+                                   "a list of the columns' names and 1 .. %d lists of numbers",
+                                   ROWS_MAX - 1);
     }
     int status = read_names(&table, node->items[0]);
     if (status != ICESTREAM_OK) {

@@ -56,12 +56,11 @@ int ics_pmt_acceptance_copy(const ice_pmt_acceptance *from, ice_pmt_acceptance *
 static int read_angular(const ics_yaml_node *node, ice_angular *out, icestream_error *error)
 {
     double numbers[NUMBERS_MAX];
-    char found[128], place[512];
+    char place[512];
     if (node->kind != ICS_YAML_LIST || node->count < 2 || node->count > NUMBERS_MAX) {
-        return ics_yaml_error(error, node,
-                              "angular_polynomial: found %s, expected a list of the maximum and 1 "
-                              "to %d coefficients",
-                              ics_yaml_describe(node, found, sizeof found), NUMBERS_MAX - 1);
+        return ics_yaml_unexpected(error, node, "angular_polynomial",
+                                   "a list of the maximum and 1 to %d coefficients",
+                                   NUMBERS_MAX - 1);
     }
     for (size_t i = 0; i < node->count; ++i) {
         ICS_TRY(
@@ -80,11 +79,9 @@ static int read_angular(const ics_yaml_node *node, ice_angular *out, icestream_e
 static int read_named(const ics_yaml_node *node, const char *key, char **path, ics_text *text,
                       icestream_error *error)
 {
-    char found[128];
     *path = NULL;
     if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_error(error, node, "%s: found %s, expected the name of a file", key,
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, key, "the name of a file");
     }
     *path = ics_schema_join(node->source->folder, node->text, false);
     return *path == NULL ? ics_yaml_no_memory(error, node) : ics_text_read(*path, text, error);

@@ -397,12 +397,9 @@ int ics_pmt_areas_read_npy(const ics_text *bytes, ice_module_type *type, icestre
 int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
                             icestream_error *error)
 {
-    char found[128];
     ics_text text;
     if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_error(error, node,
-                              "table: found %s, expected the name of a file that is CSV or .npy",
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, "table", "the name of a file that is CSV or .npy");
     }
     if (type->pmt_count == 0) {
         return ics_yaml_error(error, node,

@@ -126,7 +126,6 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
                     icestream_error *error)
 {
     pmt_values values = {0};
-    char found[128];
     int status = ICESTREAM_OK;
     set_missing(values.numbers);
     values.numbers[RADIUS] = radius;
@@ -140,9 +139,8 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
             status = status ? status : result;
         }
     } else {
-        return ics_yaml_error(error, node,
-                              "pmts: found %s, expected [zenith, azimuth] or a mapping with these",
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, "pmts",
+                                   "[zenith, azimuth] or a mapping with these");
     }
     const char *fault = status == ICESTREAM_OK ? make_pmt(type, values.numbers, out) : NULL;
     if (fault != NULL) {
@@ -179,14 +177,12 @@ static int read_file(const ics_yaml_node *node, double radius, ice_module_type *
 int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type *type,
                        icestream_error *error)
 {
-    char found[128];
     if (node->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(node)) {
         return read_file(node, radius, type, error);
     }
     if (node->kind != ICS_YAML_LIST || node->count > ICE_PMTS_MAX) {
-        return ics_yaml_error(
-            error, node, "pmts: found %s, expected a list of at most %d, or the name of a CSV file",
-            ics_yaml_describe(node, found, sizeof found), ICE_PMTS_MAX);
+        return ics_yaml_unexpected(error, node, "pmts",
+                                   "a list of at most %d, or the name of a CSV file", ICE_PMTS_MAX);
     }
     type->pmts = calloc(node->count + 1, sizeof *type->pmts);
     if (type->pmts == NULL) {

@@ -110,12 +110,10 @@ int ics_transit_times_read_csv(const ics_text *text, ice_transit *out, icestream
 
 int ics_transit_times_read(const ics_yaml_node *node, ice_transit *out, icestream_error *error)
 {
-    char found[128];
     ics_text text;
     *out = (ice_transit){0};
     if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_error(error, node, "transit_times: found %s, expected the name of a file",
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, "transit_times", "the name of a file");
     }
     char *path = ics_schema_join(node->source->folder, node->text, false);
     if (path == NULL) {

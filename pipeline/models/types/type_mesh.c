@@ -11,7 +11,6 @@
 static int read_part(const ics_yaml_entry *entry, ics_mesh_part *out, icestream_error *error)
 {
     const ics_yaml_node *value = entry->value;
-    char found[128];
     if (entry->duplicate_of != NULL) {
         return ics_yaml_error(error, entry->key, "parts: the part '%.60s' is given twice",
                               entry->key->text);
@@ -30,23 +29,17 @@ static int read_part(const ics_yaml_entry *entry, ics_mesh_part *out, icestream_
             return ICESTREAM_OK;
         }
     }
-    return ics_yaml_error(
-        error, value,
-        "parts: found %s, expected glass, absorber, or the number of a PMT from 0 "
-        "to %d",
-        ics_yaml_describe(value, found, sizeof found), ICE_PMTS_MAX - 1);
+    return ics_yaml_unexpected(error, value, "parts",
+                               "glass, absorber, or the number of a PMT from 0 to %d",
+                               ICE_PMTS_MAX - 1);
 }
 
 /* Reads all parts; the caller frees *out. */
 static int read_parts(const ics_yaml_node *node, ics_mesh_part **out, icestream_error *error)
 {
-    char found[128];
     if (node->kind != ICS_YAML_MAPPING || node->count == 0) {
-        return ics_yaml_error(
-            error, node,
-            "parts: found %s, expected a mapping as in {window: 0, rope: absorber, "
-            "'*': glass}",
-            ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, "parts",
+                                   "a mapping as in {window: 0, rope: absorber, '*': glass}");
     }
     *out = calloc(node->count, sizeof **out);
     if (*out == NULL) {
@@ -64,10 +57,8 @@ static int read_file(const ics_type_mesh *values, const ics_mesh_settings *setti
                      ice_module_type *type, ics_warnings *warnings, icestream_error *error)
 {
     const ics_yaml_node *node = values->file;
-    char found[128];
     if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_error(error, node, "mesh: found %s, expected the name of a file",
-                              ics_yaml_describe(node, found, sizeof found));
+        return ics_yaml_unexpected(error, node, "mesh", "the name of a file");
     }
     char *path = ics_schema_join(node->source->folder, node->text, false);
     if (path == NULL) {

@@ -1,6 +1,7 @@
 #include "pipeline/models/types/types.h"
 
 #include "base/error.h"
+#include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/schema.h"
 #include "pipeline/config/schema/schema_value.h"
 #include "pipeline/models/types/direction.h"
@@ -29,21 +30,12 @@ typedef struct type_values {
 } type_values;
 
 /* What is read later, when the sizes of the type are known, stays a node of YAML. */
-static int keep_node(const ics_yaml_node *node, void *target, icestream_error *error)
-{
-    (void)node;
-    (void)target;
-    (void)error;
-    return ICESTREAM_OK;
-}
-
-static const ics_schema_custom parts_field = {
-    .expected = "a mapping of names to glass, absorber or PMTs", .read = keep_node};
-static const ics_schema_custom pmts_field = {.expected = "a list of PMTs", .read = keep_node};
-static const ics_schema_custom angular_field = {.expected = "a list of numbers", .read = keep_node};
-static const ics_schema_custom acceptance_field = {.expected = "standard, or the name of a file",
-                                                   .read = keep_node};
-static const ics_schema_custom file_field = {.expected = "the name of a file", .read = keep_node};
+static const ics_schema_node parts_node = {.expected =
+                                               "a mapping of names to glass, absorber or PMTs"};
+static const ics_schema_node pmts_node = {.expected = "a list of PMTs"};
+static const ics_schema_node angular_node = {.expected = "a list of numbers"};
+static const ics_schema_node acceptance_node = {.expected = "standard, or the name of a file"};
+static const ics_schema_node file_node = {.expected = "the name of a file"};
 
 /* In the order of ice_shape. */
 #define SHAPE_WORD(NAME, name, yaml, sizes, text) yaml,
@@ -68,56 +60,24 @@ enum {
     PARTS,
     FIELDS
 };
+#define ROW(key, member, kind) FIELD(type_values, key, member, kind)
 static const ics_schema_field fields[FIELDS] = {
-    [SHAPE] = {.path = "shape",
-               .type = ICS_SCHEMA_CHOICE,
-               .words = shapes,
-               ICS_SCHEMA_AT(type_values, shape),
-               .required = true},
-    [RADIUS] = {.path = "radius",
-                .type = ICS_SCHEMA_NUMBER,
-                .low = 1e-3,
-                .high = 10,
-                ICS_SCHEMA_AT(type_values, radius),
-                .required = true},
-    [HALF_HEIGHT] = {.path = "half_height",
-                     .type = ICS_SCHEMA_NUMBER,
-                     .low = 1e-3,
-                     .high = 10,
-                     ICS_SCHEMA_AT(type_values, half_height)},
-    [OPEN_ENDS] = {.path = "open_ends",
-                   .type = ICS_SCHEMA_BOOL,
-                   ICS_SCHEMA_AT(type_values, open_ends)},
-    [BETA] = {.path = "beta",
-              .type = ICS_SCHEMA_NUMBER,
-              .low = 0,
-              .high = 1,
-              .fallback = "1",
-              ICS_SCHEMA_AT(type_values, beta)},
-    [PMT_RADIUS] = {.path = "pmt_radius",
-                    .type = ICS_SCHEMA_NUMBER,
-                    .low = 0,
-                    .high = 10,
-                    ICS_SCHEMA_AT(type_values, pmt_radius)},
-    [ORIENTATION] = {.path = "orientation",
-                     .type = ICS_SCHEMA_NUMBERS,
-                     .low = -360,
-                     .high = 360,
-                     ICS_SCHEMA_AT(type_values, orientation)},
-    [PMTS] = {.path = "pmts", .type = ICS_SCHEMA_CUSTOM, .custom = &pmts_field},
-    [TABLE] = {.path = "table", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
-    [ANGULAR] = {.path = "angular_polynomial", .type = ICS_SCHEMA_CUSTOM, .custom = &angular_field},
-    [RATIO] = {.path = "acceptance_ratio", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
-    [ACCEPTANCE] = {.path = "acceptance", .type = ICS_SCHEMA_CUSTOM, .custom = &acceptance_field},
-    [TRANSIT] = {.path = "transit_times", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
-    [MESH] = {.path = "mesh", .type = ICS_SCHEMA_CUSTOM, .custom = &file_field},
-    [UNIT] = {.path = "unit",
-              .type = ICS_SCHEMA_NUMBER,
-              .low = 1e-6,
-              .high = 10,
-              .fallback = "1",
-              ICS_SCHEMA_AT(type_values, unit)},
-    [PARTS] = {.path = "parts", .type = ICS_SCHEMA_CUSTOM, .custom = &parts_field},
+    [SHAPE] = ROW("shape", shape, CHOICE_OF(shapes) REQUIRED),
+    [RADIUS] = ROW("radius", radius, NUMBER(1e-3, 10) REQUIRED),
+    [HALF_HEIGHT] = ROW("half_height", half_height, NUMBER(1e-3, 10)),
+    [OPEN_ENDS] = ROW("open_ends", open_ends, BOOL),
+    [BETA] = ROW("beta", beta, NUMBER(0, 1) DEFAULT("1")),
+    [PMT_RADIUS] = ROW("pmt_radius", pmt_radius, NUMBER(0, 10)),
+    [ORIENTATION] = ROW("orientation", orientation, NUMBERS(-360, 360)),
+    [PMTS] = {.path = "pmts", NODE(pmts_node)},
+    [TABLE] = {.path = "table", NODE(file_node)},
+    [ANGULAR] = {.path = "angular_polynomial", NODE(angular_node)},
+    [RATIO] = {.path = "acceptance_ratio", NODE(file_node)},
+    [ACCEPTANCE] = {.path = "acceptance", NODE(acceptance_node)},
+    [TRANSIT] = {.path = "transit_times", NODE(file_node)},
+    [MESH] = {.path = "mesh", NODE(file_node)},
+    [UNIT] = ROW("unit", unit, NUMBER(1e-6, 10) DEFAULT("1")),
+    [PARTS] = {.path = "parts", NODE(parts_node)},
 };
 
 /* Checks that the sizes of a type belong to its shape. `given`: the nodes of the fields. */

@@ -113,7 +113,6 @@ void ics_bench_begin(ics_bench *bench, icestream_config *config,
     if (options->workload) {
         config->particles.file = NULL;
         config->particles.list = NULL;
-        config->particles.count = 0;
     }
 }
 

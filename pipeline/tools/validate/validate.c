@@ -246,9 +246,8 @@ static int check_records(const icestream_config *config, icestream_error *error)
 static int judge_plausibility(const icestream_config *config, ics_models *models)
 {
     ICS_TRY(ics_plausibility_check(config, models));
-    return config->particles.file == NULL && config->particles.count == 0
-               ? ics_plausibility_check_workload(config, models)
-               : ICESTREAM_OK;
+    return ics_config_has_particles(config) ? ICESTREAM_OK
+                                            : ics_plausibility_check_workload(config, models);
 }
 
 /* Says what a run writes instead of hits. */
