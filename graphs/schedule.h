@@ -11,16 +11,6 @@
 
 enum { ICS_SCHEDULE_KERNELS = 6, ICS_SCHEDULE_CANDIDATES = 2 };
 
-/* Columns that the pool of a schedule has in addition to the words of its photons, see
- * ics_lane_memory in kernels/cuda/state.h. */
-enum {
-    ICS_COLUMN_SEGMENT = 1 << 0,    /* segments wait between kernels, and photons have extracts */
-    ICS_COLUMN_VACANT = 1 << 1,     /* create looks for free slots */
-    ICS_COLUMN_LEFTOVERS = 1 << 2,  /* a warp keeps photons that it has not yet made */
-    ICS_COLUMN_CANDIDATES = 1 << 3, /* collide looks for segments that may reach a module */
-    ICS_COLUMN_CURSORS = 1 << 4     /* a thread or a warp remembers the step that it works on */
-};
-
 /* The waves of a trip in which a kernel runs. The waves from one create to the next one are a
  * round.
  */
@@ -58,7 +48,7 @@ typedef struct ics_gpu_schedule {
     ics_schedule_kernel kernels[ICS_SCHEDULE_KERNELS]; /* in the order of a wave */
     /* The same with scatter and propagate joined; without a kernel: they cannot be joined. */
     ics_schedule_kernel joined[ICS_SCHEDULE_KERNELS];
-    uint32_t columns; /* bits: ICS_COLUMN_... */
+    uint32_t columns; /* of its pools, bits: ICS_COLUMN_... in kernels/cuda/state.h */
     /* A loop of small kernels (graphs/cuda/loop.c), with create, compaction and a profile of its
      * stages; else kernels[0] is the only kernel and each launch runs it once. */
     bool loops;

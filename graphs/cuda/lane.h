@@ -9,6 +9,7 @@
 #define ICS_GRAPHS_CUDA_LANE_H
 
 #include "graphs/cuda/settings.h"
+#include "kernels/cuda/compact.h"
 #include "kernels/cuda/device/stage_clock.h"
 #include "kernels/cuda/photon_counts.h"
 
@@ -89,10 +90,8 @@ typedef struct ics_lane {
     struct cudaAccessPolicyWindow window;
     void *compact_memory; /* device, for compaction */
     size_t compact_bytes;
-    ics_word *spare[3];       /* device, columns for sorting */
-    ice_random *spare_random; /* device, a column for sorting */
-    uint32_t *spare_recorded; /* device, a column for sorting */
-    ics_stage_clock *clock;   /* device; of a profile */
+    ics_compact_pool spare; /* columns for sorting */
+    ics_stage_clock *clock; /* device; of a profile */
 
     /* Sums of hits (lane_sums.c); only with options->sums. */
     ics_hit_sum_rule rule;          /* with device pointers */

@@ -151,7 +151,7 @@ static int reserve_hits(ics_lane *lane, const ics_lane_launch *launch)
         uint64_t hits = 0;
         for (uint32_t share = 0; share < ICS_SHARES && ics_lane_launch_knows(launch, lane, i);
              ++share) {
-            hits += launch->report->shares[share].batches[i].hits;
+            hits += launch->report->shares[share].batches[i].of[ICS_COUNT_HITS];
         }
         if (hits > arrivals->capacity) {
             ICS_TRY(ics_graph_arrivals_reserve(arrivals, hits + hits / 4 - arrivals->count));
@@ -218,12 +218,12 @@ static void update_accounts(ics_lane *lane, const ics_lane_launch *launch)
         *account = (ice_account){.created = account->created};
         for (uint32_t share = 0; share < ICS_SHARES; ++share) {
             const ics_batch_count *count = &launch->report->shares[share].batches[i];
-            account->absorbed += count->absorbed;
-            account->detected += count->detected;
-            account->left += count->left;
-            account->stopped += count->stopped;
-            account->hits += count->hits;
-            account->bounces += count->bounces;
+            account->absorbed += count->of[ICS_COUNT_ABSORBED];
+            account->detected += count->of[ICS_COUNT_DETECTED];
+            account->left += count->of[ICS_COUNT_LEFT];
+            account->stopped += count->of[ICS_COUNT_STOPPED];
+            account->hits += count->of[ICS_COUNT_HITS];
+            account->bounces += count->of[ICS_COUNT_BOUNCES];
         }
         if (launch->photon_cells != NULL) {
             update_photon_cells(lane, launch, i);

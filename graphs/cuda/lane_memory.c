@@ -8,34 +8,20 @@
 
 /* ---- columns of the pool --------------------------------------------------------------------- */
 
-/* A column of the pool: `bytes` for every `slots` slots. */
+/* A row of ICS_POOL_COLUMNS. */
 typedef struct column {
     size_t member;   /* offset of its pointer in ics_lane_memory */
-    uint32_t needed; /* the ICS_COLUMN_ bit of schedules that have it; 0: all have it */
-    uint32_t bytes, slots;
-    int fill;      /* value of every byte in a new lane; in identity, extract, segment, vacant and
-                      cursors it marks an empty entry */
-    bool in_cache; /* the second level cache should keep it */
+    uint32_t needed; /* the bit of the schedules that have it; 0: all have it */
+    uint32_t bytes;  /* for every `slots` slots */
+    uint32_t slots;
+    int fill; /* value of every byte in a new lane; ICS_ANY_FILL: it does not matter */
+    bool in_cache;
 } column;
 
-/* The columns that the cache should keep come first, so that they lie together. */
-static const column columns[] = {
-    {offsetof(ics_lane_memory, position), 0, sizeof(ics_word), 1, 0, true},
-    {offsetof(ics_lane_memory, direction), 0, sizeof(ics_word), 1, 0, true},
-    {offsetof(ics_lane_memory, random), 0, sizeof(ice_random), 1, 0, true},
-    {offsetof(ics_lane_memory, extract), ICS_COLUMN_SEGMENT, sizeof(ics_pair), 1, 0xff, true},
-    {offsetof(ics_lane_memory, segment), ICS_COLUMN_SEGMENT, sizeof(uint32_t), 1, 0xff, true},
-    {offsetof(ics_lane_memory, height), ICS_COLUMN_SEGMENT, sizeof(float), 1, 0, true},
-    {offsetof(ics_lane_memory, begin), ICS_COLUMN_SEGMENT, sizeof(ics_word), 1, 0, false},
-    {offsetof(ics_lane_memory, identity), 0, sizeof(ics_word), 1, 0xff, false},
-    {offsetof(ics_lane_memory, recorded), 0, sizeof(uint32_t), 1, 0, false},
-    {offsetof(ics_lane_memory, vacant), ICS_COLUMN_VACANT, sizeof(uint32_t), 32, 0xff, false},
-    {offsetof(ics_lane_memory, leftovers), ICS_COLUMN_LEFTOVERS, sizeof(ics_leftover), 32, 0,
-     false},
-    {offsetof(ics_lane_memory, candidates), ICS_COLUMN_CANDIDATES, 2 * sizeof(uint32_t), 32, 0,
-     false},
-    {offsetof(ics_lane_memory, cursors), ICS_COLUMN_CURSORS, 2 * sizeof(uint32_t), 1, 0xff, false},
-};
+#define ROW(type, name, entries, slots, needed, fill, in_cache)                                    \
+    {offsetof(ics_lane_memory, name), needed, (entries) * sizeof(type), slots, fill, in_cache},
+static const column columns[] = {ICS_POOL_COLUMNS(ROW, ICS_EACH_COLUMN)};
+#undef ROW
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static bool has_column(const ics_lane *lane, const column *one)
@@ -68,21 +54,24 @@ static uint32_t start_count(const ics_gpu_options *options)
     return options->batch_photons / ICS_START_STRIDE + 2;
 }
 
-static void lay_out_columns(ics_lane *lane, arena *from)
+static void lay_out_columns_of(ics_lane *lane, arena *from, bool in_cache)
 {
-    ics_lane_memory *memory = &lane->memory;
-    const uint64_t before = from->used;
-    for (int i = 0; i < COLUMNS; ++i) {
-        if (!has_column(lane, &columns[i])) {
-            continue;
-        }
-        void *piece = reserve(from, bytes_of(&columns[i], memory->capacity));
-        memcpy((char *)memory + columns[i].member, &piece, sizeof piece);
-        if (columns[i].in_cache) {
-            lane->window.num_bytes = from->used - before;
+    for (const column *one = columns; one < columns + COLUMNS; ++one) {
+        if (one->in_cache == in_cache && has_column(lane, one)) {
+            void *piece = reserve(from, bytes_of(one, lane->memory.capacity));
+            memcpy((char *)&lane->memory + one->member, &piece, sizeof piece);
         }
     }
-    lane->window.base_ptr = memory->position;
+}
+
+/* The columns that the cache should keep lie together. */
+static void lay_out_columns(ics_lane *lane, arena *from)
+{
+    const uint64_t before = from->used;
+    lay_out_columns_of(lane, from, true);
+    lane->window.num_bytes = from->used - before;
+    lane->window.base_ptr = lane->memory.position;
+    lay_out_columns_of(lane, from, false);
 }
 
 /* `planned`: the device may be missing. The size of a compaction is an estimate then: CUB keeps a
@@ -99,11 +88,10 @@ static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
     }
     lane->compact_memory = reserve(from, lane->compact_bytes);
     if (lane->options->sort != ICS_SORT_NONE) {
-        for (int i = 0; i < 3; ++i) {
-            lane->spare[i] = reserve(from, capacity * sizeof(ics_word));
-        }
-        lane->spare_random = reserve(from, capacity * sizeof(ice_random));
-        lane->spare_recorded = reserve(from, capacity * sizeof(uint32_t));
+#define SPARE(type, name, ...) lane->spare.name = reserve(from, capacity * sizeof(type));
+        ICS_MOVED_COLUMNS(SPARE)
+#undef SPARE
+        lane->spare.capacity = lane->memory.capacity;
     }
     lane->clock = reserve(from, sizeof *lane->clock);
     return ICESTREAM_OK;
@@ -201,7 +189,7 @@ static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, icestream_
 {
     CUDA_TRY(lane->ordinal, error, cudaMemsetAsync(memory, 0, bytes, lane->compute));
     for (int i = 0; i < COLUMNS; ++i) {
-        if (has_column(lane, &columns[i]) && columns[i].fill != 0) {
+        if (has_column(lane, &columns[i]) && columns[i].fill > 0) {
             void *piece;
             memcpy(&piece, (char *)&lane->memory + columns[i].member, sizeof piece);
             CUDA_TRY(lane->ordinal, error,

@@ -27,7 +27,6 @@
 #include "base/error.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
-#include "kernels/cuda/compact.h"
 
 /* The parameters of a kernel follow 528 bytes of the driver's in the constant memory of the launch.
  * Where both together exceed 1536 bytes, a kernel of a graph begins about 0.14 us later, on an H200
@@ -181,16 +180,15 @@ static int enqueue_compaction(void *user, icestream_error *error)
 {
     const ics_lane *lane = user;
     const ics_lane_memory *memory = &lane->memory;
-    const ics_compact_pool pool = {memory->position, memory->direction, memory->identity,
-                                   memory->random,   memory->recorded,  memory->capacity};
-    const ics_compact_pool spare = {lane->spare[0],     lane->spare[1],       lane->spare[2],
-                                    lane->spare_random, lane->spare_recorded, memory->capacity};
+#define MOVED(type, name, ...) .name = memory->name,
+    const ics_compact_pool pool = {ICS_MOVED_COLUMNS(MOVED).capacity = memory->capacity};
+#undef MOVED
     const ics_compact_key key = key_of(lane);
     const int result =
         lane->options->sort == ICS_SORT_NONE
             ? ics_compact_partition(lane->compute, &pool, memory->progress, lane->compact_memory,
                                     lane->compact_bytes)
-            : ics_compact_sorted(lane->compute, &pool, &spare, &key, memory->progress,
+            : ics_compact_sorted(lane->compute, &pool, &lane->spare, &key, memory->progress,
                                  lane->compact_memory, lane->compact_bytes);
     return result == cudaSuccess
                ? ICESTREAM_OK

@@ -18,31 +18,24 @@ static uint32_t blocks_for(uint32_t slots)
     return blocks < blocks_most ? blocks : blocks_most;
 }
 
-/* The columns of a pool with their types on the device. */
-struct columns {
-    uint4 *position, *direction, *identity;
-    ice_random *random;
-    uint32_t *recorded;
-    uint32_t capacity;
-};
-
-static columns columns_of(const ics_compact_pool *pool)
+/* A word as unsigned numbers. */
+static __device__ uint4 &bits_of(ics_word &word)
 {
-    return {static_cast<uint4 *>(pool->position),
-            static_cast<uint4 *>(pool->direction),
-            static_cast<uint4 *>(pool->identity),
-            pool->random,
-            pool->recorded,
-            pool->capacity};
+    return reinterpret_cast<uint4 &>(word);
 }
 
-static __device__ void copy_photon(const columns &from, uint32_t source, const columns &to,
-                                   uint32_t target)
+/* A further column of a photon needs a line in copy_photon(), which are written out because the
+ * identity is read once for two purposes. */
+static_assert(ICS_SLOT_BYTES == 3 * sizeof(ics_word) + sizeof(ice_random),
+              "copy_photon() copies all columns of a photon");
+
+static __device__ void copy_photon(const ics_compact_pool &from, uint32_t source,
+                                   const ics_compact_pool &to, uint32_t target)
 {
-    const uint4 identity = from.identity[source];
+    const uint4 identity = bits_of(from.identity[source]);
     to.position[target] = from.position[source];
     to.direction[target] = from.direction[source];
-    to.identity[target] = identity;
+    bits_of(to.identity[target]) = identity;
     to.random[target] = from.random[source];
     /* `recorded` has a meaning only for photons that wait. The next photon in the old slot begins
      * with no recorded hits. */
@@ -62,12 +55,12 @@ static __device__ uint32_t slots_for(uint32_t photons, uint32_t used)
 
 /* Whether a slot holds a photon. */
 struct occupied {
-    const uint4 *identity;
+    const ics_word *identity;
     const ics_launch_progress *progress;
 
     __device__ bool operator()(uint32_t slot) const
     {
-        return slot < progress->slots && !gpu_emission_is_vacant(identity[slot].y);
+        return slot < progress->slots && !gpu_is_vacant(identity[slot]);
     }
 };
 
@@ -105,8 +98,8 @@ static cudaError_t partition_slots(const partition_memory &memory, size_t *cub_b
 
 /* The number of living photons at or behind the new end equals the number of holes before it, so
  * the k-th photon from the back moves to the k-th hole. */
-static __global__ void fill_holes(columns pool, const uint32_t *living, const uint32_t *slots,
-                                  ics_launch_progress *progress)
+static __global__ void fill_holes(ics_compact_pool pool, const uint32_t *living,
+                                  const uint32_t *slots, ics_launch_progress *progress)
 {
     const uint32_t end = *living;
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -116,7 +109,7 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
             break; /* this photon and all before it are in front already */
         }
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
-        gpu_emission_set_vacant(&pool.identity[source].y);
+        gpu_set_vacant(&pool.identity[source]);
     }
     if (first == 0) {
         progress->slots = slots_for(end, progress->slots);
@@ -131,18 +124,17 @@ extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compa
         return cudaErrorInvalidValue;
     }
     char *base = static_cast<char *>(temporary);
-    const columns all = columns_of(pool);
     const partition_memory memory = {reinterpret_cast<uint32_t *>(base),
                                      reinterpret_cast<uint32_t *>(base + alignment), base + own,
                                      bytes - own};
-    const occupied is_occupied = {all.identity, progress};
+    const occupied is_occupied = {pool->identity, progress};
     size_t cub_bytes = memory.cub_bytes;
     const cudaError_t error =
         partition_slots(memory, &cub_bytes, is_occupied, pool->capacity, stream);
     if (error != cudaSuccess) {
         return error;
     }
-    fill_holes<<<blocks_for(pool->capacity), block_size, 0, stream>>>(all, memory.living,
+    fill_holes<<<blocks_for(pool->capacity), block_size, 0, stream>>>(*pool, memory.living,
                                                                       memory.slots, progress);
     return cudaGetLastError();
 }
@@ -185,7 +177,7 @@ static __device__ uint32_t index_in(float position, float start, float inverse_w
     return index > 0.0f ? min(static_cast<uint32_t>(index), count - 1) : 0u;
 }
 
-static __global__ void make_keys(columns pool, ics_compact_key key,
+static __global__ void make_keys(ics_compact_pool pool, ics_compact_key key,
                                  const ics_launch_progress *progress, uint32_t *used,
                                  uint32_t *keys, uint32_t *slots)
 {
@@ -194,12 +186,11 @@ static __global__ void make_keys(columns pool, ics_compact_key key,
     for (uint32_t i = first; i < pool.capacity; i += gridDim.x * blockDim.x) {
         uint32_t value = key_of_nobody(key);
         if (is_occupied(i)) {
-            const uint4 position = pool.position[i];
-            const uint32_t column =
-                index_in(__uint_as_float(position.y), key.y, key.inverse_cell, key.ny) * key.nx +
-                index_in(__uint_as_float(position.x), key.x, key.inverse_cell, key.nx);
-            const uint32_t layer = index_in(__uint_as_float(position.z), key.bottom,
-                                            key.inverse_thickness, key.layers);
+            const ics_word position = pool.position[i];
+            const uint32_t column = index_in(position.y, key.y, key.inverse_cell, key.ny) * key.nx +
+                                    index_in(position.x, key.x, key.inverse_cell, key.nx);
+            const uint32_t layer =
+                index_in(position.z, key.bottom, key.inverse_thickness, key.layers);
             value = column * key.layers + layer;
         }
         keys[i] = value;
@@ -210,8 +201,8 @@ static __global__ void make_keys(columns pool, ics_compact_key key,
     }
 }
 
-static __global__ void gather(columns pool, columns spare, uint32_t nobody, const uint32_t *keys,
-                              const uint32_t *slots)
+static __global__ void gather(ics_compact_pool pool, ics_compact_pool spare, uint32_t nobody,
+                              const uint32_t *keys, const uint32_t *slots)
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < pool.capacity;
          i += gridDim.x * blockDim.x) {
@@ -222,14 +213,15 @@ static __global__ void gather(columns pool, columns spare, uint32_t nobody, cons
     }
 }
 
-static __global__ void put_back(columns pool, columns spare, uint32_t nobody, const uint32_t *used,
-                                const uint32_t *keys, ics_launch_progress *progress)
+static __global__ void put_back(ics_compact_pool pool, ics_compact_pool spare, uint32_t nobody,
+                                const uint32_t *used, const uint32_t *keys,
+                                ics_launch_progress *progress)
 {
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     const uint32_t end = *used;
     for (uint32_t i = first; i < end; i += gridDim.x * blockDim.x) {
         if (keys[i] == nobody) {
-            gpu_emission_set_vacant(&pool.identity[i].y);
+            gpu_set_vacant(&pool.identity[i]);
             continue;
         }
         copy_photon(spare, i, pool, i);
@@ -259,10 +251,9 @@ extern "C" int ics_compact_sorted(struct CUstream_st *stream, const ics_compact_
     }
     sort_memory memory = {
         reinterpret_cast<uint32_t *>(base), {lists[0], lists[1]}, {lists[2], lists[3]}, base + own};
-    const columns from = columns_of(pool), to = columns_of(spare);
     const uint32_t blocks = blocks_for(capacity), nobody = key_of_nobody(*key);
 
-    make_keys<<<blocks, block_size, 0, stream>>>(from, *key, progress, memory.used, lists[0],
+    make_keys<<<blocks, block_size, 0, stream>>>(*pool, *key, progress, memory.used, lists[0],
                                                  lists[2]);
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) {
@@ -273,13 +264,13 @@ extern "C" int ics_compact_sorted(struct CUstream_st *stream, const ics_compact_
     if (error != cudaSuccess) {
         return error;
     }
-    gather<<<blocks, block_size, 0, stream>>>(from, to, nobody, memory.keys.Current(),
+    gather<<<blocks, block_size, 0, stream>>>(*pool, *spare, nobody, memory.keys.Current(),
                                               memory.slots.Current());
     error = cudaGetLastError();
     if (error != cudaSuccess) {
         return error;
     }
-    put_back<<<blocks, block_size, 0, stream>>>(from, to, nobody, memory.used,
+    put_back<<<blocks, block_size, 0, stream>>>(*pool, *spare, nobody, memory.used,
                                                 memory.keys.Current(), progress);
     return cudaGetLastError();
 }

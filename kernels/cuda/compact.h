@@ -19,12 +19,10 @@ extern "C" {
 
 struct CUstream_st; /* *cudaStream_t, without CUDA's headers */
 
-/* The columns of a pool, in device memory (state.h). */
+/* The columns of a pool that compaction moves, in device memory (state.h). */
 typedef struct ics_compact_pool {
-    void *position, *direction, *identity; /* [capacity] words of 16 bytes */
-    ice_random *random;                    /* [capacity] */
-    uint32_t *recorded;                    /* [capacity] recorded hits of photons that wait */
-    uint32_t capacity;                     /* slots, >= 1 */
+    ICS_MOVED_COLUMNS(ICS_COLUMN_POINTER)
+    uint32_t capacity; /* slots, >= 1 */
 } ics_compact_pool;
 
 /* The order of sorted photons: by vertical column of the ice, row by row, and from below within a

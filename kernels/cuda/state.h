@@ -76,14 +76,22 @@ typedef struct ics_queue_batch {
     uint32_t emissions; /* 0: there is no batch here */
 } ics_queue_batch;
 
-/* How the photons of one batch ended, summed over all launches since the batch was submitted. The
- * first four are in the order of ice_fate; gpu_counts_add() goes through all as an array. */
+/* The counts of a batch: how its photons ended, in the order of ice_fate, their hits and their
+ * bounces. */
+enum {
+    ICS_COUNT_ABSORBED,
+    ICS_COUNT_DETECTED,
+    ICS_COUNT_LEFT,
+    ICS_COUNT_STOPPED,
+    ICS_COUNT_HITS,
+    ICS_COUNT_BOUNCES,
+    ICS_BATCH_COUNTS
+};
+
+/* The counts of one batch, summed over all launches since the batch was submitted. */
 typedef struct ics_batch_count {
-    unsigned long long absorbed, detected, left, stopped, hits, bounces;
+    unsigned long long of[ICS_BATCH_COUNTS];
 } ics_batch_count;
-#define ICS_BATCH_COUNTS 6u
-ICS_STATIC_ASSERT(sizeof(ics_batch_count) == ICS_BATCH_COUNTS * sizeof(unsigned long long),
-                  "ics_batch_count is an array of counts");
 
 /* The order that the host gives the kernels before every launch. The queue, and therefore `end` and
  * the numbers of a batch, count photons; for schedules that take whole steps they count steps. */
@@ -147,9 +155,8 @@ typedef struct ics_launch_progress {
  * (kernels/cuda/device/slot_words.h), and its random numbers have a state of 8 bytes. `emission` of
  * the identity is an index into the ring of emissions; ICS_NOBODY says that the slot is free. The
  * bit ICS_WAITING of `scatters` says that the photon waits for room in the hit buffer. */
-#define ICS_NOBODY     0xffffffffu
-#define ICS_WAITING    0x80000000u
-#define ICS_SLOT_BYTES 56u
+#define ICS_NOBODY  0xffffffffu
+#define ICS_WAITING 0x80000000u
 
 /* Photons that a warp of fused reserved in the step queue and has not made yet. */
 typedef struct ics_leftover {
@@ -183,30 +190,92 @@ typedef struct ics_chain {
     uint32_t wave;         /* number of the wave in the trip, from 0 */
 } ics_chain;
 
-/* Everything that the kernels of a lane work on, passed by value. All pointers are device pointers.
- * ICS_COLUMN_... in graphs/schedule.h says which schedules have which columns. */
-typedef struct ics_lane_memory {
-    ics_word *position, *direction, *identity; /* [capacity] each */
-    ice_random *random; /* [capacity] before the next bounce of the photon; wavefront has ways in it
-                           (slot_words.h) */
-    /* [capacity] hits of the present segment that are recorded already. Zeroed when the lane is
-     * made; not 0 only for photons that wait. In pools of wavefront it has no meaning for others.
-     */
-    uint32_t *recorded;
-    /* [capacity] wavefront: what propagate reads of an identity (slot_words.h), the segment between
-     * propagate and scatter (segment_words.h), and in birefringent or anisotropic ice the height of
-     * its start among the layers (m). */
-    ics_pair *extract;
-    uint32_t *segment;
-    float *height;
-    union {              /* no schedule has both, and parameters of a kernel are short */
-        ics_word *begin; /* [capacity] wavefront: the begin of a segment that may touch a module */
-        uint32_t *cursors; /* [capacity][2] schedules that take steps: emission, photons made */
+/* ---- the columns of a pool ------------------------------------------------------------------- */
+
+/* Bits for the columns that only some schedules have (ics_gpu_schedule.columns). */
+enum {
+    ICS_COLUMN_SEGMENT = 1 << 0,    /* segments wait between kernels, and photons have extracts */
+    ICS_COLUMN_VACANT = 1 << 1,     /* create looks for free slots */
+    ICS_COLUMN_LEFTOVERS = 1 << 2,  /* a warp keeps photons that it has not yet made */
+    ICS_COLUMN_CANDIDATES = 1 << 3, /* collide looks for segments that may reach a module */
+    ICS_COLUMN_CURSORS = 1 << 4     /* a thread or a warp remembers the step that it works on */
+};
+
+/* The columns of a pool are declared only here. Each of them is a pointer of ics_lane_memory to an
+ * array in device memory; graphs/cuda/lane_memory.c lays the arrays out in the order of the rows,
+ * those for the cache first.
+ *
+ *   COLUMN(type, name, entries, slots, needed, fill, in_cache)
+ *
+ *   entries, slots   the column has this number of entries for every so many slots: 1 or 32, which
+ *                    are those of a warp
+ *   needed           the bit of the schedules that have the column; 0: all have it
+ *   fill             the value of every byte in a new lane. 0xff marks a free slot or an empty
+ *                    entry. ICS_ANY_FILL: nothing reads the column before it is written
+ *   in_cache         the second level cache should keep the column
+ */
+#define ICS_ANY_FILL (-1)
+
+/* The columns of a photon, which every pool has.
+ *
+ *   random   before the next bounce of the photon. Wavefront has the ways of photons here
+ *            (slot_words.h) */
+#define ICS_PHOTON_COLUMNS(COLUMN)                                                                 \
+    COLUMN(ics_word, position, 1, 1, 0, ICS_ANY_FILL, true)                                        \
+    COLUMN(ics_word, direction, 1, 1, 0, ICS_ANY_FILL, true)                                       \
+    COLUMN(ics_word, identity, 1, 1, 0, 0xff, false)                                               \
+    COLUMN(ice_random, random, 1, 1, 0, ICS_ANY_FILL, true)
+
+/* The columns that compaction moves.
+ *
+ *   recorded   hits of the present segment that are recorded already; not 0 only for photons that
+ *              wait. In pools of wavefront it has no meaning for others */
+#define ICS_MOVED_COLUMNS(COLUMN)                                                                  \
+    ICS_PHOTON_COLUMNS(COLUMN)                                                                     \
+    COLUMN(uint32_t, recorded, 1, 1, 0, 0, false)
+
+/* All columns. Those in EITHER are one pointer, because parameters of a kernel are short, and no
+ * schedule has more than one of them.
+ *
+ *   extract      wavefront: what propagate reads of an identity (slot_words.h)
+ *   segment      wavefront: the segment between propagate and scatter (segment_words.h)
+ *   height       wavefront: in birefringent or anisotropic ice the height of the start of the
+ *                segment among the layers (m)
+ *   begin        wavefront: the begin of a segment that may touch a module
+ *   cursors      schedules that take steps: emission, photons made
+ *   candidates   wavefront, a bit per slot: its segment may reach a module; for waves with an even
+ *                and an odd number in the trip
+ *   vacant       loops, a bit per slot: the slot is free
+ *   leftovers    fused */
+#define ICS_POOL_COLUMNS(COLUMN, EITHER)                                                           \
+    ICS_MOVED_COLUMNS(COLUMN)                                                                      \
+    COLUMN(ics_pair, extract, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \
+    COLUMN(uint32_t, segment, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \
+    COLUMN(float, height, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, true)                            \
+    EITHER(COLUMN(ics_word, begin, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, false)                  \
+               COLUMN(uint32_t, cursors, 2, 1, ICS_COLUMN_CURSORS, 0xff, false))                   \
+    COLUMN(uint32_t, candidates, 2, 32, ICS_COLUMN_CANDIDATES, ICS_ANY_FILL, false)                \
+    COLUMN(uint32_t, vacant, 1, 32, ICS_COLUMN_VACANT, 0xff, false)                                \
+    COLUMN(ics_leftover, leftovers, 1, 32, ICS_COLUMN_LEFTOVERS, 0, false)
+
+/* The pointer of a column in a struct; one pointer for several columns, or one for each. */
+#define ICS_COLUMN_POINTER(type, name, ...) type *name;
+#define ICS_EACH_COLUMN(columns)            columns
+#define ICS_ONE_POINTER(columns)                                                                   \
+    union {                                                                                        \
+        columns                                                                                    \
     };
-    uint32_t *candidates; /* [capacity / 32][2] wavefront, a bit per slot: its segment may reach a
-                             module; for waves with an even and an odd number in the trip */
-    uint32_t *vacant;     /* [capacity / 32] loops, a bit per slot: the slot is free */
-    ics_leftover *leftovers; /* [capacity / 32] fused; zeroed when the lane is made */
+
+/* Bytes of the columns of one photon. */
+#define ICS_COLUMN_BYTES(type, name, ...) +sizeof(type)
+#define ICS_SLOT_BYTES                    ((uint32_t)(0 ICS_PHOTON_COLUMNS(ICS_COLUMN_BYTES)))
+
+/* ---- a lane ---------------------------------------------------------------------------------- */
+
+/* Everything that the kernels of a lane work on, passed by value. All pointers are device pointers.
+ */
+typedef struct ics_lane_memory {
+    ICS_POOL_COLUMNS(ICS_COLUMN_POINTER, ICS_ONE_POINTER)
     ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_settings_start_shift()] the ring */
     uint32_t *offsets;       /* as many as emissions: photons of the batch before the emission */
     uint32_t *starts;        /* [ICS_LANE_BATCHES][start_count] emission (within the batch) of every

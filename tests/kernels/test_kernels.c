@@ -126,7 +126,7 @@ static uint32_t compare_with_clock(const grid_setting *with, ics_stage_clock *cl
              ics_graph_schedule_name(with->schedule), with->join ? " with the join" : "",
              with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
     ck_assert_uint_eq(self.progress.alive, 0);
-    for (uint32_t i = 0; i < self.memory.capacity / 32; ++i) {
+    for (uint32_t i = 0; self.memory.leftovers != NULL && i < self.memory.capacity / 32; ++i) {
         ck_assert_uint_eq(self.memory.leftovers[i].count, 0);
     }
     world_sort(&self.arrivals);

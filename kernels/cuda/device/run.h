@@ -247,23 +247,28 @@ ICE_FN void gpu_count_end(uint32_t *counts, const ics_lane_memory *lane, const i
 
 #include "kernels/cuda/device/segment_counts.h"
 
+/* The index of a count of the lane among those of the block. */
+ICE_FN uint32_t gpu_word_of_count(uint32_t count)
+{
+    return count < ICS_COUNT_HITS    ? ICE_ABSORBED + count
+           : count == ICS_COUNT_HITS ? (uint32_t)GPU_COUNT_HITS
+                                     : (uint32_t)GPU_COUNT_BOUNCES;
+}
+
 /* Adds the counts of the block to those of the lane, at the end of the kernel. All threads of the
  * block. */
 ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
 {
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * ICS_BATCH_COUNTS; i += blockDim.x) {
-        const uint32_t batch = i / ICS_BATCH_COUNTS, member = i % ICS_BATCH_COUNTS;
+        const uint32_t batch = i / ICS_BATCH_COUNTS, count = i % ICS_BATCH_COUNTS;
         const uint32_t *mine = counts + batch * GPU_COUNTS;
-        const uint32_t index = member < 4    ? ICE_ABSORBED + member
-                               : member == 4 ? (uint32_t)GPU_COUNT_HITS
-                                             : (uint32_t)GPU_COUNT_BOUNCES;
-        unsigned long long number = mine[index];
-        if (member == 5) {
+        unsigned long long number = mine[gpu_word_of_count(count)];
+        if (count == ICS_COUNT_BOUNCES) {
             number |= (unsigned long long)mine[GPU_COUNT_BOUNCES + 1] << 32;
         }
         if (number) {
-            atomicAdd(&gpu_share_of(lane)->batches[batch].absorbed + member, number);
+            atomicAdd(&gpu_share_of(lane)->batches[batch].of[count], number);
         }
     }
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
@@ -285,8 +290,8 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
                                   uint32_t emission, uint32_t fate, ice_photon_end end)
 {
     ics_batch_count *mine = &gpu_share_of(lane)->batches[gpu_batch_of(emission)];
-    atomicAdd(&mine->absorbed + (fate - (uint32_t)ICE_ABSORBED), 1ull);
-    atomicAdd(&mine->bounces, (unsigned long long)end.bounces);
+    atomicAdd(&mine->of[fate - (uint32_t)ICE_ABSORBED], 1ull);
+    atomicAdd(&mine->of[ICS_COUNT_BOUNCES], (unsigned long long)end.bounces);
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
     unsigned long long *cells = gpu_photon_cells_of(lane, gpu_batch_of(emission));
     const uint32_t *edges = gpu_photon_edges;
@@ -299,7 +304,7 @@ ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables 
 
 ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)
 {
-    atomicAdd(&gpu_share_of(lane)->batches[gpu_batch_of(emission)].hits, 1ull);
+    atomicAdd(&gpu_share_of(lane)->batches[gpu_batch_of(emission)].of[ICS_COUNT_HITS], 1ull);
 }
 
 /* Adds to the number of photons in the pool (modulo 2^32) and to the number of those that wait. One
@@ -345,14 +350,6 @@ static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival 
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
-
-/* All three words are asked for at once, whether there is a photon or not. */
-ICE_FN gpu_photon_words gpu_load_words(const ics_lane_memory *lane, uint32_t slot)
-{
-    const gpu_photon_words words = {lane->position[slot], lane->direction[slot],
-                                    lane->identity[slot]};
-    return words;
-}
 
 ICE_FN void gpu_store_words(const ics_lane_memory *lane, uint32_t slot, gpu_photon_words words)
 {

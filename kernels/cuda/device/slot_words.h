@@ -45,20 +45,15 @@ ICE_FN ics_word gpu_identity_vacant(void)
     return gpu_identity_pack(0.0f, ICS_NOBODY, 0, 0);
 }
 
-/* The same for kernels that see the words as unsigned numbers: `emission` is the second one. */
-ICE_FN bool gpu_emission_is_vacant(uint32_t emission)
-{
-    return emission == ICS_NOBODY;
-}
-
-ICE_FN void gpu_emission_set_vacant(uint32_t *emission)
-{
-    *emission = ICS_NOBODY;
-}
-
 ICE_FN bool gpu_is_vacant(ics_word identity)
 {
-    return gpu_emission_is_vacant(__float_as_uint(identity.y));
+    return __float_as_uint(identity.y) == ICS_NOBODY;
+}
+
+/* Frees a slot and keeps the rest of its identity. */
+ICE_FN void gpu_set_vacant(ics_word *identity)
+{
+    identity->y = __uint_as_float(ICS_NOBODY);
 }
 
 ICE_FN gpu_photon_words gpu_photon_pack(const ice_photon *photon, bool waits)

@@ -41,22 +41,13 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     ics_lane_memory *memory = &self->memory;
     memory->capacity = slots;
     memory->start_count = PHOTONS_MAX / ICS_START_STRIDE + 2;
-    memory->position = filled(slots * sizeof(ics_word), 0x7f);
-    memory->direction = filled(slots * sizeof(ics_word), 0x7f);
-    memory->identity = filled(slots * sizeof(ics_word), 0xff);
-    memory->random = filled(slots * sizeof(ice_random), 0x7f);
-    memory->extract = filled(slots * sizeof(ics_pair), 0xff);
-    memory->segment = filled(slots * sizeof(uint32_t), 0xff);
-    memory->height = filled(slots * sizeof(float), 0x7f);
-    memory->recorded = filled(slots * sizeof(uint32_t), 0);
-    memory->candidates = filled(2 * slots / 8, 0x7f);
-    memory->vacant = filled(slots / 8, 0xff);
-    if (row->columns & ICS_COLUMN_CURSORS) {
-        memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
-    } else {
-        memory->begin = filled(slots * sizeof(ics_word), 0x7f);
+#define COLUMN(type, name, entries, of_slots, needed, fill, in_cache)                              \
+    if ((needed) == 0 || (row->columns & (needed)) != 0) {                                         \
+        memory->name = filled(slots / (of_slots) * (entries) * sizeof(type),                       \
+                              (fill) == ICS_ANY_FILL ? 0x7f : (fill));                             \
     }
-    memory->leftovers = filled(slots / 32 * sizeof(ics_leftover), 0);
+    ICS_POOL_COLUMNS(COLUMN, ICS_EACH_COLUMN)
+#undef COLUMN
     memory->emissions = filled(sizeof(ice_emission) * ICS_LANE_BATCHES * GRID_BATCH, 0x7f);
     memory->offsets = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * GRID_BATCH, 0x7f);
     memory->starts = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * memory->start_count, 0x7f);
@@ -78,11 +69,14 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
 void grid_lane_free(grid_lane *self)
 {
     ics_lane_memory *memory = &self->memory;
-    void *const pieces[] = {
-        memory->position,  memory->direction,   memory->identity, memory->segment, memory->recorded,
-        memory->vacant,    memory->candidates,  memory->cursors,  memory->offsets, memory->starts,
-        memory->emissions, memory->leftovers,   memory->random,   memory->extract, memory->height,
-        self->launch.hits, memory->photon_cells};
+/* A pointer of two columns is freed once. */
+#define COLUMN(type, name, ...)                                                                    \
+    free(memory->name);                                                                            \
+    memory->name = NULL;
+    ICS_POOL_COLUMNS(COLUMN, ICS_EACH_COLUMN)
+#undef COLUMN
+    void *const pieces[] = {memory->emissions, memory->offsets, memory->starts, self->launch.hits,
+                            memory->photon_cells};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }
@@ -296,12 +290,12 @@ static void finish_batches(grid_lane *self)
         ice_account one = {0};
         for (uint32_t i = 0; i < ICS_SHARES; ++i) {
             const ics_batch_count *count = &self->shares[i].batches[place];
-            one.absorbed += count->absorbed;
-            one.detected += count->detected;
-            one.left += count->left;
-            one.stopped += count->stopped;
-            one.hits += count->hits;
-            one.bounces += count->bounces;
+            one.absorbed += count->of[ICS_COUNT_ABSORBED];
+            one.detected += count->of[ICS_COUNT_DETECTED];
+            one.left += count->of[ICS_COUNT_LEFT];
+            one.stopped += count->of[ICS_COUNT_STOPPED];
+            one.hits += count->of[ICS_COUNT_HITS];
+            one.bounces += count->of[ICS_COUNT_BOUNCES];
         }
         const uint64_t ended = one.absorbed + one.detected + one.left + one.stopped;
         ck_assert_uint_le(ended, self->created[place]);
@@ -346,7 +340,7 @@ bool grid_lane_launch(grid_lane *self, const grid_setting *with)
         run_kernel(self, with, 0, (ics_chain){0}, THREADS);
     }
     add_up(self);
-    for (uint32_t i = 0; i < self->memory.capacity / 32; ++i) {
+    for (uint32_t i = 0; self->memory.leftovers != NULL && i < self->memory.capacity / 32; ++i) {
         self->leftovers += self->memory.leftovers[i].count;
     }
     take_hits(self);
