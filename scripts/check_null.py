@@ -39,10 +39,10 @@ def path_in_root(name):
 
 def place(cursor):
     start, end = cursor.extent.start, cursor.extent.end
-    if start.file is None or end.file is None or start.file.name != end.file.name:
-        return None
-    path = path_in_root(start.file.name)
-    if path is None:
+    begins, ends = start.file, end.file
+    name = begins.name if begins is not None and ends is not None else None
+    path = path_in_root(name) if name is not None else None
+    if path is None or ends.name != name:
         return None
     # An expression that a macro makes has the place of the macro's call.
     written = path.split(os.sep)[0] in ROOMS and start.offset < end.offset and \
@@ -55,7 +55,8 @@ def visit(cursor, found):
     tested = []
     if cursor.kind in CONDITIONS and len(children) > CONDITIONS[cursor.kind]:
         tested.append(children[CONDITIONS[cursor.kind]])
-    if cursor.kind == CursorKind.BINARY_OPERATOR and len(children) == 2:
+    # The place of an expression is asked for last, because it takes most of the time.
+    if cursor.kind == CursorKind.BINARY_OPERATOR and len(children) == 2 and any(map(is_pointer, children)):
         left = place(children[0])
         right = place(children[1])
         if left and right and left[0] == right[0]:
