@@ -185,21 +185,6 @@ START_TEST(bench_errors)
 }
 END_TEST
 
-START_TEST(full_disk)
-{
-    icestream_config *config =
-        model_config("device.backend=cpu", "workload.steps=1", "graph.schedule=monolithic", NULL);
-    for (int json = 0; json < 2; ++json) {
-        icestream_error error = {0};
-        FILE *out = scratch_full_disk();
-        icestream_bench_options options = {.repeats = 1, .json = json};
-        ck_assert_int_eq(icestream_bench(config, &options, out, &error), ICESTREAM_E_OUTPUT);
-        fclose(out);
-    }
-    icestream_config_destroy(config);
-}
-END_TEST
-
 ICS_TEST_MAIN("bench")
 {
     TCase *tests = tcase_create("bench");
@@ -207,6 +192,5 @@ ICS_TEST_MAIN("bench")
     tcase_add_test(tests, gpu_figures);
     tcase_add_test(tests, one_schedule);
     tcase_add_test(tests, bench_errors);
-    tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
 }
