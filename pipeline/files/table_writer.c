@@ -165,9 +165,9 @@ void ics_table_writer_destroy(ics_table_writer *writer)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-int ics_table_message_write_noted(int descriptor, const char *name, const ics_layout *schema,
-                                  const char *note, const void *rows, size_t count,
-                                  icestream_error *error)
+int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
+                            const char *note, const void *rows, size_t count,
+                            icestream_error *error)
 {
     unsigned char *header = NULL;
     size_t size = 0;
@@ -180,10 +180,4 @@ int ics_table_message_write_noted(int descriptor, const char *name, const ics_la
     }
     free(header);
     return status;
-}
-
-int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
-                            const void *rows, size_t count, icestream_error *error)
-{
-    return ics_table_message_write_noted(descriptor, name, schema, NULL, rows, count, error);
 }

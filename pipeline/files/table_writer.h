@@ -58,17 +58,11 @@ uint64_t ics_table_writer_rows(const ics_table_writer *writer);
 /* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_table_writer_destroy(ics_table_writer *writer);
 
-/* Like ics_table_message_write(), with a note in the header of the message (format/npy.h), or NULL.
- * Also ICESTREAM_E_MEMORY. */
-int ics_table_message_write_noted(int descriptor, const char *name, const ics_layout *schema,
-                                  const char *note, const void *rows, size_t count,
-                                  icestream_error *error);
-
-/* Writes one complete .npy message of `count` rows to a descriptor (a pipe, standard output).
- * `name` is used in error texts. ICESTREAM_E_OUTPUT if the reader has closed the pipe; the process
- * gets no SIGPIPE.
- */
+/* Writes one complete .npy message of `count` rows to a descriptor (a pipe, standard output), with
+ * a note in its header (format/npy.h), or NULL. `name` is used in error texts. ICESTREAM_E_OUTPUT
+ * if the reader has closed the pipe; the process gets no SIGPIPE. ICESTREAM_E_MEMORY. */
 int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
-                            const void *rows, size_t count, icestream_error *error);
+                            const char *note, const void *rows, size_t count,
+                            icestream_error *error);
 
 #endif

@@ -1,7 +1,6 @@
 #include "pipeline/particles/particle_steps.h"
 
 #include "base/error.h"
-#include "pipeline/models/models.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_events.h"
 #include "pipeline/particles/particle_step.h"
@@ -13,8 +12,6 @@
 #define POSITION_MOST 1e4 /* m, files.md 3.1 */
 
 struct ics_particle_steps {
-    ics_models *models;   /* owned, or NULL */
-    ics_light_setup *own; /* owned, or NULL */
     const ics_light_setup *setup;
     ics_particle_events_reader *events;
     /* The state of planning. Making steps does not use it. */
@@ -48,48 +45,13 @@ int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *se
     return status;
 }
 
-int ics_particle_steps_create(const icestream_config *config, ics_particle_steps **out,
-                              icestream_error *error)
-{
-    ics_models *models = NULL;
-    ics_light_setup *setup = NULL;
-    ics_particle_source *source = NULL;
-    *out = NULL;
-    int status = ics_models_create(config, &models, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_light_setup_create(config, models->medium, models->detector, models->light,
-                                        &setup, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_source_open(config, &source, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_steps_of(source, setup, out, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_light_setup_destroy(setup);
-        ics_models_destroy(models);
-        return status;
-    }
-    (*out)->models = models;
-    (*out)->own = setup;
-    return ICESTREAM_OK;
-}
-
 void ics_particle_steps_destroy(ics_particle_steps *steps)
 {
     if (steps == NULL) {
         return;
     }
     ics_particle_events_destroy(steps->events);
-    ics_light_setup_destroy(steps->own);
-    ics_models_destroy(steps->models);
     free(steps);
-}
-
-const ics_models *ics_particle_steps_models(const ics_particle_steps *steps)
-{
-    return steps->models;
 }
 
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps)
@@ -237,26 +199,5 @@ int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_s
     steps->next_step += out->count;
     steps->totals.steps += out->count;
     steps->totals.photons += out->photons;
-    return ICESTREAM_OK;
-}
-
-int ics_particle_steps_fill(ics_particle_steps *steps, icestream_step *out, size_t capacity,
-                            size_t *count, icestream_error *error)
-{
-    *count = 0;
-    while (*count < capacity) {
-        ics_step_span span;
-        bool found;
-        const size_t room = capacity - *count;
-        const uint32_t most = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
-        int status = ics_particle_steps_plan(steps, most, &span, &found, error);
-        if (status == ICESTREAM_OK && found) {
-            status = ics_particle_steps_make(steps, &span, out + *count, error);
-        }
-        if (status != ICESTREAM_OK || !found) {
-            return status;
-        }
-        *count += span.count;
-    }
     return ICESTREAM_OK;
 }

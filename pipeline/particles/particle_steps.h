@@ -6,7 +6,6 @@
 #ifndef ICS_PARTICLES_PARTICLE_STEPS_H
 #define ICS_PARTICLES_PARTICLE_STEPS_H
 
-#include "pipeline/models/models.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/light_totals.h"
 #include "pipeline/particles/particle_source.h"
@@ -29,11 +28,6 @@ typedef struct ics_particle_totals {
     uint32_t largest_step; /* photons */
 } ics_particle_totals;
 
-/* Opens the particles of a configuration that has some. Loads its ice, detector and light, which
- * determine yields and positions. The configuration must outlive the steps. ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY. */
-int ics_particle_steps_create(const icestream_config *config, ics_particle_steps **out,
-                              icestream_error *error);
 /* Makes steps of a source and a setup. The steps own the source afterwards, also after an error;
  * the setup must outlive them. ICESTREAM_E_MEMORY. */
 int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *setup,
@@ -51,14 +45,7 @@ int ics_particle_steps_plan(ics_particle_steps *steps, uint32_t most, ics_step_s
  * make steps. ICESTREAM_E_CONFIG: light outside the world, with the place of its particle. */
 int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span *span,
                             icestream_step *out, icestream_error *error);
-/* Plans and makes up to `capacity` steps on one thread. *count is less than `capacity` only at the
- * end, or after an error. */
-int ics_particle_steps_fill(ics_particle_steps *steps, icestream_step *out, size_t capacity,
-                            size_t *count, icestream_error *error);
 
-/* The models that ics_particle_steps_create() loaded, for the record of their light; NULL for steps
- * of ics_particle_steps_of(). The steps own them. */
-const ics_models *ics_particle_steps_models(const ics_particle_steps *steps);
 ics_particle_totals ics_particle_steps_totals(const ics_particle_steps *steps);
 /* Returns the light of all planned steps by types and events, which belongs to the steps. Called
  * after the last step is planned. */

@@ -4,16 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-bool ics_fifo_is_fifo(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
-}
 
 int ics_fifo_open(const char *path, int *descriptor, icestream_error *error)
 {
@@ -32,29 +25,4 @@ int ics_fifo_open(const char *path, int *descriptor, icestream_error *error)
                              path);
     }
     return ICESTREAM_OK;
-}
-
-int ics_fifo_discard(const char *path, int descriptor, int wake_descriptor, icestream_error *error)
-{
-    char forgotten[16384];
-    struct pollfd waits[2] = {{.fd = descriptor, .events = POLLIN},
-                              {.fd = wake_descriptor, .events = POLLIN}};
-    for (;;) {
-        ssize_t count = read(descriptor, forgotten, sizeof forgotten);
-        if (count == 0) {
-            return ICESTREAM_OK;
-        }
-        if (count < 0 && errno != EAGAIN && errno != EINTR) {
-            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot read: %s", path,
-                                 strerror(errno));
-        }
-        if (poll(waits, 2, -1) < 0 && errno != EINTR) {
-            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s", path,
-                                 strerror(errno));
-        }
-        if (waits[1].revents != 0) {
-            return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while reading",
-                                 path);
-        }
-    }
 }

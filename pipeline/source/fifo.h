@@ -4,9 +4,6 @@
 
 #include "pipeline/icestream.h"
 
-/* Whether this path is a named pipe now. */
-bool ics_fifo_is_fifo(const char *path);
-
 /* Opens a named pipe for reading, without waiting for a writer. The caller closes *descriptor,
  * which does not block. A stream of ics_step_reader_open_stream() with it waits for the first
  * writer (or for the wake descriptor), and ends when the last writer has closed the pipe.
@@ -17,11 +14,5 @@ bool ics_fifo_is_fifo(const char *path);
  * other order a writer could come in between, and would find no reader.
  */
 int ics_fifo_open(const char *path, int *descriptor, icestream_error *error);
-
-/* Reads and drops what the writers still send, until the last one has closed the pipe. Call it
- * after a bad message, because the beginning of the next message cannot be found then.
- * ICESTREAM_E_INTERRUPTED as soon as `wake_descriptor` (-1: none) is readable; ICESTREAM_E_INPUT:
- * the pipe cannot be read. Any thread. */
-int ics_fifo_discard(const char *path, int descriptor, int wake_descriptor, icestream_error *error);
 
 #endif

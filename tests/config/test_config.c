@@ -4,73 +4,20 @@
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 
-#include <math.h>
-
 START_TEST(defaults)
 {
     icestream_config *c = NULL;
     ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &c, NULL), ICESTREAM_OK);
     ck_assert_ptr_null(c->path);
+    /* One default of each type of value; configs/README.md, which a test compares, has all. */
     ck_assert_uint_eq(c->run.seed, 1);
-    ck_assert_uint_eq(c->run.bounce_limit, 10000);
-    ck_assert_uint_eq(c->source.count, 1);
     ck_assert_str_eq(c->source.files[0], "steps/*.steps.npy");
-    ck_assert_str_eq(c->sink.directory, "hits/");
     ck_assert_int_eq(c->device.backend, ICS_BACKEND_AUTO);
-    ck_assert_uint_eq(c->device.threads, 0);
-    ck_assert_str_eq(c->device.instruction_set, "auto");
-    ck_assert_uint_eq(c->device.index_count, 1);
-    ck_assert_uint_eq(c->device.index[0], 0);
-    ck_assert_int_eq(c->device.math, ICS_MATH_AUTO);
-    ck_assert_uint_eq(c->device.memory_limit, 0);
-    ck_assert_int_eq(c->device.fallback, ICS_FALLBACK_NONE);
-    ck_assert_double_eq(c->device.watchdog, 30);
-    ck_assert_str_eq(c->ice.model, "south-pole-like");
-    ck_assert_ptr_null(c->ice.directory);
-    ck_assert_ptr_null(c->ice.file);
     ck_assert(isinf(c->ice.absorb_above) && c->ice.absorb_above > 0);
     ck_assert(isinf(c->ice.absorb_below) && c->ice.absorb_below < 0);
-    ck_assert_str_eq(c->detector.layout, "auto");
     ck_assert_ptr_null(c->detector.file);
-    ck_assert_double_eq(c->detector.radius, 0.1651);
-    ck_assert_double_eq(c->detector.oversize, 1);
-    ck_assert_int_eq(c->detector.keep_hit_photons, ICS_KEEP_HIT_AUTO);
-    ck_assert(!c->detector.jitter && !c->detector.dense);
-    ck_assert_uint_eq(c->detector.excluded_count, 0);
-    ck_assert_str_eq(c->light.acceptance, "auto");
-    ck_assert_uint_eq(c->light.spectrum_count, 0);
-    ck_assert_str_eq(c->stages.create, "cherenkov");
-    ck_assert_str_eq(c->stages.propagate, "cumulative");
-    ck_assert_str_eq(c->stages.collide, "string-grid");
-    ck_assert_str_eq(c->stages.scatter, "hg-sl");
-    ck_assert_str_eq(c->stages.compact, "partition");
-    for (size_t i = 0; i < ICS_STAGES; ++i) {
-        ck_assert_ptr_null(c->stages.custom[i]);
-    }
-    ck_assert_int_eq(c->graph.schedule, ICS_SCHEDULE_AUTO);
-    ck_assert_uint_eq(c->graph.pool, 0);
-    ck_assert_uint_eq(c->graph.bounces_per_wave, 0);
-    ck_assert_uint_eq(c->graph.batch, 0);
-    ck_assert(c->graph.reach_cull);
-    ck_assert_uint_eq(c->graph.lanes, 0);
-    ck_assert_uint_eq(c->graph.block, 0);
-    ck_assert_uint_eq(c->graph.refill, 0);
-    ck_assert_uint_eq(c->graph.hits, 0);
-    ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_NONE);
-    ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_TAIL);
-    ck_assert_uint_eq(c->graph.compact.every, 0);
+    ck_assert(!c->detector.jitter && c->graph.reach_cull);
     ck_assert_ptr_null(ics_config_gpu_key(c, 0));
-    ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_CASCADE);
-    ck_assert_uint_eq(c->workload.steps, 10000);
-    ck_assert_uint_eq(c->workload.photons_per_step, 200);
-    ck_assert(c->workload.counts == ICS_COUNTS_BALANCED && c->workload.isotropic);
-    for (size_t i = 0; i < 3; ++i) {
-        ck_assert_double_eq(c->workload.position[i], 0);
-    }
-    ck_assert_double_eq(c->workload.time, 0);
-    ck_assert_double_eq(c->workload.surface_radius, 0);
-    ck_assert_uint_eq(c->workload.spectrum, 0);
-    ck_assert_uint_eq(c->workload.event, 0);
     icestream_config_destroy(c);
     icestream_config_destroy(NULL);
 
@@ -84,23 +31,16 @@ START_TEST(defaults)
 }
 END_TEST
 
-START_TEST(every_key_is_read)
+START_TEST(every_type_of_value_is_read)
 {
     icestream_config *c =
         load("run: {seed: 0xdeadbeefcafef00d, bounce_limit: 1e9}\n"
              "source: {files: [a.npy, /abs/*.npy, \"-\"]}\n"
-             "sink: {directory: \"-\"}\n"
-             "device: {backend: cuda, threads: 1024, instruction_set: avx2}\n"
-             "ice: {directory: my ice, absorb_above: 1950, absorb_below: -850.5}\n"
-             "detector: {layout: hex86, radius: 0.2, oversize: 5, keep_hit_photons: true,\n"
-             "  jitter: true, dense: true, excluded: [[63, 20], [1, 65535]]}\n"
-             "light: {acceptance: none, spectra: [{line: 400}, {file: laser.txt}]}\n"
-             "stages: {create: cherenkov, propagate: layer-walk, collide: brute-force,\n"
-             "  scatter: isotropic, compact: partition}\n"
-             "graph: {schedule: monolithic, pool: 268435456, bounces_per_wave: 4,\n"
-             "  batch: 2147483648, reach_cull: false}\n"
-             "workload: {kind: point, steps: 4294967295, photons_per_step: 0, counts: shuffled,\n"
-             "  position: [1, -2.5, 1e3], time: -7, direction: [0, 0, -2], spectrum: 8,\n"
+             "device: {backend: cuda, instruction_set: avx2}\n"
+             "ice: {directory: my ice, absorb_below: -850.5}\n"
+             "detector: {keep_hit_photons: true, jitter: true, excluded: [[63, 20], [1, 65535]]}\n"
+             "light: {spectra: [{line: 400}, {file: laser.txt}]}\n"
+             "workload: {kind: point, position: [1, -2.5, 1e3], direction: [0, 0, -2],\n"
              "  event: 18446744073709551615}\n");
     ck_assert_str_eq(c->path, "work/run.yaml");
     ck_assert_uint_eq(c->run.seed, 0xdeadbeefcafef00d);
@@ -109,46 +49,23 @@ START_TEST(every_key_is_read)
     ck_assert_str_eq(c->source.files[0], "work/a.npy");
     ck_assert_str_eq(c->source.files[1], "/abs/*.npy");
     ck_assert_str_eq(c->source.files[2], "-");
-    ck_assert_str_eq(c->sink.directory, "-");
     ck_assert_int_eq(c->device.backend, ICS_BACKEND_CUDA);
-    ck_assert_uint_eq(c->device.threads, 1024);
     ck_assert_str_eq(c->device.instruction_set, "avx2");
     ck_assert_ptr_null(c->ice.model);
     ck_assert_str_eq(c->ice.directory, "work/my ice");
-    ck_assert_ptr_null(c->ice.file);
-    ck_assert_double_eq(c->ice.absorb_above, 1950);
     ck_assert_double_eq(c->ice.absorb_below, -850.5);
-    ck_assert_double_eq(c->detector.radius, 0.2);
-    ck_assert_double_eq(c->detector.oversize, 5);
     ck_assert_int_eq(c->detector.keep_hit_photons, ICS_KEEP_HIT_YES);
-    ck_assert(c->detector.jitter && c->detector.dense);
+    ck_assert(c->detector.jitter && !c->detector.dense);
     ck_assert_uint_eq(c->detector.excluded_count, 2);
     ck_assert_uint_eq(c->detector.excluded[0].string, 63);
-    ck_assert_uint_eq(c->detector.excluded[0].module, 20);
     ck_assert_uint_eq(c->detector.excluded[1].module, 65535);
-    ck_assert_str_eq(c->light.acceptance, "none");
     ck_assert_uint_eq(c->light.spectrum_count, 2);
     ck_assert_double_eq(c->light.spectra[0].line, 400);
     ck_assert_ptr_null(c->light.spectra[0].file);
-    ck_assert_double_eq(c->light.spectra[1].line, 0);
     ck_assert_str_eq(c->light.spectra[1].file, "work/laser.txt");
-    ck_assert_str_eq(c->stages.propagate, "layer-walk");
-    ck_assert_str_eq(c->stages.collide, "brute-force");
-    ck_assert_str_eq(c->stages.scatter, "isotropic");
-    ck_assert_int_eq(c->graph.schedule, ICS_SCHEDULE_MONOLITHIC);
-    ck_assert_uint_eq(c->graph.pool, 268435456);
-    ck_assert_uint_eq(c->graph.bounces_per_wave, 4);
-    ck_assert_uint_eq(c->graph.batch, 2147483648);
-    ck_assert(!c->graph.reach_cull);
-    ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_POINT);
-    ck_assert_uint_eq(c->workload.steps, 4294967295);
-    ck_assert_uint_eq(c->workload.photons_per_step, 0);
-    ck_assert(c->workload.counts == ICS_COUNTS_SHUFFLED && !c->workload.isotropic);
     ck_assert_double_eq(c->workload.position[1], -2.5);
-    ck_assert_double_eq(c->workload.position[2], 1000);
-    ck_assert_double_eq(c->workload.time, -7);
+    ck_assert(!c->workload.isotropic);
     ck_assert_double_eq(c->workload.direction[2], -2);
-    ck_assert_uint_eq(c->workload.spectrum, 8);
     ck_assert_uint_eq(c->workload.event, UINT64_MAX);
     icestream_config_destroy(c);
 }
@@ -366,7 +283,7 @@ ICS_TEST_MAIN("config")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, defaults);
-    tcase_add_test(all, every_key_is_read);
+    tcase_add_test(all, every_type_of_value_is_read);
     tcase_add_test(all, keys_of_a_gpu);
     tcase_add_test(all, several_gpus);
     tcase_add_test(all, stages_from_headers);

@@ -48,8 +48,6 @@ static const struct {
                       "0 to 18446744073709551615"},
     {"run: {seed: [1]}", "r.yaml:1:13: error: run.seed: found a list of 1, expected a whole "
                          "number from 0 to 18446744073709551615"},
-    {"run: {bounce_limit: 0}", "r.yaml:1:21: error: run.bounce_limit: found '0', expected a whole "
-                               "number from 1 to 1000000000"},
     {"run: {bounce_limit: 4294967297}", "r.yaml:1:21: error: run.bounce_limit: found "
                                         "'4294967297', expected a whole number from 1 to "
                                         "1000000000"},
@@ -59,22 +57,13 @@ static const struct {
                                 "whole number from 1 to 1024, or auto; did you mean 'auto'?"},
     {"graph: {pool: 15}", "r.yaml:1:15: error: graph.pool: found '15', expected a whole number "
                           "from 16 to 268435456, or auto"},
-    {"graph: {batch: 2147483649}", "r.yaml:1:16: error: graph.batch: found '2147483649', expected "
-                                   "a whole number from 1 to 2147483648, or auto"},
     {"detector: {radius: .nan}", "r.yaml:1:20: error: detector.radius: found '.nan', expected a "
                                  "number from 0.001 to 10"},
-    {"detector: {oversize: 0.99}", "r.yaml:1:22: error: detector.oversize: found '0.99', expected "
-                                   "a number from 1 to 100"},
     {"ice: {absorb_above: .inf}", "r.yaml:1:21: error: ice.absorb_above: found '.inf', expected a "
                                   "number from -100000 to 100000, or off"},
     {"workload: {kind: point, position: [1, 2]}",
      "r.yaml:1:35: error: workload.position: found a list of 2, expected a list of 3 numbers from "
      "-10000 to 10000"},
-    {"workload: {kind: point, position: [1, 2, 10001]}",
-     "r.yaml:1:42: error: workload.position: found '10001', expected a list of 3 numbers from "
-     "-10000 to 10000"},
-    {"workload: {spectrum: 256}", "r.yaml:1:22: error: workload.spectrum: found '256', expected a "
-                                  "whole number from 0 to 255"},
     {"device: {index: 64}", "r.yaml:1:17: error: device.index: found '64', expected a whole number "
                             "from 0 to 63, a list of them, or all"},
     {"device: {index: every}", "r.yaml:1:17: error: device.index: found 'every', expected a whole "
@@ -84,15 +73,8 @@ static const struct {
     {"device: {index: [1, 64, 0, 1]}",
      "r.yaml:1:21: error: device.index: found '64', expected a whole number from 0 to 63\n"
      "r.yaml:1:28: error: device.index: found 1 twice"},
-    {"device: {watchdog: 0.9}", "r.yaml:1:20: error: device.watchdog: found '0.9', expected a "
-                                "number from 1 to 3600"},
-    {"graph: {lanes: 5}",
-     "r.yaml:1:16: error: graph.lanes: found '5', expected a whole number from "
-     "1 to 4, or auto"},
     {"graph: {block: 100}", "r.yaml:1:16: error: graph.block: found '100', expected a multiple of "
                             "32 from 32 to 1024, or auto"},
-    {"graph: {block: 0}", "r.yaml:1:16: error: graph.block: found '0', expected a multiple of 32 "
-                          "from 32 to 1024, or auto"},
     {"graph: {schedule: wavefront, join: [propagate, scatter]}",
      "r.yaml:1:36: error: graph.join: found a list of 2, expected [scatter, propagate], or []"},
     {"graph: {schedule: wavefront, join: scatter}",
@@ -103,10 +85,6 @@ static const struct {
      "r.yaml:1:15: error: graph.join: is for graph.schedule: wavefront, and the schedule is auto"},
     {"graph: {tune: {scater: {threads: 64}}}",
      "r.yaml:1:16: error: graph.tune: found the kernel 'scater', expected one of create, "
-     "propagate, collide, scatter, scatter_propagate, visit, monolithic, job_queue, "
-     "thread_per_step, warp_wavefront, table"},
-    {"graph: {tune: {gpu_scatter: {threads: 64}}}",
-     "r.yaml:1:16: error: graph.tune: found the kernel 'gpu_scatter', expected one of create, "
      "propagate, collide, scatter, scatter_propagate, visit, monolithic, job_queue, "
      "thread_per_step, warp_wavefront, table"},
     {"graph: {tune: [scatter]}",
@@ -127,9 +105,6 @@ static const struct {
      "r.yaml:1:60: error: registers: found '256', expected a whole number from 24 to 255"},
     {"graph: {tune: {scatter: {treads: 64}}}",
      "r.yaml:1:26: error: unknown key 'treads', did you mean 'threads'?"},
-    {"graph: {tune: {scatter: {blocks_per_multiprocessor: 0}}}",
-     "r.yaml:1:53: error: blocks_per_multiprocessor: found '0', expected a whole number from 1 to "
-     "32"},
     {"graph: {tune: {scatter: {threads: 512, registers: 136}}}",
      "r.yaml:1:25: error: graph.tune.scatter: found 136 registers for each of 1 x 512 threads, "
      "expected at most 128, because a multiprocessor has 65536 registers"},
@@ -147,15 +122,8 @@ static const struct {
      "each warp of this kernel has 2568 of the 49152 bytes of shared memory of a block"},
     {"graph: {tune: {monolithic: {threads: 256}}}\ndevice: {backend: cpu}",
      "r.yaml:1:15: error: graph.tune: this value is for a GPU, and device.backend is cpu"},
-    {"graph: {refill: 33}", "r.yaml:1:17: error: graph.refill: found '33', expected a whole number "
-                            "from 1 to 32, or auto"},
-    {"graph: {hits: 63}",
-     "r.yaml:1:15: error: graph.hits: found '63', expected a whole number from "
-     "64 to 268435456, or auto"},
     /* sizes */
     {"device: {memory_limit: 63 MB}", "r.yaml:1:24: error: device.memory_limit: found '63 MB', "
-                                      "expected a size from 64 MB to 1 TB, or auto"},
-    {"device: {memory_limit: 1 TiB}", "r.yaml:1:24: error: device.memory_limit: found '1 TiB', "
                                       "expected a size from 64 MB to 1 TB, or auto"},
     {"device: {memory_limit: \"4 gb\"}", "r.yaml:1:24: error: device.memory_limit: found the "
                                          "quoted text \"4 gb\", expected a size from "
@@ -222,12 +190,6 @@ static const struct {
                           "source.listen or source.queue, and none of them is given"},
     {"source: {lease: 5}", "r.yaml:1:17: error: source.lease: is for source.directory, "
                            "source.listen or source.queue, and none of them is given"},
-    {"sink: {directory: ~/hits}", "r.yaml:1:19: error: sink.directory: found '~/hits', expected "
-                                  "the whole path (~ is for shells; ./~/hits is a file of this "
-                                  "name)"},
-    {"source: {files: [a, '${B}/c']}", "r.yaml:1:21: error: source.files: found '${B}/c', expected "
-                                       "the whole path ($ is for shells; ./${B}/c is a file of "
-                                       "this name)"},
     {"source: {clients: 3}", "r.yaml:1:19: error: source.clients: is for source.listen, which is "
                              "not given"},
     {"source: {files: [a], directory: b}", "r.yaml:1:33: error: only one of 'source.directory' and "
@@ -250,8 +212,6 @@ static const struct {
      "65535\n"
      "r.yaml:1:40: error: detector.excluded: module: found '65536', expected a whole number from 0 "
      "to 65535"},
-    {"detector: {excluded: }", "r.yaml:1:22: error: detector.excluded: found nothing, expected a "
-                               "list of [string, module]"},
     {"light: {spectra: 400}",
      "r.yaml:1:18: error: light.spectra: found '400', expected a list of at most 249 of {line: 250 "
      "to 700 nm} or {file: path}"},

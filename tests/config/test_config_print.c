@@ -4,7 +4,6 @@
 #include "tests/support/test_main.h"
 
 #include <glob.h>
-#include <math.h>
 #include <stdlib.h>
 
 static char *print(const icestream_config *config)
@@ -88,77 +87,22 @@ START_TEST(printed_text_is_as_expected)
              "stages: {scatter: {source: /x/s.h}}\n"
              "device: {memory_limit: 4000 MB}\n");
     char *printed = print(config);
-    /* These lines, in this order; other lines may stand between them. */
+    /* These lines, in this order; other lines may stand between them. A list, a path, a size, a
+     * key that is off, a header, a section in a section, a vector. */
     static const char *const lines[] = {"run:",
                                         "  seed: 1",
-                                        "  bounce_limit: 10000",
-                                        "source:",
                                         "  files: [\"/s/*.npy\", \"-\"]",
-                                        "  pattern: \"*.steps.npy\"",
-                                        "  watch: false",
-                                        "  scan: 5",
-                                        "  after: keep",
-                                        "  lease: 60",
-                                        "  clients: 16",
-                                        "  message_limit: 1 GB",
-                                        "sink:",
-                                        "  directory: \"/h\"",
-                                        "  hits: auto",
-                                        "  command: []",
-                                        "device:",
-                                        "  backend: auto",
-                                        "  threads: auto",
                                         "  memory_limit: 4 GB",
-                                        "  fallback: none",
-                                        "  watchdog: 30",
                                         "ice:",
                                         "  directory: \"/ice/bfr\"",
                                         "  tilt: false",
-                                        "  tilt_origin: 0",
-                                        "  tilt_outside: linear",
-                                        "  anisotropy: true",
-                                        "  birefringence: true",
-                                        "  birefringence_subtraction: scaled",
-                                        "  hole_ice: true",
                                         "  absorb_above: off",
-                                        "  absorb_below: off",
-                                        "detector:",
-                                        "  layout: auto",
-                                        "  radius: 0.1651",
-                                        "  oversize: 1",
-                                        "  keep_hit_photons: auto",
                                         "  excluded: [[63, 20]]",
-                                        "  angular_acceptance: auto",
-                                        "  angular_polynomial: []",
-                                        "  efficiencies: auto",
-                                        "  axes: auto",
-                                        "  cables: auto",
-                                        "  voltages: auto",
-                                        "  cable_radius: 0.023",
-                                        "  cable_length: endless",
-                                        "  string_cables: none",
-                                        "  string_cable_azimuth: 0",
-                                        "light:",
-                                        "  acceptance: auto",
-                                        "  high_efficiency: auto",
                                         "  spectra: [{line: 400}]",
-                                        "stages:",
-                                        "  create: cherenkov",
-                                        "  propagate: cumulative",
-                                        "  collide: string-grid",
                                         "  scatter: {source: \"/x/s.h\"}",
-                                        "  compact: partition",
-                                        "  detect: none",
-                                        "graph:",
-                                        "  schedule: auto",
-                                        "  pool: auto",
                                         "  compact:",
                                         "    sort: none",
-                                        "    when: tail",
-                                        "workload:",
-                                        "  counts: balanced",
                                         "  position: [0, 0, 0]",
-                                        "  time: 0",
                                         "  direction: isotropic"};
     const char *rest = printed;
     for (size_t i = 0; i < COUNT(lines); ++i) {

@@ -172,22 +172,6 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
 }
 END_TEST
 
-START_TEST(info_reports_output_errors)
-{
-    FILE *full = fopen("/dev/full", "w");
-    if (full == NULL) {
-        return;
-    }
-    scratch place = scratch_create();
-    char path[SCRATCH_PATH];
-    icestream_error error;
-    write_table(scratch_path(&place, "a.steps.npy", path), ics_layout_steps(), 3, NULL);
-    ck_assert_int_eq(icestream_info(path, false, false, full, &error), ICESTREAM_E_OUTPUT);
-    fclose(full);
-    scratch_remove(&place);
-}
-END_TEST
-
 ICS_TEST_MAIN("info")
 {
     TCase *about = tcase_create("info");
@@ -196,6 +180,5 @@ ICS_TEST_MAIN("info")
     tcase_add_test(about, info_describes_empty_files);
     tcase_add_test(about, info_verifies_the_account);
     tcase_add_test(about, info_shows_bad_values_and_verify_refuses_them);
-    tcase_add_test(about, info_reports_output_errors);
     suite_add_tcase(suite, about);
 }

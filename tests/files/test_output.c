@@ -326,8 +326,9 @@ START_TEST(message_to_a_full_device_or_closed_pipe_is_an_error)
     int ends[2];
     int full = open("/dev/full", O_WRONLY);
     if (full >= 0) {
-        ck_assert_int_eq(ics_table_message_write(full, "full", ics_layout_hits(), &hit, 1, &error),
-                         ICESTREAM_E_OUTPUT);
+        ck_assert_int_eq(
+            ics_table_message_write(full, "full", ics_layout_hits(), NULL, &hit, 1, &error),
+            ICESTREAM_E_OUTPUT);
         ck_assert_str_eq(
             error.text,
             "full: cannot write: No space left on device (after 0 bytes of the message)");
@@ -335,8 +336,9 @@ START_TEST(message_to_a_full_device_or_closed_pipe_is_an_error)
     }
     ck_assert_int_eq(pipe(ends), 0);
     close(ends[0]);
-    ck_assert_int_eq(ics_table_message_write(ends[1], "pipe", ics_layout_hits(), &hit, 1, &error),
-                     ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(
+        ics_table_message_write(ends[1], "pipe", ics_layout_hits(), NULL, &hit, 1, &error),
+        ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "pipe: cannot write: the reader has gone"));
     close(ends[1]);
     sigset_t blocked;
@@ -368,7 +370,7 @@ START_TEST(message_waits_for_a_slow_reader)
     close(ends[0]);
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
     ck_assert_int_eq(
-        ics_table_message_write(ends[1], "pipe", ics_layout_hits(), hits, COUNT, &error), 0);
+        ics_table_message_write(ends[1], "pipe", ics_layout_hits(), NULL, hits, COUNT, &error), 0);
     close(ends[1]);
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);

@@ -36,8 +36,8 @@ static size_t one_message(const scratch *place, const icestream_step *steps, siz
     size_t size;
     int descriptor = open(scratch_path(place, "message", path), O_RDWR | O_CREAT | O_TRUNC, 0666);
     ck_assert_int_ge(descriptor, 0);
-    ck_assert_int_eq(ics_table_message_write_noted(descriptor, "message", ics_layout_steps(), "{}",
-                                                   steps, count, &error),
+    ck_assert_int_eq(ics_table_message_write(descriptor, "message", ics_layout_steps(), "{}", steps,
+                                             count, &error),
                      0);
     close(descriptor);
     unsigned char *whole = scratch_read(path, &size);

@@ -1,6 +1,6 @@
 /* Promise: checksums, digests, tails and metadata of our files have the bytes of files.md 2 and 3,
- * and each damage is explained. To join: a new fault of the metadata is a row of `metadata_texts`.
- */
+ * and each damage is explained. To join: a new fault of the metadata is a row of `metadata_texts`,
+ * if tests/cli/bad_inputs_steps.py cannot make it. */
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/files/format/trailer.h"
@@ -92,33 +92,10 @@ START_TEST(tail_has_the_normative_bytes)
 }
 END_TEST
 
-START_TEST(wrong_tail_is_explained)
+START_TEST(monstrous_metadata_are_refused)
 {
-    static const struct {
-        size_t at;
-        unsigned char value;
-        const char *expected;
-    } damages[] = {
-        {31, 'X', "do not end in ISTRAIL1"},
-        {24, 0, "do not end in ISTRAIL1"},
-        {20, 2, "found version 2, expected 1"},
-        {0, 1, "found metadata at byte 1025 with 17 bytes, expected it at byte 1024 with 17"},
-        {8, 16, "found metadata at byte 1024 with 16 bytes, expected it at byte 1024 with 17"},
-        {15, 255, "with 18374686479671623697 bytes"},
-    };
-    const ics_tail tail = {.offset = 1024, .length = 17, .checksum = 0};
     ics_tail back;
     icestream_error error;
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; ++i) {
-        unsigned char bytes[32];
-        ics_trailer_tail_write(&tail, bytes);
-        bytes[damages[i].at] = damages[i].value;
-        ck_assert_int_eq(
-            ics_trailer_tail_parse("a.npy", bytes, 1024, 1024 + 17 + 32, &back, &error),
-            ICESTREAM_E_INPUT);
-        ck_assert_msg(strstr(error.text, damages[i].expected) != NULL, "found '%s', expected '%s'",
-                      error.text, damages[i].expected);
-    }
     const ics_tail huge = {.offset = 1024, .length = (64 << 20) + 1, .checksum = 0};
     unsigned char bytes[32];
     ics_trailer_tail_write(&huge, bytes);
@@ -138,18 +115,12 @@ static const struct {
     {HEAD SUMS, NULL},
     {HEAD "\"more\":{\"a\":[1,null]}," SUMS, NULL},
     {"", "of the metadata"},
-    {"[1]", "found another JSON value, expected a JSON object"},
     {"{\"schema\":", "of the metadata"},
     {"{\"a\":1,\"a\":2}", "duplicate"},
     {HEAD SUMS " x", "end of file expected"},
     {"{}", "schema: found nothing, expected icestream.steps"},
-    {"{\"schema\":\"icestream.hits\"}",
-     "schema: found \"icestream.hits\", expected icestream.steps"},
-    {"{\"schema\":\"icestream.steps\",\"version\":2}", "version: found 2, expected 1"},
-    {"{\"schema\":\"icestream.steps\",\"version\":1,\"rows\":4}", "rows: found 4, expected 3"},
     {"{\"schema\":\"icestream.steps\",\"version\":1,\"rows\":\"3\"}",
      "rows: found \"3\", expected 3"},
-    {HEAD "\"crc32c\":7}", "crc32c.block_bytes: found nothing, expected 1048576"},
     {HEAD "\"crc32c\":{\"block_bytes\":64,\"values\":[7]}}", "crc32c.block_bytes: found 64"},
     {HEAD "\"crc32c\":{\"block_bytes\":1048576,\"values\":[]}}",
      "expected a list with one checksum"},
@@ -244,7 +215,7 @@ ICS_TEST_MAIN("trailer")
     tcase_add_test(trailers, checksums_have_the_published_values);
     tcase_add_test(trailers, blocks_do_not_depend_on_how_bytes_arrive);
     tcase_add_test(trailers, tail_has_the_normative_bytes);
-    tcase_add_test(trailers, wrong_tail_is_explained);
+    tcase_add_test(trailers, monstrous_metadata_are_refused);
     tcase_add_loop_test(trailers, metadata_are_checked, 0, COUNT(metadata_texts));
     tcase_add_test(trailers, metadata_checksum_is_checked);
     tcase_add_test(trailers, metadata_are_completed);

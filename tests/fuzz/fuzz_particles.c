@@ -3,8 +3,8 @@
  * in corpus/particles. */
 #include "pipeline/files/format/step_check.h"
 #include "pipeline/models/models.h"
-#include "pipeline/particles/particle_steps.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/particle_fill.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t count = 0;
     source = open_source(data, size, &error);
     require(ics_particle_steps_of(source, setup(), &steps, &error) == ICESTREAM_OK);
-    (void)ics_particle_steps_fill(steps, made, STEPS, &count, &error);
+    (void)particle_fill(steps, made, STEPS, &count, &error);
     /* The last particle may be the one that caused the error. */
     require(ics_step_check(made, count, SPECTRA, "fuzz", 0, NULL) == ICESTREAM_OK);
     ics_particle_steps_destroy(steps);

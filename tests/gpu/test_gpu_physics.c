@@ -1,7 +1,7 @@
 /* Whole runs on a GPU have the results of physics.md 12: the photon account, direct light and
- * fluence on modules. Fast maths has the same physics as portable maths. At ICESTREAM_GPU_SCALE =
- * 100 there are a hundred times the photons of the CPU's suites. test_gpu_walk.c tests what
- * arrivals do not show.
+ * fluence on modules. Fast maths has the same physics as portable maths, whose bits are those
+ * of a CPU (test_gpu_identity.c). At ICESTREAM_GPU_SCALE = 100 there are a hundred times the
+ * photons of the CPU's suites.
  *
  * How to join: expectations that the CPU shares stand in tests/support/point_source.c.
  *

@@ -1,6 +1,5 @@
-/* The cache of compiled stages on the CPU: compiled objects are kept and found again, damaged
- * objects are made again, several processes share the cache, and a full cache drops its oldest
- * entry.
+/* The cache of compiled stages on the CPU: compiled objects are kept and found again, and damaged
+ * objects are made again. test_cache.c has the limits of the cache, also with several processes.
  *
  * How to join: add one test for each promise of kernels/cache/cache.h that stages depend on. */
 #include "kernels/cache/cache.h"
@@ -9,14 +8,10 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* Makes CC a script that writes one line for every call and then runs the compiler. It compiles
  * without optimisation, because the cache does not depend on it, and it takes half of the time. */
@@ -103,54 +98,6 @@ START_TEST(damaged_objects_are_made_again)
 }
 END_TEST
 
-START_TEST(processes_share_the_cache)
-{
-    const scratch place = start();
-    enum { PROCESSES = 4 };
-    pid_t children[PROCESSES];
-    for (int i = 0; i < PROCESSES; ++i) {
-        children[i] = fork();
-        ck_assert_int_ge(children[i], 0);
-        if (children[i] == 0) {
-            const ics_custom_wanted wanted = custom_scatter(CUSTOM_RAYLEIGH);
-            ics_custom_kernels *kernels = NULL;
-            icestream_error why;
-            const int result = ics_custom_kernels_create(&wanted, &kernels, &why);
-            ics_custom_kernels_destroy(kernels);
-            _exit(result == 0 ? 0 : 1);
-        }
-    }
-    for (int i = 0; i < PROCESSES; ++i) {
-        int status = 0;
-        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
-        ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    }
-    ck_assert_uint_eq(custom_cached(&place, "*"), 1);
-    scratch_remove(&place);
-}
-END_TEST
-
-/* The cache has as many entries as it keeps: a new entry replaces the oldest. */
-START_TEST(a_full_cache_takes_a_new_object)
-{
-    const scratch place = start();
-    char path[SCRATCH_PATH], name[128];
-    ck_assert_int_eq(mkdir(scratch_path(&place, "icestream", path), 0700), 0);
-    for (int i = 0; i < ICS_CACHE_FILES; ++i) {
-        snprintf(name, sizeof name, "icestream/%064x.choice", (unsigned)i);
-        scratch_write(scratch_path(&place, name, path), "", 0);
-        const struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
-        ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
-    }
-    ics_custom_kernels_destroy(custom_create_scatter(CUSTOM_RAYLEIGH));
-    ck_assert_uint_eq(custom_cached(&place, "*.so"), 1);
-    ck_assert_uint_eq(custom_cached(&place, "*"), ICS_CACHE_FILES);
-    snprintf(name, sizeof name, "%064x.choice", 0u);
-    ck_assert_uint_eq(custom_cached(&place, name), 0);
-    scratch_remove(&place);
-}
-END_TEST
-
 START_TEST(without_a_cache_the_temporary_folder_is_used)
 {
     const scratch place = scratch_create();
@@ -175,8 +122,6 @@ ICS_TEST_MAIN("custom cache")
     TCase *all = tcase_create("all");
     tcase_add_test(all, objects_are_kept);
     tcase_add_test(all, damaged_objects_are_made_again);
-    tcase_add_test(all, processes_share_the_cache);
-    tcase_add_test(all, a_full_cache_takes_a_new_object);
     tcase_add_test(all, without_a_cache_the_temporary_folder_is_used);
     suite_add_tcase(suite, all);
 }

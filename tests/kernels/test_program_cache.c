@@ -9,7 +9,6 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,44 +29,6 @@ START_TEST(the_second_time_it_is_cached)
     ck_assert_int_eq(program_count_files(program_cache(), ".part"), 0);
     ics_program_destroy(first);
     ics_program_destroy(second);
-}
-END_TEST
-
-/* Adds `count` old entries to the cache. */
-static void fill_cache(unsigned count)
-{
-    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    for (unsigned i = 0; i < count; ++i) {
-        char path[2 * SCRATCH_PATH];
-        snprintf(path, sizeof path, "%s/%064x.kernels", program_cache(), i);
-        scratch_write(path, "", 0);
-        ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
-    }
-}
-
-/* A program that is used stays in the cache, and a full cache still takes new programs. */
-START_TEST(a_full_cache_drops_unused_entries)
-{
-    ics_program *first = program_get(&program_defaults);
-    char path[2 * SCRATCH_PATH];
-    program_entry_path(first, path);
-    const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
-    ck_assert_int_eq(utimensat(AT_FDCWD, path, long_ago, 0), 0);
-    fill_cache(ICS_CACHE_FILES + 5);
-    ics_program *used = program_get(&program_defaults);
-    ck_assert_int_eq(used->origin, ICS_PROGRAM_CACHED);
-    ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), ICS_CACHE_FILES);
-    ics_program_options fast = program_defaults;
-    fast.fast_math = true;
-    ics_program_destroy(program_get(&fast));
-    ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), ICS_CACHE_FILES);
-    ics_program *both[] = {program_get(&program_defaults), program_get(&fast)};
-    for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(both[i]->origin, ICS_PROGRAM_CACHED);
-        ics_program_destroy(both[i]);
-    }
-    ics_program_destroy(first);
-    ics_program_destroy(used);
 }
 END_TEST
 
@@ -368,7 +329,6 @@ ICS_TEST_MAIN("program_cache")
         TCase *compiler = tcase_create("with NVRTC");
         tcase_add_checked_fixture(compiler, program_set_up, program_tear_down);
         tcase_add_test(compiler, the_second_time_it_is_cached);
-        tcase_add_test(compiler, a_full_cache_drops_unused_entries);
         tcase_add_test(compiler, without_the_cache_nothing_is_written);
         tcase_add_test(compiler, a_damaged_entry_is_compiled_again);
         tcase_add_test(compiler, a_misnamed_entry_is_not_taken);

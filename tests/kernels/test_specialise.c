@@ -1,7 +1,9 @@
-/* The definitions in front of the kernels of a GPU (kernels/cuda/specialise.h) that describe
- * histograms of photons. test_kernels_photons.c shows what kernels make of them.
+/* The definitions in front of the kernels of a GPU (kernels/cuda/specialise.h): the longest ones
+ * fit, numbers keep their bits, and nothing is left out unless it is asked for.
+ * tests/kernels/test_kernels_photons.c and tests/gpu/test_gpu_photons.c show what kernels make of
+ * the definitions of histograms.
  *
- * How to join: a definition that is not always there joins with a test of its text. */
+ * How to join: a definition with a limit joins in the_longest_definitions_fit. */
 #include "graphs/cuda/settings.h"
 #include "kernels/cuda/specialise.h"
 #include "tests/support/test_main.h"
@@ -22,97 +24,6 @@ static const char *definitions_of(const ice_photon_axes *axes)
     const char *found = strstr(text, "#define GPU_SPECIAL_PHOTON");
     return found != NULL ? found : "";
 }
-
-START_TEST(kernels_without_histograms_have_no_definition)
-{
-    const ice_photon_axes none = {.count = 0};
-    ck_assert_str_eq(definitions_of(&none), "");
-}
-END_TEST
-
-START_TEST(bounces_alone_need_no_ways)
-{
-    const ice_photon_axes axes = {1, 4, {{ICE_PHOTON_BOUNCES, 2, {1, 5, 9}}}};
-    ck_assert_str_eq(definitions_of(&axes), "#define GPU_SPECIAL_PHOTON_CELLS 4u\n"
-                                            "#define GPU_SPECIAL_PHOTONS(ROW) ROW(0u, 2u, 0u, 0u)\n"
-                                            "#define GPU_SPECIAL_PHOTON_EDGES 1u, 5u, 9u\n"
-                                            "#define GPU_SPECIAL_PHOTON_WAYS 0\n");
-}
-END_TEST
-
-START_TEST(cells_and_edges_of_histograms_follow_each_other)
-{
-    const ice_photon_axes axes = {3,
-                                  11,
-                                  {{ICE_PHOTON_DELAY, 1, {7, 8}},
-                                   {ICE_PHOTON_BOUNCES, 3, {1, 2, 3, 4}},
-                                   {ICE_PHOTON_PATH, 1, {5, UINT32_MAX}}}};
-    ck_assert_str_eq(definitions_of(&axes),
-                     "#define GPU_SPECIAL_PHOTON_CELLS 11u\n"
-                     "#define GPU_SPECIAL_PHOTONS(ROW) ROW(2u, 1u, 0u, 0u) ROW(0u, 3u, 3u, 2u) "
-                     "ROW(1u, 1u, 8u, 6u)\n"
-                     "#define GPU_SPECIAL_PHOTON_EDGES 7u, 8u, 1u, 2u, 3u, 4u, 5u, 4294967295u\n"
-                     "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
-}
-END_TEST
-
-/* Histograms of segments are rows of another list, which has a mark for edges in a row. */
-START_TEST(segments_have_a_list)
-{
-    const ice_photon_axes axes = {3,
-                                  12,
-                                  {{ICE_PHOTON_LAYERS, 2, {1, 2, 3}},
-                                   {ICE_PHOTON_BOUNCES, 1, {1, 2}},
-                                   {ICE_PHOTON_LAYERS, 3, {1, 2, 3, 5}}}};
-    ck_assert_str_eq(definitions_of(&axes),
-                     "#define GPU_SPECIAL_PHOTON_CELLS 12u\n"
-                     "#define GPU_SPECIAL_PHOTONS(ROW) ROW(0u, 1u, 4u, 3u)\n"
-                     "#define GPU_SPECIAL_SEGMENTS(ROW) ROW(3u, 2u, 0u, 0u, 1) "
-                     "ROW(3u, 3u, 7u, 5u, 0)\n"
-                     "#define GPU_SPECIAL_PHOTON_EDGES 1u, 2u, 3u, 1u, 2u, 1u, 2u, 3u, 5u\n"
-                     "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
-}
-END_TEST
-
-START_TEST(candidates_have_a_mark)
-{
-    const ice_photon_axes axes = {1, 4, {{ICE_PHOTON_CANDIDATES, 2, {0, 1, 3}}}};
-    ck_assert_str_eq(definitions_of(&axes), "#define GPU_SPECIAL_PHOTON_CELLS 4u\n"
-                                            "#define GPU_SPECIAL_PHOTONS(ROW)\n"
-                                            "#define GPU_SPECIAL_SEGMENTS(ROW) "
-                                            "ROW(4u, 2u, 0u, 0u, 0)\n"
-                                            "#define GPU_SPECIAL_CANDIDATES 1\n"
-                                            "#define GPU_SPECIAL_PHOTON_EDGES 0u, 1u, 3u\n"
-                                            "#define GPU_SPECIAL_PHOTON_WAYS 1\n");
-}
-END_TEST
-
-/* Many bins: cells and words of histograms follow each other, and no edge is a constant but the
- * first and the last one. A run of few and of many bins has the definitions of both. */
-START_TEST(many_bins_have_no_edges)
-{
-    const ice_tables tables = {.layer_count = 1};
-    ics_special_options options = {.block = 128};
-    ics_large_axes_add(&options.large, ICE_PHOTON_BOUNCES, (ics_bin_edges){5.0, 105.0, 100, false});
-    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
-    ck_assert_ptr_nonnull(strstr(text, "#define GPU_SPECIAL_LARGE_CELLS 102u\n"
-                                       "#define GPU_SPECIAL_LARGE(ROW) "
-                                       "ROW(0u, 100u, 0u, 0u, 0u, 5u, 105u)\n"
-                                       "#define GPU_SPECIAL_PHOTON_WAYS 0\n"));
-    ck_assert_ptr_null(strstr(text, "GPU_SPECIAL_PHOTON_CELLS"));
-    options.photons = (ice_photon_axes){1, 4, {{ICE_PHOTON_BOUNCES, 2, {1, 5, 9}}}};
-    ics_large_axes_add(&options.large, ICE_PHOTON_PATH, (ics_bin_edges){1.0, 2.0, 65536, false});
-    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
-    /* A bin of 2^-16 m has 128 words, a bucket 2^12 words; 100 buckets and 101 edges. */
-    ck_assert_ptr_nonnull(strstr(text,
-                                 "#define GPU_SPECIAL_PHOTON_EDGES 1u, 5u, 9u\n"
-                                 "#define GPU_SPECIAL_LARGE_CELLS 65640u\n"
-                                 "#define GPU_SPECIAL_LARGE(ROW) "
-                                 "ROW(0u, 100u, 0u, 0u, 0u, 5u, 105u) "
-                                 "ROW(1u, 65536u, 102u, 203u, 12u, 1065353216u, 1073741824u)\n"
-                                 "#define GPU_SPECIAL_PHOTON_WAYS 1\n"));
-}
-END_TEST
 
 /* The most histograms with the longest edges, with room for all other definitions. */
 START_TEST(the_longest_definitions_fit)
@@ -166,12 +77,6 @@ END_TEST
 ICS_TEST_MAIN("specialise")
 {
     TCase *tests = tcase_create("specialise");
-    tcase_add_test(tests, kernels_without_histograms_have_no_definition);
-    tcase_add_test(tests, bounces_alone_need_no_ways);
-    tcase_add_test(tests, cells_and_edges_of_histograms_follow_each_other);
-    tcase_add_test(tests, segments_have_a_list);
-    tcase_add_test(tests, candidates_have_a_mark);
-    tcase_add_test(tests, many_bins_have_no_edges);
     tcase_add_test(tests, the_longest_definitions_fit);
     tcase_add_test(tests, numbers_are_constants);
     tcase_add_test(tests, kernels_leave_nothing_out_unless_asked);

@@ -1,10 +1,9 @@
 /* The published benchmark of clsim as ice, light and detector (bench/lab/reference.h).
  *
  * Promises: the tables of a reference folder become the ice, the light and the modules that its
- * README describes, and damaged tables are reported with their place. Expected values are computed
- * from the formulas of that README, not by this program. The tests of real tables need
- * reference/clsim in the shared folder and pass without a check if it is missing.
- * To join: a new table needs a test of its values and rows for damage in damaged_references.
+ * README describes. Expected values are computed from the formulas of that README, not by this
+ * program. The tests of real tables need reference/clsim in the shared folder and pass without a
+ * check if it is missing. To join: a new table needs a test of its values.
  */
 #include "bench/lab/reference.h"
 #include "pipeline/config/config.h"
@@ -227,79 +226,6 @@ START_TEST(reference_detector)
 }
 END_TEST
 
-/* Opens a reference folder with these files (NULL: the file is missing). The error must contain
- * `message`; NULL: there must be no error. */
-static void check_folder(const char *ice, const char *light, const char *tilt, const char *message)
-{
-    model_folder folder = model_folder_create();
-    char path[MODEL_PATH];
-    if (ice != NULL) {
-        model_folder_write(&folder, "ice_layers.csv", ice, path);
-    }
-    if (light != NULL) {
-        model_folder_write(&folder, "wavelength.csv", light, path);
-    }
-    if (tilt != NULL) {
-        model_folder_write(&folder, "tilt.csv", tilt, path);
-    }
-    ics_reference reference;
-    icestream_error error = {0};
-    int status = ics_reference_open(folder.path, &reference, &error);
-    ck_assert_int_eq(status, message != NULL ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
-    if (message != NULL) {
-        ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
-    }
-    ics_reference_close(&reference);
-    model_folder_remove(&folder);
-}
-
-START_TEST(damaged_references)
-{
-    static const char good_ice[] =
-        "layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K\n"
-        "0,-10,0,1,0.01,0\n1,0,10,1,0.01,0\n";
-    static const char good_light[] = "wavelength_nm,bias,pdf_per_m,cdf\n"
-                                     "300,1,1,0\n310,1,2,0.1\n320,1,1,1\n";
-    static const char good_tilt[] = "z_m,dz_m_at_-10,dz_m_at_0\n-50,1,0\n50,0.5,0\n";
-    static const struct {
-        const char *ice, *light, *message;
-    } cases[] = {
-        {NULL, good_light, "ice_layers.csv: error: No such file"},
-        {good_ice, NULL, "wavelength.csv: error: No such file"},
-        {"layer,z\n0,1\n", good_light, "ice_layers.csv:1:7: error: found column 'z'"},
-        {"layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K\n0,-10,0,thick,0.01,0\n",
-         good_light,
-         "ice_layers.csv:2:9: error: b400_per_m: found 'thick', expected a finite number"},
-        {good_ice, "wavelength_nm,pdf_per_m\n300,1\n290,1\n",
-         "wavelength.csv:3: error: "
-         "wavelength_nm: found 290"},
-        {good_ice, "wavelength_nm,pdf_per_m\n300,1\n1e300,1\n",
-         "wavelength.csv:3: error: "
-         "wavelength_nm: found 1e+300"},
-        {good_ice, "wavelength_nm,pdf_per_m\n300,1\n310,0\n",
-         "wavelength.csv:3: error: pdf_per_m: "
-         "found 0"},
-        {good_ice, good_light, NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        check_folder(cases[i].ice, cases[i].light, good_tilt, cases[i].message);
-    }
-    static const struct {
-        const char *text, *message;
-    } tilts[] = {
-        {NULL, "tilt.csv: error: No such file"},
-        {"\n", "tilt.csv: error: found nothing"},
-        {"z_m\n", "tilt.csv:1: error: found 1 columns, expected z_m"},
-        {"z_m,dz_m_at_1,at_0\n1,2,3\n", "tilt.csv:1:15: error: found column 'at_0'"},
-        {"z_m,dz_m_at_-10,dz_m_at_0\n1,2\n", "tilt.csv:2: error: found 2 columns, expected 3"},
-        {"z_m,dz_m_at_-10,dz_m_at_0\n1,x,2\n", "tilt.csv:2:3: error: shift: found 'x', expected"},
-    };
-    for (size_t i = 0; i < sizeof tilts / sizeof *tilts; ++i) {
-        check_folder(good_ice, good_light, tilts[i].text, tilts[i].message);
-    }
-}
-END_TEST
-
 ICS_TEST_MAIN("reference")
 {
     TCase *tests = tcase_create("reference");
@@ -307,6 +233,5 @@ ICS_TEST_MAIN("reference")
     tcase_add_test(tests, the_script_has_the_same_ice);
     tcase_add_test(tests, reference_light);
     tcase_add_test(tests, reference_detector);
-    tcase_add_test(tests, damaged_references);
     suite_add_tcase(suite, tests);
 }

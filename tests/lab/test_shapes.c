@@ -1,7 +1,7 @@
 /* `icestream-lab shapes`.
  *
  * Promises: a row for every case, oversize and schedule; hits that fit the shapes; figures of the
- * trees; the same in text and JSON; refusal of detectors with types; no file stays behind. Times
+ * trees; refusal of detectors with types; no file stays behind. Times
  * are not checked. How to join: a new case in bench/lab/shapes/cases.c needs no line
  * here, unless its hits can be checked. */
 #include "bench/lab/shapes/cases.h"
@@ -117,21 +117,6 @@ START_TEST(every_case_has_a_row)
 }
 END_TEST
 
-START_TEST(text_has_one_oversize_if_asked)
-{
-    icestream_config *config = small_config("detector.oversize=2");
-    char *text = NULL;
-    icestream_error error = {0};
-    const icestream_bench_options options = {.repeats = 1, .workload = true, .markdown = true};
-    ck_assert_msg(measure(config, options, 2, &text, &error) == ICESTREAM_OK, "%s", error.text);
-    ck_assert_ptr_nonnull(strstr(text, "\n| spheres without a type | 5160 | 2 | monolithic | - |"));
-    ck_assert_ptr_nonnull(strstr(text, "\n| three types | 300000 | 2 | monolithic | - |"));
-    ck_assert_ptr_nonnull(strstr(text, "\n| mesh, near light | 5160 | 2 | monolithic | 200000 |"));
-    ck_assert_ptr_null(strstr(text, "| 5160 | 1 |"));
-    free(text);
-    icestream_config_destroy(config);
-}
-END_TEST
 #else
 START_TEST(says_that_assimp_is_missing)
 {
@@ -164,32 +149,14 @@ START_TEST(detectors_with_types_are_refused)
 }
 END_TEST
 
-START_TEST(a_folder_that_cannot_be_made_is_an_error)
-{
-    icestream_config *config = small_config("run.seed=3");
-    char *text = NULL;
-    icestream_error error = {0};
-    const icestream_bench_options options = {.repeats = 1, .workload = true};
-    setenv("TMPDIR", "/nonexistent", 1);
-    ck_assert_int_eq(measure(config, options, 0, &text, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_msg(strstr(error.text, "/nonexistent/icestream-shapes-") == error.text &&
-                      strstr(error.text, ": cannot be made: No such file or directory"),
-                  "%s", error.text);
-    free(text);
-    icestream_config_destroy(config);
-}
-END_TEST
-
 ICS_TEST_MAIN("shapes")
 {
     TCase *tests = tcase_create("shapes");
 #if ICS_HAVE_ASSIMP
     tcase_add_test(tests, every_case_has_a_row);
-    tcase_add_test(tests, text_has_one_oversize_if_asked);
 #else
     tcase_add_test(tests, says_that_assimp_is_missing);
 #endif
     tcase_add_test(tests, detectors_with_types_are_refused);
-    tcase_add_test(tests, a_folder_that_cannot_be_made_is_an_error);
     suite_add_tcase(suite, tests);
 }

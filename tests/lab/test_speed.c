@@ -108,24 +108,10 @@ START_TEST(reference_run)
 }
 END_TEST
 
-START_TEST(a_folder_without_tables_is_refused)
-{
-    icestream_config *config = model_config("device.backend=cpu", "workload.steps=1", NULL);
-    char *text = NULL;
-    icestream_error error = {0};
-    ck_assert_int_eq(speed(config, "/nonexistent", &text, &error), ICESTREAM_E_CONFIG);
-    ck_assert_msg(strstr(error.text, "/nonexistent/tilt.csv: error: No such file") != NULL, "%s",
-                  error.text);
-    free(text);
-    icestream_config_destroy(config);
-}
-END_TEST
-
 ICS_TEST_MAIN("speed")
 {
     TCase *tests = tcase_create("speed");
     tcase_add_test(tests, reference_with_other_modules);
     tcase_add_test(tests, reference_run);
-    tcase_add_test(tests, a_folder_without_tables_is_refused);
     suite_add_tcase(suite, tests);
 }

@@ -1,10 +1,9 @@
-/* `icestream-lab sweep`: the grid of settings and the report. The measurements themselves need
- * a GPU.
+/* `icestream-lab sweep`: the grid of settings and the fastest of them. The measurements themselves
+ * need a GPU.
  *
  * Promises: a grid has only settings that can work, as many of them as a multiprocessor allows; the
- * fastest settings are named for each schedule, in the form of a run file; text and JSON have the
- * same rows; graph.tune takes the settings from the JSON. To join: a new column gets a check in
- * the_report. */
+ * fastest settings are named for each schedule, in the form of a run file; graph.tune takes the
+ * settings from the JSON. To join: a broken file is a row of `broken`. */
 #include "bench/lab/sweep/report.h"
 #include "tests/support/config_text.h"
 #include "tests/support/json_values.h"
@@ -12,7 +11,6 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 START_TEST(grids_have_settings_that_work)
@@ -82,55 +80,6 @@ START_TEST(the_fastest_settings)
     ck_assert_double_eq_tol(rows[4].ratio, 1.2, 1e-12);
     ck_assert_ptr_eq(ics_sweep_best(&sweep, ICS_SCHEDULE_MONOLITHIC), &rows[1]);
     ck_assert_ptr_eq(ics_sweep_best(&sweep, ICS_SCHEDULE_FUSED), &rows[3]);
-}
-END_TEST
-
-static char *printed(const ics_sweep *sweep, bool markdown)
-{
-    char *text = NULL;
-    size_t size = 0;
-    icestream_error error = {.status = ICESTREAM_OK};
-    FILE *out = open_memstream(&text, &size);
-    ck_assert_ptr_nonnull(out);
-    ck_assert_msg(ics_sweep_print(sweep, markdown, out, &error) == ICESTREAM_OK, "%s", error.text);
-    fclose(out);
-    return text;
-}
-
-START_TEST(the_report)
-{
-    const ics_sweep sweep = a_sweep();
-    char *text = printed(&sweep, true);
-    static const char *const parts[] = {
-        "2000 photons in 10 steps of workload cascade, on GPU X; best of 3; one kernel at a time",
-        "| monolithic | as configured | - | - | - | 0.4000 | 0.01600 | 1.000 |",
-        "| monolithic | monolithic | 256 | 4 | 64 | 0.3500 | 0.01400 | 0.875 |",
-        "| fused | visit | 64 | 16 | 64 | 0.6000 | 0.02400 | 1.200 |",
-        ("best of monolithic: 0.3500 ns/photon, 0.875 of the configured settings, with graph.tune: "
-         "{monolithic: {threads: 256, blocks_per_multiprocessor: 4, registers: 64}}\n"),
-        "best of fused: the configured settings, 0.5000 ns/photon\n"};
-    for (size_t i = 0; i < COUNT(parts); ++i) {
-        ck_assert_msg(strstr(text, parts[i]) != NULL, "'%s' in\n%s", parts[i], text);
-    }
-    free(text);
-
-    json_t *root = ics_sweep_json(&sweep);
-    ck_assert_ptr_nonnull(root);
-    const json_t *list = json_object_get(root, "rows"), *best = json_object_get(root, "best");
-    ck_assert_uint_eq(json_array_size(list), COUNT(rows));
-    ck_assert_uint_eq(json_array_size(best), 2);
-    ck_assert_int_eq(whole_of(root, "photons"), 2000);
-    const json_t *one = json_array_get(list, 2);
-    ck_assert_str_eq(json_string_value(json_object_get(one, "kernel")), "monolithic");
-    ck_assert_int_eq(whole_of(one, "threads"), 128);
-    ck_assert_int_eq(whole_of(one, "blocks_per_multiprocessor"), 12);
-    ck_assert_int_eq(whole_of(one, "registers"), 40);
-    ck_assert_double_eq_tol(number_of(one, "nanoseconds_per_photon"), 0.5, 1e-12);
-    ck_assert_double_eq_tol(number_of(one, "ratio"), 1.25, 1e-12);
-    ck_assert(json_is_null(json_object_get(json_array_get(list, 0), "threads")));
-    ck_assert_int_eq(whole_of(json_array_get(best, 0), "threads"), 256);
-    ck_assert(json_is_null(json_object_get(json_array_get(best, 1), "kernel")));
-    json_decref(root);
 }
 END_TEST
 
@@ -208,7 +157,6 @@ ICS_TEST_MAIN("sweep")
     tcase_add_test(tests, grids_have_settings_that_work);
     tcase_add_test(tests, grids_fit_the_other_kernels);
     tcase_add_test(tests, the_fastest_settings);
-    tcase_add_test(tests, the_report);
     tcase_add_test(tests, a_run_file_takes_the_settings);
     tcase_add_loop_test(tests, broken_sweeps_are_errors, 0, COUNT(broken));
     suite_add_tcase(suite, tests);

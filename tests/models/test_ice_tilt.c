@@ -15,7 +15,6 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the real tables ------------------------------------------------------------------------- */
 
@@ -300,12 +299,8 @@ static const struct {
     {PAR, DAT, SET, NULL, "tilt.map: error: No such file"},
     {NULL, NULL, NULL, MAP, "tilt.set: error: No such file"},
     /* tilt.par */
-    {"", DAT, NULL, NULL, "tilt.par: error: found no rows of numbers, expected columns number of"},
-    {"86 0\n", DAT, NULL, NULL, "tilt.par:1: error: found one station, expected 2 .. 511"},
     {"1 2\n3\n", DAT, NULL, NULL,
      "tilt.par:2: error: found 1 columns, expected number of a string"},
-    {"1 -5\n86 0\n3 x\n", DAT, NULL, NULL, "tilt.par:3:3: error: column 2: found 'x', expected"},
-    {"1 -5\n86 0\n3 inf\n", DAT, NULL, NULL, "tilt.par:3:3: error: column 2: found 'inf'"},
     {"1 -5\n2 -7\n86 0\n", DAT, NULL, NULL,
      "tilt.par:2: error: position: found -7, expected ascending positions"},
     {"1 -5\n86 0\n87 0\n", DAT, NULL, NULL,
@@ -314,20 +309,9 @@ static const struct {
      "tilt.par:3: error: position: found 1000000000, expected -100000 .. 100000 m"},
     /* tilt.dat */
     {PAR, "", NULL, NULL, "tilt.dat: error: found no rows of numbers"},
-    {PAR, "1000 1 0 -2\n", NULL, NULL, "tilt.dat:1: error: found one depth, expected 2 .. 4096"},
     {PAR, "1000 1 0\n1020 2 0\n", NULL, NULL,
      "tilt.dat:1: error: found 3 columns, expected 4: depth and a shift for each of the 3 stations "
      "of tilt.par"},
-    {PAR, "1000 1 0 -2\n1020 2 0\n", NULL, NULL,
-     "tilt.dat:2: error: found 3 columns, expected 4 as in the first row"},
-    {PAR, "1000 1 0 -2\n1020 2 nan -3\n", NULL, NULL,
-     "tilt.dat:2:8: error: column 3: found 'nan', expected a finite number"},
-    {PAR, "1020 1 0 -2\n1000 2 0 -3\n", NULL, NULL,
-     "tilt.dat:2: error: depth: found 1000, expected increasing depths"},
-    {PAR, "1000 1 0 -2\n1000 2 0 -3\n", NULL, NULL,
-     "tilt.dat:2: error: depth: found 1000, expected increasing depths"},
-    {PAR, "1000 1 0 -2\n1010 2 0 -3\n1040 2 0 -3\n", NULL, NULL,
-     "tilt.dat:3: error: depth: found 1040, expected 1020: equal steps of 10 m"},
     {PAR, "1000 1 0 -2\n1020.3 2 0 -13\n1040 2 0 -3\n", NULL, NULL,
      "the ice of this table is up to 0.165 m off in equal steps, at most 0.1 m is accepted"},
     {PAR, "1e9 1 0 -2\n2e9 2 0 -3\n", NULL, NULL,
@@ -335,8 +319,6 @@ static const struct {
     {PAR, "1000 1 0 -2\n1020 2 0 -1001\n", NULL, NULL,
      "tilt.dat:2: error: column 4: found a shift of -1001 m, expected -1000 .. 1000"},
     /* tilt.set */
-    {NULL, NULL, "", MAP, "tilt.set: error: found no rows"},
-    {NULL, NULL, "10 -100 100 3 2\n", MAP, "tilt.set: error: found one row, expected two axes"},
     {NULL, NULL, SET "1 2 3 4 5\n", MAP, "tilt.set:3: error: found more than 2 rows"},
     {NULL, NULL, "10 -100 100 3\n130 -100 110 3 2\n", MAP,
      "tilt.set:1: error: found 4 columns, expected azimuth, first coordinate, step"},
@@ -349,17 +331,11 @@ static const struct {
      "tilt.set:2: error: step: found -110"},
     {NULL, NULL, "10 -100 100 3.5 2\n130 -100 110 3 2\n", MAP,
      "tilt.set:1: error: number of nodes: found 3.5, expected a whole number, 3 .. 64"},
-    {NULL, NULL, "10 -100 100 1e6 2\n130 -100 110 3 2\n", MAP,
-     "tilt.set:1: error: number of nodes: found 1000000"},
     {NULL, NULL, "10 -100 100 3 1\n130 -100 110 3 2\n", MAP,
      "tilt.set:1: error: cut: found 1, expected a whole number, 2 .. 2"},
     {NULL, NULL, "10 -100 100 3 3\n130 -100 110 3 2\n", MAP, "tilt.set:1: error: cut: found 3"},
-    {NULL, NULL, "10 -100 100 9 2\n130 -100 110 3 2\n", MAP,
-     "tilt.set: error: nodes and cuts: found 9, 2 and 3, 2, expected a hexagon of nodes"},
     {NULL, NULL, "10 -100 100 64 32\n130 -100 110 64 32\n", MAP,
      "tilt.set: error: found 3040 nodes, expected at most 511"},
-    {NULL, NULL, "10 -100 100 3 2\n190 -100 110 3 2\n", MAP,
-     "tilt.set: error: azimuths: found 10 and 190, expected two directions"},
     /* tilt.map */
     {NULL, NULL, SET, "1000 1 2 3 4 5 6\n1010 1 2 3 4 5 6\n",
      "tilt.map:1: error: found 7 columns, expected 8: depth and a shift for each of the 7 nodes of "

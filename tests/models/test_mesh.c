@@ -9,9 +9,7 @@
 #include "tests/support/test_main.h"
 
 #include <check.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -172,14 +170,7 @@ static const struct {
     const char *name, *text, *says;
     bool warns;
 } faults[] = {
-    {"m.obj", "", "m.obj: error: found an empty file, expected a mesh", false},
-    {"m.step", "x",
-     "m.step: error: found a mesh with another ending, expected a name that ends "
-     "with .obj, .stl or .ply",
-     false},
     {"mesh", "x", "mesh: error: found a mesh with another ending", false},
-    {"m.obj", "a letter to a friend, not a mesh\n",
-     "m.obj: error: found no triangles, expected a surface", false},
     {"m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nl 1 2\np 3\n", "m.obj: error: found", false},
     {"m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n",
      "m.obj: error: found a file that Assimp cannot read as obj: OBJ: vertex index out of range",
@@ -189,16 +180,8 @@ static const struct {
     {"m.ply", "ply\nformat ascii 1.0\nelement vertex 3\n", "m.ply: error: found", false},
     {"m.ply", STEEL,
      "m.ply: error: found no head that ends with a line end_header, expected a PLY file", false},
-    {"m.obj", STEEL "o b\nf 1 3 2\nf 1 2 4\nf 1 4 3\nv nan 1 1\nf 2 3 5\n",
-     "m.obj: error: triangle 4 of object 'b': found a vertex (nan, 1, 1), expected finite numbers",
-     false},
     {"m.obj", STEEL "o b\nf 1 3 2\nv inf 0 0\nf 1 2 5\n",
      "m.obj: error: triangle 2 of object 'b': found a vertex (inf, 0, 0)", false},
-    {"m.obj", STEEL "o b\nf 1 3 2\nf 1 2 4\nv 0 0 3\nf 1 2 5\n",
-     "m.obj: error: triangle 3 of object 'b': found a vertex 3 m from the centre, expected at most "
-     "2 "
-     "m; one unit of the file is taken as 1 m",
-     false},
     {"m.obj", STEEL "o b\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n",
      "m.obj: error: object b: found a volume of -0.167 m3, expected more than 0", false},
     {"m.obj", STEEL "o b\nf 1 2 3\nf 1 4 2\no c\nf 1 3 4\nf 2 4 3\n",
@@ -211,10 +194,6 @@ static const struct {
      true},
     {"m.obj", STEEL "o b\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\nf 2 2 4\nf 3 3 3\n",
      "m.obj: triangle 5 of object 'b': found no area; 2 such triangles are left out", true},
-    {"m.obj", STEEL "v 2 0 0\no b\nf 1 2 5\n",
-     "m.obj: error: triangle 1 of object 'b': found no area, as in all 1 triangles, expected a "
-     "surface",
-     false},
 };
 
 START_TEST(faults_of_a_file_are_named)

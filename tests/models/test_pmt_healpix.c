@@ -1,16 +1,12 @@
 /* Promise: arrays of NumPy with effective areas are read with the pixels of HEALPix in the ring
- * scheme, in both types of numbers and all versions of .npy, and a damaged array is an error
- * (physics.md 8.16). The centres of pixels are those of healpy 1.20.1 (pix2ang). To join: one more
- * pixel in `pixels`, or one more damage in `damages`.
- */
+ * scheme, in both types of numbers and all versions of .npy (physics.md 8.16). The centres of
+ * pixels are those of healpy 1.20.1 (pix2ang). To join: one more pixel in `pixels`. Damaged arrays
+ * are in tests/cli/bad_inputs_pmt_table.py. */
 #include "pipeline/models/types/pmt_areas.h"
 #include "pipeline/models/types/pmt_healpix.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 START_TEST(centres_of_pixels)
@@ -115,60 +111,10 @@ START_TEST(forms_of_arrays)
 }
 END_TEST
 
-static const struct {
-    const char *header, *message;
-    size_t cut; /* bytes that are missing at the end */
-} damages[] = {
-    {HEADER("<f8", "False", "(2, 48)"), "found 760 bytes of numbers, expected 768", 8},
-    {HEADER("<f8", "False", "(2, 48)"), "found no whole header, expected an array of NumPy", 800},
-    {HEADER(">f8", "False", "(2, 48)"), "found another type of numbers, expected '<f8' or", 0},
-    {HEADER("<i8", "False", "(2, 48)"), "found another type of numbers, expected '<f8' or", 0},
-    {HEADER("<f8", "True", "(2, 48)"), "found an array in Fortran order, expected", 0},
-    {HEADER("<f8", "False", "(96,)"), "found another shape, expected two numbers", 0},
-    {HEADER("<f8", "False", "(2, 48, 1)"), "found another shape, expected two numbers", 0},
-    {HEADER("<f8", "False", "(48, 2)"), "found the shape (48, 2), expected 2 rows", 0},
-    {HEADER("<f8", "False", "(2, 49)"), "found 49 pixels, expected 12 n^2", 0},
-    {HEADER("<f8", "False", "(2, 0)"), "found 0 pixels, expected 12 n^2", 0},
-    {HEADER("<f8", "False", "(2, 99999999999999999999)"), "pixels, expected 12 n^2", 0},
-    {HEADER("<f8", "False", "(2, 12)"), "found 768 bytes of numbers, expected 192", 0},
-    {"{}", "found another type of numbers, expected '<f8' or", 0},
-};
-
-START_TEST(damaged_arrays)
-{
-    char bytes[BYTES];
-    ice_module_type type;
-    ice_pmt pmts[PMTS];
-    icestream_error error;
-    const size_t size = make_array(bytes, 1, damages[_i].header, 8);
-    ck_assert_int_eq(read_array(bytes, size - damages[_i].cut, &type, pmts, &error),
-                     ICESTREAM_E_CONFIG);
-    ck_assert_msg(strstr(error.text, damages[_i].message) != NULL, "%s", error.text);
-    ck_assert_ptr_null(type.table.areas);
-}
-END_TEST
-
-START_TEST(bad_numbers)
-{
-    static const double bad[] = {-1, NAN, INFINITY, 101};
-    char bytes[BYTES];
-    ice_module_type type;
-    ice_pmt pmts[PMTS];
-    icestream_error error;
-    const size_t size = make_array(bytes, 1, HEADER("<f8", "False", "(2, 48)"), 8);
-    memcpy(bytes + size - 8, &bad[_i], 8);
-    ck_assert_int_eq(read_array(bytes, size, &type, pmts, &error), ICESTREAM_E_CONFIG);
-    ck_assert_msg(strstr(error.text, "a.npy: error: PMT 1, pixel 47: found ") != NULL, "%s",
-                  error.text);
-}
-END_TEST
-
 ICS_TEST_MAIN("pmt_healpix")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, centres_of_pixels);
     tcase_add_loop_test(all, forms_of_arrays, 0, 4);
-    tcase_add_loop_test(all, damaged_arrays, 0, COUNT(damages));
-    tcase_add_loop_test(all, bad_numbers, 0, 4);
     suite_add_tcase(suite, all);
 }

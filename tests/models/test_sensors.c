@@ -10,7 +10,6 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- angular acceptance ---------------------------------------------------------------------- */
@@ -127,13 +126,10 @@ static const struct {
     const char *text, *message;
 } bad_curves[] = {
     {"", "as.dat: error: found no number, expected the maximum first"},
-    {"# nothing\n", "as.dat: error: found no number"},
     {"high\n", "as.dat:1:1: error: maximum: found 'high', expected a finite number"},
     {"-1\n1\n", "as.dat:1:1: error: maximum: found -1, expected 0 .. 10"},
     {"11\n1\n", "as.dat:1:1: error: maximum: found 11, expected 0 .. 10"},
-    {"1\n0.5\nx\n", "as.dat:3:1: error: coefficient of x^1: found 'x'"},
     {"1\n0.5\nnan\n", "as.dat:3:1: error: coefficient of x^1: found 'nan'"},
-    {"1\n0.5\n1e999\n", "as.dat:3:1: error: coefficient of x^1: found '1e999'"},
     {"1\n2e6\n", "as.dat: error: coefficient of x^0: found 2000000, expected -1e6 .. 1e6"},
     {"0.5\n0.34\n0.51\n0\n-0.17\n", "as.dat: error: angular acceptance: found 0.68 at a cosine of "
                                     "1, expected at most its maximum, "
@@ -143,8 +139,6 @@ static const struct {
     {"0\n0.3\n0.1\n", "found 3 numbers, the first one 0, expected 2"},
     {"0\n1\n", "as.dat: error: edge: found 1, expected a cosine from -1 to below 1"},
     {"0\n-1.5\n", "as.dat: error: edge: found -1.5"},
-    {"1 1 1 1 1 1 1 1 1 1\n1 1 1 1 1 1 1 1\n", "as.dat:2: error: found more than 17 numbers"},
-    {"1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "as.dat:1: error: found more than 17 numbers"},
 };
 
 START_TEST(bad_curve)
@@ -267,16 +261,9 @@ static const struct {
 } bad_lists[] = {
     {"efficiencies", "", "x.dat: error: found no rows of numbers"},
     {"efficiencies", "1 1\n", "x.dat:1: error: found 2 columns, expected 3 or 4"},
-    {"efficiencies", "1 1 1\n1 2 1 1\n", "x.dat:2: error: found 4 columns, expected 3 as in"},
-    {"efficiencies", "1 1 0\n", "x.dat:1: error: efficiency: found 0, expected more than 0"},
-    {"efficiencies", "1 1 -1\n", "x.dat:1: error: efficiency: found -1"},
     {"efficiencies", "1 1 101\n", "x.dat:1: error: efficiency: found 101"},
-    {"efficiencies", "1 1 nan\n", "x.dat:1:5: error: column 3: found 'nan'"},
     {"efficiencies", "1 1 1 2\n", "x.dat:1: error: type: found 2, expected 0 or 1"},
     {"efficiencies", "1.5 1 1\n", "x.dat:1: error: string: found 1.5, expected a whole number"},
-    {"efficiencies", "1 1e9 1\n", "x.dat:1: error: module: found 1000000000"},
-    {"efficiencies", "1 1 1\n1 2 1\n1 1 2\n",
-     "x.dat:3: error: found string 1, module 1 again (first on line 1)"},
     {"axes", "1 1 0 0 1\n", "x.dat:1: error: found 5 columns, expected 6"},
     {"axes", "1 1 0 0 0 1\n", "x.dat:1: error: axis: found a vector of length 0"},
     {"axes", "1 1 0 0 1.1 1\n", "x.dat:1: error: axis: found a vector of length 1.1"},

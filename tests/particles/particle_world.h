@@ -2,9 +2,10 @@
 #ifndef PARTICLE_WORLD_H
 #define PARTICLE_WORLD_H
 
-#include "pipeline/particles/particle_steps.h"
+#include "pipeline/models/models.h"
 #include "tests/support/config_text.h"
 #include "tests/support/moments.h"
+#include "tests/support/particle_fill.h"
 
 #include <stdlib.h>
 
@@ -20,6 +21,8 @@
 /* A configuration and its steps. */
 typedef struct world {
     icestream_config *config;
+    ics_models *models;
+    ics_light_setup *setup;
     ics_particle_steps *steps;
 } world;
 
@@ -28,8 +31,13 @@ static inline world open_world(const char *text)
 {
     world w = {.config = load(text)};
     icestream_error error = {0};
-    ck_assert_msg(ics_particle_steps_create(w.config, &w.steps, &error) == ICESTREAM_OK, "%s",
-                  error.text);
+    ics_particle_source *source = NULL;
+    ck_assert_msg(ics_models_create(w.config, &w.models, &error) == ICESTREAM_OK &&
+                      ics_light_setup_create(w.config, w.models->medium, w.models->detector,
+                                             w.models->light, &w.setup, &error) == ICESTREAM_OK &&
+                      ics_particle_source_open(w.config, &source, &error) == ICESTREAM_OK &&
+                      ics_particle_steps_of(source, w.setup, &w.steps, &error) == ICESTREAM_OK,
+                  "%s", error.text);
     return w;
 }
 
@@ -64,6 +72,8 @@ static inline world open_equal_particles(const char *options, const char *partic
 static inline void close_world(world *w)
 {
     ics_particle_steps_destroy(w->steps);
+    ics_light_setup_destroy(w->setup);
+    ics_models_destroy(w->models);
     icestream_config_destroy(w->config);
 }
 
@@ -72,9 +82,8 @@ static inline size_t fill(world *w, icestream_step *steps, size_t capacity)
 {
     icestream_error error = {0};
     size_t count;
-    ck_assert_msg(ics_particle_steps_fill(w->steps, steps, capacity, &count, &error) ==
-                      ICESTREAM_OK,
-                  "%s", error.text);
+    ck_assert_msg(particle_fill(w->steps, steps, capacity, &count, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return count;
 }
 

@@ -72,7 +72,7 @@ static void expect_fault(const char *options, const char *list, const char *expe
     size_t count;
     int status;
     do {
-        status = ics_particle_steps_fill(w.steps, steps, 64, &count, &error);
+        status = particle_fill(w.steps, steps, 64, &count, &error);
     } while (status == ICESTREAM_OK && count == 64);
     ck_assert_int_eq(status, ICESTREAM_E_CONFIG);
     ck_assert_msg(strstr(error.text, expected) != NULL, "%s", error.text);

@@ -223,7 +223,7 @@ START_TEST(losses_without_end)
         icestream_step steps[10];
         size_t count;
         icestream_error error = {0};
-        const int status = ics_particle_steps_fill(w.steps, steps, COUNT(steps), &count, &error);
+        const int status = particle_fill(w.steps, steps, COUNT(steps), &count, &error);
         ck_assert_int_eq(status, i == 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG);
         ck_assert_uint_eq(count, i == 0 ? COUNT(steps) : 0);
         ck_assert(i != 2 ||

@@ -158,7 +158,7 @@ static void sample_profile(const source *what, size_t most, sample *out)
     icestream_step step[1];
     ck_assert_msg(fill(&w, step, 1) == 1, "%s: expected a step", what->name);
     ck_assert_uint_gt(ICESTREAM_STEP_PROFILE_OF(step->flags), 0);
-    const ics_models *models = ics_particle_steps_models(w.steps);
+    const ics_models *models = w.models;
     ics_tables *tables = NULL;
     icestream_error error = {0};
     const ics_table_options options = {.seed = 77, .bounce_limit = 100};

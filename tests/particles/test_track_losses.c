@@ -143,7 +143,7 @@ START_TEST(too_large_event)
         icestream_step steps[16];
         size_t count;
         icestream_error error = {0};
-        const int status = ics_particle_steps_fill(w.steps, steps, COUNT(steps), &count, &error);
+        const int status = particle_fill(w.steps, steps, COUNT(steps), &count, &error);
         ck_assert_int_eq(status, more ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
         ck_assert(!more || strstr(error.text, "particle 16384: error: mu: found no losses on this "
                                               "track among 16384 particles of its event") != NULL);

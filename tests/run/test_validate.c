@@ -10,24 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(test_validate_describes)
-{
-    icestream_config *config = NULL;
-    icestream_error error = {0};
-    ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &config, &error), ICESTREAM_OK);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *report = open_memstream(&text, &size);
-    ck_assert_int_eq(icestream_validate(config, report, &error), ICESTREAM_OK);
-    fclose(report);
-    ck_assert_ptr_nonnull(strstr(text, "hex86"));
-    ck_assert_ptr_nonnull(strstr(text, "schedule:"));
-    ck_assert_int_eq(icestream_validate(config, NULL, &error), ICESTREAM_OK);
-    free(text);
-    icestream_config_destroy(config);
-}
-END_TEST
-
 /* The text of icestream_validate for a configuration; the caller frees it. */
 static char *validated(const char *const *sets, size_t count, int expected, icestream_error *error)
 {
@@ -151,7 +133,6 @@ END_TEST
 ICS_TEST_MAIN("validate")
 {
     TCase *tests = tcase_create("validate");
-    tcase_add_test(tests, test_validate_describes);
     tcase_add_test(tests, test_validate_shows_the_subtraction);
     tcase_add_test(tests, test_validate_shows_the_density);
     tcase_add_test(tests, test_validate_reads_particles);

@@ -1,10 +1,10 @@
 /* Sessions at wrong times and from many threads.
  *
- * Promises: a step with any field out of its range, an array at any odd address, and a lent array
- * that is changed too late are errors; tickets can be cancelled in every state; threads that
- * submit, wait, poll, cancel and take while the session is closed all get an answer; hits that
- * nobody takes are bounded; a child of fork() may open its own session. To join: add a field to
- * `fields`, or a test for another wrong moment.
+ * Promises: a lent array that is changed too late is an error; tickets can be cancelled in every
+ * state; threads that submit, wait, poll, cancel and take while the session is closed all get an
+ * answer; hits that nobody takes are bounded; a child of fork() may open its own session. To join:
+ * add a test for another wrong moment. Wrong steps are in test_session_hostile.c, and all their
+ * fields in tests/files/test_step_check.c.
  */
 #include "pipeline/icestream.h"
 #include "tests/session/session_world.h"
@@ -27,96 +27,6 @@ static icestream_step endless(void)
 {
     return run_folder_bright(0, UINT32_MAX);
 }
-
-/* ---- fields ---------------------------------------------------------------------------------- */
-
-typedef struct field {
-    const char *name;
-    size_t offset;
-    float value;
-} field;
-
-#define FIELD(name, value)                                                                         \
-    {                                                                                              \
-        "field " #name ":", offsetof(icestream_step, name), value                                  \
-    }
-
-static const field fields[] = {
-    FIELD(x, NAN),
-    FIELD(x, 2e4F),
-    FIELD(y, INFINITY),
-    FIELD(y, -2e4F),
-    FIELD(z, NAN),
-    FIELD(z, 1e30F),
-    FIELD(length, -1),
-    FIELD(length, NAN),
-    FIELD(beta, 0),
-    FIELD(beta, 1.01F),
-    FIELD(beta, NAN),
-    FIELD(weight, -1),
-    FIELD(weight, NAN),
-    FIELD(weight, INFINITY),
-    {"field dx:", offsetof(icestream_step, dx), NAN},
-    {"fields dx, dy, dz:", offsetof(icestream_step, dy), 0.5F},
-};
-
-static void expect_refusal(icestream_session *session, const icestream_step *steps, size_t count,
-                           const char *text)
-{
-    const icestream_submission work = session_work(steps, count);
-    icestream_error error = {0};
-    uint64_t ticket = 0;
-    ck_assert_int_eq(icestream_session_submit(session, &work, &ticket, &error), ICESTREAM_E_INPUT);
-    ck_assert_msg(strstr(error.text, text) != NULL, "%s, expected: %s", error.text, text);
-    ck_assert_uint_eq(ticket, 0);
-}
-
-START_TEST(every_field_is_checked)
-{
-    icestream_session *session = session_open_plain();
-    for (size_t i = 0; i < COUNT(fields); ++i) {
-        icestream_step steps[2] = {run_folder_bright(0, 1), run_folder_bright(1, 1)};
-        steps[1].flags = 0; /* it has a direction */
-        steps[1].dz = 1;
-        memcpy((char *)&steps[1] + fields[i].offset, &fields[i].value, sizeof(float));
-        char text[64];
-        snprintf(text, sizeof text, "steps: row 1, %s", fields[i].name);
-        expect_refusal(session, steps, 2, text);
-    }
-    static const double times[] = {NAN, -INFINITY, 1e13};
-    for (size_t i = 0; i < COUNT(times); ++i) {
-        icestream_step late = run_folder_bright(0, 1);
-        late.t = times[i];
-        expect_refusal(session, &late, 1, "steps: row 0, field t: found ");
-    }
-    icestream_step step = run_folder_bright(0, 1);
-    step.spectrum = 200;
-    expect_refusal(session, &step, 1, "steps: row 0, field spectrum: found 200");
-    step = run_folder_bright(0, 1);
-    step.kind = 250;
-    expect_refusal(session, &step, 1, "steps: row 0, field kind: found 250");
-    step = run_folder_bright(0, 1);
-    step.flags = 0xffff;
-    expect_refusal(session, &step, 1, "steps: row 0, field flags: found 65535");
-    icestream_session_destroy(session);
-}
-END_TEST
-
-START_TEST(every_odd_address_is_refused)
-{
-    icestream_session *session = session_open_plain();
-    char *memory = calloc(3, sizeof(icestream_step));
-    for (size_t odd = 1; odd < 8; ++odd) {
-        const icestream_submission work =
-            session_work((const icestream_step *)(const void *)(memory + odd), 1);
-        uint64_t ticket;
-        ck_assert_int_eq(icestream_session_submit(session, &work, &ticket, NULL),
-                         ICESTREAM_E_USAGE);
-    }
-    free(memory);
-    icestream_session_destroy(session);
-}
-END_TEST
 
 /* ---- moments --------------------------------------------------------------------------------- */
 
@@ -304,8 +214,6 @@ END_TEST
 ICS_TEST_MAIN("session_misuse")
 {
     TCase *misuse = tcase_create("misuse");
-    tcase_add_test(misuse, every_field_is_checked);
-    tcase_add_test(misuse, every_odd_address_is_refused);
     tcase_add_test(misuse, lent_steps_that_change_are_an_error);
     tcase_add_test(misuse, tickets_are_cancelled_in_every_state);
     tcase_add_test(misuse, hits_that_nobody_takes_are_bounded);

@@ -1,9 +1,4 @@
-"""Parts of queue_chaos.py: a proxy that harms connections, clocks that make steps, a disk that can be full, and the search
-for the causes of what was computed twice."""
-import calendar
-import collections
-import glob
-import json
+"""Parts of queue_chaos.py: a proxy that harms connections, and clocks that make steps."""
 import os
 import random
 import select
@@ -96,68 +91,3 @@ class Clock:
 
     def environment(self):
         return {} if Clock.fault else {"LD_PRELOAD": Clock.library, "CLOCK_STEPS": self.path}
-
-
-class Disk:
-    """A folder on a small disk in memory. Where it cannot be mounted it is an ordinary folder, and `fault` says why."""
-
-    def __init__(self, folder, size, wanted):
-        self.folder, self.fault = os.path.abspath(folder), "not asked for"
-        os.mkdir(folder)
-        if wanted:
-            made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % size, "tmpfs", self.folder],
-                                  capture_output=True, text=True, check=False)
-            self.fault = made.stderr.strip() if made.returncode else None
-
-    def fill(self):
-        with open(self.folder + "/filler", "wb", buffering=0) as file:
-            for size in (1 << 16, 1 << 10, 1):
-                try:
-                    while True:
-                        file.write(b"\0" * size)
-                except OSError:
-                    pass
-
-    def free(self):
-        os.remove(self.folder + "/filler")
-
-    def end(self):
-        if self.fault is None:
-            subprocess.run(["umount", "-l", self.folder], check=False)
-
-
-def journal_times():
-    """Returns when (s since 1970) workers claimed and finished step files: {(worker, name): {event: time}}."""
-    times = {}
-    for path in glob.glob("hits-*/*journal*"):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                try:
-                    entry = json.loads(line)
-                except ValueError:
-                    continue  # cut by kill -9
-                if entry["event"] in ("claimed", "done"):
-                    whole, part = entry["time"].rstrip("Z").split(".")
-                    at = calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + part)
-                    name = os.path.basename(entry["file"]).replace(".steps.npy", ".hits.npy")
-                    times.setdefault((entry["worker"], name), {})[entry["event"]] = at
-    return times
-
-
-def causes(found, history):
-    """Counts why hit files were made more than once. `found`: paths of all hit files by their name. `history`: (what,
-    worker, begin, end) of each disturbance. A copy counts for the worker that made the one before it: what happened to
-    this worker, or else to the broker, between its claim and the claim of the next worker. Otherwise: the connection."""
-    times, counts = journal_times(), collections.Counter()
-    for name, paths in found.items():
-        if len(paths) < 2:
-            continue
-        workers = sorted((path.split("/")[0][len("hits-"):] for path in paths),
-                         key=lambda worker: times.get((worker, name), {}).get("claimed", 0.0))
-        for first, second in zip(workers, workers[1:]):
-            begin = times.get((first, name), {}).get("claimed", 0.0)
-            end = times.get((second, name), {}).get("claimed", 0.0)
-            seen = {what for what, worker, start, stop in history
-                    if start < end and stop > begin and (what not in ("kill", "stop") or worker == first)}
-            counts[next((what for what in ("kill", "stop", "disk", "broker", "clock") if what in seen), "connection")] += 1
-    return counts

@@ -1,14 +1,11 @@
-/* Photons at their start: the numbers of physics.md 2.2 and 2.3, and the distributions of 12.5. A
- * photon depends on its identity and on nothing else.
+/* Photons at their start: the numbers of physics.md 2.2 and 2.3. A photon depends on its identity
+ * and on nothing else. tests/propagation/test_creation.c has the distributions.
  *
- * How to join: add one test for each new kind of light.
- *
- * There are 8 Kolmogorov-Smirnov tests with fixed seeds, rejected at p < 1e-4. With other seeds a
- * correct program would fail with a probability of about 1e-3. */
-#include "pipeline/tools/measure/statistics.h"
+ * How to join: add one test for each new kind of light. */
 #include "stages/contact.h"
 #include "stages/create_cherenkov.h"
 #include "stages/segment.h"
+#include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -16,7 +13,6 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static ice_emission step_of(uint32_t spectrum, double length, double beta)
 {
@@ -43,54 +39,6 @@ static stage_world standard_world(void)
     return world;
 }
 
-/* ---- samples --------------------------------------------------------------------------------- */
-
-typedef struct sample {
-    double *values;
-    size_t count;
-} sample;
-
-static sample sample_create(size_t count)
-{
-    sample s = {calloc(count, sizeof(double)), count};
-    ck_assert_ptr_nonnull(s.values);
-    return s;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double uniform_between(double value, void *limits)
-{
-    const double *limit = limits;
-    return fmin(fmax((value - limit[0]) / (limit[1] - limit[0]), 0.0), 1.0);
-}
-
-static double exponential(double value, void *nothing)
-{
-    (void)nothing;
-    return -expm1(-value);
-}
-
-static void expect_distribution(sample *s, const char *name, double (*below)(double, void *),
-                                void *user)
-{
-    qsort(s->values, s->count, sizeof(double), ascending);
-    const ics_statistics_test test =
-        ics_statistics_kolmogorov_one_sample(s->values, s->count, below, user, 1.0);
-    ck_assert_msg(test.probability > 1e-4, "%s: D = %g, p = %g", name, test.statistic,
-                  test.probability);
-}
-
-static void expect_uniform(sample *s, const char *name, double low, double high)
-{
-    double limits[2] = {low, high};
-    expect_distribution(s, name, uniform_between, limits);
-}
-
 /* ---- Cherenkov light ------------------------------------------------------------------------- */
 
 START_TEST(worked_example)
@@ -114,73 +62,6 @@ START_TEST(worked_example)
     ck_assert_uint_eq(photon.scatters, 0);
     ck_assert_uint_eq(photon.emission, 3);
     ck_assert_uint_eq(photon.photon_id, 11);
-    stage_world_destroy(&world);
-}
-END_TEST
-
-START_TEST(cherenkov_light)
-{
-    stage_world world = standard_world();
-    const ice_tables *tables = &world.tables->device;
-    const size_t count = test_scaled(1000000);
-    sample places = sample_create(count), azimuths = sample_create(count);
-    sample depths = sample_create(count), wavelengths = sample_create(count);
-    const ice_emission emission = step_of(0, 4.0, 0.95);
-    /* Two axes across the step. */
-    const double n[3] = {emission.dx, emission.dy, emission.dz};
-    const double t[3] = {0.6 / sqrt(0.5904), -0.48 / sqrt(0.5904), 0.0};
-    const double w[3] = {n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2],
-                         n[0] * t[1] - n[1] * t[0]};
-    double worst_angle = 0.0, worst_place = 0.0, correlation = 0.0;
-    for (size_t i = 0; i < count; ++i) {
-        const ice_photon p = ice_create_cherenkov(tables, &emission, 0, (uint32_t)i);
-        const double d[3] = {p.dx, p.dy, p.dz};
-        const double cosine = d[0] * n[0] + d[1] * n[1] + d[2] * n[2];
-        const double cone = 1.0 / ((double)emission.beta * ice_phase_index_double(p.wavelength));
-        worst_angle = fmax(worst_angle, fabs(cosine - cone));
-        const double along =
-            ((double)p.x - 10.0) * n[0] + ((double)p.y + 20.0) * n[1] + ((double)p.z - 30.0) * n[2];
-        const double off[3] = {p.x - 10.0 - along * n[0], p.y + 20.0 - along * n[1],
-                               p.z - 30.0 - along * n[2]};
-        worst_place = fmax(worst_place, sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]));
-        places.values[i] = along;
-        azimuths.values[i] =
-            atan2(d[0] * w[0] + d[1] * w[1] + d[2] * w[2], d[0] * t[0] + d[1] * t[1] + d[2] * t[2]);
-        depths.values[i] = (double)p.absorption;
-        wavelengths.values[i] = (double)p.wavelength;
-        correlation += (along - 2.0) * ((double)p.absorption - 1.0);
-
-        /* The time is that of an emitter that moves along the step at 0.95 c. */
-        if (i % 1000 == 0) {
-            const ice_arrival arrival = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
-            ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
-                                    along / (0.95 * 0.299792458), 3e-5);
-        }
-    }
-    ck_assert_double_lt(worst_angle, 1e-6);
-    ck_assert_double_lt(worst_place, 1e-5);
-    /* Standard deviation of the product: 4/sqrt(12). 4 sigma. */
-    ck_assert_double_lt(fabs(correlation / (double)count),
-                        4.0 * 4.0 / sqrt(12.0) / sqrt((double)count));
-    expect_uniform(&azimuths, "azimuth about the step", -M_PI, M_PI);
-    expect_uniform(&places, "place along the step", 0.0, 4.0);
-    expect_distribution(&depths, "absorption depth", exponential, NULL);
-
-    /* physics.md 3.3. The last number is 4 sigma of a quantile of 1e6 photons:
-     * sqrt(q (1 - q) / 1e6) / density. */
-    static const double rows[][3] = {{0.01, 316.52, 0.5}, {0.05, 340.88, 0.3},  {0.25, 379.19, 0.2},
-                                     {0.50, 418.75, 0.3}, {0.75, 469.77, 0.45}, {0.95, 549.31, 0.5},
-                                     {0.99, 604.27, 1.0}};
-    qsort(wavelengths.values, count, sizeof(double), ascending);
-    const double scale = sqrt(1e6 / (double)count);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        ck_assert_double_eq_tol(wavelengths.values[(size_t)(rows[i][0] * (double)count)],
-                                rows[i][1], 0.03 + scale * rows[i][2]);
-    }
-    free(places.values);
-    free(azimuths.values);
-    free(depths.values);
-    free(wavelengths.values);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -265,53 +146,16 @@ START_TEST(directed_light)
     }
     /* If the step has a length, photons start along the step. */
     const size_t count = test_scaled(200000);
-    sample places = sample_create(count);
+    double *places = sample_allocate(count);
     const ice_emission line = step_of(2, 8.0, 1.0);
     for (size_t i = 0; i < count; ++i) {
         const ice_photon p = ice_create_cherenkov(tables, &line, 0, (uint32_t)i);
-        places.values[i] = ((double)p.x - 10.0) / 0.48;
+        places[i] = ((double)p.x - 10.0) / 0.48;
     }
-    expect_uniform(&places, "place along a flasher's step", 0.0, 8.0);
-    free(places.values);
-    stage_world_destroy(&world);
-}
-END_TEST
-
-START_TEST(isotropic_light)
-{
-    stage_world world = standard_world();
-    const ice_tables *tables = &world.tables->device;
-    const size_t count = test_scaled(1000000);
-    sample components[3] = {sample_create(count), sample_create(count), sample_create(count)};
-    sample azimuths = sample_create(count);
-    ice_emission emission = step_of(1, 0.1651, 0.9);
-    emission.flags = ICE_EMISSION_ISOTROPIC;
-    emission.dx = emission.dy = emission.dz = 0.0f; /* ignored */
-    double worst = 0.0;
-    for (size_t i = 0; i < count; ++i) {
-        const ice_photon p = ice_create_cherenkov(tables, &emission, 0, (uint32_t)i);
-        /* Photons start on the sphere and fly outwards. */
-        worst = fmax(worst, fabs((double)p.x - 10.0 - 0.1651 * p.dx));
-        worst = fmax(worst, fabs((double)p.y + 20.0 - 0.1651 * p.dy));
-        worst = fmax(worst, fabs((double)p.z - 30.0 - 0.1651 * p.dz));
-        components[0].values[i] = (double)p.dx;
-        components[1].values[i] = (double)p.dy;
-        components[2].values[i] = (double)p.dz;
-        azimuths.values[i] = atan2((double)p.dy, (double)p.dx);
-    }
-    ck_assert_double_lt(worst, 3e-6);
-    expect_uniform(&components[0], "isotropic, x", -1.0, 1.0);
-    expect_uniform(&components[1], "isotropic, y", -1.0, 1.0);
-    expect_uniform(&components[2], "isotropic, z", -1.0, 1.0);
-    expect_uniform(&azimuths, "isotropic, azimuth", -M_PI, M_PI);
-    /* files.md 3.2: photons start at the time length / (c beta). */
-    const ice_arrival arrival = {.photon_id = 5, .wavelength = 400.0f};
-    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
-                            0.1651 / (0.9 * 0.299792458), 1e-6);
-    for (int k = 0; k < 3; ++k) {
-        free(components[k].values);
-    }
-    free(azimuths.values);
+    double length = 8.0;
+    expect_distribution("place along a flasher's step", places, count, uniform_distribution,
+                        &length);
+    free(places);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -359,11 +203,9 @@ ICS_TEST_MAIN("create")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, worked_example);
-    tcase_add_test(all, cherenkov_light);
     tcase_add_test(all, below_threshold_is_dark);
     tcase_add_test(all, what_is_not_emitted_hits_nothing);
     tcase_add_test(all, directed_light);
-    tcase_add_test(all, isotropic_light);
     tcase_add_test(all, a_photon_is_its_identity);
     suite_add_tcase(suite, all);
 }

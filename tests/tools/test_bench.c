@@ -84,85 +84,51 @@ END_TEST
 START_TEST(gpu_figures)
 {
     /* 1e9 photons of 20 bounces in half a second of kernels: what a GPU would report. */
-    ics_row rows[2] = {
-        {.best = {.schedule = ICS_SCHEDULE_FUSED,
-                  .automatic = true,
-                  .on_gpu = true,
-                  .fast_math = true,
-                  .threads = 4,
-                  .pool = 524288,
-                  .device = "GPU X",
-                  .seconds = 0.625,
-                  .gpu = {.options = {.lanes = 2, .block = 256, .bounces_per_wave = 8},
-                          .kernel_seconds = 0.5,
-                          .device_bytes = 186000000,
-                          .largest = "gpu_visit",
-                          .registers = 56,
-                          .bytes_per_bounce = 14},
-                  .notes = {.choice = "fused 0.5 ns\nmonolithic 0.6 ns\n", .warnings = "hot"},
-                  .account = {.created = 1000000000, .bounces = 20000000000, .hits = 77}},
-         .median_seconds = 0.75,
-         .median_kernel_seconds = 0.5625,
-         .stage_seconds = {1, 2, 3, 4}},
-        {.best = {.schedule = ICS_SCHEDULE_MONOLITHIC,
-                  .threads = 2,
-                  .instruction_set = "avx2",
-                  .device = "cpu",
-                  .seconds = 1,
-                  .account = {.created = 1000000, .bounces = 20000000, .hits = 5}}}};
-    ics_rows_set_name(&rows[0]);
-    ics_rows_set_name(&rows[1]);
-    ck_assert_str_eq(rows[0].name, "auto (fused)");
-
-    json_t *row = ics_rows_json(&rows[0]);
-    ck_assert_ptr_nonnull(row);
-    ck_assert_str_eq(text_of(row, "backend"), "cuda");
-    ck_assert_str_eq(text_of(row, "choice"), "fused 0.5 ns\nmonolithic 0.6 ns\n");
-    ck_assert_double_eq(number_of(row, "photons_per_second"), 1.6e9);
-    const json_t *gpu = json_object_get(row, "gpu");
-    ck_assert_str_eq(text_of(gpu, "device"), "GPU X");
-    ck_assert_str_eq(text_of(gpu, "math"), "fast");
-    ck_assert_str_eq(text_of(gpu, "largest_kernel"), "gpu_visit");
-    ck_assert_int_eq(whole_of(gpu, "registers"), 56);
-    ck_assert_int_eq(whole_of(gpu, "device_bytes"), 186000000);
+    ics_row row = {.best = {.schedule = ICS_SCHEDULE_FUSED,
+                            .automatic = true,
+                            .on_gpu = true,
+                            .fast_math = true,
+                            .device = "GPU X",
+                            .seconds = 0.625,
+                            .gpu = {.kernel_seconds = 0.5, .bytes_per_bounce = 14},
+                            .notes = {.choice = "fused 0.5 ns\n", .warnings = "hot"},
+                            .account = {.created = 1000000000, .bounces = 20000000000}},
+                   .median_seconds = 0.75,
+                   .stage_seconds = {1, 2, 3, 4}};
+    ics_rows_set_name(&row);
+    ck_assert_str_eq(row.name, "auto (fused)");
+    json_t *root = ics_rows_json(&row);
+    ck_assert_ptr_nonnull(root);
+    ck_assert_double_eq(number_of(root, "photons_per_second"), 1.6e9);
+    const json_t *gpu = json_object_get(root, "gpu");
     ck_assert_double_eq_tol(number_of(gpu, "nanoseconds_per_photon"), 0.5, 1e-12);
     ck_assert_double_eq_tol(number_of(gpu, "nanoseconds_per_bounce"), 0.025, 1e-12);
-    ck_assert_double_eq_tol(number_of(gpu, "photons_per_second"), 2e9, 1);
     ck_assert_double_eq_tol(number_of(gpu, "bounces_per_second"), 4e10, 10);
     ck_assert_double_eq_tol(number_of(gpu, "gigabytes_per_second"), 560, 1e-9);
-    ck_assert_double_eq_tol(number_of(gpu, "median_kernel_seconds"), 0.5625, 1e-12);
     ck_assert_double_eq_tol(number_of(json_object_get(gpu, "stage_shares"), "collide"), 0.3, 1e-12);
-    json_decref(row);
+    json_decref(root);
 
-    /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which
-     * is not a traffic of 0. */
-    ics_row persistent = rows[0];
-    persistent.best.gpu.bytes_per_bounce = 0;
-    row = ics_rows_json(&persistent);
-    gpu = json_object_get(row, "gpu");
-    ck_assert(json_is_null(json_object_get(gpu, "bytes_per_bounce")));
-    ck_assert(json_is_null(json_object_get(gpu, "gigabytes_per_second")));
-    json_decref(row);
-
-    const ics_row *list[] = {&rows[0], &rows[1]};
+    const ics_row *list[] = {&row};
     char *text = NULL;
     size_t size = 0;
     icestream_error error = {0};
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    ck_assert_int_eq(ics_rows_print(list, 2, true, out, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_rows_print(list, 1, true, out, &error), ICESTREAM_OK);
     fclose(out);
-    ck_assert_ptr_nonnull(strstr(text, "| auto (fused) | fast | 4 | 0.625 | 0.750 | 0.5000 | "
-                                       "0.5625 | 0.5 | 2e+09 | 20.00 | 0.025 | 4e+10 | 77 |\n"));
-    ck_assert_ptr_nonnull(strstr(text, "| monolithic | avx2 | 2 | 1.000 | - | - | - | 2000 | "
-                                       "1e+06 | 20.00 | 100 | 2e+07 | 5 |\n"));
-    /* The second table has no row for a CPU, and no column for stages that took no time. */
-    ck_assert_ptr_nonnull(strstr(text, "| auto (fused) | 524288 | 2 | 256 | 8 | 56 | 186 | 560.0 | "
-                                       "10.0 | 20.0 | 30.0 | 40.0 |\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\nauto (fused) was chosen:\n  fused 0.5 ns\n  monolithic "
-                                       "0.6 ns\n"));
+    ck_assert_ptr_nonnull(strstr(text, " 0.5000 | "));
+    ck_assert_ptr_nonnull(strstr(text, "\nauto (fused) was chosen:\n  fused 0.5 ns\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nauto (fused) warns:\n  hot\n"));
     free(text);
+
+    /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which
+     * is not a traffic of 0. */
+    row.best.gpu.bytes_per_bounce = 0;
+    root = ics_rows_json(&row);
+    gpu = json_object_get(root, "gpu");
+    ck_assert(json_is_null(json_object_get(gpu, "bytes_per_bounce")));
+    ck_assert(json_is_null(json_object_get(gpu, "gigabytes_per_second")));
+    json_decref(root);
 }
 END_TEST
 
@@ -219,21 +185,6 @@ START_TEST(bench_errors)
 }
 END_TEST
 
-START_TEST(full_disk)
-{
-    icestream_config *config =
-        model_config("device.backend=cpu", "workload.steps=1", "graph.schedule=monolithic", NULL);
-    for (int json = 0; json < 2; ++json) {
-        icestream_error error = {0};
-        FILE *out = scratch_full_disk();
-        icestream_bench_options options = {.repeats = 1, .json = json};
-        ck_assert_int_eq(icestream_bench(config, &options, out, &error), ICESTREAM_E_OUTPUT);
-        fclose(out);
-    }
-    icestream_config_destroy(config);
-}
-END_TEST
-
 ICS_TEST_MAIN("bench")
 {
     TCase *tests = tcase_create("bench");
@@ -241,6 +192,5 @@ ICS_TEST_MAIN("bench")
     tcase_add_test(tests, gpu_figures);
     tcase_add_test(tests, one_schedule);
     tcase_add_test(tests, bench_errors);
-    tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
 }

@@ -191,20 +191,6 @@ START_TEST(differences_are_named)
 }
 END_TEST
 
-START_TEST(markdown_table)
-{
-    icestream_config *config = load("workload.steps=5", NULL);
-    answer result = compare_as(config, &(icestream_compare_options){.markdown = true});
-    ck_assert_int_eq(result.status, ICESTREAM_OK);
-    ck_assert_ptr_nonnull(strstr(result.text, "\n| schedule | code | threads | seconds |"));
-    ck_assert_ptr_nonnull(strstr(result.text, "|\n|---|---:|---:|---:|"));
-    ck_assert_ptr_nonnull(strstr(result.text, "\n| wavefront | "));
-    ck_assert_ptr_nonnull(strstr(result.text, "\n| monolithic | "));
-    forget(&result);
-    icestream_config_destroy(config);
-}
-END_TEST
-
 START_TEST(other_physics_differs)
 {
     icestream_config *config = load(NULL, NULL);
@@ -330,7 +316,6 @@ ICS_TEST_MAIN("compare")
     tcase_add_test(tests, settings_of_the_machine_change_no_hits);
     tcase_add_test(tests, other_seed_is_compatible);
     tcase_add_test(tests, differences_are_named);
-    tcase_add_test(tests, markdown_table);
     tcase_add_test(tests, other_physics_differs);
     tcase_add_test(tests, no_hits_is_no_pass);
     tcase_add_test(tests, no_light_is_an_error);

@@ -189,29 +189,6 @@ START_TEST(every_schedule)
 }
 END_TEST
 
-START_TEST(text_describes_the_traffic)
-{
-    json_t *root = plan_kernels("graph.schedule=monolithic");
-    if (root == NULL) {
-        return;
-    }
-    json_decref(root);
-    icestream_config *config = model_config("graph.schedule=monolithic", NULL);
-    char *text = plan(config, 90, false);
-    ck_assert_ptr_nonnull(
-        strstr(text, "\n  traffic   none with the pool: photons stay in registers"));
-    ck_assert_ptr_null(strstr(text, "bytes/slot")); /* a column of dashes is left out */
-    free(text);
-    icestream_config_destroy(config);
-    config = model_config("graph.schedule=wavefront", NULL);
-    text = plan(config, 90, false);
-    ck_assert_ptr_nonnull(strstr(text, " bytes per photon and bounce, between pool and process"));
-    ck_assert_ptr_nonnull(strstr(text, "bytes/slot"));
-    free(text);
-    icestream_config_destroy(config);
-}
-END_TEST
-
 START_TEST(one_schedule)
 {
     json_t *root = plan_kernels("graph.schedule=fused");
@@ -324,42 +301,14 @@ START_TEST(tuned_kernels)
 }
 END_TEST
 
-START_TEST(automatic_backend)
-{
-    /* Every machine has a plan, of a GPU or of the CPU. */
-    icestream_config *config = model_config("device.backend=auto", NULL);
-    json_t *root = plan_json(config, 0);
-    ck_assert(json_object_get(root, "cpu") != NULL || json_object_get(root, "gpu") != NULL);
-    json_decref(root);
-    icestream_config_destroy(config);
-}
-END_TEST
-
-START_TEST(full_disk)
-{
-    icestream_config *config = model_config("device.backend=cpu", NULL);
-    for (int json = 0; json < 2; ++json) {
-        icestream_error error = {0};
-        FILE *out = scratch_full_disk();
-        icestream_plan_options options = {.json = json};
-        ck_assert_int_eq(icestream_plan(config, &options, out, &error), ICESTREAM_E_OUTPUT);
-        fclose(out);
-    }
-    icestream_config_destroy(config);
-}
-END_TEST
-
 ICS_TEST_MAIN("plan")
 {
     TCase *tests = tcase_create("plan");
     tcase_add_test(tests, sums_of_waveforms);
     tcase_add_test(tests, cpu_plan);
     tcase_add_test(tests, every_schedule);
-    tcase_add_test(tests, text_describes_the_traffic);
     tcase_add_test(tests, one_schedule);
     tcase_add_loop_test(tests, blocks_of_warps_with_photons, 0, 4);
     tcase_add_loop_test(tests, tuned_kernels, 0, COUNT(tuned));
-    tcase_add_test(tests, automatic_backend);
-    tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
 }

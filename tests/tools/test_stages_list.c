@@ -124,23 +124,11 @@ START_TEST(text_is_complete)
 }
 END_TEST
 
-START_TEST(full_disk)
-{
-    for (int json = 0; json < 2; ++json) {
-        icestream_error error = {0};
-        FILE *out = scratch_full_disk();
-        ck_assert_int_eq(icestream_stages(json, out, &error), ICESTREAM_E_OUTPUT);
-        fclose(out);
-    }
-}
-END_TEST
-
 ICS_TEST_MAIN("stages")
 {
     TCase *tests = tcase_create("list");
     tcase_add_test(tests, json_is_complete);
     tcase_add_test(tests, bytes_and_parameters);
     tcase_add_test(tests, text_is_complete);
-    tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
 }

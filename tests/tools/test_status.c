@@ -128,22 +128,6 @@ static void expect_lines(const char *const *lines)
     free(report);
 }
 
-START_TEST(empty_folder)
-{
-    json_t *report = status_json();
-    ck_assert_str_eq(text(report, "schema"), "icestream.status");
-    ck_assert_int_eq(whole(report, "journal.files"), 0);
-    ck_assert_int_eq(whole(report, "here.hit_files"), 0);
-    ck_assert_int_eq(whole(report, "latency.count"), 0);
-    ck_assert(json_is_null(at(report, "latency.p99")));
-    ck_assert_int_eq(whole(report, "quarantine.count"), 0);
-    ck_assert_uint_eq(json_array_size(at(report, "notes")), 0);
-    json_decref(report);
-    expect_lines((const char *const[]){"here: 0 hit files", "workers: none in the journal",
-                                       "journal: none here", NULL});
-}
-END_TEST
-
 START_TEST(files_that_are_there)
 {
     make("a.hits.npy", "0123456789");
@@ -387,55 +371,10 @@ START_TEST(what_cannot_be_read)
 }
 END_TEST
 
-START_TEST(journal_that_is_being_written)
-{
-    ics_journal *journal = open_journal("w");
-    append(journal, (ics_event){.kind = ICS_EVENT_START});
-    int ends[2];
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    ck_assert_int_ge(child, 0);
-    if (child == 0) { /* writes until the other end is closed */
-        icestream_error error = {0};
-        close(ends[1]);
-        ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
-        char byte;
-        while (read(ends[0], &byte, 1) != 0) {
-            const ics_event done = {.kind = ICS_EVENT_DONE, .file = "f", .photons = 1};
-            if (ics_journal_append(journal, &done, &error) != ICESTREAM_OK) {
-                _exit(1);
-            }
-            usleep(500); /* or the journal grows faster than a slow build reads it */
-        }
-        _exit(0);
-    }
-    close(ends[0]);
-    json_int_t last = 0;
-    for (int i = 0; i < 20; ++i) {
-        json_t *report = status_json();
-        json_int_t done = whole(report, "counts.done");
-        ck_assert_int_ge(done, last);
-        ck_assert_int_eq(done, whole(report, "counts.photons"));
-        ck_assert_int_le(whole(report, "journal.torn"), 1);
-        last = done;
-        json_decref(report);
-    }
-    close(ends[1]);
-    int status = 0;
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
-    ics_journal_destroy(journal);
-    json_t *report = status_json();
-    ck_assert_int_eq(whole(report, "journal.torn"), 0);
-    json_decref(report);
-}
-END_TEST
-
 ICS_TEST_MAIN("status")
 {
     TCase *all = tcase_create("status");
     tcase_add_checked_fixture(all, open_place, close_place);
-    tcase_add_test(all, empty_folder);
     tcase_add_test(all, files_that_are_there);
     tcase_add_test(all, many_reasons);
     tcase_add_test(all, workers_and_claims);
@@ -443,6 +382,5 @@ ICS_TEST_MAIN("status")
     tcase_add_test(all, rotated_journals);
     tcase_add_test(all, problems_are_reported);
     tcase_add_test(all, what_cannot_be_read);
-    tcase_add_test(all, journal_that_is_being_written);
     suite_add_tcase(suite, all);
 }

@@ -31,8 +31,8 @@ static int write_block(const output *to, const icestream_step *steps, size_t cou
                        icestream_error *error)
 {
     if (to->writer == NULL) {
-        return ics_table_message_write_noted(STDOUT_FILENO, "standard output", ics_layout_steps(),
-                                             to->note, steps, count, error);
+        return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(),
+                                       to->note, steps, count, error);
     }
     if (to->is_measured) {
         const double rows = (double)(ics_table_writer_rows(to->writer) + count);

@@ -76,12 +76,7 @@ double ics_statistics_kolmogorov_probability(double lambda)
     return sum;
 }
 
-double ics_statistics_kolmogorov_critical(double level)
-{
-    return sqrt(-log(level / 2) / 2);
-}
-
-static ics_statistics_test kolmogorov(double distance, double size)
+ics_statistics_test ics_statistics_kolmogorov_test(double distance, double size)
 {
     double root = sqrt(size);
     return (ics_statistics_test){.statistic = distance,
@@ -126,24 +121,7 @@ ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t
     }
     double n = (double)a_count;
     double m = (double)b_count;
-    return kolmogorov(distance, n * m / (n + m) / inflation);
-}
-
-ics_statistics_test ics_statistics_kolmogorov_one_sample(const double *sample, size_t count,
-                                                         double (*distribution)(double value,
-                                                                                void *user),
-                                                         void *user, double inflation)
-{
-    if (count == 0) {
-        return nothing_to_test;
-    }
-    double n = (double)count;
-    double distance = 0;
-    for (size_t i = 0; i < count; ++i) {
-        double expected = distribution(sample[i], user);
-        distance = fmax(distance, fmax((double)(i + 1) / n - expected, expected - (double)i / n));
-    }
-    return kolmogorov(distance, n / inflation);
+    return ics_statistics_kolmogorov_test(distance, n * m / (n + m) / inflation);
 }
 
 ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, double a_exposure,
@@ -342,5 +320,5 @@ ics_statistics_test ics_statistics_kolmogorov_weighted(const ics_statistics_weig
     }
     const double n = effective_size(a, a_count, a_sum, a_size);
     const double m = effective_size(b, b_count, b_sum, b_size);
-    return kolmogorov(distance, n * m / (n + m));
+    return ics_statistics_kolmogorov_test(distance, n * m / (n + m));
 }

@@ -21,19 +21,15 @@ double ics_statistics_gamma_upper(double a, double x);
 double ics_statistics_chi_square_probability(double chi_square, double degrees);
 /* P(K >= lambda) of the Kolmogorov distribution: 2 sum (-1)^(k-1) exp(-2 k^2 lambda^2). */
 double ics_statistics_kolmogorov_probability(double lambda);
-/* c(q) = sqrt(-ln(q/2) / 2): reject at level q if D > c(q) / sqrt(effective size). */
-double ics_statistics_kolmogorov_critical(double level);
+/* The Kolmogorov-Smirnov test that found `distance` between distribution functions, with the
+ * effective number of values `size` > 0. */
+ics_statistics_test ics_statistics_kolmogorov_test(double distance, double size);
 
 /* Kolmogorov-Smirnov test of two samples, each sorted ascending. If values repeat, the test gives
  * fewer false alarms than its level says. */
 ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t a_count,
                                                          const double *b, size_t b_count,
                                                          double inflation);
-/* Kolmogorov-Smirnov test of one sample, sorted ascending, against a distribution function. */
-ics_statistics_test ics_statistics_kolmogorov_one_sample(const double *sample, size_t count,
-                                                         double (*distribution)(double value,
-                                                                                void *user),
-                                                         void *user, double inflation);
 
 /* Chi-square test of the counts a[count] from a_exposure photons against b[count] from b_exposure
  * photons, both above 0. Bins with fewer than 10 counts in both samples together are merged into
