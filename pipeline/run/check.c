@@ -54,7 +54,7 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     }
     if (reading && unit->work->young && unit->retry.tries == 0) {
         answer = wait_for_producer(run, unit);
-    } else if (reading && !unit->input->stream && !unit->input->late) {
+    } else if (reading && unit->input->source->repeats) {
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
@@ -110,18 +110,17 @@ static void check_done(ics_job *job)
     ics_unit *unit = unit_of_job(job);
     ics_run_state *run = unit->run;
     const ics_unit_work *work = unit->work;
-    bool file = !unit->input->stream;
     run->bytes_checked += unit->input->bytes;
     if (work->read_error.status != ICESTREAM_OK) {
         ics_run_read_failed(run, unit, &work->read_error);
     } else if (work->lost) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
-    } else if (file && work->matches) {
+    } else if (work->matches) {
         ics_run_log_notice(run, unit);
         ics_run_life_succeeded(run, unit);
         ics_unit_use_found_output(unit);
         ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
-    } else if (!file && !work->found) {
+    } else if (!work->found) {
         ics_run_life_event(run, unit, ICS_ON_ABSENT);
     } else {
         ics_run_life_succeeded(run, unit);
@@ -130,7 +129,7 @@ static void check_done(ics_job *job)
         ics_run_save_continue(run, unit);
         run->photons_checked += photons_left(unit);
         ics_run_warnings_check_first(run, unit);
-        if (unit->input->generated) {
+        if (unit->input->source->makes) {
             ics_run_light_log(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_CHECKED);

@@ -128,7 +128,7 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
     if (run->config->source.listen == NULL) {
         return ICESTREAM_OK;
     }
-    if (run->common.to_stdout) {
+    if (!run->common.sink->files) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "source.listen: needs a folder in sink.directory, for messages that "
                              "wait; found \"-\"");

@@ -280,7 +280,7 @@ static bool give_back(ics_run_state *run)
 static bool has_results(void *user, const char *name)
 {
     const ics_run_state *run = user;
-    if (run->common.to_stdout || run->common.known != NULL) {
+    if (!run->common.sink->files || run->common.known != NULL) {
         return true;
     }
     char *output = ics_inputs_output(run->config, name);
@@ -377,7 +377,7 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
     }
     uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed by close_handles */
     run->intake.heartbeat.data = run;
-    if (!run->common.to_stdout) {
+    if (run->common.sink->files) {
         ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy", error));
     }
     run->common.claims = &run->claims;

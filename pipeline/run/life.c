@@ -164,7 +164,8 @@ static void finish(ics_run_state *run, ics_unit *unit)
         ics_latency_add(&units->latency, ics_clock_unix() - unit->arrived);
     }
     if (unit->result == ICS_RESULT_QUARANTINED) {
-        units->list_refused = units->list_refused || (unit->input->generated && !unit->input->late);
+        units->list_refused =
+            units->list_refused || (unit->input->source->makes && unit->input->source->repeats);
         ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s",
                       unit->refusal != NULL ? unit->refusal : unit->name);
     }
@@ -226,7 +227,7 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     run->units.ahead += is_reading;
     run->units.ahead -= was_reading;
     unit->state = rule->next;
-    if (is_reading != was_reading && unit->input->stream) {
+    if (is_reading != was_reading && unit->input->source->continues) {
         run->units.message_open = is_reading;
     }
     if (was_reading && !is_reading && !unit->reader_job.out && !unit->work->propagation.job.out) {

@@ -22,7 +22,7 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
                              "--keep-steps: found a run of step files, expected particles or a "
                              "workload and no source");
     }
-    if (asked[0] == '\0' && run->common.to_stdout) {
+    if (asked[0] == '\0' && !run->common.sink->files) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--keep-steps: found sink.directory \"-\", which has no folder for "
                              "the steps, expected --keep-steps=FILE");
@@ -61,7 +61,8 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
                              "%s: already exists\nnothing was computed; --force overwrites",
                              run->kept_steps);
     }
-    if (run->inputs.count > 0 && run->inputs.items[0].late && run->options->resume) {
+    const ics_source *source = run->inputs.count > 0 ? run->inputs.items[0].source : NULL;
+    if (source != NULL && source->makes && !source->repeats && run->options->resume) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "%s: error: particles.file: found a pipe, which cannot be compared "
                              "with earlier hits, expected a file with --resume",

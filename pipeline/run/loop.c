@@ -259,7 +259,7 @@ void ics_run_loop_run(ics_run_state *run)
                              .configuration = run->config->path,
                              .source = run->common.intake_folder,
                              .spool = run->intake.spool,
-                             .sink = run->common.to_stdout ? NULL : run->config->sink.directory,
+                             .sink = !run->common.sink->files ? NULL : run->config->sink.directory,
                              .quarantine = run->common.quarantine,
                              .files = run->files_total};
     ics_run_log_start(run, &event);

@@ -31,7 +31,7 @@ static size_t list_devices(const ics_run_state *run,
 /* An estimate of the photons of all files; 0: unknown. */
 static double expect_photons(const ics_run_state *run)
 {
-    if (run->inputs.count > 0 && run->inputs.items[0].generated) {
+    if (run->inputs.count > 0 && run->inputs.items[0].source->makes) {
         return (double)run->photons_checked; /* an estimate of all */
     }
     return run->streaming || run->bytes_checked == 0

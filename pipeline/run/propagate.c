@@ -67,7 +67,7 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
     if (!unit->was_looked_at) {
         unit->was_looked_at = true;
         ics_run_warnings_check_all(run, unit);
-        if (unit->input->generated && unit->input->late) {
+        if (unit->input->source->makes && !unit->input->source->repeats) {
             ics_run_light_warn(run, unit);
         }
     }
@@ -76,10 +76,11 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
 static void look_at_whole(ics_run_state *run, ics_unit *unit)
 {
     look_at_steps(run, unit);
-    if (unit->input->stream) {
+    const ics_source *source = unit->input->source;
+    if (!source->repeats) {
         ics_run_note_light(run, unit);
     }
-    if (unit->input->stream || unit->input->generated) {
+    if (!source->repeats || source->makes) {
         ics_run_warnings_check_first(run, unit);
     }
 }
@@ -94,7 +95,7 @@ static void take_read(ics_propagation *propagation)
         if (!propagation->skips) {
             look_at_whole(run, unit);
         }
-        if (unit->input->stream) {
+        if (unit->input->source->continues) {
             append_message(run, unit);
         }
         ics_run_life_event(run, unit, ICS_ON_READ_ALL);
@@ -132,7 +133,8 @@ static void take_stored(ics_propagation *propagation, const icestream_error *err
         !run->options->fail_fast) {
         ics_run_room_wanted(run, unit, error); /* the hits are still in memory */
     } else if (error->status == ICESTREAM_E_INPUT) {
-        ics_run_life_refuse(run, unit, unit->input->stream ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
+        ics_run_life_refuse(run, unit,
+                            unit->input->source->continues ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
                             error->text);
     } else if (error->status != ICESTREAM_OK) {
         ics_run_fail(run, error);

@@ -88,10 +88,10 @@ static int expect_of(const ics_run_state *run, const ics_input *input, json_t **
     json_t *light = NULL;
     icestream_error why = {.status = ICESTREAM_OK};
     int status = ICESTREAM_OK;
-    if (input->generated) {
+    if (input->source->makes) {
         status = ics_light_settings_make(run->config, &light, &why);
     }
-    if (status == ICESTREAM_OK && input->generated) {
+    if (status == ICESTREAM_OK && input->source->makes) {
         status = ics_light_digest_make(run->config, run->models, digest, &why);
     }
     if (status != ICESTREAM_OK) {
@@ -133,7 +133,7 @@ static int find_other_settings(const ics_run_state *run, size_t *count, icestrea
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const ics_input *input = &run->inputs.items[i];
-        const bool messages = input->stream && input->output == NULL;
+        const bool messages = input->source->continues && input->output == NULL;
         json_t *settings = NULL;
         icestream_error later = {.status = ICESTREAM_OK};
         bool there = false;
@@ -171,7 +171,7 @@ int ics_run_find_merged(ics_run_state *run, icestream_error *error)
     const bool resumes = run->options->resume;
     bool any = false;
     /* Waveforms are never in such a file. */
-    if (run->common.to_stdout || run->common.origin.bins.width > 0 ||
+    if (!run->common.sink->files || run->common.origin.bins.width > 0 ||
         (run->options->force && !resumes)) {
         return ICESTREAM_OK;
     }
@@ -229,7 +229,7 @@ int ics_run_check_checkpoints(ics_run_state *run, icestream_error *error)
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const ics_input *input = &run->inputs.items[i];
         /* The unit of steps that the run makes looks at its checkpoint before anything else. */
-        if (input->output != NULL && !input->stream && !input->generated) {
+        if (input->output != NULL && input->source->repeats && !input->source->makes) {
             ICS_TRY(judge_checkpoint(run, input, &found, error));
         }
     }

@@ -88,7 +88,7 @@ static int make_directory(const char *path, icestream_error *error)
 static int check_streams(const ics_run_state *run, icestream_error *error)
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
-        if (run->inputs.items[i].stream && run->inputs.items[i].path == NULL) {
+        if (run->inputs.items[i].source->continues && run->inputs.items[i].path == NULL) {
             return ics_terminal_check_input("source.files", error);
         }
     }
@@ -98,8 +98,8 @@ static int check_streams(const ics_run_state *run, icestream_error *error)
 static int plan_outputs(ics_run_state *run, icestream_error *error)
 {
     const char *directory = run->config->sink.directory;
-    run->common.to_stdout = strcmp(directory, "-") == 0;
-    if (run->common.to_stdout) {
+    run->common.sink = strcmp(directory, "-") == 0 ? &ics_sink_stream : &ics_sink_files;
+    if (!run->common.sink->files) {
         return ics_terminal_check_output("sink.directory", error);
     }
     int status = check_existing_outputs(run, error);
@@ -111,7 +111,7 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
 static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
-    bool folder = !run->common.to_stdout;
+    bool folder = run->common.sink->files;
     if (folder || config->sink.quarantine != NULL) {
         run->quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
         run->common.quarantine = run->quarantine;
@@ -156,7 +156,7 @@ static int create_units(ics_run_state *run, icestream_error *error)
         }
         ics_run_life_append(run, unit);
         run->bytes_total += input->bytes;
-        run->streaming = run->streaming || input->stream;
+        run->streaming = run->streaming || input->source->continues;
     }
     run->files_total = run->inputs.count;
     return ICESTREAM_OK;
@@ -222,7 +222,7 @@ static ics_run_shape choose_shape(const ics_run_state *run)
                                 .writers = ICS_RUN_WRITERS / GPUS_SERVED * times,
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
-    if (run->common.to_stdout) {
+    if (!run->common.sink->files) {
         /* Messages are written one after the other. */
         shape.writers = 1;
     }
@@ -323,7 +323,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(check_streams(run, error));
     ICS_TRY(plan_outputs(run, error));
     ICS_TRY(ics_run_light_plan(run, error));
-    if (run->options->resume && !run->options->force && !run->common.to_stdout) {
+    if (run->options->resume && !run->options->force && run->common.sink->files) {
         ICS_TRY(ics_run_check_settings(run, error));
     }
     if (!run->options->force && run->config->sink.checkpoint > 0.0) {
@@ -338,8 +338,8 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_run_clients_open(run, error));
     ICS_TRY(ics_run_intake_open(run, error));
     ICS_TRY(open_listener(run, error));
-    return run->options->resume && !run->common.to_stdout ? ics_run_check_maths(run, error)
-                                                          : ICESTREAM_OK;
+    return run->options->resume && run->common.sink->files ? ics_run_check_maths(run, error)
+                                                           : ICESTREAM_OK;
 }
 
 static void close_report(ics_run_state *run, ics_report_file *file)

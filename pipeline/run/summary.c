@@ -50,7 +50,7 @@ static json_t *unit_json(const ics_unit *unit)
     bool done = unit->result == ICS_RESULT_DONE || unit->result == ICS_RESULT_UNDELIVERED;
     /* Of generated steps that were not made again, the numbers are estimates. */
     bool skipped = unit->result == ICS_RESULT_SKIPPED;
-    bool read = done || (skipped && !unit->input->generated);
+    bool read = done || (skipped && !unit->input->source->makes);
     return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?, s:o?}", "input",
                      ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
                      ics_unit_rules_result_text(unit->result), "steps",
@@ -308,7 +308,7 @@ static int open_summary(ics_run_state *run, const char *path, icestream_error *e
         if (run->summary_file.path == NULL) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
         }
-        return run->common.to_stdout
+        return !run->common.sink->files
                    ? ics_error_set(error, ICESTREAM_E_USAGE,
                                    "--summary: found -, and sink.directory is \"-\", too; expected "
                                    "standard output for one of them")

@@ -21,7 +21,7 @@ static void handle_write_error(ics_run_state *run, ics_unit *unit, const icestre
 {
     if (error->status == ICESTREAM_E_INPUT) { /* other hits have the name of the output by now */
         ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
-    } else if (run->common.to_stdout) {
+    } else if (!run->common.sink->files) {
         ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, error);
     } else if (unit->work->blocked) {
@@ -102,7 +102,7 @@ static void offer(ics_run_state *run)
         } else if (back && unit->state == ICS_UNIT_READ_TO_END &&
                    ics_run_retry_is_due(run, &unit->retry)) {
             write_unit(run, unit);
-        } else if (run->common.to_stdout && unit->state != ICS_UNIT_WRITING &&
+        } else if (!run->common.sink->files && unit->state != ICS_UNIT_WRITING &&
                    unit->state != ICS_UNIT_FINISHED) {
             return;
         }

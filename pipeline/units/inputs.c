@@ -6,6 +6,7 @@
 #include "pipeline/config/hit_name.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/transfer/transfer.h"
+#include "pipeline/units/sources.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -112,7 +113,7 @@ char *ics_inputs_generated_path(const icestream_config *config, const char *patt
                        length_without(name, endings, sizeof endings / sizeof *endings));
 }
 
-static int append_input(planner *plan, const char *path, bool stream, uint64_t bytes)
+static int append_input(planner *plan, const ics_source *source, const char *path, uint64_t bytes)
 {
     ics_inputs *inputs = &plan->inputs;
     const icestream_config *config = plan->config;
@@ -126,15 +127,14 @@ static int append_input(planner *plan, const char *path, bool stream, uint64_t b
         inputs->items = items;
     }
     ics_input *input = &inputs->items[inputs->count];
-    *input = (ics_input){.stream = stream, .bytes = bytes};
+    *input = (ics_input){.source = source, .bytes = bytes};
     inputs->count++;
     /* The messages of a stream have different outputs, unless sink.name is the same for all. */
-    const bool is_single = !stream || !ics_hit_name_has_stem(config->sink.name);
+    const bool is_single = !source->continues || !ics_hit_name_has_stem(config->sink.name);
     const bool has_output = strcmp(config->sink.directory, "-") != 0 && is_single;
     input->path = path != NULL ? strdup(path) : NULL;
     if (has_output) {
-        input->output =
-            stream ? ics_inputs_message_output(config, input, 0) : ics_inputs_output(config, path);
+        input->output = source->output(config, input, 0);
     }
     return (path == NULL || input->path != NULL) && (!has_output || input->output != NULL)
                ? ICESTREAM_OK
@@ -147,20 +147,9 @@ static int append_generated(planner *plan)
     const icestream_config *config = plan->config;
     const char *file = config->particles.file, *path = file != NULL ? file : config->path;
     const bool is_stdin = path != NULL && strcmp(path, "-") == 0;
-    const int status = append_input(plan, is_stdin ? NULL : path, true, 0);
-    ics_input *input = plan->inputs.items; /* the only one */
-    if (status != ICESTREAM_OK || input == NULL) {
-        return status;
-    }
-    input->stream = false;
-    input->generated = true;
-    input->late = ics_light_digest_is_late(config);
-    if (strcmp(config->sink.directory, "-") == 0) {
-        return ICESTREAM_OK;
-    }
-    free(input->output);
-    input->output = ics_inputs_generated_path(config, config->sink.name);
-    return input->output != NULL ? ICESTREAM_OK : out_of_memory(plan);
+    const ics_source *source =
+        ics_light_digest_is_late(config) ? &ics_source_piped_light : &ics_source_light;
+    return append_input(plan, source, is_stdin ? NULL : path, 0);
 }
 
 static int compare_texts(const void *left, const void *right)
@@ -199,7 +188,7 @@ static int append_url(planner *plan, const char *url)
         fault(plan, "%s", error.text);
         return ICESTREAM_OK;
     }
-    const int status = append_input(plan, name, false, 0);
+    const int status = append_input(plan, &ics_source_file, name, 0);
     if (status != ICESTREAM_OK || plan->inputs.items == NULL) {
         return status;
     }
@@ -214,14 +203,15 @@ static int expand_pattern(planner *plan, const char *pattern)
 {
     struct stat about;
     if (strcmp(pattern, "-") == 0) {
-        return append_input(plan, NULL, true, 0);
+        return append_input(plan, &ics_source_messages, NULL, 0);
     }
     if (ics_url_is(pattern)) {
         return append_url(plan, pattern);
     }
     if (stat(pattern, &about) == 0) {
-        bool pipe = S_ISFIFO(about.st_mode);
-        return append_input(plan, pattern, pipe, pipe ? 0 : (uint64_t)about.st_size);
+        return S_ISFIFO(about.st_mode)
+                   ? append_input(plan, &ics_source_messages, pattern, 0)
+                   : append_input(plan, &ics_source_file, pattern, (uint64_t)about.st_size);
     }
     int cause = errno;
     glob_t found = {0};
@@ -231,7 +221,7 @@ static int expand_pattern(planner *plan, const char *pattern)
         qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, compare_texts);
         for (size_t i = 0; i < found.gl_pathc && status == ICESTREAM_OK; ++i) {
             uint64_t bytes = stat(found.gl_pathv[i], &about) == 0 ? (uint64_t)about.st_size : 0;
-            status = append_input(plan, found.gl_pathv[i], false, bytes);
+            status = append_input(plan, &ics_source_file, found.gl_pathv[i], bytes);
         }
     } else if (result == GLOB_NOSPACE) {
         status = out_of_memory(plan);

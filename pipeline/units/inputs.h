@@ -5,17 +5,15 @@
 
 #include "pipeline/config/config.h"
 
+typedef struct ics_source ics_source; /* sources.h */
+
 /* One step file; a stream of messages, from standard input or a named pipe; or the steps that the
  * run makes of particles or of a workload. */
 typedef struct ics_input {
-    bool stream;
-    bool generated; /* the run makes the steps */
-    /* Generated of particles that come through a pipe: they can be read once, and the digest is
-     * known at the end. */
-    bool late;
+    const ics_source *source;
     char *url; /* the file is fetched from there; NULL: it is not */
     /* NULL: standard input. Of a URL the name, and in a run the path that its file will have.
-     * Generated: the list of particles, or the run file; NULL: neither. */
+     * Made: the list of particles, or the run file; NULL: neither. */
     char *path;
     /* Path of the hit file. NULL: standard output, or one file per message. A stream has
      * one if sink.name has no {stem}: then it may have one message only. */

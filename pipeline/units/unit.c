@@ -1,5 +1,5 @@
-/* Making and checking a unit. unit_source.c is its side of the engine, unit_output.c writes its
- * output, unit_claim.c ends its claim. */
+/* Making and checking a unit. unit_propagation.c is its side of the engine, unit_output.c writes
+ * its output, unit_claim.c ends its claim. */
 #include "pipeline/units/unit.h"
 
 #include "base/container.h"
@@ -7,10 +7,9 @@
 #include "base/url.h"
 #include "pipeline/config/hit_name.h"
 #include "pipeline/files/output.h"
-#include "pipeline/source/fifo.h"
 #include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/hit_check.h"
-#include "pipeline/units/unit_generated.h"
+#include "pipeline/units/sources.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,26 +25,23 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
         unit->common = common;
         unit->input = input;
         unit->message = message;
-        const bool no_file = input->generated && !input->late;
         char shown[ICS_URL_MOST + 1];
         const char *name = input->url != NULL    ? ics_url_shown(input->url, shown)
                            : input->path != NULL ? input->path
-                           : no_file             ? "generated steps"
-                                                 : "standard input";
-        if (!input->stream) {
+                                                 : input->source->nameless;
+        if (!input->source->continues) {
             unit->name = strdup(name);
         } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
             unit->name = NULL;
         }
-        if (!common->to_stdout) {
-            unit->output = input->stream ? ics_inputs_message_output(common->config, input, message)
-                                         : strdup(input->output);
+        if (common->sink->files) {
+            unit->output = input->source->output(common->config, input, message);
         }
         if (unit->output != NULL) {
             unit->replaces = ics_output_mark_of(unit->output);
         }
     }
-    if (unit == NULL || unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
+    if (unit == NULL || unit->name == NULL || (unit->output == NULL && common->sink->files)) {
         ics_unit_destroy(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the list of step files");
     }
@@ -64,11 +60,12 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
     unit->common = common;
     unit->claim = *claim;
     unit->arrived = claim->arrived;
-    unit->own_input = (ics_input){.path = claim->path, .url = claim->url, .bytes = claim->bytes};
+    unit->own_input = (ics_input){
+        .source = &ics_source_file, .path = claim->path, .url = claim->url, .bytes = claim->bytes};
     unit->input = &unit->own_input;
     unit->name = strdup(name);
-    unit->output = !common->to_stdout ? ics_inputs_output(common->config, claim->name) : NULL;
-    if (unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
+    unit->output = common->sink->files ? ics_inputs_output(common->config, claim->name) : NULL;
+    if (unit->name == NULL || (unit->output == NULL && common->sink->files)) {
         ics_unit_destroy(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
     }
@@ -118,13 +115,7 @@ int ics_unit_open(ics_unit *unit, icestream_error *error)
 
 void ics_unit_close_reader(ics_unit *unit)
 {
-    ics_step_reader_destroy(unit->work->reader);
-    unit->work->reader = NULL;
-    ics_unit_generated_close(unit->work);
-    if (unit->work->pipe >= 0) {
-        close(unit->work->pipe);
-        unit->work->pipe = -1;
-    }
+    unit->input->source->close(unit);
     ics_engine_end_reading(&unit->work->propagation);
 }
 
@@ -155,14 +146,7 @@ void ics_unit_use_found_output(ics_unit *unit)
     }
 }
 
-static ics_unit *unit_of_reader_job(ics_job *job)
-{
-    return ICS_CONTAINER_OF(job, ics_unit, reader_job);
-}
-
-/* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
- * Hits of another step file under this name are most likely somebody's results. */
-static bool is_named_alone(const ics_unit *unit)
+bool ics_unit_is_named_alone(const ics_unit *unit)
 {
     return !ics_hit_name_has_stem(unit->common->config->sink.name);
 }
@@ -183,7 +167,7 @@ static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream
     }
     unit->work->in_the_way = !options->resume ||
                              (verdict == ICS_HITS_OTHER_SETTINGS && !options->force) ||
-                             (is_named_alone(unit) && !options->force);
+                             (ics_unit_is_named_alone(unit) && !options->force);
     free(unit->work->unlike);
     unit->work->unlike = strdup(why->text);
     return unit->work->unlike != NULL
@@ -287,112 +271,45 @@ int ics_unit_judge_empty(const icestream_config *config, const char *name, uint6
                          name, rows == 0 ? "" : "no photon in ", rows, rows == 1 ? "" : "s");
 }
 
-/* Opens the file and reads it to its end. */
-static int read_whole(ics_unit *unit, icestream_error *error)
+/* Compares existing hits with the unit, whose digest is known. */
+static int look_for_hits(ics_unit *unit, icestream_error *error)
 {
-    ics_unit_common *common = unit->common;
-    double age = 0.0;
-    if (unit->work->again && unit->claim.name != NULL) {
-        ICS_TRY(ics_claims_look_again(common->claims, &unit->claim, &age, error));
-    }
-    int status =
-        ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
-    ics_unit_judge_age(unit, status);
-    if (status == ICESTREAM_OK) {
-        status = ics_unit_check_light(unit, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status =
-            ics_step_reader_check_rows(unit->work->reader, &unit->summary, &common->stop, error);
-        atomic_store(&unit->digest_due, status == ICESTREAM_OK && unit->summary.digest[0] == '\0');
-        ics_unit_judge_age(unit, status);
-    }
-    if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0') {
-        status = ics_unit_await_digest(unit, &common->stop, error);
-    }
-    if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0' &&
-        strcmp(unit->claim.sha256, unit->summary.digest) != 0) {
-        return ics_error_set(
-            error, ICESTREAM_E_INPUT,
-            "%s: found a step file with the SHA-256 %s, expected %s, which is that "
-            "of its ticket",
-            unit->name, unit->summary.digest, unit->claim.sha256);
-    }
-    return status != ICESTREAM_OK
-               ? status
-               : ics_unit_judge_empty(common->config, unit->name, unit->summary.rows,
-                                      unit->summary.photons, error);
-}
-
-static int check_file(ics_unit *unit, icestream_error *error)
-{
-    int status = ics_unit_look_for_claim(unit, error);
-    if (status != ICESTREAM_OK || unit->work->lost) {
-        return status;
-    }
-    status =
-        unit->input->generated ? ics_unit_generated_check(unit, error) : read_whole(unit, error);
-    if (status == ICESTREAM_OK && !unit->input->late) {
-        status = look_for_output(unit, error);
-    }
-    if (status == ICESTREAM_OK && unit->work->in_the_way) {
+    ICS_TRY(look_for_output(unit, error));
+    if (unit->work->in_the_way) {
         /* A claimed step file leaves the folder with the reason; a named one is not at fault. */
-        unit->work->blocked = is_named_alone(unit);
+        unit->work->blocked = ics_unit_is_named_alone(unit);
         const int kind = unit->work->blocked ? ICESTREAM_E_OUTPUT : ICESTREAM_E_INPUT;
         ics_error_set(error, kind,
                       "%s: found hits of another input or of other settings in %s, "
                       "expected none (--force overwrites)",
                       unit->name, unit->output);
-        status = ics_error_add(error, kind, "%s", unit->work->unlike);
+        return ics_error_add(error, kind, "%s", unit->work->unlike);
     }
-    if (status == ICESTREAM_OK && !unit->input->late) {
-        status = ics_unit_look_for_merged(unit, error);
-    }
-    return status == ICESTREAM_OK ? ics_unit_read_checkpoint(unit, error) : status;
+    return ics_unit_look_for_merged(unit, error);
 }
 
-static int find_message(ics_unit *unit, icestream_error *error)
+static int check(ics_unit *unit, icestream_error *error)
 {
-    ics_unit_common *common = unit->common;
-    int status = ICESTREAM_OK;
-    const char *path = unit->input->path;
-    if (unit->work->reader == NULL && path != NULL) {
-        status = ics_fifo_open(path, &unit->work->pipe, error);
+    const ics_source *source = unit->input->source;
+    ICS_TRY(ics_unit_look_for_claim(unit, error));
+    if (unit->work->lost) {
+        return ICESTREAM_OK;
     }
-    if (unit->work->reader == NULL && status == ICESTREAM_OK) {
-        status = ics_step_reader_open_stream(
-            path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
-            common->spectrum_count, common->wake, &unit->work->reader, error);
+    ICS_TRY(source->open(unit, error));
+    if (source->repeats) {
+        ICS_TRY(look_for_hits(unit, error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
-    }
-    if (status == ICESTREAM_OK && unit->work->found && unit->message > 0 && is_named_alone(unit) &&
-        unit->output != NULL) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
-                               "%s: found a second message, expected one, because the name of the "
-                               "hit file, %s, has no {stem} (sink.name), which would stand for "
-                               "the number of the message",
-                               unit->name, unit->output);
-    }
-    if (status == ICESTREAM_OK && unit->work->found) {
-        status = ics_unit_check_light(unit, error);
-    }
-    return status;
+    return unit->work->found ? ics_unit_read_checkpoint(unit, error) : ICESTREAM_OK;
 }
 
 void ics_unit_check(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_unit *unit = unit_of_reader_job(job);
+    ics_unit *unit = ICS_CONTAINER_OF(job, ics_unit, reader_job);
     icestream_error *error = &unit->work->read_error;
     error->status = ICESTREAM_OK;
     unit->work->blocked = false;
     ics_step_watch_begin(&unit->work->propagation.feed.watch);
-    if (!unit->input->stream) {
-        check_file(unit, error);
-        ics_unit_look_for_command(unit);
-    } else {
-        find_message(unit, error);
-    }
+    check(unit, error);
+    ics_unit_look_for_command(unit);
 }

@@ -6,12 +6,13 @@
  *
  * The files of pipeline/units:
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
- *   unit         unit.c makes and checks a unit, unit_source.c is its side of the engine,
- *                unit_generated.c makes its steps where the run makes them, unit_saving.c keeps
- *                its hits while it is computed, unit_records.c writes its checkpoint
- *                (unit_checkpoint.c: what both have in common),
- *                unit_output.c writes its hits, unit_claim.c ends its claim, unit_digest.c waits
- *                for the digest of its step file
+ *   sources      what a source of steps is; file_source, message_source, light_source
+ *   sinks        what a sink of hits is; file_sink, stream_sink
+ *   unit         unit.c makes and checks a unit, unit_propagation.c is its side of the engine,
+ *                unit_saving.c keeps its hits while it is computed, unit_records.c writes its
+ *                checkpoint (unit_checkpoint.c: what both have in common), unit_output.c is the
+ *                work of its writer, unit_claim.c ends its claim, unit_digest.c waits for the
+ *                digest of its step file
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
  *   known_hits   finds hit files that have the hits of several step files
@@ -38,6 +39,8 @@
 #include "pipeline/units/origin.h"
 #include "pipeline/units/output_digest.h"
 #include "pipeline/units/retry_state.h"
+#include "pipeline/units/sinks.h"
+#include "pipeline/units/sources.h"
 #include "pipeline/units/unit_rules.h"
 
 #include <sys/stat.h>
@@ -51,16 +54,16 @@ typedef struct ics_unit_common {
     const char *keep_steps; /* the step file for steps that the run makes; NULL: none */
     uint32_t makers;        /* number of threads that make steps */
     ics_origin origin;
-    ics_maths_used maths;      /* with which the run may compute; of several all */
-    const char *content;       /* what hit files carry; NULL: stages.detect is none */
-    const char *worker;        /* name of this process; NULL: it has none */
-    const char *writer;        /* short name of this process in names of .part files */
-    uint32_t spectrum_count;   /* number of spectra that steps may name */
-    float least_beta;          /* steps of Cherenkov light that are slower make no light */
-    uint32_t threads;          /* number of threads that compute */
-    json_t *settings;          /* of the origin, as texts */
-    json_t *light;             /* what the steps' light must be made with (models/light_record.h) */
-    bool to_stdout;            /* one message per unit instead of files */
+    ics_maths_used maths;    /* with which the run may compute; of several all */
+    const char *content;     /* what hit files carry; NULL: stages.detect is none */
+    const char *worker;      /* name of this process; NULL: it has none */
+    const char *writer;      /* short name of this process in names of .part files */
+    uint32_t spectrum_count; /* number of spectra that steps may name */
+    float least_beta;        /* steps of Cherenkov light that are slower make no light */
+    uint32_t threads;        /* number of threads that compute */
+    json_t *settings;        /* of the origin, as texts */
+    json_t *light;           /* what the steps' light must be made with (models/light_record.h) */
+    const ics_sink *sink;
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
     atomic_bool cancel;        /* nothing more is computed or written */
@@ -115,7 +118,7 @@ typedef struct ics_unit_work {
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
     bool in_the_way; /* the output exists, does not match, and must not be replaced */
-    bool found;      /* streams: there was a message */
+    bool found;      /* there is a unit; false: the stream has no more messages */
     bool again;      /* before the job: the file was read before */
     bool young;      /* the input is bad, and the claimed file changed less than a second ago */
     bool no_record;  /* the steps do not say what their light was made with */
@@ -238,9 +241,11 @@ void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char 
  * already. A unit without a claim only gets its line. The errors of ics_claims_done. */
 int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
-/* On a reader's thread, job = &unit->reader_job. Opens and checks a file. If the file is claimed,
- * or with --resume, compares an existing output. For a message, finds its beginning in the stream:
- * with work->reader, or with a new reader if that is NULL. Fills summary, matches, found, found_in,
+/* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
+ * Hits of another step file under this name are most likely somebody's results. */
+bool ics_unit_is_named_alone(const ics_unit *unit);
+/* On a reader's thread, job = &unit->reader_job. Opens the source of the unit. If the unit is
+ * claimed, or with --resume, compares an existing output. Fills summary, matches, found, found_in,
  * lost, in_the_way, taken_over, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
 /* All photons of the unit; UINT64_MAX: they are not known yet. */

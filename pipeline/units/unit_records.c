@@ -214,7 +214,7 @@ static int add_writer(const ics_unit *unit, json_t *origin, icestream_error *err
 {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    const bool is_estimate = unit->input->generated;
+    const bool is_estimate = unit->input->source->makes;
     json_t *writer =
         json_pack("{s:o, s:o?, s:o, s:I}", "file", ics_json_text(unit->name), "worker",
                   unit->common->worker != NULL ? ics_json_text(unit->common->worker) : NULL, "host",

@@ -39,9 +39,9 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     ics_unit_common *common = unit->common;
-    const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
+    const char *directory = !common->sink->files ? NULL : common->config->sink.directory;
     ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
-    if (!common->to_stdout && common->origin.bins.width == 0) {
+    if (common->sink->files && common->origin.bins.width == 0) {
         ics_collector_allow_early_rows(unit->work->collector);
         ics_collector_set_listener(unit->work->collector, ics_unit_save_hits, unit);
     }
@@ -55,7 +55,7 @@ static int name_checkpoint(ics_unit *unit, icestream_error *error)
     char *path = NULL;
     int length = 0;
     const bool has_digest = unit->summary.digest[0] != '\0' || !ics_unit_has_digest(unit);
-    if (unit->input->stream || common->to_stdout || !has_digest) {
+    if (!unit->input->source->repeats || !common->sink->files || !has_digest) {
         return ICESTREAM_OK;
     }
     length = asprintf(&path, "%s.checkpoint", unit->output);
@@ -92,7 +92,7 @@ static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
     saving->refuses_rows = true; /* its records may refer to the file of rows that is there */
     char holder[32];
     ics_checkpoint_await_lock(saving->file, holder);
-    const uint64_t photons = unit->input->generated ? PHOTONS_MOST : unit->summary.photons;
+    const uint64_t photons = unit->input->source->makes ? PHOTONS_MOST : unit->summary.photons;
     ICS_TRY(ics_checkpoint_survey(saving->file, photons, &unit->common->stop, &work->taken_over,
                                   &cut, error));
     ICS_TRY(check_maths(unit, error));

@@ -92,9 +92,9 @@ static uint32_t draw(uint32_t below)
 
 static size_t index_of(const ics_unit *unit)
 {
-    size_t index = unit->claim.name != NULL ? unit->claim.ticket
-                   : unit->input->stream    ? unit->message
-                                            : (size_t)(unit->input - inputs);
+    size_t index = unit->claim.name != NULL         ? unit->claim.ticket
+                   : unit->input->source->continues ? unit->message
+                                                    : (size_t)(unit->input - inputs);
     MUST(index < UNITS, "unknown unit %zu", index);
     return index;
 }
@@ -323,8 +323,9 @@ static void check(ics_unit *unit)
         ics_error_set(&work->read_error, ICESTREAM_E_INPUT, "bad");
     }
     work->lost = unit->claim.name != NULL && draw(10) == 0;
-    work->matches = !unit->input->stream && draw(10) == 0;
-    work->found = unit->input->stream && unit->message + 1 < UNITS && draw(8) > 0;
+    const bool stream = unit->input->source->continues;
+    work->matches = !stream && draw(10) == 0;
+    work->found = !stream || (unit->message + 1 < UNITS && draw(8) > 0);
 }
 
 static void fill(ics_propagation *propagation)
@@ -613,7 +614,9 @@ static void begin_run(uint32_t kind)
     model.claimed = kind % 4 >= 2;
     const bool stream = kind % 4 == 1;
     for (size_t i = 0; i < UNITS; ++i) {
-        inputs[i] = (ics_input){.stream = stream, .path = "a.npy", .output = "hits/a.hits.npy"};
+        inputs[i] = (ics_input){.source = stream ? &ics_source_messages : &ics_source_file,
+                                .path = "a.npy",
+                                .output = "hits/a.hits.npy"};
     }
     config.sink.directory = "hits";
     config.sink.name = "{stem}.hits.npy";
@@ -628,7 +631,7 @@ static void begin_run(uint32_t kind)
     run.config = run.common.config = &config;
     run.options = run.common.options = &options;
     run.common.wake = -1;
-    run.common.to_stdout = stream && draw(2) == 0;
+    run.common.sink = stream && draw(2) == 0 ? &ics_sink_stream : &ics_sink_files;
     atomic_store(&run.common.stop, false);
     atomic_store(&run.common.cancel, false);
     run.loop.parts = parts;

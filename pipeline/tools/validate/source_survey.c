@@ -6,6 +6,7 @@
 #include "pipeline/models/light_record.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/units/inputs.h"
+#include "pipeline/units/sources.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -74,12 +75,12 @@ static int look_at_files(surveyor *look, icestream_error *error)
     }
     for (size_t i = 0; i < inputs.count && status == ICESTREAM_OK; ++i) {
         const ics_input *input = &inputs.items[i];
-        if (input->stream || input->url != NULL) {
+        if (input->source->continues || input->url != NULL) {
             look->out->streams++;
             continue;
         }
         look->out->existing += input->output != NULL && access(input->output, F_OK) == 0;
-        if (!input->generated) {
+        if (!input->source->makes) {
             status = look_at_file(look, input->path, error);
         }
     }

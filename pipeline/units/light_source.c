@@ -1,9 +1,9 @@
-/* The steps of a unit that the run makes itself: they are read like those of a file. */
-#include "pipeline/units/unit_generated.h"
-
+/* Light as a source: the run makes the steps of particles or of a workload while it reads them. */
 #include "base/error.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/light_settings.h"
+#include "pipeline/units/sources.h"
+#include "pipeline/units/unit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,11 +27,20 @@ static struct stat list_of(const icestream_config *config)
     return about;
 }
 
-int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
+static char *name_output(const icestream_config *config, const ics_input *input, uint64_t message)
+{
+    (void)input;
+    (void)message;
+    return ics_inputs_generated_path(config, config->sink.name);
+}
+
+/* Checks the particles, and digests everything that the steps depend on. */
+static int open_light(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
     ics_forecast *forecast = &work->forecast;
+    work->found = true;
     work->list = list_of(common->config);
     ics_warnings_free(&work->warnings);
     int status = ics_forecast_make(common->config, common->models, ICS_FORECAST_PARTS,
@@ -40,7 +49,7 @@ int ics_unit_generated_check(ics_unit *unit, icestream_error *error)
         json_decref(unit->light_settings);
         status = ics_light_settings_make(common->config, &unit->light_settings, error);
     }
-    if (status == ICESTREAM_OK && !unit->input->late) {
+    if (status == ICESTREAM_OK && unit->input->source->repeats) {
         status = ics_light_digest_make(common->config, common->models, unit->summary.digest, error);
     }
     if (status != ICESTREAM_OK) {
@@ -90,7 +99,7 @@ static int begin(ics_unit *unit, icestream_error *error)
                                                &work->generator, error),
                      error));
     ICS_TRY(open_copy(unit, error));
-    if (unit->input->late) {
+    if (!unit->input->source->repeats) {
         ICS_TRY(ics_digest_create(&work->rows_digest, error));
     }
     ics_step_generator_prepare(work->generator, common->spectrum_count);
@@ -128,10 +137,10 @@ static int check_list(const ics_unit *unit, icestream_error *error)
 {
     const struct stat *before = &unit->work->list;
     const struct stat now = list_of(unit->common->config);
-    const bool same =
-        unit->input->late || (before->st_ino == now.st_ino && before->st_size == now.st_size &&
-                              before->st_mtim.tv_sec == now.st_mtim.tv_sec &&
-                              before->st_mtim.tv_nsec == now.st_mtim.tv_nsec);
+    const bool same = !unit->input->source->repeats ||
+                      (before->st_ino == now.st_ino && before->st_size == now.st_size &&
+                       before->st_mtim.tv_sec == now.st_mtim.tv_sec &&
+                       before->st_mtim.tv_nsec == now.st_mtim.tv_nsec);
     return same ? ICESTREAM_OK
                 : ics_error_set(error, ICESTREAM_E_INPUT,
                                 "%s: found a list of particles that changed while it was read, "
@@ -145,7 +154,7 @@ static int end(ics_unit *unit, icestream_error *error)
     unit->summary.rows = totals.steps;
     unit->summary.photons = totals.photons;
     ICS_TRY(check_list(unit, error));
-    if (unit->input->late) {
+    if (!unit->input->source->repeats) {
         ICS_TRY(digest_rows(unit, error));
         ics_warnings_free(&unit->work->warnings);
         ICS_TRY(ics_step_generator_judge(unit->work->generator, &unit->work->warnings, error));
@@ -153,8 +162,8 @@ static int end(ics_unit *unit, icestream_error *error)
     return commit_copy(unit, error);
 }
 
-int ics_unit_generated_read(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,
-                            icestream_error *error)
+static int read_light(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,
+                      icestream_error *error)
 {
     ics_unit_work *work = unit->work;
     *got = 0;
@@ -172,8 +181,9 @@ int ics_unit_generated_read(ics_unit *unit, icestream_step *steps, size_t capaci
     return *got > 0 ? ICESTREAM_OK : end(unit, error);
 }
 
-void ics_unit_generated_close(ics_unit_work *work)
+static void close_light(ics_unit *unit)
 {
+    ics_unit_work *work = unit->work;
     ics_step_generator_destroy(work->generator); /* its threads use the copy */
     ics_table_writer_destroy(work->copy);
     ics_digest_destroy(work->rows_digest);
@@ -182,3 +192,18 @@ void ics_unit_generated_close(ics_unit_work *work)
     work->copy = NULL;
     work->rows_digest = NULL;
 }
+
+const ics_source ics_source_light = {.repeats = true,
+                                     .makes = true,
+                                     .nameless = "generated steps",
+                                     .output = name_output,
+                                     .open = open_light,
+                                     .read = read_light,
+                                     .close = close_light};
+
+const ics_source ics_source_piped_light = {.makes = true,
+                                           .nameless = "standard input",
+                                           .output = name_output,
+                                           .open = open_light,
+                                           .read = read_light,
+                                           .close = close_light};

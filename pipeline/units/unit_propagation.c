@@ -1,33 +1,22 @@
 /* A unit as a source and a sink of the engine (pipeline/engine). */
 #include "base/error.h"
-#include "pipeline/units/unit_generated.h"
+#include "pipeline/units/sources.h"
+#include "pipeline/units/unit.h"
 
 uint64_t ics_unit_photons(const ics_unit *unit)
 {
-    return unit->input->stream || unit->input->late ? UINT64_MAX : unit->summary.photons;
+    return unit->input->source->repeats ? unit->summary.photons : UINT64_MAX;
 }
 
 int ics_unit_read(void *user, icestream_step *steps, size_t capacity, size_t *got,
                   icestream_error *error)
 {
     ics_unit *unit = user;
-    ics_step_reader *reader = unit->work->reader;
     if (unit->work->propagation.skips) {
         *got = 0;
-        return ics_step_reader_skip(reader, error);
+        return unit->input->source->skip(unit, error);
     }
-    if (unit->input->generated) {
-        return ics_unit_generated_read(unit, steps, capacity, got, error);
-    }
-    ICS_TRY(ics_step_reader_read(reader, steps, capacity, got, error));
-    if (*got > 0) {
-        return ICESTREAM_OK;
-    }
-    if (!unit->input->stream) {
-        return ics_unit_await_digest(unit, &unit->common->cancel, error);
-    }
-    ics_step_reader_summary(reader, &unit->summary);
-    return ics_unit_check_late_light(unit, error);
+    return unit->input->source->read(unit, steps, capacity, got, error);
 }
 
 void ics_unit_pass_over(void *user, ics_step_cursor *cursor)

@@ -1,0 +1,60 @@
+/* The sources of a run: where the steps of a unit come from.
+ *
+ * A source is one constant in one file, and other files ask its answers and call its functions;
+ * they never ask which source it is. Who brings step files in (a list, a watched folder, a queue,
+ * clients) is no matter of the source: they all give files.
+ *
+ *   file         a step file: file_source.c
+ *   messages     the messages of standard input or of a named pipe: message_source.c
+ *   light        particles or a workload, of which the run makes the steps: light_source.c
+ *   piped light  the same, if the particles come through a pipe
+ *
+ * To add a source, write its constant, and choose it in inputs.c. */
+#ifndef ICS_UNITS_SOURCES_H
+#define ICS_UNITS_SOURCES_H
+
+#include "pipeline/units/inputs.h"
+
+typedef struct ics_unit ics_unit;
+
+struct ics_source {
+    /* Whether the check reads the unit to its end, and can do so again: photons, light and digest
+     * are known before the first batch, existing hits are compared with them, and a unit that
+     * failed is tried again. Otherwise they are known at the end, and existing hits are compared
+     * when the hits are written. */
+    bool repeats;
+    /* Whether another unit follows, which begins where the steps of this one end. */
+    bool continues;
+    /* Whether the run makes the steps: the numbers of rows and photons are estimates until the end,
+     * and the particles belong to the configuration. */
+    bool makes;
+
+    /* Names what has no path: "standard input". */
+    const char *nameless;
+    /* Makes the path of the hit file of an input, for the caller to free. NULL: out of memory. */
+    char *(*output)(const icestream_config *config, const ics_input *input, uint64_t message);
+
+    /* The following run on a reader's thread, one at a time for a unit, and may wait for a disk, a
+     * pipe or threads; all give up if unit->common->stop, or ->cancel in `read`, is set.
+     *
+     * Opens the source, and checks the unit as far as it can be known: fills unit->summary, the
+     * light and work->found (false: there is no unit any more, which is no error).
+     * ICESTREAM_E_INPUT: the unit is bad; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY,
+     * ICESTREAM_E_INTERRUPTED. */
+    int (*open)(ics_unit *unit, icestream_error *error);
+    /* Gives the next steps, checked and normalised; *got 0: there are no more, and the summary is
+     * complete. The errors of `open`. */
+    int (*read)(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,
+                icestream_error *error);
+    /* Reads the rest of a unit that was refused, so that the next one is found. NULL: nothing
+     * follows. */
+    int (*skip)(ics_unit *unit, icestream_error *error);
+
+    /* On the loop: frees what only reading needs. No job of the reader is out. */
+    void (*close)(ics_unit *unit);
+};
+
+extern const ics_source ics_source_file, ics_source_messages, ics_source_light,
+    ics_source_piped_light;
+
+#endif
