@@ -16,6 +16,7 @@
 #include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/spool/claims.h"
+#include "pipeline/units/hit_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -283,7 +284,7 @@ static bool has_results(void *user, const char *name)
     if (!run->common.sink->files || run->common.known != NULL) {
         return true;
     }
-    char *output = ics_inputs_output(run->config, name);
+    char *output = ics_hit_path_of_file(run->config, name);
     bool there = output == NULL || access(output, F_OK) == 0;
     free(output);
     return there;

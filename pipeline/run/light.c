@@ -4,6 +4,7 @@
 #include "pipeline/generator/forecast.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/warnings.h"
+#include "pipeline/units/hit_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,8 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
                              "--keep-steps: found -, which is standard output, expected the name "
                              "of a file (icestream generate -o - writes steps there)");
     }
-    *out = asked[0] != '\0' ? strdup(asked)
-                            : ics_inputs_generated_path(run->config, "{stem}.steps.npy");
+    *out =
+        asked[0] != '\0' ? strdup(asked) : ics_hit_path_of_light(run->config, "{stem}.steps.npy");
     return *out != NULL ? ICESTREAM_OK
                         : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
 }

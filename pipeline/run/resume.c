@@ -6,6 +6,7 @@
 #include "pipeline/generator/light_settings.h"
 #include "pipeline/run/log.h"
 #include "pipeline/units/hit_check.h"
+#include "pipeline/units/hit_path.h"
 
 #include <stdlib.h>
 
@@ -116,7 +117,7 @@ static int judge_messages(const ics_run_state *run, const ics_input *input, cons
 {
     bool there = true;
     for (uint64_t i = 0; there; ++i) {
-        char *path = ics_inputs_message_output(run->config, input, i);
+        char *path = ics_hit_path_of_message(run->config, input->path, i);
         const int status = path != NULL
                                ? ics_hit_check_collect(path, settings, count, &there, found, error)
                                : ics_error_set(error, ICESTREAM_E_MEMORY,

@@ -1,5 +1,6 @@
 /* A step file as a source: it is read twice, once by the check and once for the batches. */
 #include "base/error.h"
+#include "pipeline/units/hit_path.h"
 #include "pipeline/units/sources.h"
 #include "pipeline/units/unit.h"
 
@@ -8,7 +9,7 @@
 static char *name_output(const icestream_config *config, const ics_input *input, uint64_t message)
 {
     (void)message;
-    return ics_inputs_output(config, input->path);
+    return ics_hit_path_of_file(config, input->path);
 }
 
 /* Opens the file and reads it to its end. */

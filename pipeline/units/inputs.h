@@ -34,19 +34,4 @@ typedef struct ics_inputs {
 int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_error *error);
 void ics_inputs_free(ics_inputs *inputs);
 
-/* The hit file for a step file, in sink.directory with the name sink.name. The stem of a.steps.npy
- * and of a.npy is a, and that of any other name is the name. NULL: out of memory. The caller frees
- * it. */
-char *ics_inputs_output(const icestream_config *config, const char *path);
-/* A file for generated steps in sink.directory, whose name is the pattern (config/hit_name.h). The
- * stem is particles for .../particles.f2k, or for the run file .../particles.yaml; stdin for
- * particles from standard input, generated without a run file. NULL: out of memory. The caller
- * frees it. */
-char *ics_inputs_generated_path(const icestream_config *config, const char *pattern);
-/* The hit file for message `number` (from 0) of a stream, as of a step file. The stem is
- * stdin-000000, or PIPE-000000 for a named pipe at .../PIPE. NULL: out of memory. The caller frees
- * it. */
-char *ics_inputs_message_output(const icestream_config *config, const ics_input *stream,
-                                uint64_t number);
-
 #endif

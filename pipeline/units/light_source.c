@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/light_settings.h"
+#include "pipeline/units/hit_path.h"
 #include "pipeline/units/sources.h"
 #include "pipeline/units/unit.h"
 
@@ -31,7 +32,7 @@ static char *name_output(const icestream_config *config, const ics_input *input,
 {
     (void)input;
     (void)message;
-    return ics_inputs_generated_path(config, config->sink.name);
+    return ics_hit_path_of_light(config, config->sink.name);
 }
 
 /* Checks the particles, and digests everything that the steps depend on. */

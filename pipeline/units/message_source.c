@@ -1,11 +1,18 @@
 /* The messages of standard input or of a named pipe as a source: each is read once, and the reader
  * goes on to the unit of the next one. */
 #include "base/error.h"
+#include "pipeline/config/hit_name.h"
 #include "pipeline/source/fifo.h"
+#include "pipeline/units/hit_path.h"
 #include "pipeline/units/sources.h"
 #include "pipeline/units/unit.h"
 
 #include <unistd.h>
+
+static char *name_output(const icestream_config *config, const ics_input *input, uint64_t message)
+{
+    return ics_hit_path_of_message(config, input->path, message);
+}
 
 static int open_message(ics_unit *unit, icestream_error *error)
 {
@@ -24,7 +31,7 @@ static int open_message(ics_unit *unit, icestream_error *error)
         status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
     }
     if (status == ICESTREAM_OK && unit->work->found && unit->message > 0 &&
-        ics_unit_is_named_alone(unit) && unit->output != NULL) {
+        !ics_hit_name_has_stem(common->config->sink.name) && unit->output != NULL) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT,
                                "%s: found a second message, expected one, because the name of the "
                                "hit file, %s, has no {stem} (sink.name), which would stand for "
@@ -66,7 +73,7 @@ static void close_message(ics_unit *unit)
 
 const ics_source ics_source_messages = {.continues = true,
                                         .nameless = "standard input",
-                                        .output = ics_inputs_message_output,
+                                        .output = name_output,
                                         .open = open_message,
                                         .read = read_message,
                                         .skip = skip_message,

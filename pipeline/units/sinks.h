@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-typedef struct ics_unit ics_unit;
+struct ics_unit;
 
 typedef struct ics_sink {
     /* Whether each unit gets a file with a name. Then units may be written in any order and again,
@@ -25,7 +25,7 @@ typedef struct ics_sink {
      * them (work->matches). ICESTREAM_E_INPUT: the name of the output belongs to other hits;
      * ICESTREAM_E_OUTPUT, whose cause says whether it may pass; ICESTREAM_E_INTERRUPTED,
      * ICESTREAM_E_MEMORY. */
-    int (*write)(ics_unit *unit, icestream_error *error);
+    int (*write)(struct ics_unit *unit, icestream_error *error);
 } ics_sink;
 
 extern const ics_sink ics_sink_files, ics_sink_stream;

@@ -1,8 +1,7 @@
 /* The sources of a run: where the steps of a unit come from.
  *
  * A source is one constant in one file, and other files ask its answers and call its functions;
- * they never ask which source it is. Who brings step files in (a list, a watched folder, a queue,
- * clients) is no matter of the source: they all give files.
+ * they never ask which source it is. A list, a watched folder, a queue and clients all give files.
  *
  *   file         a step file: file_source.c
  *   messages     the messages of standard input or of a named pipe: message_source.c
@@ -15,7 +14,7 @@
 
 #include "pipeline/units/inputs.h"
 
-typedef struct ics_unit ics_unit;
+struct ics_unit;
 
 struct ics_source {
     /* Whether the check reads the unit to its end, and can do so again: photons, light and digest
@@ -41,17 +40,17 @@ struct ics_source {
      * light and work->found (false: there is no unit any more, which is no error).
      * ICESTREAM_E_INPUT: the unit is bad; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY,
      * ICESTREAM_E_INTERRUPTED. */
-    int (*open)(ics_unit *unit, icestream_error *error);
+    int (*open)(struct ics_unit *unit, icestream_error *error);
     /* Gives the next steps, checked and normalised; *got 0: there are no more, and the summary is
      * complete. The errors of `open`. */
-    int (*read)(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,
+    int (*read)(struct ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,
                 icestream_error *error);
     /* Reads the rest of a unit that was refused, so that the next one is found. NULL: nothing
      * follows. */
-    int (*skip)(ics_unit *unit, icestream_error *error);
+    int (*skip)(struct ics_unit *unit, icestream_error *error);
 
     /* On the loop: frees what only reading needs. No job of the reader is out. */
-    void (*close)(ics_unit *unit);
+    void (*close)(struct ics_unit *unit);
 };
 
 extern const ics_source ics_source_file, ics_source_messages, ics_source_light,

@@ -9,6 +9,7 @@
 #include "pipeline/files/output.h"
 #include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/hit_check.h"
+#include "pipeline/units/hit_path.h"
 #include "pipeline/units/sources.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
         .source = &ics_source_file, .path = claim->path, .url = claim->url, .bytes = claim->bytes};
     unit->input = &unit->own_input;
     unit->name = strdup(name);
-    unit->output = common->sink->files ? ics_inputs_output(common->config, claim->name) : NULL;
+    unit->output = common->sink->files ? ics_hit_path_of_file(common->config, claim->name) : NULL;
     if (unit->name == NULL || (unit->output == NULL && common->sink->files)) {
         ics_unit_destroy(unit);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
@@ -146,7 +147,9 @@ void ics_unit_use_found_output(ics_unit *unit)
     }
 }
 
-bool ics_unit_is_named_alone(const ics_unit *unit)
+/* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
+ * Hits of another step file under this name are most likely somebody's results. */
+static bool is_named_alone(const ics_unit *unit)
 {
     return !ics_hit_name_has_stem(unit->common->config->sink.name);
 }
@@ -167,7 +170,7 @@ static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream
     }
     unit->work->in_the_way = !options->resume ||
                              (verdict == ICS_HITS_OTHER_SETTINGS && !options->force) ||
-                             (ics_unit_is_named_alone(unit) && !options->force);
+                             (is_named_alone(unit) && !options->force);
     free(unit->work->unlike);
     unit->work->unlike = strdup(why->text);
     return unit->work->unlike != NULL
@@ -258,26 +261,13 @@ int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
-/* A step file without light is the mark of a producer that failed. */
-int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
-                         uint64_t photons, icestream_error *error)
-{
-    if (photons > 0 || config->source.empty == ICS_EMPTY_ACCEPT) {
-        return ICESTREAM_OK;
-    }
-    return ics_error_set(error, ICESTREAM_E_INPUT,
-                         "%s: found %s%" PRIu64 " step%s, expected at least one photon "
-                         "(source.empty: accept makes an empty hit file)",
-                         name, rows == 0 ? "" : "no photon in ", rows, rows == 1 ? "" : "s");
-}
-
 /* Compares existing hits with the unit, whose digest is known. */
 static int look_for_hits(ics_unit *unit, icestream_error *error)
 {
     ICS_TRY(look_for_output(unit, error));
     if (unit->work->in_the_way) {
         /* A claimed step file leaves the folder with the reason; a named one is not at fault. */
-        unit->work->blocked = ics_unit_is_named_alone(unit);
+        unit->work->blocked = is_named_alone(unit);
         const int kind = unit->work->blocked ? ICESTREAM_E_OUTPUT : ICESTREAM_E_INPUT;
         ics_error_set(error, kind,
                       "%s: found hits of another input or of other settings in %s, "

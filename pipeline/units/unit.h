@@ -241,9 +241,6 @@ void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char 
  * already. A unit without a claim only gets its line. The errors of ics_claims_done. */
 int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
-/* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
- * Hits of another step file under this name are most likely somebody's results. */
-bool ics_unit_is_named_alone(const ics_unit *unit);
 /* On a reader's thread, job = &unit->reader_job. Opens the source of the unit. If the unit is
  * claimed, or with --resume, compares an existing output. Fills summary, matches, found, found_in,
  * lost, in_the_way, taken_over, read_error. */

@@ -1,7 +1,10 @@
-/* Whether the light of steps was made with the settings of the run (files.md 2.5). */
+/* The light of steps: whether it was made with the settings of the run (files.md 2.5), and whether
+ * there is any. */
 #include "base/error.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/units/unit.h"
+
+#include <inttypes.h>
 
 int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error)
 {
@@ -36,4 +39,17 @@ int ics_unit_check_late_light(ics_unit *unit, icestream_error *error)
     }
     return ics_light_record_judge(common->config, common->light, unit->name, record,
                                   &unit->light_mismatch, error);
+}
+
+/* A step file without light is the mark of a producer that failed. */
+int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
+                         uint64_t photons, icestream_error *error)
+{
+    if (photons > 0 || config->source.empty == ICS_EMPTY_ACCEPT) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: found %s%" PRIu64 " step%s, expected at least one photon "
+                         "(source.empty: accept makes an empty hit file)",
+                         name, rows == 0 ? "" : "no photon in ", rows, rows == 1 ? "" : "s");
 }

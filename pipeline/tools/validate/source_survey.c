@@ -5,6 +5,7 @@
 #include "pipeline/files/step_reader.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/spool/claims.h"
+#include "pipeline/units/hit_path.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/sources.h"
 
@@ -98,7 +99,7 @@ static int look_at_entry(surveyor *look, const char *folder, const char *name,
     struct stat about;
     int status = ICESTREAM_OK;
     if (stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
-        output = ics_inputs_output(look->config, name);
+        output = ics_hit_path_of_file(look->config, name);
         look->out->existing += output != NULL && access(output, F_OK) == 0;
         status = look_at_file(look, path, error);
     }
