@@ -86,8 +86,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "icestream ${ICS_SAME_VERSION}")
 set(CPACK_DEBIAN_KERNELS_PACKAGE_DEPENDS "icestream ${ICS_SAME_VERSION} | ${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}")
 set(CPACK_DEBIAN_KERNELS_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_MODULE_PACKAGE_DEPENDS
-    "${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}, python3 (>= 3.9), python3-cffi (>= 1.15), python3-numpy")
-set(CPACK_DEBIAN_MODULE_PACKAGE_SUGGESTS "python3-matplotlib")
+    "${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}, python3 (>= 3.9), python3-cffi (>= 1.15), python3-crc32c, python3-numpy")
+set(CPACK_DEBIAN_MODULE_PACKAGE_SUGGESTS "python3-matplotlib, python3-scipy")
 set(CPACK_DEBIAN_MODULE_PACKAGE_ARCHITECTURE all)
 # They compile the module when it is installed, and remove what they and Python have compiled.
 set(CPACK_DEBIAN_MODULE_PACKAGE_CONTROL_EXTRA

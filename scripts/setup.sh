@@ -5,7 +5,7 @@
 #
 # build: compiler, CMake and libraries (the default). test: Check, NumPy, h5py and astropy for the tests
 # that read our files with them, PyYAML and jsonschema for the test of the JSON Schema, cffi, pytest and
-# jinja2 for the Python package. check: clang, formatter, linters, coverage, fuzzing.
+# jinja2, crc32c and SciPy for the Python package. check: clang, formatter, linters, coverage, fuzzing.
 # python: what makes virtual environments, for the Python package, and what its pages and pictures need.
 # sites: Slurm and systemd, for tests of configs/sites; without them these say that they are skipped.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
@@ -42,6 +42,8 @@ test  python:jsonschema    python3-jsonschema
 test  python:cffi          python3-cffi
 test  python:pytest        python3-pytest
 test  python:jinja2        python3-jinja2
+test  python:crc32c        python3-crc32c
+test  python:scipy.special python3-scipy
 test  command:redis-check-rdb redis-tools
 test  command:openssl      openssl
 test  command:curl         curl
@@ -119,7 +121,7 @@ would_upgrade() {
 }
 
 # icestream is built, and its tests pass, without these: what needs them is left out and says so.
-optional=' libmicrohttpd-dev libsystemd-dev scdoc libhiredis-dev libassimp-dev python3-matplotlib curl '
+optional=' libmicrohttpd-dev libsystemd-dev scdoc libhiredis-dev libassimp-dev python3-matplotlib python3-scipy python3-crc32c curl '
 chosen=()
 # One question for all of them, because each takes a second; if something would be upgraded, one for each.
 candidates=("${missing[@]}")

@@ -5,7 +5,8 @@
 #   python_package.sh LIBRARY PROGRAM SOURCE_DIRECTORY [PYTEST OPTIONS ...]
 #
 # ICESTREAM_TEST_LONG=1: also the tests that compile. Uses Debian's Python with python3-cffi, python3-numpy and python3-pytest. Exit status 77: they are missing.
-# Tests of the page of a run also use python3-jinja2 and python3-matplotlib, and are skipped without them.
+# Tests of the page of a run also use python3-jinja2 and python3-matplotlib, those of tables python3-crc32c and python3-scipy, and
+# are skipped without them.
 set -eu
 library=$(realpath "$1") program=$(realpath "$2") source=$(realpath "$3")
 shift 3

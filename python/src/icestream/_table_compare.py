@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._commands import Path
+from ._convert import needed
 from ._library import Error, InputError, usage
 from ._table_file import fault
 
@@ -87,7 +88,9 @@ def _check_bins(a: "Table", b: "Table") -> None:
 def compare(first: AnyTable, second: AnyTable) -> Comparison:
     """Chi-square of two tables: each is divided by the weight of its photons, and (a - b)^2 / variance is added up over all cells
     with light. The variance comes from the squared weights; without them each sum is its own variance, which is right for weights
-    of 1. The probability holds only if a photon adds to one cell at most; otherwise use permutation_test(). Raises InputError."""
+    of 1. The probability holds only if a photon adds to one cell at most; otherwise use permutation_test(). Needs SciPy.
+    Raises InputError."""
+    chi_square_above = needed("scipy.special", "compare").chdtrc
     a, b = _opened(first), _opened(second)
     _check_bins(a, b)
     sums = [table.sums.reshape(-1) for table in (a, b)]
@@ -103,32 +106,7 @@ def compare(first: AnyTable, second: AnyTable) -> Comparison:
             largest, cell = math.sqrt(squared.max()), some.start + int(squared.argmax())
     identical = all(a.metadata[key] == b.metadata[key] for key in ("photons", "weight", "has_squares")) and all(
         np.array_equal(one, other) for one, other in (sums, squares))
-    return Comparison(identical, chi_square, bins, _gamma_upper(bins / 2, chi_square / 2), largest, _cell(a, cell))
-
-
-def _gamma_upper(a: float, x: float) -> float:
-    """The regularised upper incomplete gamma function Q(a, x), by its power series or its continued fraction."""
-    if x <= 0:
-        return 1.0
-    scale = math.exp(a * math.log(x) - x - math.lgamma(a))
-    if x < a + 1:
-        term = total = 1 / a
-        for n in itertools.count(1):
-            term *= x / (a + n)
-            total += term
-            if term <= total * 1e-16:
-                break
-        return max(0.0, 1 - scale * total)
-    b, c, d = x + 1 - a, 0.0, 1 / (x + 1 - a)
-    fraction, factor = d, 0.0
-    for n in itertools.count(1):
-        b += 2
-        ratio = b - n * (n - a) * c
-        c, d = 1 / ratio, 1 / (b - n * (n - a) * d)
-        factor, fraction = ratio * d, fraction * ratio * d
-        if abs(factor - 1) < 1e-15 or n == 1000000:
-            break
-    return min(1.0, scale * fraction)
+    return Comparison(identical, chi_square, bins, float(chi_square_above(bins, chi_square)) if bins else 1.0, largest, _cell(a, cell))
 
 
 def _smallest(first: int, second: int) -> float:

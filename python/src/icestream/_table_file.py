@@ -2,23 +2,21 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import re
-from typing import Any, Dict, Iterable, Iterator, Type
+from typing import Any, Dict, Iterator, Type
 
 import numpy as np
 import numpy.typing as npt
 
 from ._abi import VERSION
 from ._commands import Path
+from ._convert import needed
 from ._library import Error, FailedError, InputError, OutputError, lib
 
 _BLOCK = 1 << 20              # bytes of sums with one checksum
 _METADATA_MOST = 64 << 20     # bytes
-
-Words = npt.NDArray[np.uint32]
 
 
 def fault(kind: Type[Error], text: str, cause: int = 0) -> Error:
@@ -46,6 +44,7 @@ def writing(path: Path) -> Iterator[str]:
 
 def write_table(path: Path, array: npt.NDArray[np.int64], metadata: Dict[str, Any]) -> None:
     """Writes sums, or sums and squares, with what the trailer says of them."""
+    crc32c = needed("crc32c", "a photon table").crc32c
     data = array.reshape(-1).view(np.uint8)
     shape = "{'shape': (%s,), 'fortran_order': False, 'descr': '<i8', }" % ", ".join(map(str, array.shape))
     header = (b"\x93NUMPY\x01\x00" + (1014).to_bytes(2, "little") + shape.encode()).ljust(1023) + b"\n"
@@ -57,7 +56,7 @@ def write_table(path: Path, array: npt.NDArray[np.int64], metadata: Dict[str, An
         raise fault(OutputError, "%s: found %d bytes of metadata, expected at most %d (fewer given edges, or fewer parts)"
                     % (os.fsdecode(path), len(text), _METADATA_MOST))
     tail = b"".join(number.to_bytes(size, "little") for number, size in (
-        (len(header) + len(data), 8), (len(text), 8), (crc32c(np.frombuffer(text, np.uint8)), 4), (1, 4))) + b"ISTRAIL1"
+        (len(header) + len(data), 8), (len(text), 8), (crc32c(text), 4), (1, 4))) + b"ISTRAIL1"
     with writing(path) as part, open(part, "wb") as file:
         for piece in (header, data.data, text, tail):
             file.write(piece)
@@ -73,51 +72,3 @@ def _json(value: Any) -> str:
         text = re.sub(r"e(-?)\+?0*", r"e\1", "%.17g" % value)
         return text if "." in text or "e" in text else text + ".0"
     return json.dumps(value, ensure_ascii=False)
-
-
-# ---- checksums
-
-@functools.lru_cache(maxsize=None)
-def _table() -> Words:
-    """What 16 bits make of a checksum of 0."""
-    words: Words = np.arange(1 << 16, dtype=np.uint32)
-    for _ in range(16):
-        words = np.where(words & 1, words >> 1 ^ np.uint32(0x82F63B78), words >> 1)
-    return words
-
-
-def _steps(words: Words, columns: Iterable[Any]) -> Words:
-    """Continues checksums by 16 bits for each column."""
-    table = _table()
-    for column in columns:
-        words = table[(words ^ column) & 0xffff] ^ (words >> 16)
-    return words
-
-
-@functools.lru_cache(maxsize=None)
-def _zeros() -> Words:
-    """What 1024 zeros make of each bit of a checksum."""
-    return _steps(np.uint32(1) << np.arange(32, dtype=np.uint32), np.zeros(512, np.uint32))
-
-
-def _shift(zeros: Words, words: Words) -> Words:
-    """Continues checksums by the zeros of which `zeros` says what they make of each bit."""
-    bits = words[:, None] >> np.arange(32, dtype=np.uint32) & 1
-    shifted: Words = np.bitwise_xor.reduce(bits * zeros, axis=1)
-    return shifted
-
-
-def crc32c(data: npt.NDArray[np.uint8]) -> int:
-    """The CRC-32C of at least four bytes. Pieces of 1024 bytes are computed at the same time and joined in pairs. Zeros in
-    front change nothing, because the checksum begins with 0 there and the usual start value is added to the first four bytes."""
-    pieces = 1 << (max(len(data) - 1, 0) >> 10).bit_length()
-    padded = np.zeros(pieces << 10, np.uint8)
-    start = len(padded) - len(data)
-    padded[start:] = data
-    padded[start:start + 4] ^= 0xff
-    words = _steps(np.zeros(pieces, np.uint32), np.ascontiguousarray(padded.view("<u2").reshape(pieces, 512).T))
-    zeros = _zeros()
-    while len(words) > 1:
-        words = _shift(zeros, words[0::2]) ^ words[1::2]
-        zeros = _shift(zeros, zeros)
-    return int(words[0]) ^ 0xffffffff
