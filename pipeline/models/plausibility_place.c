@@ -120,15 +120,15 @@ static const char *place_of(const ics_inspection *self, ics_value_place at, char
 void ics_plausibility_expect(const ics_inspection *self, bool is_usual, ics_value_place at,
                              const char *format, ...)
 {
-    char place[1200], text[8192];
+    char place[1200];
     if (is_usual) {
         return;
     }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    (void)ics_warnings_add_at(self->warnings, place_of(self, at, place, sizeof place), format,
+                              arguments);
     va_end(arguments);
-    (void)ics_warnings_add(self->warnings, "%s: %s", place_of(self, at, place, sizeof place), text);
 }
 
 bool ics_plausibility_is_given(const ics_inspection *self, const char *key)

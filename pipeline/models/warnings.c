@@ -2,7 +2,7 @@
 
 #include "pipeline/icestream.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
@@ -21,6 +21,18 @@ int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
     }
     ++warnings->count;
     return ICESTREAM_OK;
+}
+
+int ics_warnings_add_at(ics_warnings *warnings, const char *place, const char *format,
+                        va_list arguments)
+{
+    char *sentence;
+    if (vasprintf(&sentence, format, arguments) < 0) {
+        return warnings->status = ICESTREAM_E_MEMORY;
+    }
+    const int status = ics_warnings_add(warnings, "%s: %s", place, sentence);
+    free(sentence);
+    return status;
 }
 
 void ics_warnings_free(ics_warnings *warnings)

@@ -3,6 +3,7 @@
 #ifndef ICS_MODELS_WARNINGS_H
 #define ICS_MODELS_WARNINGS_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 typedef struct ics_warnings {
@@ -16,6 +17,9 @@ typedef struct ics_warnings {
  * first use. */
 int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same with the place of the value in front: "PLACE: SENTENCE". */
+int ics_warnings_add_at(ics_warnings *warnings, const char *place, const char *format,
+                        va_list arguments) __attribute__((format(printf, 3, 0)));
 
 /* Frees the sentences and empties the list; accepts NULL. */
 void ics_warnings_free(ics_warnings *warnings);

@@ -259,30 +259,26 @@ static const char *describe_first(const ics_warned_tracks *tracks, size_t kind, 
 int ics_light_totals_warn(const ics_light_totals *totals, const ics_particle_source *source,
                           ics_warnings *out)
 {
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < ICS_TRACK_WARNINGS && status == ICESTREAM_OK; ++i) {
+    for (size_t i = 0; i < ICS_TRACK_WARNINGS; ++i) {
         const ics_warned_tracks *tracks = &totals->warned[i];
-        char place[600], first[128];
-        if (tracks->count == 0 || (i == ICS_TRACK_MIXED && totals->listed == 0)) {
-            continue;
+        char first[128];
+        if (tracks->count > 0 && (i != ICS_TRACK_MIXED || totals->listed > 0)) {
+            ics_particle_source_warn(
+                source, tracks->position, out, "%" PRIu64 " %s%s, the first one of %s, ha%s %s",
+                tracks->count, i >= ICS_TRACK_PPC ? "particle" : "track",
+                tracks->count == 1 ? "" : "s", describe_first(tracks, i, first, sizeof first),
+                tracks->count == 1 ? "s" : "ve", texts[i]);
         }
-        status = ics_warnings_add(
-            out, "%s: %" PRIu64 " %s%s, the first one of %s, ha%s %s",
-            ics_particle_source_place_of(source, tracks->position, place, sizeof place),
-            tracks->count, i >= ICS_TRACK_PPC ? "particle" : "track", tracks->count == 1 ? "" : "s",
-            describe_first(tracks, i, first, sizeof first), tracks->count == 1 ? "s" : "ve",
-            texts[i]);
     }
-    if (status == ICESTREAM_OK && totals->dark > 0 && totals->dark < totals->events) {
-        char place[600];
-        status = ics_warnings_add(
-            out,
-            "%s: event %" PRIu64
-            ": found only particles without light, neutrinos or nuclei, in %" PRIu64 " of %" PRIu64
-            " events; interactions are not simulated, so the list needs the "
-            "particles that they make",
-            ics_particle_source_place_of(source, totals->dark_position, place, sizeof place),
-            totals->dark_event, totals->dark, totals->events);
+    if (totals->dark > 0 && totals->dark < totals->events) {
+        ics_particle_source_warn(source, totals->dark_position, out,
+                                 "event %" PRIu64
+                                 ": found only particles without light, neutrinos or nuclei, in "
+                                 "%" PRIu64 " of %" PRIu64
+                                 " events; interactions are not simulated, so the list needs the "
+                                 "particles that they make",
+                                 totals->dark_event, totals->dark, totals->events);
     }
-    return status == ICESTREAM_OK ? ics_stray_losses_warn(&totals->strays, source, out) : status;
+    ics_stray_losses_warn(&totals->strays, source, out);
+    return out->status;
 }

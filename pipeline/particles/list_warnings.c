@@ -1,7 +1,5 @@
 #include "pipeline/particles/list_warnings.h"
 
-#include "base/error.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -89,26 +87,29 @@ void ics_list_warnings_add(ics_list_warnings *seen, const ics_listed_particle *l
     seen->azimuth[1] = is_first ? azimuth : fmax(seen->azimuth[1], azimuth);
 }
 
+/* The end of the plural: "3 particles". */
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Directions that are all below pi and 2 pi are most likely in radians: of directions from
  * everywhere, one in 75,000 is. Few directions that somebody chose are rounder numbers. */
-static int judge_directions(const ics_list_warnings *seen, const ics_particle_source *source,
-                            ics_warnings *out)
+static void check_directions(const ics_list_warnings *seen, const ics_particle_source *source,
+                             ics_warnings *out)
 {
-    char place[600];
-    const bool is_many = seen->directions >= RADIAN_PARTICLES &&
-                         seen->zenith[0] < seen->zenith[1] && seen->azimuth[0] < seen->azimuth[1];
+    const double *zenith = seen->zenith, *azimuth = seen->azimuth;
+    const bool is_many =
+        seen->directions >= RADIAN_PARTICLES && zenith[0] < zenith[1] && azimuth[0] < azimuth[1];
     const bool is_exact = seen->ranges[ICS_PARTICLE_ZENITH].has_decimals &&
                           seen->ranges[ICS_PARTICLE_AZIMUTH].count > 0;
-    if (seen->directions == 0 || seen->zenith[1] > ICE_PI || seen->azimuth[1] > 2 * ICE_PI ||
-        (!is_many && !is_exact)) {
-        return ICESTREAM_OK;
+    if (seen->directions > 0 && zenith[1] <= ICE_PI && azimuth[1] <= 2 * ICE_PI &&
+        (is_many || is_exact)) {
+        ics_particle_source_warn(source, seen->position, out,
+                                 "zenith, azimuth: found at most %.6g and %.6g degrees in %" PRIu64
+                                 " particle%s; are these angles in radians? Expected degrees",
+                                 zenith[1], azimuth[1], seen->directions, plural(seen->directions));
     }
-    return ics_warnings_add(
-        out,
-        "%s: zenith, azimuth: found at most %.6g and %.6g degrees in %" PRIu64
-        " particle%s; are these angles in radians? Expected degrees",
-        ics_particle_source_place_of(source, seen->position, place, sizeof place), seen->zenith[1],
-        seen->azimuth[1], seen->directions, seen->directions == 1 ? "" : "s");
 }
 
 /* Columns whose values, zeros apart, all lie in a range that is most likely another unit. */
@@ -125,99 +126,79 @@ static const struct {
 };
 
 /* One round number in all particles is a choice and no other unit. */
-static int judge_units(const ics_list_warnings *seen, const ics_particle_source *source,
-                       ics_warnings *out)
+static void check_units(const ics_list_warnings *seen, const ics_particle_source *source,
+                        ics_warnings *out)
 {
-    char place[600];
     for (size_t i = 0; i < sizeof units / sizeof *units; ++i) {
         const ics_column_range *range = &seen->ranges[units[i].field];
-        if (range->count == 0 || range->least < units[i].least || range->most > units[i].most ||
-            (range->least == range->most && fmod(range->least, 1000) == 0)) {
-            continue;
+        const bool is_round = range->least == range->most && fmod(range->least, 1000) == 0;
+        if (range->count > 0 && range->least >= units[i].least && range->most <= units[i].most &&
+            !is_round) {
+            ics_particle_source_warn(
+                source, seen->position, out,
+                "%s: found %.10g to %.10g in %" PRIu64 " particle%s; are these %s",
+                ics_particle_field_name(units[i].field), range->least, range->most, range->count,
+                plural(range->count), units[i].text);
         }
-        ICS_TRY(ics_warnings_add(
-            out, "%s: %s: found %.10g to %.10g in %" PRIu64 " particle%s; are these %s",
-            ics_particle_source_place_of(source, seen->position, place, sizeof place),
-            ics_particle_field_name(units[i].field), range->least, range->most, range->count,
-            range->count == 1 ? "" : "s", units[i].text));
     }
-    return ICESTREAM_OK;
 }
 
 /* Vertices within 2 m of the origin, with all digits of a position in km. */
-static int judge_positions(const ics_list_warnings *seen, const ics_particle_source *source,
-                           ics_warnings *out)
+static void check_positions(const ics_list_warnings *seen, const ics_particle_source *source,
+                            ics_warnings *out)
 {
-    char place[600];
     const ics_column_range *x = &seen->ranges[ICS_PARTICLE_X];
     double most = 0;
+    bool has_digits = true;
     for (size_t i = 0; i < 3; ++i) {
-        if (x[i].count < seen->particles || !x[i].has_decimals) {
-            return ICESTREAM_OK;
-        }
+        has_digits = has_digits && x[i].count >= seen->particles && x[i].has_decimals;
         most = fmax(most, x[i].most);
     }
-    if (most > 2) {
-        return ICESTREAM_OK;
+    if (has_digits && most <= 2) {
+        ics_particle_source_warn(source, seen->position, out,
+                                 "x, y, z: found at most %.6g m in %" PRIu64
+                                 " particle%s; are these km? Expected m",
+                                 most, seen->particles, plural(seen->particles));
     }
-    return ics_warnings_add(
-        out,
-        "%s: x, y, z: found at most %.6g m in %" PRIu64 " particle%s; are these km? Expected m",
-        ics_particle_source_place_of(source, seen->position, place, sizeof place), most,
-        seen->particles, seen->particles == 1 ? "" : "s");
 }
 
 /* Particles that are in event 0 because the list does not say in which. In a list in the run file
  * and in f2k this is usual if no particle has a number. */
-static int judge_events(const ics_list_warnings *seen, const ics_particle_source *source,
-                        ics_warnings *out)
-{
-    char place[600];
-    if (seen->particles < 2 || seen->without_event == 0) {
-        return ICESTREAM_OK;
-    }
-    if (seen->without_event < seen->particles) {
-        return ics_warnings_add(
-            out,
-            "%s: event: found no number, so that %" PRIu64 " of %" PRIu64
-            " particles are in event 0; expected the number of their event",
-            ics_particle_source_place_of(source, seen->eventless, place, sizeof place),
-            seen->without_event, seen->particles);
-    }
-    if (!ics_particle_source_lacks_events(source)) {
-        return ICESTREAM_OK;
-    }
-    return ics_warnings_add(out,
-                            "%s: event: found no such column, so that all particles of the list "
-                            "are one event, with the "
-                            "number 0; a column event separates them",
-                            ics_particle_source_place_of(source, 1, place, sizeof place));
-}
-
-static int judge_doubles(const ics_list_warnings *seen, const ics_particle_source *source,
+static void check_events(const ics_list_warnings *seen, const ics_particle_source *source,
                          ics_warnings *out)
 {
-    char place[600], first[600];
-    if (seen->doubles == 0) {
-        return ICESTREAM_OK;
+    if (seen->particles < 2 || seen->without_event == 0) {
+        return;
     }
-    return ics_warnings_add(
-        out,
-        "%s: found the particle of %s again, with all its values, so that it makes its light "
-        "twice (%" PRIu64 " such particle%s)",
-        ics_particle_source_place_of(source, seen->double_position[0], place, sizeof place),
-        ics_particle_source_place_of(source, seen->double_position[1], first, sizeof first),
-        seen->doubles, seen->doubles == 1 ? "" : "s");
+    if (seen->without_event < seen->particles) {
+        ics_particle_source_warn(source, seen->eventless, out,
+                                 "event: found no number, so that %" PRIu64 " of %" PRIu64
+                                 " particles are in event 0; expected the number of their event",
+                                 seen->without_event, seen->particles);
+    } else if (ics_particle_source_lacks_events(source)) {
+        ics_particle_source_warn(source, 1, out,
+                                 "event: found no such column, so that all particles of the list "
+                                 "are one event, with the number 0; a column event separates them");
+    }
 }
 
 int ics_list_warnings_report(const ics_list_warnings *seen, const ics_particle_source *source,
                              ics_warnings *out)
 {
-    ICS_TRY(judge_directions(seen, source, out));
-    ICS_TRY(judge_units(seen, source, out));
-    ICS_TRY(judge_positions(seen, source, out));
-    ICS_TRY(judge_events(seen, source, out));
-    return judge_doubles(seen, source, out);
+    char first[600];
+    check_directions(seen, source, out);
+    check_units(seen, source, out);
+    check_positions(seen, source, out);
+    check_events(seen, source, out);
+    if (seen->doubles > 0) {
+        ics_particle_source_warn(
+            source, seen->double_position[0], out,
+            "found the particle of %s again, with all its values, so that it makes its light twice "
+            "(%" PRIu64 " such particle%s)",
+            ics_particle_source_place_of(source, seen->double_position[1], first, sizeof first),
+            seen->doubles, plural(seen->doubles));
+    }
+    return out->status;
 }
 
 bool ics_particle_list_is_stream(const char *path)

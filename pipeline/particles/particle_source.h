@@ -3,6 +3,7 @@
 #define ICS_PARTICLES_PARTICLE_SOURCE_H
 
 #include "pipeline/config/config.h"
+#include "pipeline/models/warnings.h"
 #include "pipeline/particles/particle.h"
 
 typedef struct ics_particle_source ics_particle_source;
@@ -66,6 +67,10 @@ size_t ics_particle_source_position(const ics_particle_source *source);
  * another thread reads. Returns buffer. */
 const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
                                          char *buffer, size_t size);
+/* Adds a warning about the particle at this position: "PLACE: SENTENCE". If memory is missing, the
+ * status of the list of warnings says so. */
+void ics_particle_source_warn(const ics_particle_source *source, size_t position, ics_warnings *out,
+                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Writes the place of the last particle. Returns buffer. */
 const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size);
 

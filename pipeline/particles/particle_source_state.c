@@ -24,6 +24,17 @@ const char *ics_particle_source_place_of(const ics_particle_source *source, size
     return buffer;
 }
 
+void ics_particle_source_warn(const ics_particle_source *source, size_t position, ics_warnings *out,
+                              const char *format, ...)
+{
+    char place[600];
+    va_list arguments;
+    va_start(arguments, format);
+    ics_particle_source_place_of(source, position, place, sizeof place);
+    (void)ics_warnings_add_at(out, place, format, arguments);
+    va_end(arguments);
+}
+
 const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size)
 {
     return ics_particle_source_place_of(source, ics_particle_source_position(source), buffer, size);

@@ -151,18 +151,17 @@ void ics_stray_losses_end(ics_stray_losses *strays)
     strays->track_count = strays->loss_count = 0;
 }
 
-static int warn_of_late(const ics_stray_fault *late, const ics_particle_source *source,
-                        ics_warnings *out)
+static void warn_of_late(const ics_stray_fault *late, const ics_particle_source *source,
+                         ics_warnings *out)
 {
-    char place[600], track_place[600];
+    char track_place[600];
     const double seconds = late->loss.time * 1e9;
     const bool is_seconds = late->loss.time != 0 &&
                             fabs(seconds - late->first) <= LATE + LATE_SHARE * fabs(late->first);
-    return ics_warnings_add(
-        out,
-        "%s: time: found %.6g ns for the %s of %.6g GeV on the line of the %s at %s, expected %.2f "
-        "ns, when it passes%s (%" PRIu64 " such loss%s, the last one: expected %.2f ns)",
-        ics_particle_source_place_of(source, late->loss.position, place, sizeof place),
+    ics_particle_source_warn(
+        source, late->loss.position, out,
+        "time: found %.6g ns for the %s of %.6g GeV on the line of the %s at %s, expected %.2f ns, "
+        "when it passes%s (%" PRIu64 " such loss%s, the last one: expected %.2f ns)",
         late->loss.time, ics_particle_type_name(late->loss.type), late->loss.energy,
         ics_particle_type_name(late->track.type),
         ics_particle_source_place_of(source, late->track.position, track_place, sizeof track_place),
@@ -170,41 +169,32 @@ static int warn_of_late(const ics_stray_fault *late, const ics_particle_source *
         late->count == 1 ? "" : "es", late->last);
 }
 
-static int warn_of_rich(const ics_stray_fault *rich, const ics_particle_source *source,
-                        ics_warnings *out)
-{
-    char place[600];
-    return ics_warnings_add(
-        out,
-        "%s: energy: found losses of %.6g GeV in all on the line of this %s, expected at most its "
-        "energy, %.6g GeV; are they in MeV? (%" PRIu64 " such track%s)",
-        ics_particle_source_place_of(source, rich->track.position, place, sizeof place),
-        rich->track.losses, ics_particle_type_name(rich->track.type), rich->first, rich->count,
-        rich->count == 1 ? "" : "s");
-}
-
-int ics_stray_losses_warn(const ics_stray_losses *strays, const ics_particle_source *source,
-                          ics_warnings *out)
+void ics_stray_losses_warn(const ics_stray_losses *strays, const ics_particle_source *source,
+                           ics_warnings *out)
 {
     const ics_stray_candidate *loss = &strays->first_loss, *track = &strays->first_track;
-    char place[600], track_place[600];
+    const ics_stray_fault *rich = &strays->rich;
+    char track_place[600];
     if (strays->late.count > 0) {
-        ICS_TRY(warn_of_late(&strays->late, source, out));
+        warn_of_late(&strays->late, source, out);
     }
-    if (strays->rich.count > 0) {
-        ICS_TRY(warn_of_rich(&strays->rich, source, out));
+    if (rich->count > 0) {
+        ics_particle_source_warn(
+            source, rich->track.position, out,
+            "energy: found losses of %.6g GeV in all on the line of this %s, expected at most its "
+            "energy, %.6g GeV; are they in MeV? (%" PRIu64 " such track%s)",
+            rich->track.losses, ics_particle_type_name(rich->track.type), rich->first, rich->count,
+            rich->count == 1 ? "" : "s");
     }
-    if (strays->count == 0) {
-        return ICESTREAM_OK;
+    if (strays->count > 0) {
+        ics_particle_source_warn(
+            source, loss->position, out,
+            "found %s of %.6g GeV on no track of its event, %.3g m from the %s of %.6g GeV at %s, "
+            "for which losses are made in addition to it, so that light is counted twice (%" PRIu64
+            " event%s ha%s such losses); do zenith and azimuth say where the particle goes?",
+            ics_particle_type_name(loss->type), loss->energy, strays->distance,
+            ics_particle_type_name(track->type), track->energy,
+            ics_particle_source_place_of(source, track->position, track_place, sizeof track_place),
+            strays->events, strays->events == 1 ? "" : "s", strays->events == 1 ? "s" : "ve");
     }
-    return ics_warnings_add(
-        out,
-        "%s: found %s of %.6g GeV on no track of its event, %.3g m from the %s of %.6g GeV at %s, "
-        "for which losses are made in addition to it, so that light is counted twice (%" PRIu64
-        " event%s ha%s such losses); do zenith and azimuth say where the particle goes?",
-        ics_particle_source_place_of(source, loss->position, place, sizeof place),
-        ics_particle_type_name(loss->type), loss->energy, strays->distance,
-        ics_particle_type_name(track->type), track->energy,
-        ics_particle_source_place_of(source, track->position, track_place, sizeof track_place),
-        strays->events, strays->events == 1 ? "" : "s", strays->events == 1 ? "s" : "ve");
 }

@@ -47,8 +47,9 @@ void ics_stray_losses_add(ics_stray_losses *strays, const ics_listed_particle *p
                           const ics_light_parts *parts);
 /* Judges the event, and forgets its tracks and losses. */
 void ics_stray_losses_end(ics_stray_losses *strays);
-/* Adds a sentence for each fault. `source` names the places. ICESTREAM_E_MEMORY. */
-int ics_stray_losses_warn(const ics_stray_losses *strays, const ics_particle_source *source,
-                          ics_warnings *out);
+/* Adds a sentence for each fault. `source` names the places. Without memory the status of `out`
+ * says so. */
+void ics_stray_losses_warn(const ics_stray_losses *strays, const ics_particle_source *source,
+                           ics_warnings *out);
 
 #endif

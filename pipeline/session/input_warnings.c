@@ -18,16 +18,23 @@ enum { TEXT = 8192 }; /* the longest sentence */
 /* Longer steps (m) than the world is wide. */
 #define LENGTH_MOST 20000.0
 
-/* Reports a sentence. */
-__attribute__((format(printf, 3, 4))) static void
-report(const ics_input_warnings *self, bool of_every_input, const char *format, ...)
+/* One row of the tables of usual values: reports the sentence unless the value is usual. If `said`
+ * is not NULL, it remembers that the sentence was reported, and no later input gets it. */
+__attribute__((format(printf, 4, 5))) static void expect(const ics_input_warnings *self, bool *said,
+                                                         bool is_usual, const char *format, ...)
 {
     char text[TEXT];
+    if (is_usual || (said != NULL && *said)) {
+        return;
+    }
+    if (said != NULL) {
+        *said = true;
+    }
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    self->report(self->user, of_every_input, text);
+    self->report(self->user, false, text);
 }
 
 /* A little less than the speed below which no wavelength of Cherenkov light is emitted, because the
@@ -67,59 +74,34 @@ static ics_light_box box_of(const ics_step_extent *extent)
                            .z = {extent->low[2], extent->high[2]}};
 }
 
-/* Times that the program which wrote the file has rounded. */
-static void look_at_time(ics_input_warnings *self, const char *name, const ics_step_extent *extent)
-{
-    if (self->warned_time || !extent->is_single || fabs(extent->time) <= TIME_MOST) {
-        return;
-    }
-    const float time = (float)fabs(extent->time);
-    self->warned_time = true;
-    report(self, false,
-           "%s: t: found %.6g ns in single precision, which rounds such times to within %.2g ns; "
-           "usual: t in double precision (f8)",
-           name, extent->time, 0.5 * ((double)nextafterf(time, INFINITY) - (double)time));
-}
-
-static void look_at_position(ics_input_warnings *self, const char *name, const ics_light_box *box)
-{
-    char text[512];
-    if (self->warned_position ||
-        ics_light_judge(&self->limits, box, text, sizeof text) == ICS_LIGHT_IN_ICE) {
-        return;
-    }
-    self->warned_position = true;
-    report(self, false, "%s: x, y, z: %s", name, text);
-}
-
 void ics_input_warnings_check_first(ics_input_warnings *self, const char *name,
                                     const ics_step_extent *extent)
 {
+    char text[512];
     if (extent->steps == 0) {
         return;
     }
     const ics_light_box box = box_of(extent);
+    const float time = (float)fabs(extent->time);
     ics_light_box_add(&self->box, box.x.low, box.y.low, box.z.low);
     ics_light_box_add(&self->box, box.x.high, box.y.high, box.z.high);
-    look_at_position(self, name, &box);
-    look_at_time(self, name, extent);
-    if (!self->warned_weight && 2 * extent->weightless > extent->steps) {
-        self->warned_weight = true;
-        report(self, false,
-               "%s: weight: found 0 in %" PRIu64 " of the first %" PRIu64
-               " steps, so that %s; usual: 1",
-               name, extent->weightless, extent->steps,
-               self->detects ? "their photons make no photo-electrons"
-                             : "their hits count nothing");
-    }
-    if (!self->warned_length && extent->longest > LENGTH_MOST) {
-        self->warned_length = true;
-        report(
-            self, false,
-            "%s: length: found %.6g m, longer than the world, so that light starts far away from "
-            "all modules; usual: 0.001 to 2000 m",
-            name, extent->longest);
-    }
+    expect(self, &self->warned_position,
+           ics_light_judge(&self->limits, &box, text, sizeof text) == ICS_LIGHT_IN_ICE,
+           "%s: x, y, z: %s", name, text);
+    /* Times that the program which wrote the file has rounded. */
+    expect(self, &self->warned_time, !extent->is_single || fabs(extent->time) <= TIME_MOST,
+           "%s: t: found %.6g ns in single precision, which rounds such times to within %.2g ns; "
+           "usual: t in double precision (f8)",
+           name, extent->time, 0.5 * ((double)nextafterf(time, INFINITY) - (double)time));
+    expect(self, &self->warned_weight, 2 * extent->weightless <= extent->steps,
+           "%s: weight: found 0 in %" PRIu64 " of the first %" PRIu64
+           " steps, so that %s; usual: 1",
+           name, extent->weightless, extent->steps,
+           self->detects ? "their photons make no photo-electrons" : "their hits count nothing");
+    expect(self, &self->warned_length, extent->longest <= LENGTH_MOST,
+           "%s: length: found %.6g m, longer than the world, so that light starts far away from "
+           "all modules; usual: 0.001 to 2000 m",
+           name, extent->longest);
 }
 
 void ics_input_warnings_check_all(ics_input_warnings *self, const char *name,
@@ -127,14 +109,16 @@ void ics_input_warnings_check_all(ics_input_warnings *self, const char *name,
 {
     char text[TEXT];
     if (watch->slow_steps > 0) {
-        report(self, true,
-               "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
-               ", are below the Cherenkov threshold of all wavelengths (beta below "
-               "%.4g) and make no light",
-               name, watch->slow_steps, watch->rows, watch->first_slow, (double)self->least_beta);
+        snprintf(
+            text, sizeof text,
+            "%s: %" PRIu64 " of %" PRIu64 " steps, the first one in row %" PRIu64
+            ", are below the Cherenkov threshold of all wavelengths (beta below %.4g) and make "
+            "no light",
+            name, watch->slow_steps, watch->rows, watch->first_slow, (double)self->least_beta);
+        self->report(self->user, true, text);
     }
     if (ics_seen_events_look(&self->seen, name, &watch->spans, text, sizeof text)) {
-        report(self, false, "%s", text);
+        self->report(self->user, false, text);
     }
 }
 
@@ -171,27 +155,21 @@ void ics_input_warnings_check_results(const ics_input_warnings *self, uint32_t b
     if (account->created == 0) {
         return;
     }
-    if ((double)account->stopped > STOPPED_LEAST * (double)account->created) {
-        report(self, false,
-               "run.bounce_limit (%" PRIu32
-               ") stopped %.3g %% of the photons, whose hits are missing; "
-               "usual: 10000, or scattering lengths of more than some centimetres",
-               bounce_limit, percent(account->stopped, account->created));
-    }
     describe_distance(self, where, sizeof where);
-    if (account->hits == 0) {
-        report(
-            self, false,
-            "no hits: %.3g %% of the photons were absorbed, %.3g %% left (they could not reach a "
-            "module), %.3g %% were stopped%s",
-            percent(account->absorbed, account->created), percent(account->left, account->created),
-            percent(account->stopped, account->created), where);
-    } else if (self->detects && account->photo_electrons == 0) {
-        report(self, false,
-               "no photo-electrons of %" PRIu64
-               " hits: the weights of the steps are 0, or modules accept little of this light "
-               "(light.acceptance: none does not thin it, so that few hits are accepted), or there "
-               "were too few photons",
-               account->hits);
-    }
+    expect(self, NULL, (double)account->stopped <= STOPPED_LEAST * (double)account->created,
+           "run.bounce_limit (%" PRIu32
+           ") stopped %.3g %% of the photons, whose hits are missing; usual: 10000, or scattering "
+           "lengths of more than some centimetres",
+           bounce_limit, percent(account->stopped, account->created));
+    expect(self, NULL, account->hits > 0,
+           "no hits: %.3g %% of the photons were absorbed, %.3g %% left (they could not reach a "
+           "module), %.3g %% were stopped%s",
+           percent(account->absorbed, account->created), percent(account->left, account->created),
+           percent(account->stopped, account->created), where);
+    expect(self, NULL, account->hits == 0 || !self->detects || account->photo_electrons > 0,
+           "no photo-electrons of %" PRIu64
+           " hits: the weights of the steps are 0, or modules accept little of this light "
+           "(light.acceptance: none does not thin it, so that few hits are accepted), or there "
+           "were too few photons",
+           account->hits);
 }
