@@ -176,6 +176,7 @@ START_TEST(info_reports_output_errors)
 {
     FILE *full = fopen("/dev/full", "w");
     if (full == NULL) {
+        test_skip("no /dev/full");
         return;
     }
     scratch place = scratch_create();

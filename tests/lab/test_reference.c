@@ -3,7 +3,7 @@
  * Promises: the tables of a reference folder become the ice, the light and the modules that its
  * README describes, and damaged tables are reported with their place. Expected values are computed
  * from the formulas of that README, not by this program. The tests of real tables need
- * reference/clsim in the shared folder and pass without a check if it is missing.
+ * reference/clsim in the shared folder and are skipped if it is missing.
  * To join: a new table needs a test of its values and rows for damage in damaged_references.
  */
 #include "bench/lab/reference.h"
