@@ -127,5 +127,7 @@ counts pe/many.hits.npy
 # Other programs read them.
 if python=$(python_with "boost_histogram, numpy, uhi.io.json"); then
     "$python" "$CHECK" --uhi many.hits.npy 2>err || fail "boost_histogram: $(cat err)"
+else
+    echo "skipped: no Python with boost_histogram and uhi: the histograms are not read with them"
 fi
 finish

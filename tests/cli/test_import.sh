@@ -180,7 +180,7 @@ refused 2 "none.f2k: error: No such file" ppc crystals none.f2k -o no.yaml
 
 for model in spice_bfr-v2 spice_ftp-v3m; do
     if [ ! -d "$shared/$model" ]; then
-        echo "left out: $model is not installed"
+        echo "skipped: $model is not installed"
         continue
     fi
     for program in ppc clsim; do

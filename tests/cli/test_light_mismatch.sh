@@ -80,6 +80,8 @@ expect 0 "$ICESTREAM" run run.yaml -s source.files=- -s sink.directory=whole <a.
 grep -q 'no record' err && fail "a copied file with a record counts as one without"
 if python=$(python_with numpy); then
     expect 0 "$python" -c 'import numpy; print(len(numpy.load("stream")))'
+else
+    echo "skipped: no Python with NumPy: the stream is not read with it"
 fi
 
 # Steps of other programs, and a workload, whose light is not thinned.

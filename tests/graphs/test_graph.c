@@ -27,7 +27,7 @@ static bool has(const stage_world *world, const char *instruction_set)
     const int status = ics_graph_create(&options, world->tables, &graph, &why);
     ics_graph_destroy(graph);
     if (status) {
-        printf("left out: %s\n", why.text);
+        printf("skipped: %s\n", why.text);
     }
     return status == 0;
 }

@@ -2,8 +2,8 @@
  *
  * Promises: the tables of a reference folder become the ice, the light and the modules that its
  * README describes. Expected values are computed from the formulas of that README, not by this
- * program. The tests of real tables need reference/clsim in the shared folder and pass without a
- * check if it is missing. To join: a new table needs a test of its values.
+ * program. The tests of real tables need reference/clsim in the shared folder and are skipped
+ * if it is missing. To join: a new table needs a test of its values.
  */
 #include "bench/lab/reference.h"
 #include "pipeline/config/config.h"

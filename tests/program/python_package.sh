@@ -7,7 +7,7 @@
 # ICESTREAM_TEST_LONG=1: also the tests that compile. Uses Debian's Python with python3-cffi, python3-numpy and python3-pytest. Exit status 77: they are missing.
 # Tests of the page of a run also use python3-jinja2 and python3-matplotlib, those of tables python3-crc32c and python3-scipy, and
 # are skipped without them.
-set -eu
+set -euo pipefail
 library=$(realpath "$1") program=$(realpath "$2") source=$(realpath "$3")
 shift 3
 python=/usr/bin/python3
@@ -27,4 +27,5 @@ cp -r "$source/python/src/icestream" "$folder"
 "$python" "$source/python/make_abi.py" "$source/base" "$source/pipeline" "$folder/icestream/_abi.py"
 cd "$source/python/tests"
 export PYTHONPATH=$folder PYTHONDONTWRITEBYTECODE=1 ICESTREAM_LIBRARY=$library ICESTREAM_PROGRAM=$program
-"$python" -m pytest -q -p no:cacheprovider --basetemp="$folder/tests" "$@" .
+# Reasons of skipped tests have the form that scripts/test.sh collects.
+"$python" -m pytest -q -rs -p no:cacheprovider --basetemp="$folder/tests" "$@" . | sed -E 's/^SKIPPED \[[0-9]+\] \S+ /skipped: /'

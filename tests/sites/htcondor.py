@@ -150,7 +150,7 @@ def check_eviction(icestream, commands, home):
 
 def dry_run(submit_file):
     if shutil.which("condor_submit") is None:
-        print("condor_submit is missing: no dry run")
+        print("skipped: condor_submit is missing: no dry run")
         return
     shutil.copy(submit_file, ".")
     with open("names.txt", "w", encoding="utf-8") as names:

@@ -28,7 +28,7 @@ except ImportError:
 
 def read_by_htcondor(submit_file, commands):
     if not hasattr(htcondor, "Submit"):
-        print("the package htcondor is missing: only this script has read the submit file")
+        print("skipped: the package htcondor is missing: only this script has read the submit file")
         return
     with open(submit_file, encoding="utf-8") as text:
         submit = htcondor.Submit(text.read())

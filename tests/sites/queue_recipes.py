@@ -58,7 +58,7 @@ def try_htcondor(path, commands):
                "owner='me'))); print(job['Arguments'], job['TransferInput'], sep='\\n')")
     found = subprocess.run([sys.executable, "-I", "-c", program, path], capture_output=True, text=True, check=False, cwd=here)
     if "No module named" in found.stderr:
-        print("the package htcondor is missing: only this script has read the submit file")
+        print("skipped: the package htcondor is missing: only this script has read the submit file")
         return
     arguments, sent = found.stdout.splitlines()
     check("run queue.yaml --resume" in arguments, f"HTCondor reads the arguments {arguments}: {found.stderr}")
@@ -84,7 +84,7 @@ def systemd(text, path):
 
 def verify_unit(path):
     if shutil.which("systemd-analyze") is None:
-        print("systemd-analyze is missing: the unit was not verified")
+        print("skipped: systemd-analyze is missing: the unit was not verified")
         return
     with tempfile.TemporaryDirectory() as folder, open(path, encoding="utf-8") as unit:
         copy = f"{folder}/{os.path.basename(path)}"

@@ -146,7 +146,7 @@ def check_life(icestream, settings, folder):
 def check_unit(icestream, unit, folder):
     """Checks the unit with systemd-analyze, with the path of this program."""
     if shutil.which("systemd-analyze") is None:
-        print("systemd-analyze is missing: the unit was not verified")
+        print("skipped: systemd-analyze is missing: the unit was not verified")
         return
     with open(unit, encoding="utf-8") as original:
         text = original.read().replace("/usr/local/bin/icestream", icestream)

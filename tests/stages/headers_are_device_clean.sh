@@ -34,7 +34,7 @@ done
 compilers=0
 for compiler in gcc clang; do
     if ! command -v "$compiler" >/dev/null; then
-        echo "left out: no $compiler"
+        echo "skipped: no $compiler"
         continue
     fi
     compilers=$((compilers + 1))
@@ -54,7 +54,7 @@ done
 ((compilers > 0)) || { echo "FAILED: neither gcc nor clang" >&2; exit 1; }
 
 if [[ -z $nvcc || $nvcc == *NOTFOUND ]]; then
-    echo "left out: no CUDA compiler"
+    echo "skipped: no CUDA compiler"
 else
     cuda=("$nvcc" --fmad=false -Werror all-warnings -I "$source" -I "$generated" -c
           "$source/tests/stages/every_stage.cu" -o "$folder/every_stage_cuda.o"
