@@ -129,8 +129,9 @@ static inline uint64_t ics_lane_photon_bytes(const ics_gpu_options *options)
  * (bytes); 0: there are none. */
 static inline uint64_t ics_lane_copy_bytes(const ics_gpu_options *options)
 {
-    return (uint64_t)ics_schedule_row(options->schedule)->count_copies * ICS_LANE_BATCHES *
-           options->large.cells * sizeof(uint32_t);
+    const uint64_t copies =
+        ics_schedule_row(options->schedule)->counts_at_once ? ICS_COUNT_COPIES : 0;
+    return copies * ICS_LANE_BATCHES * options->large.cells * sizeof(uint32_t);
 }
 
 /* What a lane is made from. */
