@@ -322,11 +322,11 @@ static int read_whole(ics_unit *unit, icestream_error *error)
 
 static int check_file(ics_unit *unit, icestream_error *error)
 {
-    int status = ics_unit_look_for_claim(unit, error);
-    if (status != ICESTREAM_OK || unit->work->lost) {
-        return status;
+    ics_unit_look_for_claim(unit);
+    if (unit->work->lost) {
+        return ICESTREAM_OK;
     }
-    status =
+    int status =
         unit->input->generated ? ics_unit_generated_check(unit, error) : read_whole(unit, error);
     if (status == ICESTREAM_OK && !unit->input->late) {
         status = look_for_output(unit, error);
