@@ -52,16 +52,17 @@ typedef struct ics_gpu_schedule {
     /* A loop of small kernels (graphs/cuda/loop.c), with create, compaction and a profile of its
      * stages; else kernels[0] is the only kernel and each launch runs it once. */
     bool loops;
-    bool takes_steps;   /* the queue counts steps instead of photons */
-    bool long_visits;   /* one visit is graph.bounces_per_wave bounces */
-    bool few_registers; /* 56 registers suffice for its kernels, which are faster with more threads
-                         */
-    bool preferred;     /* AUTO begins with this schedule until another one has proved faster, */
+    bool takes_steps;    /* the queue counts steps instead of photons */
+    bool long_visits;    /* one visit is graph.bounces_per_wave bounces */
+    bool counts_at_once; /* its kernels add every count to those of the lane, and have
+                            ICS_COUNT_COPIES copies of the counts of histograms with many bins.
+                            Otherwise they add to counts of their block */
+    bool few_registers;  /* 56 registers suffice for its kernels, which are faster with more threads
+                          */
+    bool preferred;      /* AUTO begins with this schedule until another one has proved faster, */
     bool preferred_in_columns;     /* or with this one where ice_bounce_in_column() is called */
     uint32_t waves_per_trip;       /* loops; a multiple of waves_per_create */
     uint32_t waves_per_create;     /* loops: waves of a round */
-    uint32_t count_copies;         /* of the counts of histograms with many bins: GPU_COUNT_COPIES
-                                      of its source; 0: its kernels have a cache of them */
     uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
     uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
     uint32_t lanes, chains, block; /* defaults */

@@ -396,6 +396,6 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     }
     ics_gpu_profile_share(gpu->cycles, out);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        ics_gpu_profile_add(gpu->lanes[i].clock, out);
+        ics_gpu_profile_add(gpu->lanes[i].loop.clock, out);
     }
 }

@@ -21,15 +21,16 @@ static void set_window(ics_lane *lane)
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, lane->ordinal) !=
             cudaSuccess ||
         cudaDeviceGetLimit(&reserved, cudaLimitPersistingL2CacheSize) != cudaSuccess ||
-        reserved == 0 || lane->window.num_bytes > (size_t)most) {
-        lane->window.num_bytes = 0;
+        reserved == 0 || lane->loop.window.num_bytes > (size_t)most) {
+        lane->loop.window.num_bytes = 0;
         (void)cudaGetLastError();
         return;
     }
-    const double share = (double)reserved / (double)(lane->window.num_bytes * lane->options->lanes);
-    lane->window.hitRatio = share < 1.0 ? (float)share : 1.0f;
-    lane->window.hitProp = cudaAccessPropertyPersisting;
-    lane->window.missProp = cudaAccessPropertyStreaming;
+    const double share =
+        (double)reserved / (double)(lane->loop.window.num_bytes * lane->options->lanes);
+    lane->loop.window.hitRatio = share < 1.0 ? (float)share : 1.0f;
+    lane->loop.window.hitProp = cudaAccessPropertyPersisting;
+    lane->loop.window.missProp = cudaAccessPropertyStreaming;
 }
 
 static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *error)
@@ -37,15 +38,16 @@ static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *
     const int ordinal = lane->ordinal;
     const ics_schedule_kernel *kernels = ics_schedule_kernels(lane->schedule, lane->options->join);
     for (uint32_t i = 0; kernels[i].name != NULL; ++i) {
-        CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&lane->kernels[i], library, kernels[i].name));
+        CUDA_TRY(ordinal, error,
+                 cudaLibraryGetKernel(&lane->kernels.of_waves[i], library, kernels[i].name));
     }
     if (lane->schedule->loops) {
         CUDA_TRY(ordinal, error,
-                 cudaLibraryGetKernel(&lane->mark_vacant, library, "gpu_mark_vacant"));
+                 cudaLibraryGetKernel(&lane->kernels.mark_vacant, library, "gpu_mark_vacant"));
     }
     if (ics_lane_copy_bytes(lane->options) > 0) {
         CUDA_TRY(ordinal, error,
-                 cudaLibraryGetKernel(&lane->add_copies, library, "gpu_add_copies"));
+                 cudaLibraryGetKernel(&lane->kernels.add_copies, library, "gpu_add_copies"));
     }
     if (lane->options->check) {
         void *fault = NULL;
@@ -59,7 +61,7 @@ static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *
         lane->fault = fault;
     }
     if (lane->schedule->loops && lane->options->profile) {
-        CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&lane->stamp, library, "gpu_stamp"));
+        CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&lane->kernels.stamp, library, "gpu_stamp"));
     }
     return ICESTREAM_OK;
 }
@@ -71,7 +73,7 @@ int ics_lane_create(ics_lane *lane, const ics_lane_parts *parts, icestream_error
     lane->schedule = ics_schedule_row(parts->options->schedule);
     lane->ordinal = ordinal;
     lane->tables = *parts->tables;
-    lane->rule = *parts->rule;
+    lane->sums.rule = *parts->rule;
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->upload, cudaStreamNonBlocking));
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->compute, cudaStreamNonBlocking));
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->download, cudaStreamNonBlocking));
@@ -92,17 +94,17 @@ void ics_lane_destroy(ics_lane *lane)
 {
     /* Nothing checks results here: after a fault every call fails. */
     ics_lane_staging_destroy(lane);
-    if (lane->loop != NULL) {
-        (void)cudaGraphExecDestroy(lane->loop);
+    if (lane->loop.trips != NULL) {
+        (void)cudaGraphExecDestroy(lane->loop.trips);
     }
-    if (lane->graph != NULL) {
-        (void)cudaGraphDestroy(lane->graph);
+    if (lane->loop.graph != NULL) {
+        (void)cudaGraphDestroy(lane->loop.graph);
     }
-    if (lane->compaction != NULL) {
-        (void)cudaGraphExecDestroy(lane->compaction);
+    if (lane->loop.compaction != NULL) {
+        (void)cudaGraphExecDestroy(lane->loop.compaction);
     }
-    if (lane->compaction_graph != NULL) {
-        (void)cudaGraphDestroy(lane->compaction_graph);
+    if (lane->loop.compaction_graph != NULL) {
+        (void)cudaGraphDestroy(lane->loop.compaction_graph);
     }
     cudaStream_t streams[] = {lane->upload, lane->compute, lane->download};
     for (int k = 0; k < 3; ++k) {
@@ -117,7 +119,7 @@ void ics_lane_destroy(ics_lane *lane)
 bool ics_lane_has_room(const ics_lane *lane)
 {
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        if (!lane->batches[i].used) {
+        if (!lane->queue.batches[i].used) {
             return true;
         }
     }
@@ -128,7 +130,7 @@ uint32_t ics_lane_load(const ics_lane *lane)
 {
     uint32_t load = 0;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        load += lane->batches[i].used;
+        load += lane->queue.batches[i].used;
     }
     return load;
 }
@@ -153,7 +155,7 @@ static uint32_t index_photons(ics_lane_batch *batch)
 
 static int upload(ics_lane *lane, uint32_t index, uint32_t starts, icestream_error *error)
 {
-    const ics_lane_batch *batch = &lane->batches[index];
+    const ics_lane_batch *batch = &lane->queue.batches[index];
     const ics_lane_memory *memory = &lane->memory;
     const size_t base = (size_t)index << ics_settings_start_shift(lane->options);
     const int ordinal = lane->ordinal;
@@ -170,7 +172,7 @@ static int upload(ics_lane *lane, uint32_t index, uint32_t starts, icestream_err
                              starts * sizeof(uint32_t), cudaMemcpyHostToDevice, lane->upload));
     if (batch->has_steps) {
         CUDA_TRY(ordinal, error,
-                 cudaMemcpyAsync(lane->steps + base, batch->steps,
+                 cudaMemcpyAsync(lane->sums.steps + base, batch->steps,
                                  batch->count * sizeof *batch->steps, cudaMemcpyHostToDevice,
                                  lane->upload));
     }
@@ -182,10 +184,10 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit
                     uint32_t count, void *tag, icestream_error *error)
 {
     uint32_t index = 0;
-    while (lane->batches[index].used) {
+    while (lane->queue.batches[index].used) {
         ++index;
     }
-    ics_lane_batch *batch = &lane->batches[index];
+    ics_lane_batch *batch = &lane->queue.batches[index];
     ICS_TRY(ics_lane_batch_stage(lane, batch, error));
     free(batch->result.large_cells); /* of a batch whose upload failed */
     batch->result = (ics_gpu_result){.tag = tag};
@@ -199,17 +201,17 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit
     batch->count = count;
     const uint32_t starts = index_photons(batch);
     batch->queue =
-        (ics_queue_batch){.first = lane->queue_end,
+        (ics_queue_batch){.first = lane->queue.end,
                           .size = lane->schedule->takes_steps ? count : (uint32_t)batch->photons,
                           .emissions = count};
-    batch->serial = lane->queue_end + 1;
+    batch->serial = lane->queue.end + 1;
     batch->result.account.created = batch->photons;
     const int status = upload(lane, index, starts, error);
     nvtxRangePop();
     if (status != ICESTREAM_OK) {
         return status;
     }
-    lane->queue_end += batch->queue.size;
+    lane->queue.end += batch->queue.size;
     batch->used = batch->fresh = true;
     return ICESTREAM_OK;
 }
@@ -217,7 +219,7 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, const ics_hit
 bool ics_lane_take(ics_lane *lane, ics_gpu_result *out)
 {
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        ics_lane_batch *batch = &lane->batches[i];
+        ics_lane_batch *batch = &lane->queue.batches[i];
         if (batch->used && !batch->fresh && ics_lane_batch_is_complete(batch)) {
             *out = batch->result;
             batch->result = (ics_gpu_result){0};

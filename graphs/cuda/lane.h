@@ -66,22 +66,18 @@ typedef struct ics_lane_launch {
     cudaEvent_t begun, computed, reported, downloaded;
 } ics_lane_launch;
 
-typedef struct ics_lane {
-    const ics_gpu_options *options;
-    const ics_gpu_schedule *schedule;
-    int ordinal; /* of the device */
-    ics_lane_memory memory;
-    ice_tables tables; /* with device pointers */
-    cudaStream_t upload, compute, download;
-    cudaKernel_t kernels[ICS_SCHEDULE_KERNELS];
-    cudaKernel_t add_copies; /* at the end of a launch, where ics_lane_copy_bytes() > 0 */
-    ice_fault *fault; /* device, of all lanes: what a stage returned; NULL without options->check */
+/* The kernels of a lane, found by lane.c and launched by loop.c. */
+typedef struct ics_lane_kernels {
+    cudaKernel_t of_waves[ICS_SCHEDULE_KERNELS]; /* in the order of the schedule's row */
+    cudaKernel_t add_copies;  /* at the end of a launch, where ics_lane_copy_bytes() > 0 */
+    cudaKernel_t mark_vacant; /* of schedules that loop */
+    cudaKernel_t stamp;       /* of schedules that loop, with `profile` */
+} ics_lane_kernels;
 
-    /* Schedules that loop. */
-    cudaKernel_t stamp; /* with `profile` */
-    cudaKernel_t mark_vacant;
+/* What schedules that loop have (loop.c). */
+typedef struct ics_lane_loop {
     cudaGraph_t graph;
-    cudaGraphExec_t loop;         /* with `host_loop` one trip of it */
+    cudaGraphExec_t trips;        /* with `host_loop` one trip */
     cudaGraph_t compaction_graph; /* with `host_loop` */
     cudaGraphExec_t compaction;   /* with `host_loop` */
     uint32_t *decision;           /* pinned: a copy of ics_launch_progress.decision */
@@ -92,26 +88,53 @@ typedef struct ics_lane {
     size_t compact_bytes;
     ics_compact_pool spare; /* columns for sorting */
     ics_stage_clock *clock; /* device; of a profile */
+} ics_lane_loop;
 
-    /* Sums of hits (lane_sums.c); only with options->sums. */
-    ics_hit_sum_rule rule;          /* with device pointers */
-    ics_hit_sum_step *steps;        /* device, a ring like that of the emissions */
-    ics_hit_sum_report *sum_report; /* device */
-    void *sum_memory;               /* device, temporary */
-    size_t sum_bytes;
-    uint64_t downloaded_bytes; /* of hits and of sums */
+/* Sums of hits (lane_sums.c); only with options->sums. */
+typedef struct ics_lane_sums {
+    ics_hit_sum_rule rule;      /* with device pointers */
+    ics_hit_sum_step *steps;    /* device, a ring like that of the emissions */
+    ics_hit_sum_report *report; /* device */
+    void *memory;               /* device, temporary */
+    size_t bytes;
+} ics_lane_sums;
 
+/* The batches that a lane holds (lane.c). */
+typedef struct ics_lane_queue {
     ics_lane_batch batches[ICS_LANE_BATCHES];
-    ics_lane_launch launches[ICS_LANE_LAUNCHES]; /* a ring */
-    uint32_t first_launch, launches_out;         /* the oldest launch; how many are on their way */
-    uint64_t queue_end;                          /* numbers given to batches so far */
-    uint32_t *whole;                             /* pinned: the number of all slots */
+    uint64_t end; /* numbers given to batches so far */
+} ics_lane_queue;
 
-    /* The watchdog. */
-    const ics_lane_launch *watched; /* NULL: none computes */
-    ics_lane_report *snapshot;      /* pinned: the copy that was asked for last */
-    ics_lane_report seen;           /* the last copy that differed from the one before */
-    double seen_at, asked_at;       /* times (s) */
+/* The launches of a lane (lane_launch.c). */
+typedef struct ics_lane_ring {
+    ics_lane_launch launches[ICS_LANE_LAUNCHES];
+    uint32_t first, out; /* the oldest launch; how many are on their way */
+    uint32_t *whole;     /* pinned: the number of all slots */
+} ics_lane_ring;
+
+/* The watchdog of the launches (lane_launch.c). */
+typedef struct ics_lane_watchdog {
+    const ics_lane_launch *launch; /* NULL: none computes */
+    ics_lane_report *snapshot;     /* pinned: the copy that was asked for last */
+    ics_lane_report seen;          /* the last copy that differed from the one before */
+    double seen_at, asked_at;      /* times (s) */
+} ics_lane_watchdog;
+
+typedef struct ics_lane {
+    const ics_gpu_options *options;
+    const ics_gpu_schedule *schedule;
+    int ordinal; /* of the device */
+    ics_lane_memory memory;
+    ice_tables tables; /* with device pointers */
+    cudaStream_t upload, compute, download;
+    ice_fault *fault; /* device, of all lanes: what a stage returned; NULL without options->check */
+    uint64_t downloaded_bytes; /* of hits and of sums */
+    ics_lane_kernels kernels;
+    ics_lane_loop loop;
+    ics_lane_sums sums;
+    ics_lane_queue queue;
+    ics_lane_ring ring;
+    ics_lane_watchdog watch;
 } ics_lane;
 
 /* Returns the device memory of one lane (bytes). Adds the bytes of each part to `plan`, unless it
@@ -129,8 +152,9 @@ static inline uint64_t ics_lane_photon_bytes(const ics_gpu_options *options)
  * (bytes); 0: there are none. */
 static inline uint64_t ics_lane_copy_bytes(const ics_gpu_options *options)
 {
-    return (uint64_t)ics_schedule_row(options->schedule)->count_copies * ICS_LANE_BATCHES *
-           options->large.cells * sizeof(uint32_t);
+    const uint64_t copies =
+        ics_schedule_row(options->schedule)->counts_at_once ? ICS_COUNT_COPIES : 0;
+    return copies * ICS_LANE_BATCHES * options->large.cells * sizeof(uint32_t);
 }
 
 /* What a lane is made from. */
@@ -195,7 +219,8 @@ static inline bool ics_lane_batch_is_complete(const ics_lane_batch *batch)
 static inline bool ics_lane_launch_knows(const ics_lane_launch *launch, const ics_lane *lane,
                                          uint32_t index)
 {
-    return lane->batches[index].used && lane->batches[index].serial == launch->holds[index];
+    return lane->queue.batches[index].used &&
+           lane->queue.batches[index].serial == launch->holds[index];
 }
 
 /* Between the files of a lane. */

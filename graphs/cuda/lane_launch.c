@@ -17,20 +17,20 @@
 
 static ics_lane_launch *launch_at(ics_lane *lane, uint32_t number)
 {
-    return &lane->launches[(lane->first_launch + number) % ICS_LANE_LAUNCHES];
+    return &lane->ring.launches[(lane->ring.first + number) % ICS_LANE_LAUNCHES];
 }
 
 /* Writes the order of a launch, and clears the counts of batches that no launch has seen. */
 static int write_order(ics_lane *lane, ics_lane_launch *launch, bool drain, icestream_error *error)
 {
     const int ordinal = lane->ordinal;
-    *launch->order = (ics_launch){.end = lane->queue_end,
+    *launch->order = (ics_launch){.end = lane->queue.end,
                                   .hits = launch->hits,
                                   .hit_capacity = lane->options->hits,
                                   .drain = drain};
     launch->makes_sums = launch->keys != NULL;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        ics_lane_batch *batch = &lane->batches[i];
+        ics_lane_batch *batch = &lane->queue.batches[i];
         launch->holds[i] = batch->used ? batch->serial : 0;
         if (!batch->used) {
             continue;
@@ -73,7 +73,7 @@ static int reset_progress(ics_lane *lane, bool drain, icestream_error *error)
                                sizeof(uint32_t), ICS_SHARES, lane->compute));
     if (!drain) { /* new steps need all slots */
         CUDA_TRY(ordinal, error,
-                 cudaMemcpyAsync(&progress->slots, lane->whole, sizeof progress->slots,
+                 cudaMemcpyAsync(&progress->slots, lane->ring.whole, sizeof progress->slots,
                                  cudaMemcpyHostToDevice, lane->compute));
     }
     return ICESTREAM_OK;
@@ -112,7 +112,7 @@ static int enqueue_report(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake
 /* Starts a launch with all batches of the lane. `drain`: it runs until no photon is alive. */
 static int start_launch(ics_lane *lane, bool drain, ics_lane_wake wake, icestream_error *error)
 {
-    ics_lane_launch *launch = launch_at(lane, lane->launches_out);
+    ics_lane_launch *launch = launch_at(lane, lane->ring.out);
     ICS_TRY(write_order(lane, launch, drain, error));
     ICS_TRY(reset_progress(lane, drain, error));
     CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->begun, lane->compute));
@@ -128,7 +128,7 @@ static int start_launch(ics_lane *lane, bool drain, ics_lane_wake wake, icestrea
     CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->computed, lane->compute));
     ICS_TRY(enqueue_report(lane, launch, wake, error));
     launch->state = ICS_LAUNCH_COMPUTES;
-    ++lane->launches_out;
+    ++lane->ring.out;
     return ICESTREAM_OK;
 }
 
@@ -147,7 +147,7 @@ static int query(const ics_lane *lane, cudaEvent_t event, bool *happened, icestr
 static int reserve_hits(ics_lane *lane, const ics_lane_launch *launch)
 {
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        ics_arrivals *arrivals = &lane->batches[i].result.arrivals;
+        ics_arrivals *arrivals = &lane->queue.batches[i].result.arrivals;
         uint64_t hits = 0;
         for (uint32_t share = 0; share < ICS_SHARES && ics_lane_launch_knows(launch, lane, i);
              ++share) {
@@ -181,7 +181,7 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
                                  "holds no batch",
                                  lane->ordinal, index);
         }
-        ics_arrivals *arrivals = &lane->batches[index].result.arrivals;
+        ics_arrivals *arrivals = &lane->queue.batches[index].result.arrivals;
         if (arrivals->count == arrivals->capacity &&
             ics_graph_arrivals_reserve(arrivals, 1) != ICESTREAM_OK) {
             return no_memory_for_hits(arrivals->count, error);
@@ -197,7 +197,7 @@ static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_err
  * sums over all launches since it was submitted. Its account is replaced before. */
 static void update_photon_cells(ics_lane *lane, const ics_lane_launch *launch, uint32_t index)
 {
-    ics_gpu_result *result = &lane->batches[index].result;
+    ics_gpu_result *result = &lane->queue.batches[index].result;
     const ice_photon_axes *photons = &lane->options->photons;
     const ics_large_axes *large = &lane->options->large;
     const ics_photon_sums sums = {result->photon_cells, result->large_cells};
@@ -214,7 +214,7 @@ static void update_accounts(ics_lane *lane, const ics_lane_launch *launch)
         if (!ics_lane_launch_knows(launch, lane, i)) {
             continue;
         }
-        ice_account *account = &lane->batches[i].result.account;
+        ice_account *account = &lane->queue.batches[i].result.account;
         *account = (ice_account){.created = account->created};
         for (uint32_t share = 0; share < ICS_SHARES; ++share) {
             const ics_batch_count *count = &launch->report->shares[share].batches[i];
@@ -243,7 +243,7 @@ static int check_drained(const ics_lane *lane, const ics_lane_launch *launch,
     const ics_launch_progress *progress = &launch->report->progress;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         if (ics_lane_launch_knows(launch, lane, i) &&
-            !ics_lane_batch_is_complete(&lane->batches[i])) {
+            !ics_lane_batch_is_complete(&lane->queue.batches[i])) {
             return ics_error_set(
                 error, ICESTREAM_E_FAILED,
                 "GPU %d: internal error: a launch of %s ended before its photons (queue %llu of "
@@ -297,8 +297,8 @@ static int finish_launch(ics_lane *lane, ics_lane_launch *launch, icestream_erro
     update_accounts(lane, launch);
     ICS_TRY(check_drained(lane, launch, error));
     launch->state = ICS_LAUNCH_FREE;
-    lane->first_launch = (lane->first_launch + 1) % ICS_LANE_LAUNCHES;
-    --lane->launches_out;
+    lane->ring.first = (lane->ring.first + 1) % ICS_LANE_LAUNCHES;
+    --lane->ring.out;
     return ICESTREAM_OK;
 }
 
@@ -307,7 +307,7 @@ static int finish_launch(ics_lane *lane, ics_lane_launch *launch, icestream_erro
 static int collect(ics_lane *lane, ics_lane_wake wake, ics_launch_observer observer,
                    icestream_error *error)
 {
-    while (lane->launches_out > 0) {
+    while (lane->ring.out > 0) {
         ics_lane_launch *launch = launch_at(lane, 0);
         const bool computes = launch->state == ICS_LAUNCH_COMPUTES;
         bool happened = false;
@@ -335,7 +335,7 @@ int ics_lane_advance(ics_lane *lane, ics_lane_wake wake, ics_launch_observer obs
     ICS_TRY(collect(lane, wake, observer, error));
     bool fresh = false, unfinished = false;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        const ics_lane_batch *batch = &lane->batches[i];
+        const ics_lane_batch *batch = &lane->queue.batches[i];
         fresh |= batch->used && batch->fresh;
         unfinished |= batch->used && !batch->fresh && !ics_lane_batch_is_complete(batch);
     }
@@ -343,10 +343,10 @@ int ics_lane_advance(ics_lane *lane, ics_lane_wake wake, ics_launch_observer obs
      * pool together with those of steps that may follow. Without new steps, and if no launch is on
      * its way, the next launch drains the pool. It also does so after a launch that ended because
      * the hit buffer was full. */
-    if (fresh && lane->launches_out < ICS_LANE_LAUNCHES) {
+    if (fresh && lane->ring.out < ICS_LANE_LAUNCHES) {
         return start_launch(lane, false, wake, error);
     }
-    if (unfinished && lane->launches_out == 0) {
+    if (unfinished && lane->ring.out == 0) {
         return start_launch(lane, true, wake, error);
     }
     return ICESTREAM_OK;
@@ -360,21 +360,23 @@ int ics_lane_advance(ics_lane *lane, ics_lane_wake wake, ics_launch_observer obs
 int ics_lane_watch(ics_lane *lane, double now, icestream_error *error)
 {
     const int ordinal = lane->ordinal;
-    if (lane->launches_out == 0 || launch_at(lane, 0)->state != ICS_LAUNCH_COMPUTES ||
-        lane->watched != launch_at(lane, 0)) {
-        lane->watched = lane->launches_out ? launch_at(lane, 0) : NULL;
-        lane->seen_at = lane->asked_at = now;
+    if (lane->ring.out == 0 || launch_at(lane, 0)->state != ICS_LAUNCH_COMPUTES ||
+        lane->watch.launch != launch_at(lane, 0)) {
+        lane->watch.launch = lane->ring.out ? launch_at(lane, 0) : NULL;
+        lane->watch.seen_at = lane->watch.asked_at = now;
         return ICESTREAM_OK;
     }
-    if (now - lane->asked_at < LOOK_PERIOD) {
+    if (now - lane->watch.asked_at < LOOK_PERIOD) {
         return ICESTREAM_OK;
     }
-    const ics_launch_progress *seen = &lane->snapshot->progress;
-    if (memcmp(&lane->snapshot->progress, &lane->seen.progress, sizeof lane->seen.progress) != 0 ||
-        memcmp(lane->snapshot->shares, lane->seen.shares, sizeof lane->seen.shares) != 0) {
-        lane->seen = *lane->snapshot;
-        lane->seen_at = now;
-    } else if (now - lane->seen_at > lane->options->watchdog) {
+    const ics_launch_progress *seen = &lane->watch.snapshot->progress;
+    if (memcmp(&lane->watch.snapshot->progress, &lane->watch.seen.progress,
+               sizeof lane->watch.seen.progress) != 0 ||
+        memcmp(lane->watch.snapshot->shares, lane->watch.seen.shares,
+               sizeof lane->watch.seen.shares) != 0) {
+        lane->watch.seen = *lane->watch.snapshot;
+        lane->watch.seen_at = now;
+    } else if (now - lane->watch.seen_at > lane->options->watchdog) {
         return ics_error_set(
             error, ICESTREAM_E_FAILED,
             "GPU %d: schedule %s made no progress for %.0f s (device.watchdog): queue %llu of "
@@ -382,18 +384,19 @@ int ics_lane_watch(ics_lane *lane, double now, icestream_error *error)
             "as long as that (run.bounce_limit, hardly any absorption), raise "
             "device.watchdog, else report this",
             ordinal, ics_graph_schedule_name(lane->options->schedule), lane->options->watchdog,
-            (unsigned long long)seen->next, (unsigned long long)lane->queue_end,
+            (unsigned long long)seen->next, (unsigned long long)lane->queue.end,
             (unsigned long long)seen->waves, seen->alive, seen->slots, seen->hits,
             lane->options->hits, seen->stalled);
     }
-    lane->asked_at = now;
+    lane->watch.asked_at = now;
     /* On the upload stream, because the download stream waits for the launch. */
     CUDA_TRY(ordinal, error,
-             cudaMemcpyAsync(&lane->snapshot->progress, lane->memory.progress,
-                             sizeof lane->snapshot->progress, cudaMemcpyDeviceToHost,
+             cudaMemcpyAsync(&lane->watch.snapshot->progress, lane->memory.progress,
+                             sizeof lane->watch.snapshot->progress, cudaMemcpyDeviceToHost,
                              lane->upload));
     CUDA_TRY(ordinal, error,
-             cudaMemcpyAsync(lane->snapshot->shares, lane->memory.shares,
-                             sizeof lane->snapshot->shares, cudaMemcpyDeviceToHost, lane->upload));
+             cudaMemcpyAsync(lane->watch.snapshot->shares, lane->memory.shares,
+                             sizeof lane->watch.snapshot->shares, cudaMemcpyDeviceToHost,
+                             lane->upload));
     return ICESTREAM_OK;
 }

@@ -69,8 +69,8 @@ static void lay_out_columns(ics_lane *lane, arena *from)
 {
     const uint64_t before = from->used;
     lay_out_columns_of(lane, from, true);
-    lane->window.num_bytes = from->used - before;
-    lane->window.base_ptr = lane->memory.position;
+    lane->loop.window.num_bytes = from->used - before;
+    lane->loop.window.base_ptr = lane->memory.position;
     lay_out_columns_of(lane, from, false);
 }
 
@@ -79,21 +79,22 @@ static void lay_out_columns(ics_lane *lane, arena *from)
 static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
 {
     const uint64_t capacity = lane->memory.capacity;
-    const int result = ics_lane_compact_bytes(lane->options, &lane->tables, &lane->compact_bytes);
+    const int result =
+        ics_lane_compact_bytes(lane->options, &lane->tables, &lane->loop.compact_bytes);
     if (result != cudaSuccess && !planned) {
         return ICESTREAM_E_FAILED;
     }
     if (result != cudaSuccess) {
-        lane->compact_bytes = capacity * 16;
+        lane->loop.compact_bytes = capacity * 16;
     }
-    lane->compact_memory = reserve(from, lane->compact_bytes);
+    lane->loop.compact_memory = reserve(from, lane->loop.compact_bytes);
     if (lane->options->sort != ICS_SORT_NONE) {
-#define SPARE(type, name, ...) lane->spare.name = reserve(from, capacity * sizeof(type));
+#define SPARE(type, name, ...) lane->loop.spare.name = reserve(from, capacity * sizeof(type));
         ICS_MOVED_COLUMNS(SPARE)
 #undef SPARE
-        lane->spare.capacity = lane->memory.capacity;
+        lane->loop.spare.capacity = lane->memory.capacity;
     }
-    lane->clock = reserve(from, sizeof *lane->clock);
+    lane->loop.clock = reserve(from, sizeof *lane->loop.clock);
     return ICESTREAM_OK;
 }
 
@@ -102,16 +103,16 @@ static int lay_out_sums(ics_lane *lane, arena *from, bool planned)
 {
     const uint64_t ring = (uint64_t)ICS_LANE_BATCHES << ics_settings_start_shift(lane->options);
     const uint32_t capacity = lane->options->hits;
-    const int result = ics_hit_sums_bytes(capacity, &lane->sum_bytes);
+    const int result = ics_hit_sums_bytes(capacity, &lane->sums.bytes);
     if (result != cudaSuccess && !planned) {
         return ICESTREAM_E_FAILED;
     }
-    lane->steps = reserve(from, ring * sizeof *lane->steps);
-    lane->sum_report = reserve(from, sizeof *lane->sum_report);
-    lane->sum_memory = reserve(from, lane->sum_bytes);
+    lane->sums.steps = reserve(from, ring * sizeof *lane->sums.steps);
+    lane->sums.report = reserve(from, sizeof *lane->sums.report);
+    lane->sums.memory = reserve(from, lane->sums.bytes);
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
-        lane->launches[i].keys = reserve(from, capacity * sizeof(ics_hit_sum_key));
-        lane->launches[i].totals = reserve(from, capacity * sizeof(ics_hit_sum_total));
+        lane->ring.launches[i].keys = reserve(from, capacity * sizeof(ics_hit_sum_key));
+        lane->ring.launches[i].totals = reserve(from, capacity * sizeof(ics_hit_sum_total));
     }
     return ICESTREAM_OK;
 }
@@ -148,7 +149,7 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     const uint64_t after_queue = from->used;
 
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
-        lane->launches[i].hits = reserve(from, (uint64_t)options->hits * sizeof(ice_arrival));
+        lane->ring.launches[i].hits = reserve(from, (uint64_t)options->hits * sizeof(ice_arrival));
     }
     if (options->sums != NULL) {
         ICS_TRY(lay_out_sums(lane, from, plan != NULL));
@@ -258,10 +259,10 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
     const int ordinal = lane->ordinal;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         CUDA_TRY(ordinal, error,
-                 cudaEventCreateWithFlags(&lane->batches[i].ready, cudaEventDisableTiming));
+                 cudaEventCreateWithFlags(&lane->queue.batches[i].ready, cudaEventDisableTiming));
     }
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
-        ics_lane_launch *launch = &lane->launches[i];
+        ics_lane_launch *launch = &lane->ring.launches[i];
         CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->order, sizeof *launch->order));
         CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->report, sizeof *launch->report));
         if (ics_lane_photon_bytes(options) > 0) {
@@ -279,17 +280,19 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
         CUDA_TRY(ordinal, error,
                  cudaEventCreateWithFlags(&launch->downloaded, cudaEventDisableTiming));
     }
-    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->snapshot, sizeof *lane->snapshot));
-    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->whole, sizeof *lane->whole));
-    *lane->whole = lane->memory.capacity;
-    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->decision, sizeof *lane->decision));
+    CUDA_TRY(ordinal, error,
+             cudaMallocHost((void **)&lane->watch.snapshot, sizeof *lane->watch.snapshot));
+    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->ring.whole, sizeof *lane->ring.whole));
+    *lane->ring.whole = lane->memory.capacity;
+    CUDA_TRY(ordinal, error,
+             cudaMallocHost((void **)&lane->loop.decision, sizeof *lane->loop.decision));
     return ICESTREAM_OK;
 }
 
 void ics_lane_staging_destroy(ics_lane *lane)
 {
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        ics_lane_batch *batch = &lane->batches[i];
+        ics_lane_batch *batch = &lane->queue.batches[i];
         ics_graph_arrivals_free(&batch->result.arrivals);
         free(batch->result.sums.items);
         free(batch->result.large_cells);
@@ -302,7 +305,7 @@ void ics_lane_staging_destroy(ics_lane *lane)
         }
     }
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
-        ics_lane_launch *launch = &lane->launches[i];
+        ics_lane_launch *launch = &lane->ring.launches[i];
         (void)cudaFreeHost(launch->order);
         (void)cudaFreeHost(launch->report);
         (void)cudaFreeHost(launch->download);
@@ -315,7 +318,7 @@ void ics_lane_staging_destroy(ics_lane *lane)
             }
         }
     }
-    (void)cudaFreeHost(lane->snapshot);
-    (void)cudaFreeHost(lane->whole);
-    (void)cudaFreeHost(lane->decision);
+    (void)cudaFreeHost(lane->watch.snapshot);
+    (void)cudaFreeHost(lane->ring.whole);
+    (void)cudaFreeHost(lane->loop.decision);
 }

@@ -40,7 +40,7 @@ static ics_hit_sum_layout layout_of(const ics_lane *lane)
     const uint32_t shift = ics_settings_start_shift(lane->options);
     return (ics_hit_sum_layout){.shift = shift,
                                 .emissions = ICS_LANE_BATCHES << shift,
-                                .module_bits = ics_hit_sum_bits(lane->rule.modules - 1)};
+                                .module_bits = ics_hit_sum_bits(lane->sums.rule.modules - 1)};
 }
 
 int ics_lane_sums_enqueue(ics_lane *lane, ics_lane_launch *launch, icestream_error *error)
@@ -50,16 +50,16 @@ int ics_lane_sums_enqueue(ics_lane *lane, ics_lane_launch *launch, icestream_err
                                    .capacity = lane->options->hits,
                                    .layout = layout_of(lane),
                                    .emissions = lane->memory.emissions,
-                                   .steps = lane->steps,
+                                   .steps = lane->sums.steps,
                                    .keys = launch->keys,
                                    .totals = launch->totals,
-                                   .report = lane->sum_report,
-                                   .temporary = lane->sum_memory,
-                                   .bytes = lane->sum_bytes};
+                                   .report = lane->sums.report,
+                                   .temporary = lane->sums.memory,
+                                   .bytes = lane->sums.bytes};
     CUDA_TRY(lane->ordinal, error,
-             (cudaError_t)ics_hit_sums_make(lane->compute, &lane->tables, &lane->rule, &work));
+             (cudaError_t)ics_hit_sums_make(lane->compute, &lane->tables, &lane->sums.rule, &work));
     CUDA_TRY(lane->ordinal, error,
-             cudaMemcpyAsync(&launch->report->sums, lane->sum_report, sizeof launch->report->sums,
+             cudaMemcpyAsync(&launch->report->sums, lane->sums.report, sizeof launch->report->sums,
                              cudaMemcpyDeviceToHost, lane->compute));
     return ICESTREAM_OK;
 }
@@ -128,7 +128,7 @@ int ics_lane_sums_add(ics_lane *lane, const ics_lane_launch *launch, icestream_e
                                  "queue, which holds no batch",
                                  lane->ordinal, index);
         }
-        ics_hit_sums *sums = &lane->batches[index].result.sums;
+        ics_hit_sums *sums = &lane->queue.batches[index].result.sums;
         ICS_TRY(reserve(sums, launch->count - i, error));
         sum.emission &= mask;
         sums->items[sums->count++] = sum;

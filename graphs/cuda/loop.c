@@ -75,8 +75,8 @@ static int add_kernel_after(const ics_lane *lane, cudaGraph_t graph, const cudaG
     }
     CUDA_TRY(lane->ordinal, error,
              cudaGraphAddNode(node, graph, found ? there : NULL, NULL, found, &parameters));
-    if (lane->window.num_bytes > 0) {
-        const cudaLaunchAttributeValue value = {.accessPolicyWindow = lane->window};
+    if (lane->loop.window.num_bytes > 0) {
+        const cudaLaunchAttributeValue value = {.accessPolicyWindow = lane->loop.window};
         CUDA_TRY(
             lane->ordinal, error,
             cudaGraphKernelNodeSetAttribute(*node, cudaLaunchAttributeAccessPolicyWindow, &value));
@@ -96,8 +96,8 @@ static int add_stamp(ics_lane *lane, sequence *nodes, uint32_t stage, ics_stamp 
                      icestream_error *error)
 {
     uint32_t what = ends;
-    void *arguments[] = {(void *)&lane->clock, &lane->memory, &stage, &what};
-    const kernel_node stamp = {lane->stamp, 1, 32, arguments};
+    void *arguments[] = {(void *)&lane->loop.clock, &lane->memory, &stage, &what};
+    const kernel_node stamp = {lane->kernels.stamp, 1, 32, arguments};
     return add_kernel(lane, nodes, &stamp, error);
 }
 
@@ -134,8 +134,8 @@ static int add_waves(ics_lane *lane, ics_chain chain, sequence *nodes, icestream
             void *arguments[] = {&lane->tables, &lane->memory, &chain};
             const uint32_t threads = ics_settings_kernel(lane->options, kernels[i].name).threads;
             const uint32_t slots = threads * kernels[i].slots_per_thread;
-            const kernel_node one = {lane->kernels[i], (chain.slots + slots - 1) / slots, threads,
-                                     arguments};
+            const kernel_node one = {lane->kernels.of_waves[i], (chain.slots + slots - 1) / slots,
+                                     threads, arguments};
             ICS_TRY(add_kernel_of_wave(lane, nodes, &kernels[i], chain.wave, &one, error));
         }
     }
@@ -186,10 +186,10 @@ static int enqueue_compaction(void *user, icestream_error *error)
     const ics_compact_key key = key_of(lane);
     const int result =
         lane->options->sort == ICS_SORT_NONE
-            ? ics_compact_partition(lane->compute, &pool, memory->progress, lane->compact_memory,
-                                    lane->compact_bytes)
-            : ics_compact_sorted(lane->compute, &pool, &lane->spare, &key, memory->progress,
-                                 lane->compact_memory, lane->compact_bytes);
+            ? ics_compact_partition(lane->compute, &pool, memory->progress,
+                                    lane->loop.compact_memory, lane->loop.compact_bytes)
+            : ics_compact_sorted(lane->compute, &pool, &lane->loop.spare, &key, memory->progress,
+                                 lane->loop.compact_memory, lane->loop.compact_bytes);
     return result == cudaSuccess
                ? ICESTREAM_OK
                : ics_check_failed((cudaError_t)result, "compact", lane->ordinal, error);
@@ -285,7 +285,8 @@ static int build_compaction(ics_lane *lane, cudaGraph_t graph, icestream_error *
     ics_chain whole = {.first = 0, .slots = lane->memory.capacity};
     void *arguments[] = {&lane->tables, &lane->memory, &whole};
     const uint32_t block = lane->options->block;
-    const kernel_node mark = {lane->mark_vacant, lane->memory.capacity / block, block, arguments};
+    const kernel_node mark = {lane->kernels.mark_vacant, lane->memory.capacity / block, block,
+                              arguments};
     return add_kernel(lane, &nodes, &mark, error);
 }
 
@@ -328,29 +329,31 @@ static int build_for_host(ics_lane *lane, icestream_error *error)
 {
     decision self = {.lane = lane};
     cudaGraphNode_t decided = NULL;
-    ICS_TRY(build_trip(lane, lane->graph, &self, &decided, error));
-    CUDA_TRY(lane->ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
-    CUDA_TRY(lane->ordinal, error, cudaGraphCreate(&lane->compaction_graph, 0));
-    ICS_TRY(build_compaction(lane, lane->compaction_graph, error));
+    ICS_TRY(build_trip(lane, lane->loop.graph, &self, &decided, error));
+    CUDA_TRY(lane->ordinal, error, cudaGraphInstantiate(&lane->loop.trips, lane->loop.graph, 0));
+    CUDA_TRY(lane->ordinal, error, cudaGraphCreate(&lane->loop.compaction_graph, 0));
+    ICS_TRY(build_compaction(lane, lane->loop.compaction_graph, error));
     CUDA_TRY(lane->ordinal, error,
-             cudaGraphInstantiate(&lane->compaction, lane->compaction_graph, 0));
+             cudaGraphInstantiate(&lane->loop.compaction, lane->loop.compaction_graph, 0));
     return ICESTREAM_OK;
 }
 
 int ics_lane_build_loop(ics_lane *lane, icestream_error *error)
 {
     const int ordinal = lane->ordinal;
-    CUDA_TRY(ordinal, error, cudaGraphCreate(&lane->graph, 0));
+    CUDA_TRY(ordinal, error, cudaGraphCreate(&lane->loop.graph, 0));
     if (lane->options->host_loop) {
         return build_for_host(lane, error);
     }
     cudaGraphConditionalHandle loop;
-    CUDA_TRY(ordinal, error,
-             cudaGraphConditionalHandleCreate(&loop, lane->graph, 1, cudaGraphCondAssignDefault));
+    CUDA_TRY(
+        ordinal, error,
+        cudaGraphConditionalHandleCreate(&loop, lane->loop.graph, 1, cudaGraphCondAssignDefault));
     cudaGraph_t body = NULL;
-    ICS_TRY(add_conditional(lane, lane->graph, NULL, cudaGraphCondTypeWhile, loop, &body, error));
+    ICS_TRY(
+        add_conditional(lane, lane->loop.graph, NULL, cudaGraphCondTypeWhile, loop, &body, error));
     ICS_TRY(build_body(lane, body, loop, error));
-    CUDA_TRY(ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
+    CUDA_TRY(ordinal, error, cudaGraphInstantiate(&lane->loop.trips, lane->loop.graph, 0));
     return ICESTREAM_OK;
 }
 
@@ -361,15 +364,16 @@ static int loop_on_host(ics_lane *lane, icestream_error *error)
 {
     const int ordinal = lane->ordinal;
     do {
-        CUDA_TRY(ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
+        CUDA_TRY(ordinal, error, cudaGraphLaunch(lane->loop.trips, lane->compute));
         CUDA_TRY(ordinal, error,
-                 cudaMemcpyAsync(lane->decision, &lane->memory.progress->decision,
-                                 sizeof *lane->decision, cudaMemcpyDeviceToHost, lane->compute));
+                 cudaMemcpyAsync(lane->loop.decision, &lane->memory.progress->decision,
+                                 sizeof *lane->loop.decision, cudaMemcpyDeviceToHost,
+                                 lane->compute));
         CUDA_TRY(ordinal, error, cudaStreamSynchronize(lane->compute));
-        if (*lane->decision & ICS_COMPACTS) {
-            CUDA_TRY(ordinal, error, cudaGraphLaunch(lane->compaction, lane->compute));
+        if (*lane->loop.decision & ICS_COMPACTS) {
+            CUDA_TRY(ordinal, error, cudaGraphLaunch(lane->loop.compaction, lane->compute));
         }
-    } while (*lane->decision & ICS_GOES_ON);
+    } while (*lane->loop.decision & ICS_GOES_ON);
     return ICESTREAM_OK;
 }
 
@@ -389,15 +393,15 @@ int ics_lane_enqueue(ics_lane *lane, icestream_error *error)
 {
     const uint32_t blocks = lane->options->pool / lane->options->lanes / lane->options->block;
     if (!lane->schedule->loops) {
-        return launch_kernel(lane, lane->kernels[0], lane->schedule->kernels[0].name, blocks,
-                             error);
+        return launch_kernel(lane, lane->kernels.of_waves[0], lane->schedule->kernels[0].name,
+                             blocks, error);
     }
     if (lane->options->host_loop) {
         ICS_TRY(loop_on_host(lane, error));
     } else {
-        CUDA_TRY(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
+        CUDA_TRY(lane->ordinal, error, cudaGraphLaunch(lane->loop.trips, lane->compute));
     }
-    return lane->add_copies != NULL
-               ? launch_kernel(lane, lane->add_copies, "gpu_add_copies", blocks, error)
+    return lane->kernels.add_copies != NULL
+               ? launch_kernel(lane, lane->kernels.add_copies, "gpu_add_copies", blocks, error)
                : ICESTREAM_OK;
 }

@@ -269,7 +269,9 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         .check = options->check,
         .without_random = options->without == ICS_WITHOUT_RANDOM,
         .without_divergence = options->without == ICS_WITHOUT_DIVERGENCE,
-        .start_shift = ics_settings_start_shift(options)};
+        .start_shift = ics_settings_start_shift(options),
+        .columns = schedule->columns,
+        .counts_at_once = schedule->counts_at_once};
     if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0 ||
         define_kernels(options, definitions) != 0) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,

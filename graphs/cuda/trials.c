@@ -35,16 +35,19 @@ typedef struct report_text {
 static void report_line(report_text report, const ics_gpu_options *options, const char *result)
 {
     const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
-    const size_t used = strlen(report.text);
-    if (used >= report.size) {
-        return;
+    char bounces[48] = "", refill[32] = "";
+    if (schedule->long_visits) {
+        snprintf(bounces, sizeof bounces, ", bounces per wave %u", options->bounces_per_wave);
     }
-    snprintf(report.text + used, report.size - used, "%s, pool %u, block %u%s%.0u%s%.0u: %s\n",
-             ics_graph_schedule_name(options->schedule), options->pool, options->block,
-             schedule->long_visits ? ", bounces per wave " : "",
-             schedule->long_visits ? options->bounces_per_wave : 0,
-             schedule->refill > 0 ? ", refill " : "", schedule->refill > 0 ? options->refill : 0,
-             result);
+    if (schedule->refill > 0) {
+        snprintf(refill, sizeof refill, ", refill %u", options->refill);
+    }
+    const size_t used = strlen(report.text);
+    if (used < report.size) {
+        snprintf(report.text + used, report.size - used, "%s, pool %u, block %u%s%s: %s\n",
+                 ics_graph_schedule_name(options->schedule), options->pool, options->block, bounces,
+                 refill, result);
+    }
 }
 
 /* ---- photons for a trial --------------------------------------------------------------------- */

@@ -43,16 +43,17 @@
     X(float, table_delay)
 
 /* Columns that are written and read within one bounce. Their content does not move with a photon
- * when a wave is compacted. */
+ * when a wave is compacted. Each function that needs scratch_a to scratch_d gives them a meaning of
+ * its own. */
 #define ICS_WAVE_SCRATCH(X)                                                                        \
     X(float, depth)                                                                                \
     X(float, distance)                                                                             \
     X(float, height)                                                                               \
     X(float, factor)                                                                               \
-    X(float, normal_a)                                                                             \
-    X(float, normal_b)                                                                             \
-    X(float, normal_c)                                                                             \
-    X(float, normal_d)                                                                             \
+    X(float, scratch_a)                                                                            \
+    X(float, scratch_b)                                                                            \
+    X(float, scratch_c)                                                                            \
+    X(float, scratch_d)                                                                            \
     X(float, length)                                                                               \
     X(uint32_t, flags)                                                                             \
     X(uint32_t, queue)

@@ -26,6 +26,8 @@ typedef struct ics_special_options {
     ice_photon_axes photons; /* the histograms of photons, */
     ics_large_axes large;    /* and those with more bins than ICE_PHOTON_BINS */
     uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */
+    uint32_t columns;        /* of the pool besides those of every pool: bits ICS_COLUMN_... */
+    bool counts_at_once;     /* the kernels add every count to those of the lane (device/run.h) */
 } ics_special_options;
 
 /* The size of the blocks of one kernel, and what its compilation is limited to. */

@@ -15,31 +15,18 @@ enum { LEASE_PARTS = 4, PATIENCE_MIN = 1, PATIENCE_MAX = 10, HEARTBEATS = 4 /* i
 
 /* ---- the functions of the backend ------------------------------------------------------------ */
 
-static ics_queue_claims *lock(void *self)
-{
-    ics_queue_claims *queue = self;
-    pthread_mutex_lock(&queue->mutex);
-    return queue;
-}
-
-static int unlock(ics_queue_claims *queue, int status)
-{
-    pthread_mutex_unlock(&queue->mutex);
-    return status;
-}
-
 static int queue_claim(void *self, size_t most, ics_claim *out, size_t *count,
                        icestream_error *error)
 {
-    ics_queue_claims *queue = lock(self);
     icestream_error why = {.status = ICESTREAM_OK};
-    const int status = ics_queue_claim(queue, most, out, count, &why);
+    const int status = ics_queue_claim(self, most, out, count, &why);
     ics_error_copy(error, &why);
-    return unlock(queue, status);
+    return status;
 }
 
-static int extend(ics_queue_claims *queue, size_t *lost, icestream_error *error)
+static int queue_extend(void *self, size_t *lost, icestream_error *error)
 {
+    ics_queue_claims *queue = self;
     size_t from = 0;
     const double begun = ics_clock_seconds();
     do { /* a command has room for some claims only */
@@ -73,12 +60,6 @@ static int extend(ics_queue_claims *queue, size_t *lost, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-static int queue_extend(void *self, size_t *lost, icestream_error *error)
-{
-    ics_queue_claims *queue = lock(self);
-    return unlock(queue, extend(queue, lost, error));
-}
-
 /* Whether the last heartbeat says too little about a claim: it is old, because this process was
  * stopped or the broker away; or an earlier worker had the ticket, and may have finished it by now.
  */
@@ -91,17 +72,15 @@ static bool is_doubtful(const ics_queue_claims *queue, const ics_claim *claim)
 /* If the broker is away, what it answered last counts. */
 static bool queue_holds(void *self, const ics_claim *claim)
 {
-    ics_queue_claims *queue = lock(self);
+    ics_queue_claims *queue = self;
     const ics_queue_held *held = ics_queue_find(queue, claim);
     if (held != NULL && !held->lost && is_doubtful(queue, claim)) {
         icestream_error ignored = {.status = ICESTREAM_OK};
         size_t lost = 0;
         queue->asked = ics_clock_seconds();
-        extend(queue, &lost, &ignored);
+        queue_extend(queue, &lost, &ignored);
     }
-    const bool holds = held != NULL && !held->lost;
-    unlock(queue, ICESTREAM_OK);
-    return holds;
+    return held != NULL && !held->lost;
 }
 
 /* Nobody writes to the step file of a ticket. */
@@ -130,9 +109,11 @@ static void compare(const ics_queue_claims *queue, const ics_claim *claim, const
     }
 }
 
-static int done(ics_queue_claims *queue, const ics_claim *claim, bool *was_held,
-                icestream_error *error)
+static int queue_done(void *self, const ics_claim *claim, ics_after after, bool *was_held,
+                      icestream_error *error)
 {
+    (void)after; /* a ticket that is done leaves the queue */
+    ics_queue_claims *queue = self;
     ics_queue_command command;
     redisReply *reply = NULL;
     char attempt[16];
@@ -164,50 +145,37 @@ static int done(ics_queue_claims *queue, const ics_claim *claim, bool *was_held,
     return ICESTREAM_OK;
 }
 
-static int queue_done(void *self, const ics_claim *claim, ics_after after, bool *held,
-                      icestream_error *error)
-{
-    (void)after; /* a ticket that is done leaves the queue */
-    ics_queue_claims *queue = lock(self);
-    return unlock(queue, done(queue, claim, held, error));
-}
-
 static int queue_fail(void *self, const ics_claim *claim, const char *reason, bool *was_held,
                       icestream_error *error)
 {
-    ics_queue_claims *queue = lock(self);
-    ics_queue_held *held = ics_queue_find(queue, claim);
+    ics_queue_held *held = ics_queue_find(self, claim);
     long long was = 0;
-    int status = ICESTREAM_OK;
-    if (held != NULL) {
-        status = ics_queue_bury(queue, held->id, claim->attempt, reason, &was, error);
-        *was_held = was == 1;
+    if (held == NULL) {
+        return ICESTREAM_OK;
     }
-    if (held != NULL && status == ICESTREAM_OK) {
-        ics_queue_forget(queue, held);
-    }
-    return unlock(queue, status);
+    ICS_TRY(ics_queue_bury(self, held->id, claim->attempt, reason, &was, error));
+    ics_queue_forget(self, held);
+    *was_held = was == 1;
+    return ICESTREAM_OK;
 }
 
 static int queue_give_back(void *self, const ics_claim *claim, bool *was_held,
                            icestream_error *error)
 {
-    ics_queue_claims *queue = lock(self);
-    ics_queue_held *held = ics_queue_find(queue, claim);
+    ics_queue_held *held = ics_queue_find(self, claim);
     long long was = 0;
-    int status = ICESTREAM_OK;
-    if (held != NULL) {
-        status = ics_queue_give_back(queue, held->id, &was, error);
-        *was_held = was == 1;
+    if (held == NULL) {
+        return ICESTREAM_OK;
     }
-    if (held != NULL && status == ICESTREAM_OK) {
-        ics_queue_forget(queue, held);
-    }
-    return unlock(queue, status);
+    ICS_TRY(ics_queue_give_back(self, held->id, &was, error));
+    ics_queue_forget(self, held);
+    *was_held = was == 1;
+    return ICESTREAM_OK;
 }
 
-static int count(ics_queue_claims *queue, ics_claims_counts *out, icestream_error *error)
+static int queue_stat(void *self, ics_claims_counts *out, icestream_error *error)
 {
+    ics_queue_claims *queue = self;
     ics_queue_command command;
     redisReply *reply = NULL;
     ics_queue_begin(queue, ICS_QUEUE_COUNT, &command);
@@ -222,12 +190,6 @@ static int count(ics_queue_claims *queue, ics_claims_counts *out, icestream_erro
     }
     freeReplyObject(reply);
     return ICESTREAM_OK;
-}
-
-static int queue_stat(void *self, ics_claims_counts *out, icestream_error *error)
-{
-    ics_queue_claims *queue = lock(self);
-    return unlock(queue, count(queue, out, error));
 }
 
 static void queue_destroy(void *self)
@@ -375,5 +337,6 @@ int ics_queue_claims_create(const ics_queue_claims_options *options, ics_claims 
         return status;
     }
     out->self = queue;
+    out->mutex = &queue->mutex;
     return ICESTREAM_OK;
 }

@@ -1,6 +1,6 @@
 /* The state of the claims of a queue, private to pipeline/queue: a list of the claims, with the
  * number that the broker gave each ticket. A lost claim stays in the list until its owner ends it.
- * All functions here expect that the caller holds the mutex (queue_claims.c).
+ * All functions here expect that the caller holds the mutex (pipeline/spool/claims.c).
  */
 #ifndef ICS_QUEUE_QUEUE_STATE_H
 #define ICS_QUEUE_QUEUE_STATE_H

@@ -1,5 +1,4 @@
-/* The interface of the room: every function calls the one of the backend. Those of the folder lock
- * it and call the function that does the work. */
+/* The interface of the room: every function locks the mutex and calls the one of the backend. */
 #include "pipeline/spool/claims.h"
 
 #include "base/error.h"
@@ -11,90 +10,39 @@
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-static ics_folder *lock(void *self)
-{
-    ics_folder *folder = self;
-    pthread_mutex_lock(&folder->mutex);
-    return folder;
-}
-
-static int unlock(void *self, int status)
-{
-    ics_folder *folder = self;
-    pthread_mutex_unlock(&folder->mutex);
-    return status;
-}
-
-static void folder_destroy(void *self)
-{
-    ics_folder_destroy(self);
-}
-
-static int folder_take(void *self, size_t most, ics_claim *out, size_t *count,
-                       icestream_error *error)
-{
-    return unlock(self, ics_folder_take(lock(self), most, out, count, error));
-}
-
-static int folder_extend(void *self, size_t *lost, icestream_error *error)
-{
-    return unlock(self, ics_folder_extend(lock(self), lost, error));
-}
-
-static bool folder_holds(void *self, const ics_claim *claim)
-{
-    const bool held = ics_folder_holds(lock(self), claim);
-    unlock(self, ICESTREAM_OK);
-    return held;
-}
-
-static int folder_look_again(void *self, const ics_claim *claim, double *age,
-                             icestream_error *error)
-{
-    return unlock(self, ics_folder_look_again(lock(self), claim, age, error));
-}
-
-static int folder_done(void *self, const ics_claim *claim, ics_after after, bool *held,
-                       icestream_error *error)
-{
-    return unlock(self, ics_folder_done(lock(self), claim, after, held, error));
-}
-
-static int folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
-                       icestream_error *error)
-{
-    return unlock(self, ics_folder_fail(lock(self), claim, reason, held, error));
-}
-
-static int folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error)
-{
-    return unlock(self, ics_folder_give_back(lock(self), claim, held, error));
-}
-
-static int folder_stat(void *self, ics_claims_counts *out, icestream_error *error)
-{
-    return unlock(self, ics_folder_stat(lock(self), out, error));
-}
-
-static const ics_claims_backend folder_backend = {.destroy = folder_destroy,
-                                                  .take = folder_take,
-                                                  .extend = folder_extend,
-                                                  .holds = folder_holds,
-                                                  .look_again = folder_look_again,
-                                                  .done = folder_done,
-                                                  .fail = folder_fail,
-                                                  .give_back = folder_give_back,
-                                                  .stat = folder_stat};
+static const ics_claims_backend folder_backend = {.destroy = ics_folder_destroy,
+                                                  .take = ics_folder_take,
+                                                  .extend = ics_folder_extend,
+                                                  .holds = ics_folder_holds,
+                                                  .look_again = ics_folder_look_again,
+                                                  .done = ics_folder_done,
+                                                  .fail = ics_folder_fail,
+                                                  .give_back = ics_folder_give_back,
+                                                  .stat = ics_folder_stat};
 
 int ics_claims_create(const ics_claims_options *options, ics_claims *out, icestream_error *error)
 {
     ics_folder *folder = NULL;
     const int status = ics_folder_create(options, &folder, error);
-    *out = (ics_claims){.backend = &folder_backend, .self = folder};
+    *out = (ics_claims){.backend = &folder_backend,
+                        .self = folder,
+                        .mutex = folder != NULL ? &folder->mutex : NULL};
     return status;
 }
 
 /* ---- any backend ----------------------------------------------------------------------------- */
+
+static void *lock(const ics_claims *claims)
+{
+    pthread_mutex_lock(claims->mutex);
+    return claims->self;
+}
+
+static int unlock(const ics_claims *claims, int status)
+{
+    pthread_mutex_unlock(claims->mutex);
+    return status;
+}
 
 void ics_claims_claim_free(ics_claim *claim)
 {
@@ -116,60 +64,61 @@ void ics_claims_destroy(ics_claims *claims)
 int ics_claims_put(const ics_claims *claims, const char *path, const char *name,
                    icestream_error *error)
 {
-    return unlock(claims->self, ics_folder_put(lock(claims->self), path, name, error));
+    return unlock(claims, ics_folder_put(lock(claims), path, name, error));
 }
 
 int ics_claims_take(const ics_claims *claims, size_t most, ics_claim *out, size_t *count,
                     icestream_error *error)
 {
     *count = 0;
-    return most == 0 ? ICESTREAM_OK : claims->backend->take(claims->self, most, out, count, error);
+    return most == 0 ? ICESTREAM_OK
+                     : unlock(claims, claims->backend->take(lock(claims), most, out, count, error));
 }
 
 int ics_claims_extend(const ics_claims *claims, size_t *lost, icestream_error *error)
 {
     size_t ignored = 0;
-    return claims->backend->extend(claims->self, lost != NULL ? lost : &ignored, error);
+    return unlock(claims,
+                  claims->backend->extend(lock(claims), lost != NULL ? lost : &ignored, error));
 }
 
-int ics_claims_holds(const ics_claims *claims, const ics_claim *claim, bool *held,
-                     icestream_error *error)
+bool ics_claims_holds(const ics_claims *claims, const ics_claim *claim)
 {
-    (void)error;
-    *held = claims->backend->holds(claims->self, claim);
-    return ICESTREAM_OK;
+    const bool held = claims->backend->holds(lock(claims), claim);
+    unlock(claims, ICESTREAM_OK);
+    return held;
 }
 
 int ics_claims_look_again(const ics_claims *claims, const ics_claim *claim, double *age,
                           icestream_error *error)
 {
     *age = HUGE_VAL;
-    return claims->backend->look_again(claims->self, claim, age, error);
+    return unlock(claims, claims->backend->look_again(lock(claims), claim, age, error));
 }
 
 int ics_claims_done(const ics_claims *claims, const ics_claim *claim, ics_after after, bool *held,
                     icestream_error *error)
 {
     *held = false;
-    return claims->backend->done(claims->self, claim, after, held, error);
+    return unlock(claims, claims->backend->done(lock(claims), claim, after, held, error));
 }
 
 int ics_claims_fail(const ics_claims *claims, const ics_claim *claim, const char *reason,
                     bool *held, icestream_error *error)
 {
     *held = false;
-    return claims->backend->fail(claims->self, claim, reason, held, error);
+    return unlock(claims, claims->backend->fail(lock(claims), claim, reason, held, error));
 }
 
 int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool *held,
                          icestream_error *error)
 {
     *held = false;
-    return claims->backend->give_back(claims->self, claim, held, error);
+    return unlock(claims, claims->backend->give_back(lock(claims), claim, held, error));
 }
 
 int ics_claims_stat(const ics_claims *claims, ics_claims_counts *out, icestream_error *error)
 {
     *out = (ics_claims_counts){0};
-    return claims->backend->stat(claims->self, out, error);
+    return unlock(claims, claims->backend->stat(lock(claims), out, error));
 }

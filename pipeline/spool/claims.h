@@ -19,6 +19,8 @@
 
 #include "pipeline/config/config.h"
 
+#include <pthread.h>
+
 enum { ICS_CLAIM_NAME_MAX = 239, ICS_CLAIM_WORKER_MAX = 200 }; /* bytes */
 
 /* One claimed step file. */
@@ -77,7 +79,11 @@ typedef struct ics_claims_options {
     void *user; /* for the three functions */
 } ics_claims_options;
 
-/* What a backend of claims does: the functions below, for its own `self`. */
+/* What a backend of claims does: the functions below, for its own `self`. Except for `destroy`,
+ * they are called from any thread with the mutex of the claims locked, so that one of them runs at
+ * a time. They may wait for the file system or for a broker, and must not call the functions below.
+ * The outputs have the values that say "nothing" when they are called: no files, not held. Their
+ * errors are those of the functions below. */
 typedef struct ics_claims_backend {
     void (*destroy)(void *self);
     int (*take)(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error);
@@ -96,6 +102,7 @@ typedef struct ics_claims_backend {
 typedef struct ics_claims {
     const ics_claims_backend *backend; /* private */
     void *self;                        /* private; NULL: there are no claims */
+    pthread_mutex_t *mutex;            /* private, of the backend */
 } ics_claims;
 
 /* Reserves the worker's name and begins its lease. The options need not outlive the call, except
@@ -126,9 +133,8 @@ int ics_claims_take(const ics_claims *claims, size_t most, ics_claim *out, size_
  * many claims that were not ended other workers have taken over; ics_claims_holds() shows which. */
 int ics_claims_extend(const ics_claims *claims, size_t *lost, icestream_error *error);
 
-/* *held: whether the claim is still this worker's. Ask before results are committed. */
-int ics_claims_holds(const ics_claims *claims, const ics_claim *claim, bool *held,
-                     icestream_error *error);
+/* Whether the claim is still this worker's. Ask before results are committed. */
+bool ics_claims_holds(const ics_claims *claims, const ics_claim *claim);
 
 /* Looks at the claimed file before it is read again: a producer may write to it. From now on the
  * file counts as it is now. *age: time since its last change (s), by the clock of the file system.

@@ -153,8 +153,9 @@ static int start(ics_folder *folder, const ics_claims_options *options, icestrea
     return ics_folder_beat(folder, error);
 }
 
-void ics_folder_destroy(ics_folder *folder)
+void ics_folder_destroy(void *self)
 {
+    ics_folder *folder = self;
     if (folder == NULL) {
         return;
     }

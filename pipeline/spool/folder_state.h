@@ -178,26 +178,24 @@ int ics_folder_adopt_own(ics_claim_request *request);
  * or a process of this machine has ended. */
 int ics_folder_adopt_dead(ics_claim_request *request);
 
-/* ---- folder_take.c, folder_work.c, folder_start.c: the functions of claims.h */
+/* ---- folder_take.c, folder_work.c, folder_start.c: the functions of claims.h. `self`: an
+ * ics_folder */
 
-int ics_folder_take(ics_folder *folder, size_t most, ics_claim *out, size_t *count,
-                    icestream_error *error);
+int ics_folder_take(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error);
 
-int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error);
-bool ics_folder_holds(ics_folder *folder, const ics_claim *claim);
-int ics_folder_look_again(ics_folder *folder, const ics_claim *claim, double *age,
-                          icestream_error *error);
-int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
+int ics_folder_extend(void *self, size_t *lost, icestream_error *error);
+bool ics_folder_holds(void *self, const ics_claim *claim);
+int ics_folder_look_again(void *self, const ics_claim *claim, double *age, icestream_error *error);
+int ics_folder_done(void *self, const ics_claim *claim, ics_after after, bool *held,
                     icestream_error *error);
-int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reason, bool *held,
+int ics_folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
                     icestream_error *error);
-int ics_folder_give_back(ics_folder *folder, const ics_claim *claim, bool *held,
-                         icestream_error *error);
+int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error);
 int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error);
-int ics_folder_stat(ics_folder *folder, ics_claims_counts *out, icestream_error *error);
+int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error);
 
 int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error);
 /* Accepts NULL. */
-void ics_folder_destroy(ics_folder *folder);
+void ics_folder_destroy(void *self);
 
 #endif

@@ -33,9 +33,9 @@ static int take_waiting(ics_claim_request *request)
     return status;
 }
 
-int ics_folder_take(ics_folder *folder, size_t most, ics_claim *out, size_t *count,
-                    icestream_error *error)
+int ics_folder_take(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error)
 {
+    ics_folder *folder = self;
     icestream_error found = {.status = ICESTREAM_OK};
     ics_claim_request request = {.folder = folder, .most = most, .out = out, .error = &found};
     int status = ics_folder_beat(folder, &found);

@@ -51,8 +51,9 @@ static ics_held_claim *find_to_end(ics_folder *folder, const ics_claim *claim)
     return held;
 }
 
-int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error)
+int ics_folder_extend(void *self, size_t *lost, icestream_error *error)
 {
+    ics_folder *folder = self;
     int status = ics_folder_beat(folder, error);
     *lost = 0;
     for (size_t i = 0; i < folder->held_count && status == ICESTREAM_OK; ++i) {
@@ -61,16 +62,17 @@ int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error)
     return status;
 }
 
-bool ics_folder_holds(ics_folder *folder, const ics_claim *claim)
+bool ics_folder_holds(void *self, const ics_claim *claim)
 {
+    ics_folder *folder = self;
     ics_held_claim *found = find_ticket(folder, claim->ticket);
     return found != NULL && still_there(found);
 }
 
 /* If the claim is lost, nothing is known about the file. */
-int ics_folder_look_again(ics_folder *folder, const ics_claim *claim, double *age,
-                          icestream_error *error)
+int ics_folder_look_again(void *self, const ics_claim *claim, double *age, icestream_error *error)
 {
+    ics_folder *folder = self;
     struct stat about;
     ics_held_claim *held = find_ticket(folder, claim->ticket);
     ICS_TRY(ics_folder_beat(folder, error)); /* asks for the time */
@@ -183,9 +185,10 @@ static int close_claim(ics_folder *folder, ics_held_claim *held, int status, ice
     return ICESTREAM_OK;
 }
 
-int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
+int ics_folder_done(void *self, const ics_claim *claim, ics_after after, bool *held,
                     icestream_error *error)
 {
+    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -212,9 +215,10 @@ int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after,
     return close_claim(folder, found, status, error);
 }
 
-int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reason, bool *held,
+int ics_folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
                     icestream_error *error)
 {
+    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -236,9 +240,9 @@ int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reas
     return close_claim(folder, found, status, error);
 }
 
-int ics_folder_give_back(ics_folder *folder, const ics_claim *claim, bool *held,
-                         icestream_error *error)
+int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error)
 {
+    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -349,8 +353,9 @@ static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icest
     return status;
 }
 
-int ics_folder_stat(ics_folder *folder, ics_claims_counts *out, icestream_error *error)
+int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error)
 {
+    ics_folder *folder = self;
     ics_candidates waiting = {0};
     ICS_TRY(ics_folder_is_unchanged(folder) ? ICESTREAM_OK
                                             : ics_folder_scan(folder, &waiting, error));

@@ -48,7 +48,7 @@ static int look_again(ics_unit *unit, const char *why, bool *is_same, icestream_
     struct stat about;
     const struct stat *judged = &unit->work->judged;
     *is_same = false;
-    ICS_TRY(ics_unit_look_for_claim(unit, error));
+    ics_unit_look_for_claim(unit);
     if (unit->work->lost) {
         return ICESTREAM_OK;
     }

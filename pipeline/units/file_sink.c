@@ -29,8 +29,9 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
     icestream_error why;
     ics_hit_verdict verdict = ICS_HITS_MISSING;
     *error = (icestream_error){.status = ICESTREAM_OK};
-    int status = ics_unit_look_for_claim(unit, error);
-    if (status == ICESTREAM_OK && !unit->work->lost) {
+    int status = ICESTREAM_OK;
+    ics_unit_look_for_claim(unit);
+    if (!unit->work->lost) {
         status = ics_unit_judge_hits(unit, metadata, &verdict, &why, error);
     }
     if (status == ICESTREAM_E_INPUT) { /* the output is bad, not the step file */
@@ -122,7 +123,7 @@ static int write_table(ics_unit *unit, json_t *metadata, icestream_error *error)
             has_bins ? put_waveforms(unit, writer, metadata, error) : put_hits(unit, writer, error);
     }
     if (status == ICESTREAM_OK) {
-        status = ics_unit_look_for_claim(unit, error);
+        ics_unit_look_for_claim(unit);
     }
     if (status == ICESTREAM_OK && !unit->work->lost && ics_config_delivers(common->config)) {
         status = ics_command_pending_set(unit->output, error);
@@ -151,7 +152,7 @@ static int write_described(ics_unit *unit, json_t *metadata, icestream_error *er
 {
     bool is_free = false;
     ICS_TRY(describe(unit, metadata, error));
-    ICS_TRY(ics_unit_look_for_claim(unit, error));
+    ics_unit_look_for_claim(unit);
     if (unit->work->lost) {
         return ICESTREAM_OK;
     }

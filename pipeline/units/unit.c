@@ -281,7 +281,7 @@ static int look_for_hits(ics_unit *unit, icestream_error *error)
 static int check(ics_unit *unit, icestream_error *error)
 {
     const ics_source *source = unit->input->source;
-    ICS_TRY(ics_unit_look_for_claim(unit, error));
+    ics_unit_look_for_claim(unit);
     if (unit->work->lost) {
         return ICESTREAM_OK;
     }

@@ -229,8 +229,8 @@ int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_e
 bool ics_unit_has_digest(const ics_unit *unit);
 
 /* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
- * lost. Any thread. The errors of ics_claims_holds. */
-int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error);
+ * lost. Any thread. */
+void ics_unit_look_for_claim(ics_unit *unit);
 /* An event about the unit, for log and journal. Its texts belong to the unit. */
 ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
 /* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Any

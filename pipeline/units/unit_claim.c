@@ -13,15 +13,10 @@
 
 enum { YOUNG_SECONDS = 1 }; /* a bad file that changed later than this may still be written */
 
-int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
+void ics_unit_look_for_claim(ics_unit *unit)
 {
-    bool held = true;
-    int status = ICESTREAM_OK;
-    if (unit->claim.name != NULL) {
-        status = ics_claims_holds(unit->common->claims, &unit->claim, &held, error);
-    }
-    unit->work->lost = status == ICESTREAM_OK && !held;
-    return status;
+    unit->work->lost =
+        unit->claim.name != NULL && !ics_claims_holds(unit->common->claims, &unit->claim);
 }
 
 /* If the time cannot be asked for, the file does not count as young. */

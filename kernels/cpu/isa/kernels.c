@@ -118,12 +118,12 @@ static uint32_t queue_candidates(const ice_tables *tables, const ics_wave *wave)
         const ice_surroundings near = ice_surroundings_at(&t, photon.x, photon.y);
         const int32_t is_candidate = ice_is_aimed_at_module(&t, near, &photon, w.length[i]) &
                                      ice_is_candidate(&t, near, &photon, w.length[i]);
-        w.normal_a[k] = is_candidate ? 1.0f : 0.0f;
+        w.scratch_a[k] = is_candidate ? 1.0f : 0.0f;
     }
     uint32_t candidates = 0;
     for (uint32_t k = 0; k < queued; ++k) {
         w.queue[candidates] = w.queue[k];
-        candidates += w.normal_a[k] > 0.0f;
+        candidates += w.scratch_a[k] > 0.0f;
     }
     return candidates;
 }

@@ -162,19 +162,19 @@ static uint32_t ics_find_segments_in_next_layer(const ice_tables *tables, const 
         const ice_segment_start start = {heights[i], w.dz[i], w.depth[i], w.absorption[i], optics};
         ice_passage passage = ice_pass_first_layer(&t, start);
         const int32_t ends = ice_pass_layer(&t, optics, &passage);
-        w.normal_a[k] = passage.segment.length;
-        w.normal_b[k] = ice_select(ends, passage.segment.absorption, -1.0f);
+        w.scratch_a[k] = passage.segment.length;
+        w.scratch_b[k] = ice_select(ends, passage.segment.absorption, -1.0f);
     }
     uint32_t queued = 0;
     for (uint32_t k = 0; k < count; ++k) {
         const uint32_t i = w.queue[k];
-        const bool ends = !(w.normal_b[k] < 0.0f);
+        const bool ends = !(w.scratch_b[k] < 0.0f);
         w.queue[queued] = i;
         queued += ends ? 0 : 1;
         /* The length of a segment that goes on is computed again. No branch, which would often be
          * predicted wrongly. */
-        w.length[i] = w.normal_a[k];
-        w.absorption[i] = ends ? w.normal_b[k] : w.absorption[i];
+        w.length[i] = w.scratch_a[k];
+        w.absorption[i] = ends ? w.scratch_b[k] : w.absorption[i];
     }
     return queued;
 }

@@ -63,10 +63,10 @@ static void ics_draw_deflections(const ice_tables *tables, const ics_wave *wave)
     for (uint32_t i = 0; i < w.count; ++i) {
         ice_random random = {w.random[i]};
         const ice_normal g = ice_draw_deflection(&t, &random);
-        w.normal_a[i] = g.a;
-        w.normal_b[i] = g.b;
-        w.normal_c[i] = g.c;
-        w.normal_d[i] = g.d;
+        w.scratch_a[i] = g.a;
+        w.scratch_b[i] = g.b;
+        w.scratch_c[i] = g.c;
+        w.scratch_d[i] = g.d;
         w.random[i] = random.state;
     }
 }
@@ -79,7 +79,7 @@ ICE_FN void ics_advance_one_deflected(const ice_tables *tables, const ics_wave *
     const ics_wave w = *wave;
     const float length = w.length[i];
     const ice_birefringence_sum along = {w.depth[i], w.factor[i]};
-    const ice_normal g = {w.normal_a[i], w.normal_b[i], w.normal_c[i], w.normal_d[i]};
+    const ice_normal g = {w.scratch_a[i], w.scratch_b[i], w.scratch_c[i], w.scratch_d[i]};
     ice_photon photon = ics_load_photon(&w, i);
     const ice_bent_segment bent = ice_bend(tables, ice_direction_of(&photon), along, length, g);
     w.height[i] = fmaf(length, photon.dz, height);

@@ -22,12 +22,10 @@
 #define GPU_LARGE_FIRST  (ICS_SHARES * GPU_PHOTON_CELLS)
 #define GPU_BATCH_COUNTS (GPU_LARGE_FIRST + GPU_SPECIAL_LARGE_CELLS)
 
-/* The copies of the counts, and how many counts one copy has. A schedule whose kernels have no
- * cache defines their number. */
-#ifndef GPU_COUNT_COPIES
-#define GPU_COUNT_COPIES 0u
-#endif
+/* Counts of a copy. */
 #define GPU_COPY_COUNTS (ICS_LANE_BATCHES * GPU_SPECIAL_LARGE_CELLS)
+
+/* The copies of the counts of these histograms; none without GPU_SPECIAL_COUNTS_AT_ONCE. */
 ICE_FN uint32_t *gpu_large_copies(const ics_lane_memory *lane)
 {
     return (uint32_t *)(lane->photon_cells + ICS_LANE_BATCHES * GPU_BATCH_COUNTS);
@@ -36,44 +34,24 @@ ICE_FN uint32_t *gpu_large_copies(const ics_lane_memory *lane)
 /* The words of all histograms: behind the counts of all batches, and their copies. */
 ICE_FN const uint32_t *gpu_large_words(const ics_lane_memory *lane)
 {
-    return gpu_large_copies(lane) + GPU_COUNT_COPIES * GPU_COPY_COUNTS;
+    return gpu_large_copies(lane) +
+           (GPU_SPECIAL_COUNTS_AT_ONCE ? ICS_COUNT_COPIES : 0u) * GPU_COPY_COUNTS;
 }
 
-#if GPU_COUNT_COPIES > 0
 /* Adds 1 to a count in one of the copies. A batch has less than 2^32 photons. */
-ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
-                          uint32_t cell)
+ICE_FN void gpu_add_to_copy(const ics_lane_memory *lane, uint32_t batch, uint32_t cell)
 {
-    (void)counts;
-    const uint32_t copy = blockIdx.x % GPU_COUNT_COPIES;
+    const uint32_t copy = blockIdx.x % ICS_COUNT_COPIES;
     atomicAdd(
         &gpu_large_copies(lane)[copy * GPU_COPY_COUNTS + batch * GPU_SPECIAL_LARGE_CELLS + cell],
         1u);
 }
 
-/* At the end of a launch: adds the copies to the counts, and zeroes them. A grid of any size. */
-ICS_KERNEL gpu_add_copies(const __grid_constant__ ice_tables given,
-                          const __grid_constant__ ics_lane_memory lane)
-{
-    (void)given;
-    uint32_t *copies = gpu_large_copies(&lane);
-    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < GPU_COPY_COUNTS;
-         i += gridDim.x * blockDim.x) {
-        unsigned long long sum = 0;
-        for (uint32_t copy = 0; copy < GPU_COUNT_COPIES; ++copy) {
-            sum += copies[copy * GPU_COPY_COUNTS + i];
-            copies[copy * GPU_COPY_COUNTS + i] = 0;
-        }
-        const uint32_t batch = i / GPU_SPECIAL_LARGE_CELLS, cell = i % GPU_SPECIAL_LARGE_CELLS;
-        lane.photon_cells[batch * GPU_BATCH_COUNTS + GPU_LARGE_FIRST + cell] += sum;
-    }
-}
-#else
 /* Adds 1 to a count of the lane. `counts`: of the block, with the cache. An entry of the cache is
  * the index of the count + 1, or 0, and behind all entries are their numbers. A batch has less than
  * 2^32 photons, and so has a number. */
-ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
-                          uint32_t cell)
+ICE_FN void gpu_add_to_cache(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+                             uint32_t cell)
 {
     const uint32_t index = batch * GPU_BATCH_COUNTS + GPU_LARGE_FIRST + cell;
     uint32_t *entry = counts + GPU_CACHE_FIRST + index % ICS_CACHE_ENTRIES;
@@ -84,7 +62,16 @@ ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_
     }
     atomicAdd(&lane->photon_cells[index], 1ull);
 }
-#endif
+
+ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+                          uint32_t cell)
+{
+    if (GPU_SPECIAL_COUNTS_AT_ONCE) {
+        gpu_add_to_copy(lane, batch, cell);
+    } else {
+        gpu_add_to_cache(counts, lane, batch, cell);
+    }
+}
 
 /* In a list of the histograms: adds 1 to the cell of `end` of each of them. */
 #define GPU_ADD_LARGE(quantity, number, first_cell, first_word, shift, first, last)                \
@@ -97,7 +84,7 @@ ICE_FN void gpu_add_large(uint32_t *counts, const ics_lane_memory *lane, uint32_
 #endif
 
 /* Counts a photon that has ended in the histograms with many bins, if there are any. `counts`: of
- * the block, with the cache; no content where the schedule has copies. */
+ * the block, with the cache; no content with GPU_SPECIAL_COUNTS_AT_ONCE. */
 ICE_FN void gpu_count_large(uint32_t *counts, const ics_lane_memory *lane, const ice_tables *tables,
                             uint32_t emission, ice_photon_end end)
 {

@@ -8,25 +8,23 @@
 
 #include "kernels/cuda/device/run.h"
 #include "kernels/cuda/device/stage_clock.h"
+#include "kernels/cuda/device/wave_slots.h"
+
+/* Whether the pool has segments and extracts: its photons have the words of wavefront. */
+#define GPU_HAS_SEGMENTS ((GPU_SPECIAL_COLUMNS & ICS_COLUMN_SEGMENT) != 0)
 
 /* Stores a photon that has had no bounce yet, and the begin of its random numbers. `wave`: the
  * index in the trip of its first wave. */
-#ifndef GPU_STORE_NEW_PHOTON
 ICE_FN void gpu_store_new_photon(const ics_lane_memory *lane, uint32_t slot,
-                                 const ice_photon *photon, ice_random random)
+                                 const ice_photon *photon, ice_random random, uint32_t wave)
 {
+    if (GPU_HAS_SEGMENTS) {
+        gpu_store_new_wave_photon(lane, slot, photon, random, wave);
+        return;
+    }
     gpu_store_words(lane, slot, gpu_photon_pack(photon, false));
     lane->random[slot] = random;
 }
-
-#define GPU_STORE_NEW_PHOTON(lane, slot, photon, random, wave)                                     \
-    gpu_store_new_photon(lane, slot, photon, random)
-#endif
-
-/* Stores what a pool keeps of an identity besides it: nothing, unless the schedule has extracts. */
-#ifndef GPU_SET_EXTRACT
-#define GPU_SET_EXTRACT(lane, slot, identity) ((void)0)
-#endif
 
 /* Slots for which a block of create is responsible. Each thread has at most one word of bits. The
  * slots of a word are those of a warp: without divergence they get copies of one photon. */
@@ -88,7 +86,7 @@ ICS_KERNEL GPU_BOUNDS_CREATE gpu_create(const __grid_constant__ ice_tables given
         const ice_photon photon = gpu_new_photon(&lane, &tables, first + i,
                                                  first + list[i] / 32 % (GPU_CREATE_SLOTS / 32));
         const ice_random random = gpu_new_random(&lane, &tables, &photon);
-        GPU_STORE_NEW_PHOTON(&lane, list[i], &photon, random, chain.wave);
+        gpu_store_new_photon(&lane, list[i], &photon, random, chain.wave);
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
     }
 }
@@ -102,7 +100,9 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
     const uint32_t slot = chain.first + blockIdx.x * GPU_SPECIAL_BLOCK + threadIdx.x;
     const ics_word identity = lane.identity[slot];
     const uint32_t word = __ballot_sync(0xffffffffu, gpu_is_vacant(identity));
-    GPU_SET_EXTRACT(&lane, slot, identity);
+    if (GPU_HAS_SEGMENTS) {
+        gpu_set_extract(&lane, slot, identity);
+    }
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = word;
     }
@@ -113,7 +113,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-/* Returns the time (ns). Tests of the kernels on a CPU define it themselves. */
+/* Returns the time (ns). The emulated grid of tests has one of its own. */
 #if defined(__CUDACC__)
 static __device__ unsigned long long gpu_now(void)
 {
@@ -121,8 +121,6 @@ static __device__ unsigned long long gpu_now(void)
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     return now;
 }
-
-#define GPU_NOW() gpu_now()
 #endif
 
 /* For profiles: adds the time since the last stamp to a stage (an ics_clock). One warp. `ends`:
@@ -130,7 +128,7 @@ static __device__ unsigned long long gpu_now(void)
 ICS_KERNEL gpu_stamp(ics_stage_clock *clock, const __grid_constant__ ics_lane_memory lane,
                      uint32_t stage, uint32_t ends)
 {
-    const unsigned long long now = GPU_NOW();
+    const unsigned long long now = gpu_now();
     if (threadIdx.x > 0) {
         return;
     }

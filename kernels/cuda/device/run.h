@@ -18,8 +18,8 @@
 /* Where hits go. */
 typedef struct gpu_hit_sink {
     const ics_lane_memory *lane;
-    uint32_t *counts; /* of the block, in shared memory, [GPU_BLOCK_COUNTS]; no content where
-                         GPU_COUNT_HIT does without it */
+    uint32_t *counts; /* of the block, in shared memory, [GPU_BLOCK_COUNTS]; no content with
+                         GPU_SPECIAL_COUNTS_AT_ONCE */
 } gpu_hit_sink;
 
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
@@ -98,7 +98,12 @@ ICE_FN uint32_t gpu_threads_before(void)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The counts of one block, for every batch: one for each ice_fate that ends a photon, the hits in
+/* Where kernels count. With GPU_SPECIAL_COUNTS_AT_ONCE they add to the counts of the lane at once.
+ * Short kernels do so, because their warps need not wait for each other then. Few threads have
+ * something to count, and no thread waits for the result of an addition. All other kernels have
+ * counts of their blocks.
+ *
+ * The counts of one block, for every batch: one for each ice_fate that ends a photon, the hits in
  * place of ICE_ALIVE, then the bounces in two words, low and high. The block adds them to the
  * counts of the lane at its end: one atomic operation per block and number instead of one per
  * photon. */
@@ -181,11 +186,6 @@ ICE_FN unsigned long long *gpu_photon_cells_of(const ics_lane_memory *lane, uint
     return first + (batch * ICS_SHARES + blockIdx.x % ICS_SHARES) * GPU_SPECIAL_PHOTON_CELLS;
 }
 
-/* In a list of all histograms: adds `one` to the cell of `end` of each of them. */
-#define GPU_ADD_PHOTON(quantity, bins, first_cell, first_edge)                                     \
-    atomicAdd(&cells[first_cell + ice_photon_cell(edges + first_edge, bins,                        \
-                                                  ice_photon_word(tables, quantity, end))],        \
-              one);
 #endif
 
 #include "kernels/cuda/device/large_counts.h"
@@ -219,29 +219,71 @@ ICE_FN void gpu_move_cells(uint32_t *counts, const ics_lane_memory *lane, uint32
 }
 #endif
 
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+/* The edges of all histograms. */
+ICE_FN const uint32_t *gpu_edges_of(const uint32_t *counts)
+{
+    return GPU_SPECIAL_COUNTS_AT_ONCE ? gpu_photon_edges : counts + GPU_EDGES_FIRST;
+}
+
+/* Adds 1 to a cell of a batch. */
+ICE_FN void gpu_add_to_cell(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+                            uint32_t cell)
+{
+    if (GPU_SPECIAL_COUNTS_AT_ONCE) {
+        atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], 1ull);
+    } else {
+        uint32_t *cells = counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
+        atomicAdd(&cells[cell], 1u);
+    }
+}
+#endif
+
+/* Counts a photon that has ended in the histograms with few bins, if there are any. `counts`: of
+ * the block; no content with GPU_SPECIAL_COUNTS_AT_ONCE. */
+ICE_FN void gpu_count_cells(uint32_t *counts, const ics_lane_memory *lane, const ice_tables *tables,
+                            uint32_t emission, ice_photon_end end)
+{
+    (void)counts, (void)lane, (void)tables, (void)emission, (void)end;
+#if defined(GPU_SPECIAL_PHOTON_CELLS)
+#define GPU_COUNT_CELL(quantity, bins, first_cell, first_edge)                                     \
+    gpu_add_to_cell(counts, lane, gpu_batch_of(emission),                                          \
+                    first_cell + ice_photon_cell(gpu_edges_of(counts) + first_edge, bins,          \
+                                                 ice_photon_word(tables, quantity, end)));
+    GPU_SPECIAL_PHOTONS(GPU_COUNT_CELL)
+#undef GPU_COUNT_CELL
+#endif
+}
+
+/* The same for the counts of the batch. */
+ICE_FN void gpu_count_fate(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+                           uint32_t fate, uint32_t bounces)
+{
+    if (GPU_SPECIAL_COUNTS_AT_ONCE) {
+        ics_batch_count *mine = &gpu_share_of(lane)->batches[batch];
+        atomicAdd(&mine->of[fate - (uint32_t)ICE_ABSORBED], 1ull);
+        atomicAdd(&mine->of[ICS_COUNT_BOUNCES], (unsigned long long)bounces);
+        return;
+    }
+    uint32_t *mine = counts + batch * GPU_COUNTS;
+    atomicAdd(&mine[fate], 1u);
+    const uint32_t before = atomicAdd(&mine[GPU_COUNT_BOUNCES], bounces);
+    if (before + bounces < before) {
+        atomicAdd(&mine[GPU_COUNT_BOUNCES + 1], 1u);
+    }
+#if defined(GPU_SPECIAL_SEGMENTS)
+    if (before / GPU_BOUNCES_MOVED != (before + bounces) / GPU_BOUNCES_MOVED) {
+        gpu_move_cells(counts, lane, batch);
+    }
+#endif
+}
+
 /* Counts a photon that has ended. */
 ICE_FN void gpu_count_end(uint32_t *counts, const ics_lane_memory *lane, const ice_tables *tables,
                           uint32_t emission, uint32_t fate, ice_photon_end end)
 {
-    (void)lane;
-    uint32_t *mine = counts + gpu_batch_of(emission) * GPU_COUNTS;
-    atomicAdd(&mine[fate], 1u);
-    const uint32_t before = atomicAdd(&mine[GPU_COUNT_BOUNCES], end.bounces);
-    if (before + end.bounces < before) {
-        atomicAdd(&mine[GPU_COUNT_BOUNCES + 1], 1u);
-    }
-#if defined(GPU_SPECIAL_SEGMENTS)
-    if (before / GPU_BOUNCES_MOVED != (before + end.bounces) / GPU_BOUNCES_MOVED) {
-        gpu_move_cells(counts, lane, gpu_batch_of(emission));
-    }
-#endif
-#if defined(GPU_SPECIAL_PHOTON_CELLS)
-    uint32_t *cells = counts + GPU_PHOTON_FIRST + gpu_batch_of(emission) * GPU_PHOTON_CELLS;
-    const uint32_t *edges = counts + GPU_EDGES_FIRST;
-    const uint32_t one = 1;
-    (void)cells, (void)edges, (void)one;
-    GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
-#endif
+    gpu_count_fate(counts, lane, gpu_batch_of(emission), fate, end.bounces);
+    gpu_count_cells(counts, lane, tables, emission, end);
     gpu_count_large(counts, lane, tables, emission, end);
 }
 
@@ -283,30 +325,6 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
     gpu_empty_cache(counts, lane);
 }
 
-/* Counts a photon that has ended, or a hit, without the counts of a block. Short kernels use these
- * functions: their warps need not wait for each other. Few threads have something to count, and no
- * thread waits for the result of an addition. */
-ICE_FN void gpu_count_end_at_once(const ics_lane_memory *lane, const ice_tables *tables,
-                                  uint32_t emission, uint32_t fate, ice_photon_end end)
-{
-    ics_batch_count *mine = &gpu_share_of(lane)->batches[gpu_batch_of(emission)];
-    atomicAdd(&mine->of[fate - (uint32_t)ICE_ABSORBED], 1ull);
-    atomicAdd(&mine->of[ICS_COUNT_BOUNCES], (unsigned long long)end.bounces);
-#if defined(GPU_SPECIAL_PHOTON_CELLS)
-    unsigned long long *cells = gpu_photon_cells_of(lane, gpu_batch_of(emission));
-    const uint32_t *edges = gpu_photon_edges;
-    const unsigned long long one = 1;
-    (void)cells, (void)edges, (void)one;
-    GPU_SPECIAL_PHOTONS(GPU_ADD_PHOTON)
-#endif
-    gpu_count_large(NULL, lane, tables, emission, end);
-}
-
-ICE_FN void gpu_count_hit_at_once(const ics_lane_memory *lane, uint32_t emission)
-{
-    atomicAdd(&gpu_share_of(lane)->batches[gpu_batch_of(emission)].of[ICS_COUNT_HITS], 1ull);
-}
-
 /* Adds to the number of photons in the pool (modulo 2^32) and to the number of those that wait. One
  * thread of the block. */
 ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t waiting)
@@ -321,14 +339,14 @@ ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-/* Counts a hit: in the counts of the block, unless the schedule does it otherwise. */
-#ifndef GPU_COUNT_HIT
-#define GPU_COUNT_HIT(sink, emission) gpu_count_hit((sink)->counts, emission)
-#endif
-
-ICE_FN void gpu_count_hit(uint32_t *counts, uint32_t emission)
+ICE_FN void gpu_count_hit(const gpu_hit_sink *sink, uint32_t emission)
 {
-    atomicAdd(&counts[gpu_batch_of(emission) * GPU_COUNTS + GPU_COUNT_HITS], 1u);
+    const uint32_t batch = gpu_batch_of(emission);
+    if (GPU_SPECIAL_COUNTS_AT_ONCE) {
+        atomicAdd(&gpu_share_of(sink->lane)->batches[batch].of[ICS_COUNT_HITS], 1ull);
+    } else {
+        atomicAdd(&sink->counts[batch * GPU_COUNTS + GPU_COUNT_HITS], 1u);
+    }
 }
 
 /* Returns 0, or -1 if the hit buffer is full. */
@@ -345,7 +363,7 @@ static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival 
                            __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
     words[1] = make_float4(arrival->x, arrival->y, arrival->z, arrival->path);
     words[2] = make_float4(arrival->dx, arrival->dy, arrival->dz, arrival->wavelength);
-    GPU_COUNT_HIT(sink, arrival->emission);
+    gpu_count_hit(sink, arrival->emission);
     return 0;
 }
 

@@ -8,34 +8,24 @@
     (in_row ? ice_photon_cell_in_row(gpu_photon_edges[first_edge], bins, word)                     \
             : ice_photon_cell(edges + first_edge, bins, word))
 
-/* The edges of the histograms, and what adds a segment to a cell: in shared memory, unless the
- * schedule does it otherwise. */
-#ifndef GPU_COUNT_IN_CELL
-#define GPU_EDGES_OF(sink)                   ((sink)->counts + GPU_EDGES_FIRST)
-#define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell(sink, batch, cell)
-#endif
-
-/* If the bounce limit is above GPU_BOUNCES_COUNTED, a count of the block may overflow. Then 2^32
- * are added to the cell of the lane. */
+/* Adds a segment to a cell. If the bounce limit is above GPU_BOUNCES_COUNTED, a count of the block
+ * may overflow. Then 2^32 are added to the cell of the lane. */
 ICE_FN void gpu_count_in_cell(const gpu_hit_sink *sink, uint32_t batch, uint32_t cell)
 {
+    if (GPU_SPECIAL_COUNTS_AT_ONCE || GPU_SPECIAL_BOUNCE_LIMIT <= GPU_BOUNCES_COUNTED) {
+        gpu_add_to_cell(sink->counts, sink->lane, batch, cell);
+        return;
+    }
     uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
-    if (GPU_SPECIAL_BOUNCE_LIMIT <= GPU_BOUNCES_COUNTED) {
-        atomicAdd(&cells[cell], 1u);
-    } else if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
+    if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
         atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);
     }
-}
-
-ICE_FN void gpu_count_in_cell_at_once(const ics_lane_memory *lane, uint32_t batch, uint32_t cell)
-{
-    atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], 1ull);
 }
 
 /* In a list of the histograms of segments: counts a word of the candidates, or of the layers. */
 #define GPU_COUNT_WORD(quantity, bins, first_cell, first_edge, in_row)                             \
     if (quantity == counted) {                                                                     \
-        GPU_COUNT_IN_CELL(sink, batch,                                                             \
+        gpu_count_in_cell(sink, batch,                                                             \
                           first_cell + GPU_SEGMENT_CELL(bins, first_edge, in_row, word));          \
     }
 
@@ -49,7 +39,7 @@ ICE_FN void gpu_count_word(const gpu_hit_sink *sink, uint32_t emission, uint32_t
 {
     if (counted == ICE_PHOTON_LAYERS || word != ice_common_word(counted)) {
         const uint32_t batch = gpu_batch_of(emission);
-        const uint32_t *edges = GPU_EDGES_OF(sink);
+        const uint32_t *edges = gpu_edges_of(sink->counts);
         (void)edges, (void)batch;
         GPU_SPECIAL_SEGMENTS(GPU_COUNT_WORD)
     }

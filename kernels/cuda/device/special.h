@@ -116,7 +116,9 @@
     ROW(BOUNCES, bounces_per_wave)                                                                 \
     ROW(REFILL, refill)                                                                            \
     ROW(PROFILES, light_profiles)                                                                  \
-    ROW(START_SHIFT, start_shift)
+    ROW(START_SHIFT, start_shift)                                                                  \
+    ROW(COLUMNS, columns)                                                                          \
+    ROW(COUNTS_AT_ONCE, counts_at_once)
 
 /* With histograms of photons of at most ICE_PHOTON_BINS bins
  * (stages/histograms/photon_histogram.h) there are these definitions, too:

@@ -23,17 +23,6 @@
  * one, and photons stay in registers between the two. A trip still begins with propagate and ends
  * with scatter, so that the pool between two trips is the same.
  */
-#define GPU_COUNT_HIT(sink, emission)        gpu_count_hit_at_once((sink)->lane, emission)
-#define GPU_EDGES_OF(sink)                   gpu_photon_edges
-#define GPU_COUNT_IN_CELL(sink, batch, cell) gpu_count_in_cell_at_once((sink)->lane, batch, cell)
-#define GPU_COUNT_COPIES                     ICS_COUNT_COPIES
-
-#include "kernels/cuda/device/wave_slots.h"
-
-#define GPU_SET_EXTRACT(lane, slot, identity) gpu_set_extract(lane, slot, identity)
-#define GPU_STORE_NEW_PHOTON(lane, slot, photon, random, wave)                                     \
-    gpu_store_new_wave_photon(lane, slot, photon, random, wave)
-
 #include "kernels/cuda/device/pool.h"
 
 /* A kernel calls this after its loads and before its first branch, with all threads of the warp.
@@ -313,8 +302,7 @@ ICE_FN void gpu_end_photon(const ics_lane_memory *lane, const ice_tables *given,
     const float path = GPU_COUNTS_WAYS ? gpu_way_path(gpu_ways(lane)[slot]) : 0.0f;
     const ice_photon_end end = {bounces, path, fabsf(identity.x)};
     const ice_tables tables = gpu_special_tables(given);
-    gpu_count_end_at_once(lane, &tables, __float_as_uint(identity.y), gpu_segment_fate(segment),
-                          end);
+    gpu_count_end(NULL, lane, &tables, __float_as_uint(identity.y), gpu_segment_fate(segment), end);
     gpu_free_slot(lane, slot);
     gpu_set_extract(lane, slot, gpu_identity_vacant());
 }
@@ -434,3 +422,26 @@ gpu_scatter_propagate(const __grid_constant__ ice_tables given,
     gpu_store_candidates(&lane, slot, chain.wave, may_collide);
     gpu_scatter_count(&lane, state.ended, state.waits);
 }
+
+/* ---- copies of counts ------------------------------------------------------------------------ */
+
+#if defined(GPU_SPECIAL_LARGE_CELLS)
+/* At the end of a launch: adds the copies of the counts of histograms with many bins to these
+ * counts, and zeroes them. A grid of any size. */
+ICS_KERNEL gpu_add_copies(const __grid_constant__ ice_tables given,
+                          const __grid_constant__ ics_lane_memory lane)
+{
+    (void)given;
+    uint32_t *copies = gpu_large_copies(&lane);
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < GPU_COPY_COUNTS;
+         i += gridDim.x * blockDim.x) {
+        unsigned long long sum = 0;
+        for (uint32_t copy = 0; copy < ICS_COUNT_COPIES; ++copy) {
+            sum += copies[copy * GPU_COPY_COUNTS + i];
+            copies[copy * GPU_COPY_COUNTS + i] = 0;
+        }
+        const uint32_t batch = i / GPU_SPECIAL_LARGE_CELLS, cell = i % GPU_SPECIAL_LARGE_CELLS;
+        lane.photon_cells[batch * GPU_BATCH_COUNTS + GPU_LARGE_FIRST + cell] += sum;
+    }
+}
+#endif

@@ -9,6 +9,8 @@ enum { STACK = 128 << 10, WARPS_MAX = GRID_THREADS_MAX / 32 };
 grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 const ice_tables *grid_tables;
 uint32_t grid_refill = 5;
+static const ics_gpu_schedule no_schedule;
+const ics_gpu_schedule *grid_row = &no_schedule;
 unsigned long long grid_now;
 
 /* A barrier of `size` threads. */

@@ -148,7 +148,10 @@ static inline uint32_t grid_compare(uint32_t *to, uint32_t expected, uint32_t va
 
 /* The time (ns) that a stamp of a profile reads. */
 extern unsigned long long grid_now;
-#define GPU_NOW() grid_now
+static inline unsigned long long gpu_now(void)
+{
+    return grid_now;
+}
 
 /* ---- what this run's kernels are specialised for --------------------------------------------- */
 
@@ -178,6 +181,7 @@ extern unsigned long long grid_now;
 enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
 extern const ice_tables *grid_tables; /* the kernels are specialised for their sizes */
 extern uint32_t grid_refill;
+extern const ics_gpu_schedule *grid_row; /* the schedule for which they are specialised */
 
 #define GPU_SPECIAL_BLOCK  GRID_BLOCK
 #define GPU_SPECIAL_BLOCKS 1
@@ -203,6 +207,8 @@ extern uint32_t grid_refill;
 #define GPU_SPECIAL_REFILL           grid_refill
 #define GPU_SPECIAL_PROFILES         1
 #define GPU_SPECIAL_START_SHIFT      GRID_START_SHIFT
+#define GPU_SPECIAL_COLUMNS          grid_row->columns
+#define GPU_SPECIAL_COUNTS_AT_ONCE   grid_row->counts_at_once
 #define GPU_SPECIAL_CREATE           ICE_create_cherenkov
 #define GPU_SPECIAL_PROPAGATE        ICE_propagate_cumulative
 #define GPU_SPECIAL_COLLIDE          ICE_collide_string_grid

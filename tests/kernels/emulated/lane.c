@@ -54,9 +54,9 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
-    const size_t bytes =
-        ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells +
-        (size_t)row->count_copies * ICS_LANE_BATCHES * GRID_LARGE_CELLS * sizeof(uint32_t);
+    const size_t bytes = ICS_LANE_BATCHES * GRID_BATCH_COUNTS * sizeof *memory->photon_cells +
+                         (row->counts_at_once ? (size_t)ICS_COUNT_COPIES : 0) * ICS_LANE_BATCHES *
+                             GRID_LARGE_CELLS * sizeof(uint32_t);
     memory->photon_cells = filled(bytes + grid_large_words.count * sizeof(uint32_t), 0);
     if (grid_large_words.count > 0) {
         memcpy((char *)memory->photon_cells + bytes, grid_large_words.items,
@@ -321,6 +321,7 @@ static void finish_batches(grid_lane *self)
 bool grid_lane_launch(grid_lane *self, const grid_setting *with)
 {
     const uint32_t before = self->next_emission;
+    grid_row = ics_schedule_row(with->schedule);
     add_batch(self, with);
     self->launch.end = self->queue_end;
     /* In a stream, a launch without new steps drains only every second time, as if more steps could
