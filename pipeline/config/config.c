@@ -1,8 +1,8 @@
 /* Loads and prints configurations. */
 #include "pipeline/config/config.h"
 
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/keys.h"
+#include "pipeline/config/table.h"
 
 #include <stdlib.h>
 #include <string.h>

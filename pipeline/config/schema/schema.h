@@ -1,8 +1,8 @@
 /* Reads, checks, prints and documents a structure by a table of its fields, the schema.
  *
  * A field has a member of the structure, a range of values and a default. The reader, `--set`, the
- * printer and the documentation use the same schema. Run files (config_keys.c) and ice files have
- * one.
+ * printer and the documentation use the same schema. Run files (pipeline/config/keys.c) and ice
+ * files have one.
  *
  * The target starts as zeros. Texts and lists in it are allocated and belong to it;
  * ics_schema_clear() frees them. Reading a field frees its old value.

@@ -1,6 +1,6 @@
 /* Where the steps of a configuration come from: files, clients, or light that the run makes. */
 #include "base/error.h"
-#include "pipeline/config/config_keys.h"
+#include "pipeline/config/keys.h"
 
 #include <string.h>
 
