@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "graphs/gpu.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 #include "pipeline/checkpoint/settings.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_changes.h"
+#include "pipeline/config/changes.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/generator/light_settings.h"
 

@@ -1,8 +1,8 @@
 /* Loads and prints configurations. */
 #include "pipeline/config/config.h"
 
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/keys.h"
+#include "pipeline/config/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,22 @@ static char **copy_sets(const char *const *sets, size_t count)
     return copies;
 }
 
+/* Frees a configuration that has no owner. */
+static void free_config(icestream_config *config)
+{
+    ics_config_origin *origin = config->origin;
+    ics_schema_clear(ics_config_keys, ICS_CONFIG_KEYS, config);
+    for (size_t i = 0; i < origin->count; ++i) {
+        ics_yaml_destroy(origin->documents[i]);
+    }
+    icestream_config_destroy(origin->base);
+    free_texts(origin->sets, origin->set_count);
+    free(origin->documents);
+    free(origin);
+    free(config->path);
+    free(config);
+}
+
 static int create(const char *path, const char *const *sets, size_t set_count,
                   icestream_config **out, icestream_error *error)
 {
@@ -57,7 +73,7 @@ static int create(const char *path, const char *const *sets, size_t set_count,
                            ? ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, config, error)
                            : out_of_memory(error);
     if (status != ICESTREAM_OK) {
-        icestream_config_destroy(config);
+        free_config(config);
         return status;
     }
     *out = config;
@@ -71,19 +87,9 @@ void ics_config_hold(const icestream_config *config)
 
 void icestream_config_destroy(icestream_config *config)
 {
-    if (config == NULL || atomic_fetch_sub(&config->origin->holders, 1) > 1) {
-        return;
+    if (config != NULL && atomic_fetch_sub(&config->origin->holders, 1) == 1) {
+        free_config(config);
     }
-    ics_schema_clear(ics_config_keys, ICS_CONFIG_KEYS, config);
-    for (size_t i = 0; i < config->origin->count; ++i) {
-        ics_yaml_destroy(config->origin->documents[i]);
-    }
-    icestream_config_destroy(config->origin->base);
-    free_texts(config->origin->sets, config->origin->set_count);
-    free(config->origin->documents);
-    free(config->origin);
-    free(config->path);
-    free(config);
 }
 
 /* Applies "path=value". The configuration keeps the document, because messages name its places. */

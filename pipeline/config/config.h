@@ -1,4 +1,4 @@
-/* The configuration of a run, as read from YAML. config_keys.def lists every key.
+/* The configuration of a run, as read from YAML. keys.def lists every key.
  *
  * The configuration owns its texts. A text or a path that is NULL was not given. Paths are resolved
  * against the folder of the run file that names them; "-" stays "-".
@@ -173,12 +173,12 @@ typedef struct ics_spectrum_config {
     char *file;  /* path of a text file with columns of wavelength (nm) and density; or NULL */
 } ics_spectrum_config;
 
-/* Where the values came from; defined in config_keys.h and private to the configuration. */
+/* Where the values came from; defined in keys.h and private to the configuration. */
 typedef struct ics_config_origin ics_config_origin;
 
 struct ics_yaml_node; /* pipeline/config/yaml/yaml.h */
 
-/* One structure for every section; config_keys.def describes the members. */
+/* One structure for every section; keys.def describes the members. */
 struct icestream_config {
     char *path; /* of the run file; NULL: there is none, only defaults and --set */
     ics_config_origin *origin;
@@ -189,7 +189,7 @@ struct icestream_config {
 #define ICS_END(name)                                                                              \
     }                                                                                              \
     name;
-#include "pipeline/config/config_keys.def"
+#include "pipeline/config/keys.def"
 #undef ICS_SECTION
 #undef ICS_KEY
 #undef ICS_MEMBER
@@ -296,7 +296,7 @@ int ics_config_find_program(const icestream_config *config, ics_user_program pro
                             icestream_error *error);
 
 /* Writes the keys whose values hits depend on, one in a line: "run.seed: 1". Keys on which hits
- * depend through ice, detector, light or detection are left out (config_keys.def). Check
+ * depend through ice, detector, light or detection are left out (keys.def). Check
  * ferror(out) afterwards. */
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out);
 

@@ -1,7 +1,7 @@
 #include "pipeline/devices/device_options.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_histograms.h"
+#include "pipeline/config/histograms.h"
 
 #include <stdlib.h>
 #include <string.h>

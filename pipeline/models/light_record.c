@@ -1,7 +1,7 @@
 #include "pipeline/models/light_record.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_changes.h"
+#include "pipeline/config/changes.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/curve.h"

@@ -1,7 +1,7 @@
 #include "pipeline/models/models.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice.h"

@@ -1,9 +1,9 @@
 /* Opening and closing a session, waiting for tickets and handing them over. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/config/config_changes.h"
-#include "pipeline/config/config_table.h"
-#include "pipeline/config/config_waveforms.h"
+#include "pipeline/config/changes.h"
+#include "pipeline/config/table.h"
+#include "pipeline/config/waveforms.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/models/oversize.h"
 #include "pipeline/session/session_struct.h"

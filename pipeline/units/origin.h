@@ -9,7 +9,7 @@
 
 typedef struct ics_origin {
     uint64_t seed;
-    /* Of the version, the keys whose values hits depend on (pipeline/config/config_keys.def), the
+    /* Of the version, the keys whose values hits depend on (pipeline/config/keys.def), the
      * light, and the content of the user's stage headers. */
     char configuration[ICS_DIGEST_TEXT];
     char ice[ICS_DIGEST_TEXT];

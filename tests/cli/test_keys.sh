@@ -8,8 +8,8 @@ expect 0 "$ICESTREAM" keys
 is_empty err
 says out "detector.oversize " "a number from 1 to 100; factor by which modules are wider" \
     "one of hg-sl, hg, sl, isotropic" "[steps/*.steps.npy]"
-[ "$(wc -l <out)" -eq "$(($(grep -cE '^ICS_KEY\(' "$here/../../pipeline/config/config_keys.def") + 1))" ] ||
-    fail "another number of keys than in config_keys.def"
+[ "$(wc -l <out)" -eq "$(($(grep -cE '^ICS_KEY\(' "$here/../../pipeline/config/keys.def") + 1))" ] ||
+    fail "another number of keys than in keys.def"
 expect 2 "$ICESTREAM" keys run device
 says err "unexpected argument device"
 expect 0 "$ICESTREAM" keys --json-schema

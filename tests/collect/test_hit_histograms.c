@@ -2,7 +2,7 @@
  * any order of the hits; photons and steps count in their histograms alone. How to join: one more
  * quantity is one more row of `quantities`. */
 #include "pipeline/collect/hit_histograms.h"
-#include "pipeline/config/config_histograms.h"
+#include "pipeline/config/histograms.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

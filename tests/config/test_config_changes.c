@@ -1,8 +1,8 @@
 /* Promise: a run file that leaves out a key whose default changed gets one line with both values,
- * and only where the key matters; CHANGELOG.md, config_keys.def and the rows say the same; a row
- * is gone two minor versions after its change. To join: config_changes.c says how to add a row. */
-#include "pipeline/config/config_changes.h"
-#include "pipeline/config/config_keys.h"
+ * and only where the key matters; CHANGELOG.md, keys.def and the rows say the same; a row
+ * is gone two minor versions after its change. To join: changes.c says how to add a row. */
+#include "pipeline/config/changes.h"
+#include "pipeline/config/keys.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 
@@ -137,7 +137,7 @@ START_TEST(the_changelog_has_the_rows)
         has_table |= in_table;
         if (in_table && strncmp(line, "| `", 3) == 0 &&
             order_of(since) + 2000 > order_of(ICESTREAM_VERSION)) {
-            ck_assert_msg(is_row(line, since), "config_changes.c has no such row: %s", line);
+            ck_assert_msg(is_row(line, since), "changes.c has no such row: %s", line);
             found++;
         }
     }

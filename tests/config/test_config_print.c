@@ -1,5 +1,5 @@
 /* A printed configuration reads back to the same values; configs/README.md lists all keys; the
- * shipped run files are valid. After a change of config_keys.def, build the target config-table. */
+ * shipped run files are valid. After a change of keys.def, build the target config-table. */
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/json_read.h"
 #include "bench/lab/speed/speed.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <stdlib.h>

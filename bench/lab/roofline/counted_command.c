@@ -1,7 +1,7 @@
 #include "bench/lab/roofline/counted_command.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 #include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Reads, checks, prints and documents a structure by a table of its fields, the schema.
  *
  * A field has a member of the structure, a range of values and a default. The reader, `--set`, the
- * printer and the documentation use the same schema. Run files (config_keys.c) and ice files have
- * one.
+ * printer and the documentation use the same schema. Run files (pipeline/config/keys.c) and ice
+ * files have one.
  *
  * The target starts as zeros. Texts and lists in it are allocated and belong to it;
  * ics_schema_clear() frees them. Reading a field frees its old value.
@@ -54,9 +54,9 @@ typedef struct ics_schema_list {
     size_t field_count;
     bool is_row;         /* a structure is written as [1, 2], else as {string: 1, module: 2} */
     const char *pattern; /* for editors: the regular expression of a word; NULL: any scalar */
-    bool (*fits)(
-        const ics_yaml_node *list); /* whether a list is what is expected; NULL: every list is */
-    ics_schema_check check;         /* of a structure, or of a word */
+    /* Whether a list is what is expected; NULL: every list is. */
+    bool (*fits)(const ics_yaml_node *list);
+    ics_schema_check check; /* of a structure, or of a word */
     /* An item may also be a list of structures. Then it begins with an array of them. */
     struct {
         uint32_t most;          /* structures in an item; 0: an item is one structure */
@@ -73,8 +73,8 @@ typedef struct ics_schema_list {
 typedef struct ics_schema_node {
     const char *expected; /* for messages and documentation: "a list of particles" */
     const char *example;  /* a valid value that is not the default, for messages and tests */
-    const char
-        *json_shape;    /* a JSON Schema of the value, written as YAML; NULL: every value fits */
+    /* A JSON Schema of the value, written as YAML; NULL: every value fits. */
+    const char *json_shape;
     ics_yaml_kind kind; /* of the node, if the field has a member: a list or a mapping */
     /* Writes a node that is not NULL in flow style; NULL: as it stands in the document. */
     void (*print)(const ics_yaml_node *node, FILE *out);
@@ -105,6 +105,7 @@ typedef struct ics_schema_field {
     ics_schema_type type;
     bool required;        /* it is an error if neither the field nor one of its group is given */
     bool growing;         /* registries add choices, so the documentation does not list them */
+    bool plain;           /* an ICS_SCHEMA_TEXT is printed without quotes */
     size_t offset, size;  /* of the member; see ICS_SCHEMA_AT */
     const char *fallback; /* the default, as in ics_yaml_read_value; NULL: zeros */
     uint64_t least, most; /* ICS_SCHEMA_UNSIGNED and _BYTES, both included */
@@ -118,7 +119,6 @@ typedef struct ics_schema_field {
     const char *const *words;
     const char *(*choice)(const char *path, size_t index);
     const char *pattern; /* for editors: the regular expression of an ICS_SCHEMA_TEXT, or NULL */
-    bool plain;          /* an ICS_SCHEMA_TEXT that is printed without quotes */
     const ics_schema_list *list;
     const ics_schema_node *node;
     const ics_schema_custom *custom;

@@ -2,7 +2,7 @@
 #include "pipeline/config/yaml/yaml.h"
 
 #include "base/file_kind.h"
-#include "pipeline/config/yaml/yaml_builder.h"
+#include "pipeline/config/yaml/builder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The bias of the generated light: which share of the photons is worth creating. */
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/acceptance_table.h"

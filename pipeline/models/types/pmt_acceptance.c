@@ -1,7 +1,7 @@
 #include "pipeline/models/types/pmt_acceptance.h"
 
 #include "base/error.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/light/acceptance_table.h"
 

@@ -1,7 +1,7 @@
 #include "pipeline/models/types/pmt_areas.h"
 
 #include "base/error.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 #include "pipeline/models/types/pmt_healpix.h"
 #include "pipeline/models/types/type_area.h"
 

@@ -2,7 +2,7 @@
 
 #include "physics/body.h"
 #include "pipeline/config/schema/schema.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/transit_times.h"

@@ -1,7 +1,7 @@
 #include "pipeline/models/types/transit_times.h"
 
 #include "base/error.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include <math.h>
 #include <stdlib.h>

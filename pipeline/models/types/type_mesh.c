@@ -1,7 +1,7 @@
 #include "pipeline/models/types/type_mesh.h"
 
 #include "base/error.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 #include "pipeline/models/mesh/mesh.h"
 
 #include <stdlib.h>

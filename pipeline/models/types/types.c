@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/schema.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/om_conf.h"
 #include "pipeline/models/types/pmt_acceptance.h"

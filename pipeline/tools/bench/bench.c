@@ -1,7 +1,7 @@
 /* icestream_bench: measures how fast the schedules of the device simulate the particles or the
  * workload. */
 #include "base/error.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/tools/bench/measure.h"
 #include "pipeline/tools/bench/table_speed.h"
 #include "pipeline/tools/measure/report.h"

@@ -1,7 +1,7 @@
 #include "pipeline/tools/bench/table_speed.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/tabulate/tabulate.h"
 

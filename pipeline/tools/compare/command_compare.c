@@ -1,6 +1,6 @@
 /* The command `icestream compare`. */
 #include "base/error.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/tools/command.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/terminal.h"
-#include "pipeline/config/config_changes.h"
+#include "pipeline/config/changes.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"

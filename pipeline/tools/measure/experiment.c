@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/schedule.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/session/world.h"
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/checkpoint/settings.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/generator/light_settings.h"
 #include "pipeline/table/table_file.h"

@@ -2,7 +2,7 @@
 #ifndef ICS_TOOLS_TABULATE_TABLE_SETTING_H
 #define ICS_TOOLS_TABULATE_TABLE_SETTING_H
 
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 #include "pipeline/devices/device_table.h"
 #include "pipeline/table/table.h"
 

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/config/config_changes.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/changes.h"
+#include "pipeline/config/table.h"
 #include "pipeline/table/table_file.h"
 #include "pipeline/tools/signals/stop_signals.h"
 #include "pipeline/tools/tabulate/table_checkpoint.h"

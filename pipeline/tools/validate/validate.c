@@ -2,7 +2,7 @@
  * needs before the first step of particles. */
 #include "base/error.h"
 #include "base/json_dump.h"
-#include "pipeline/config/config_changes.h"
+#include "pipeline/config/changes.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/devices/device_wake.h"
 #include "pipeline/files/hit_bins.h"

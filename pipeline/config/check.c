@@ -1,14 +1,14 @@
 /* Keys of a run file that are valid alone but do not fit together: contradictions, and keys that
  * would have no effect. */
 #include "base/url.h"
-#include "pipeline/config/config_fields.h"
-#include "pipeline/config/config_given.h"
-#include "pipeline/config/config_histograms.h"
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/config_table.h"
-#include "pipeline/config/config_waveforms.h"
+#include "pipeline/config/faults.h"
+#include "pipeline/config/fields.h"
+#include "pipeline/config/histograms.h"
 #include "pipeline/config/hit_name.h"
+#include "pipeline/config/keys.h"
 #include "pipeline/config/pattern_outputs.h"
+#include "pipeline/config/table.h"
+#include "pipeline/config/waveforms.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Where the value of a key was given, and whether the files are there that values name. */
 #include "base/disk.h"
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/keys.h"
+#include "pipeline/config/schema/value.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* The key table.axes, whether the axes fit to the coordinates of stages.tabulate, and keys of
  * tables that would have no effect. */
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/table.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_fields.h"
-#include "pipeline/config/config_given.h"
-#include "pipeline/config/config_keys.h"
+#include "pipeline/config/faults.h"
+#include "pipeline/config/fields.h"
+#include "pipeline/config/keys.h"
 #include "pipeline/config/schema/kinds.def"
 
 #include <float.h>

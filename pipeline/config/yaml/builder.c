@@ -1,5 +1,5 @@
 /* From the events of libyaml to the nodes of a document. */
-#include "pipeline/config/yaml/yaml_builder.h"
+#include "pipeline/config/yaml/builder.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The axes of a table (table.axes). */
-#ifndef ICS_CONFIG_CONFIG_TABLE_H
-#define ICS_CONFIG_CONFIG_TABLE_H
+#ifndef ICS_CONFIG_TABLE_H
+#define ICS_CONFIG_TABLE_H
 
 #include "pipeline/config/config.h"
 

@@ -1,7 +1,7 @@
-/* The schema of run files: the rows of config_keys.def as fields of struct icestream_config. */
-#include "pipeline/config/config_keys.h"
+/* The schema of run files: the rows of keys.def as fields of struct icestream_config. */
+#include "pipeline/config/keys.h"
 
-#include "pipeline/config/config_fields.h"
+#include "pipeline/config/fields.h"
 #include "pipeline/config/schema/kinds.def"
 
 #include <math.h>
@@ -67,14 +67,14 @@ static const char *stage_variants(const char *path, size_t index)
      .help = (text)},
 
 const ics_schema_field ics_config_keys[ICS_CONFIG_KEYS] = {
-#include "pipeline/config/config_keys.def"
+#include "pipeline/config/keys.def"
 };
 
 #undef ICS_KEY
 #define ICS_KEY(section, key, member, kind, standard, a_unit, hits, text) ICS_HITS_##hits,
 
 const ics_config_hits ics_config_key_hits[ICS_CONFIG_KEYS] = {
-#include "pipeline/config/config_keys.def"
+#include "pipeline/config/keys.def"
 };
 
 size_t ics_config_find(const char *key_path)

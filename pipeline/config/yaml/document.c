@@ -1,5 +1,5 @@
 /* The memory of YAML documents: blocks that grow with the tree and are freed together. */
-#include "pipeline/config/yaml/yaml_document.h"
+#include "pipeline/config/yaml/document.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The keys of sink.hits: waveforms. */
-#ifndef ICS_CONFIG_CONFIG_WAVEFORMS_H
-#define ICS_CONFIG_CONFIG_WAVEFORMS_H
+#ifndef ICS_CONFIG_WAVEFORMS_H
+#define ICS_CONFIG_WAVEFORMS_H
 
 #include "pipeline/config/config.h"
 

@@ -1,7 +1,7 @@
-/* Keys of run files that need their own code; config_keys.def names them. Private to the
+/* Keys of run files that need their own code; keys.def names them. Private to the
  * configuration. */
-#ifndef ICS_CONFIG_CONFIG_FIELDS_H
-#define ICS_CONFIG_CONFIG_FIELDS_H
+#ifndef ICS_CONFIG_FIELDS_H
+#define ICS_CONFIG_FIELDS_H
 
 #include "pipeline/config/schema/schema.h"
 

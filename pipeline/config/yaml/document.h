@@ -1,6 +1,6 @@
 /* A YAML document and its memory. Private to the files that make documents. */
-#ifndef ICS_CONFIG_YAML_YAML_DOCUMENT_H
-#define ICS_CONFIG_YAML_YAML_DOCUMENT_H
+#ifndef ICS_CONFIG_YAML_DOCUMENT_H
+#define ICS_CONFIG_YAML_DOCUMENT_H
 
 #include "pipeline/config/yaml/yaml.h"
 

@@ -1,5 +1,5 @@
 /* Members of a structure by their fields: reaching and clearing them, and what they may be. */
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include "pipeline/config/schema/number.h"
 

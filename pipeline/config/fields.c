@@ -1,5 +1,5 @@
 /* Keys that need their own code, and lists with the fields of their items. */
-#include "pipeline/config/config_fields.h"
+#include "pipeline/config/fields.h"
 
 #include "base/url.h"
 #include "physics/model.h"

@@ -2,9 +2,9 @@
  * sweep --json` wrote, in which the key `tune` has such a mapping. JSON is read as YAML. */
 #include "graphs/schedule.h"
 #include "pipeline/config/config.h"
-#include "pipeline/config/config_fields.h"
+#include "pipeline/config/fields.h"
 #include "pipeline/config/schema/kinds.def"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void list_kernels(char *text, size_t size)
 }
 
 /* Reads the settings of one kernel. Whether they fit a default that they do not have is checked
- * later, because graph.block may follow (config_check.c). */
+ * later, because graph.block may follow (check.c). */
 static int read_kernel(const ics_yaml_node *key, const ics_yaml_node *value, ics_tune *tune,
                        icestream_error *error)
 {

@@ -1,7 +1,7 @@
 /* The programs of sink.command and other keys: which files they are. */
 #include "base/error.h"
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/keys.h"
+#include "pipeline/config/schema/value.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* One field of a structure: its member, what it may be, reading its value. Private to the reader
- * and the printer of schema.h, and to config_check.c. */
-#ifndef ICS_CONFIG_SCHEMA_SCHEMA_VALUE_H
-#define ICS_CONFIG_SCHEMA_SCHEMA_VALUE_H
+ * and the printer of schema.h, and to pipeline/config/check.c. */
+#ifndef ICS_CONFIG_SCHEMA_VALUE_H
+#define ICS_CONFIG_SCHEMA_VALUE_H
 
 #include "pipeline/config/schema/schema.h"
 
-/* ---- members: schema_value.c ----------------------------------------------------------------- */
+/* ---- members: value.c ----------------------------------------------------------------------- */
 
 /* The number in an unsigned, choice or bool member. */
 uint64_t ics_schema_value_unsigned(const ics_schema_field *field, const void *target);
@@ -29,14 +29,14 @@ const char *ics_schema_value_expected(const ics_schema_field *field, char *buffe
 /* Writes " from LOW to HIGH". */
 void ics_schema_value_range(char *buffer, size_t size, double low, double high);
 
-/* ---- reading: schema_read.c ------------------------------------------------------------------ */
+/* ---- reading: read.c ------------------------------------------------------------------------ */
 
 /* Reads a node into the target and frees the old value. Of an ICS_SCHEMA_VARIANT only names, and no
  * ICS_SCHEMA_LIST. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                           icestream_error *error);
 
-/* ---- reading lists: schema_list.c ------------------------------------------------------------ */
+/* ---- reading lists: list.c ------------------------------------------------------------------ */
 
 /* Reads a mapping into a structure of zeros. Errors like ics_schema_read. */
 typedef int ics_schema_mapping_reader(const ics_schema_list *list, const ics_yaml_node *mapping,
@@ -45,7 +45,7 @@ typedef int ics_schema_mapping_reader(const ics_schema_list *list, const ics_yam
 int ics_schema_list_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                          ics_schema_mapping_reader *read, icestream_error *error);
 
-/* ---- paths: schema_read.c -------------------------------------------------------------------- */
+/* ---- paths: read.c -------------------------------------------------------------------------- */
 
 /* "folder/name", or just name if it is absolute or "-", or if the folder is "". `is_pattern`:
  * glob characters of the folder are escaped by backslashes. The caller frees the result; NULL: no

@@ -1,6 +1,6 @@
 /* The histograms of hits, photons and steps (sink.histograms). */
-#ifndef ICS_CONFIG_CONFIG_HISTOGRAMS_H
-#define ICS_CONFIG_CONFIG_HISTOGRAMS_H
+#ifndef ICS_CONFIG_HISTOGRAMS_H
+#define ICS_CONFIG_HISTOGRAMS_H
 
 #include "pipeline/config/config.h"
 #include "tables/large_axes.h"

@@ -1,14 +1,14 @@
-/* What the parts of the configuration share: the schema of run files (config_keys.c) and where
+/* What the parts of the configuration share: the schema of run files (keys.c) and where
  * values came from (config.c). Private to these parts and to their tests. */
-#ifndef ICS_CONFIG_CONFIG_KEYS_H
-#define ICS_CONFIG_CONFIG_KEYS_H
+#ifndef ICS_CONFIG_KEYS_H
+#define ICS_CONFIG_KEYS_H
 
 #include "pipeline/config/config.h"
 #include "pipeline/config/schema/schema.h"
 
 #include <stdatomic.h>
 
-/* How hits depend on a key; config_keys.def explains the words. */
+/* How hits depend on a key; keys.def explains the words. */
 typedef enum ics_config_hits {
     ICS_HITS_NO,
     ICS_HITS_VALUE,
@@ -23,7 +23,7 @@ typedef enum ics_config_hits {
 /* The number of keys. */
 enum {
     ICS_CONFIG_KEYS =
-#include "pipeline/config/config_keys.def"
+#include "pipeline/config/keys.def"
 };
 #undef ICS_SECTION
 #undef ICS_MEMBER

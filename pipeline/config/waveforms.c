@@ -1,8 +1,8 @@
-#include "pipeline/config/config_waveforms.h"
+#include "pipeline/config/waveforms.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_given.h"
-#include "pipeline/config/config_keys.h"
+#include "pipeline/config/faults.h"
+#include "pipeline/config/keys.h"
 
 #include <string.h>
 

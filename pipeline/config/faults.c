@@ -1,6 +1,6 @@
-#include "pipeline/config/config_given.h"
+#include "pipeline/config/faults.h"
 
-#include "pipeline/config/config_keys.h"
+#include "pipeline/config/keys.h"
 
 #include <stdarg.h>
 

@@ -1,6 +1,6 @@
-/* To add a row, change the default in config_keys.def, and write the row here and in the table of
+/* To add a row, change the default in keys.def, and write the row here and in the table of
  * CHANGELOG.md, which has the same key, values and reason. test_config_changes compares both, and
- * compares the new value with config_keys.def. tests/cli/changed_defaults.py needs a run file for
+ * compares the new value with keys.def. tests/cli/changed_defaults.py needs a run file for
  * the key, and shows that its line appears.
  *
  *   key, old value, new value   as in a run file, without quotation marks
@@ -11,10 +11,10 @@
  *   uses                        commands whose results depend on the key
  *   matters                     a function, if it does not matter to all configurations
  */
-#include "pipeline/config/config_changes.h"
+#include "pipeline/config/changes.h"
 
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/config_table.h"
+#include "pipeline/config/keys.h"
+#include "pipeline/config/table.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A document that is being built from the events of libyaml. Private to yaml.c. */
-#ifndef ICS_CONFIG_YAML_YAML_BUILDER_H
-#define ICS_CONFIG_YAML_YAML_BUILDER_H
+#ifndef ICS_CONFIG_YAML_BUILDER_H
+#define ICS_CONFIG_YAML_BUILDER_H
 
-#include "pipeline/config/yaml/yaml_document.h"
+#include "pipeline/config/yaml/document.h"
 
 #include <yaml.h>
 

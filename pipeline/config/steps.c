@@ -1,6 +1,6 @@
 /* Where the steps of a configuration come from: files, clients, or light that the run makes. */
 #include "base/error.h"
-#include "pipeline/config/config_keys.h"
+#include "pipeline/config/keys.h"
 
 #include <string.h>
 
@@ -102,12 +102,8 @@ void ics_config_print_light_settings(const icestream_config *config, FILE *out)
 {
     const char *path;
     for (size_t k = 0; (path = ics_config_light_key(config, k)) != NULL; ++k) {
-        for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
-            if (ics_config_keys[i].path == path) {
-                fprintf(out, "%s: ", path);
-                ics_schema_print_field(&ics_config_keys[i], config, out);
-                fputc('\n', out);
-            }
-        }
+        fprintf(out, "%s: ", path);
+        ics_schema_print_field(&ics_config_keys[ics_config_find(path)], config, out);
+        fputc('\n', out);
     }
 }

@@ -62,12 +62,6 @@ static json_t *text(void)
     return json_pack("{s:[s, s], s:i}", "type", "string", "number", "minLength", 1);
 }
 
-/* Adds a shape that a value may have instead. */
-static void add_other(json_t *shapes, json_t *other)
-{
-    json_array_append_new(shapes, other);
-}
-
 static json_t *size_with_unit(void)
 {
     return json_pack("{s:s, s:s}", "type", "string", "pattern",
@@ -109,10 +103,10 @@ static json_t *number_or_word(const ics_schema_field *field)
 {
     json_t *shapes = json_pack("[o]", numbers(field));
     if (field->type == ICS_SCHEMA_BYTES) {
-        add_other(shapes, size_with_unit());
+        json_array_append_new(shapes, size_with_unit());
     }
     if (field->word != NULL) {
-        add_other(shapes, json_pack("{s:s}", "const", field->word));
+        json_array_append_new(shapes, json_pack("{s:s}", "const", field->word));
     }
     if (json_array_size(shapes) == 1) {
         json_decref(shapes);

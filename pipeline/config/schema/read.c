@@ -2,7 +2,7 @@
 #include "base/url.h"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include <ctype.h>
 #include <stdlib.h>

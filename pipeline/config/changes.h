@@ -1,7 +1,7 @@
 /* Defaults that another version has. A run file that leaves out such a key gets one line with both
  * values, until users have had two minor versions to read it. CHANGELOG.md has the same rows. */
-#ifndef ICS_CONFIG_CONFIG_CHANGES_H
-#define ICS_CONFIG_CONFIG_CHANGES_H
+#ifndef ICS_CONFIG_CHANGES_H
+#define ICS_CONFIG_CHANGES_H
 
 #include "pipeline/config/config.h"
 

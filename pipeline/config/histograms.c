@@ -1,8 +1,8 @@
 /* The key sink.histograms. */
-#include "pipeline/config/config_histograms.h"
+#include "pipeline/config/histograms.h"
 
 #include "base/error.h"
-#include "pipeline/config/config_fields.h"
+#include "pipeline/config/fields.h"
 #include "pipeline/config/schema/kinds.def"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The keys detector.types and detector.om_tables, whose mappings pipeline/models/types reads. */
-#include "pipeline/config/config_fields.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/fields.h"
+#include "pipeline/config/schema/value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Reading lists of structures, and of words, by the fields of an item. */
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include <stdlib.h>
 #include <string.h>

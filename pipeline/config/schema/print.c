@@ -1,7 +1,7 @@
 /* Writing a structure as YAML, and its schema as documentation. */
 #include "base/url.h"
 #include "pipeline/config/schema/number.h"
-#include "pipeline/config/schema/schema_value.h"
+#include "pipeline/config/schema/value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Whether a key was given, and errors about keys that are valid alone but do not fit together.
  * Private to the configuration. */
-#ifndef ICS_CONFIG_CONFIG_GIVEN_H
-#define ICS_CONFIG_CONFIG_GIVEN_H
+#ifndef ICS_CONFIG_FAULTS_H
+#define ICS_CONFIG_FAULTS_H
 
 #include "pipeline/config/config.h"
 
