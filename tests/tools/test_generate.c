@@ -2,7 +2,7 @@
  *
  * Promise: files and messages of steps are complete, equal runs make equal files, and a file that
  * exists is kept without --existing_file_is_kept_without_force. To join: a new kind of output gets
- * a test like file_reads_back. Several threads are tested in test_generate_threads.c, particles in
+ * a test like file_reads_back. Several threads are tested in tests/generator, particles in
  * tests/particles.
  */
 #include "pipeline/files/step_reader.h"
