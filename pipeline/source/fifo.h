@@ -8,11 +8,7 @@
  * which does not block. A stream of ics_step_reader_open_stream() with it waits for the first
  * writer (or for the wake descriptor), and ends when the last writer has closed the pipe.
  * ICESTREAM_E_INPUT: it cannot be opened or is no pipe; ICESTREAM_E_FAILED: there are no
- * descriptors left. Any thread.
- *
- * To continue with the next writer, open the pipe again before you close the old descriptor. In the
- * other order a writer could come in between, and would find no reader.
- */
+ * descriptors left. Any thread. */
 int ics_fifo_open(const char *path, int *descriptor, icestream_error *error);
 
 #endif

@@ -129,8 +129,6 @@ says err "generate: found neither particles nor a workload"
 expect 2 "$ICESTREAM" run
 says err "neither a source nor light is given"
 head -1 events.csv >none.csv
-expect 2 "$ICESTREAM" generate -s particles.file=none.csv -o x.npy
-says err "none.csv:1: error: found no particle, expected at least one"
 expect 2 "$ICESTREAM" run -s particles.file=none.csv -s sink.directory=nothing
 says err "none.csv:1: error: found no particle, expected at least one"
 is_missing nothing/quarantine/none.csv.reason

@@ -128,9 +128,6 @@ grep -q "  tilt  " out && fail "a tilt that is off"
 expect 0 "$ICESTREAM" validate crystals.yaml -s ice.birefringence_subtraction=constant -s ice.birefringence=true
 sed 's/subtraction: none/subtraction: constant/' crystals.yaml >constant.yaml
 expect 0 "$ICESTREAM" validate constant.yaml -s ice.birefringence=false
-echo 'ice: {tilt: false, tilt_origin: 7}' >both.yaml
-expect 2 "$ICESTREAM" validate both.yaml
-says err "ice.tilt_origin: is for a tilt, and ice.tilt is false"
 
 # Files of a folder that do not fit together.
 folder typed

@@ -1,6 +1,6 @@
-/* Promises of hit_histograms.h: every hit counts once, in the bin whose lower edge it reaches, in
- * any order of the hits; photons and steps count in their histograms alone. How to join: one more
- * quantity is one more row of `quantities`. */
+/* Promises of hit_histograms.h: every hit counts once, in the bin whose lower edge it reaches; photons
+ * and steps count in their histograms alone. cli/test_histograms.sh compares the histograms of every
+ * quantity of hits with the rows of files. */
 #include "pipeline/collect/hit_histograms.h"
 #include "pipeline/config/histograms.h"
 #include "tests/support/test_main.h"
@@ -85,87 +85,6 @@ START_TEST(test_a_logarithmic_axis)
     ck_assert_uint_eq(bin_of_time(&config, 10.0), 3);
     ck_assert_uint_eq(bin_of_time(&config, 999.9), 4);
     ck_assert_uint_eq(bin_of_time(&config, 1000.0), 5);
-}
-END_TEST
-
-/* Every quantity is that of its name: 5 is in the second of two bins from 0 to 8. */
-START_TEST(test_quantities)
-{
-    static const struct {
-        const char *name;
-        ics_quantity quantity;
-        icestream_hit hit;
-    } quantities[] = {
-        {"time", ICS_HIT_TIME, {.t = 5.0}},
-        {"string", ICS_HIT_STRING, {.string = 5}},
-        {"module", ICS_HIT_MODULE, {.module = 5}},
-        {"pmt", ICS_HIT_PMT, {.pmt = 5}},
-        {"event", ICS_HIT_EVENT, {.event_id = 5}},
-        {"wavelength", ICS_HIT_WAVELENGTH, {.wavelength = 5.0f}},
-        {"impact", ICS_HIT_IMPACT, {.dz = 5.0f}},
-        {"scatters", ICS_HIT_SCATTERS, {.scatters = 5}},
-        {"weight", ICS_HIT_WEIGHT, {.weight = 5.0f}},
-    };
-    for (size_t i = 0; i < COUNT(quantities); ++i) {
-        const icestream_hit nothing = {0};
-        const ics_histogram_config config = one_axis(quantities[i].quantity, 0.0, 8.0, 2, false);
-        ck_assert_str_eq(ics_config_quantity_name(quantities[i].quantity), quantities[i].name);
-        ck_assert_uint_eq(bin_of(&config, &quantities[i].hit), 2);
-        ck_assert_uint_eq(bin_of(&config, &nothing), 1);
-    }
-}
-END_TEST
-
-START_TEST(test_two_axes_and_a_sum)
-{
-    const ics_histogram_config config = {
-        .axes = {{ICS_HIT_STRING, 1.0, 3.0, 2, false}, {ICS_HIT_TIME, 0.0, 30.0, 3, false}},
-        .axis_count = 2};
-    const icestream_hit hits[] = {
-        {.string = 1, .t = 25.0}, {.string = 2, .t = -1.0}, {.string = 2, .t = -2.0},
-        {.string = 9, .t = 11.0}, {.string = 0, .t = 99.0},
-    };
-    ics_hit_histograms *first = make(&config), *second = make(&config);
-    ics_hit_histograms_add(first, hits, 2);
-    ics_hit_histograms_add(second, hits + 2, 3);
-    ics_hit_histograms_merge(first, second);
-    ics_hit_histograms_merge(first, second); /* nothing is left to move */
-    ck_assert_int_eq(count_at(first, 1, 3), 1);
-    ck_assert_int_eq(count_at(first, 2, 0), 2);
-    ck_assert_int_eq(count_at(first, 3, 2), 1);
-    ck_assert_int_eq(count_at(first, 0, 4), 1);
-    json_int_t all = 0;
-    for (size_t i = 0; i < 4; ++i) {
-        for (int k = 0; k < 5; ++k) {
-            all += count_at(first, i, k);
-        }
-    }
-    ck_assert_int_eq(all, 5);
-    ics_hit_histograms_destroy(first);
-    ics_hit_histograms_destroy(second);
-}
-END_TEST
-
-/* The same hits in another order, and in other pieces, give the same text. */
-START_TEST(test_order_does_not_matter)
-{
-    enum { HITS = 1000 };
-    const ics_histogram_config config = one_axis(ICS_HIT_WAVELENGTH, 300.0, 600.0, 37, true);
-    icestream_hit hits[HITS];
-    for (int i = 0; i < HITS; ++i) {
-        hits[i] = (icestream_hit){.wavelength = 280.0f + 0.37f * (float)i};
-    }
-    ics_hit_histograms *first = make(&config), *second = make(&config);
-    ics_hit_histograms_add(first, hits, HITS);
-    for (int i = HITS; i-- > 0;) {
-        ics_hit_histograms_add(second, &hits[i], 1);
-    }
-    json_t *a = ics_hit_histograms_json(first), *b = ics_hit_histograms_json(second);
-    ck_assert(json_equal(a, b));
-    json_decref(a);
-    json_decref(b);
-    ics_hit_histograms_destroy(first);
-    ics_hit_histograms_destroy(second);
 }
 END_TEST
 
@@ -281,9 +200,6 @@ ICS_TEST_MAIN("hit_histograms")
     TCase *tests = tcase_create("hit_histograms");
     tcase_add_test(tests, test_bins_have_their_lower_edge);
     tcase_add_test(tests, test_a_logarithmic_axis);
-    tcase_add_test(tests, test_quantities);
-    tcase_add_test(tests, test_two_axes_and_a_sum);
-    tcase_add_test(tests, test_order_does_not_matter);
     tcase_add_test(tests, test_edges_of_photons);
     tcase_add_test(tests, test_many_bins_of_photons);
     tcase_add_test(tests, test_photons_and_steps);

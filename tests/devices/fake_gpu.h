@@ -28,7 +28,6 @@ static struct {
     int trial_after;                 /* batches after which a trial is due; 0: never */
     int submit_fault, advance_fault; /* number of good calls of a GPU before the first that fails */
     int fault;                       /* the status of the call that fails */
-    int faulty;                      /* the GPU whose calls fail; -1: all GPUs */
     bool stuck;                      /* no batch is ever finished */
     uint32_t batch_emissions, batch_photons;
 
@@ -46,7 +45,6 @@ static void reset_fake(void)
     fake.count = 1;
     fake.submit_fault = fake.advance_fault = NEVER;
     fake.fault = ICESTREAM_E_FAILED;
-    fake.faulty = -1;
     fake.batch_emissions = 1000;
     fake.batch_photons = 2000;
 }
@@ -99,11 +97,6 @@ static int fail_with(icestream_error *error, int status, const char *text)
         snprintf(error->text, sizeof error->text, "fake GPU 0: %s", text);
     }
     return status;
-}
-
-static bool is_faulty(int ordinal)
-{
-    return fake.faulty < 0 || fake.faulty == ordinal;
 }
 
 static void check_owner(const ics_gpu *gpu)
@@ -195,7 +188,7 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
 {
     *out = NULL;
     atomic_fetch_add(&fake.created, 1);
-    if (fake.create_result != ICESTREAM_OK && is_faulty(options->ordinal)) {
+    if (fake.create_result != ICESTREAM_OK) {
         return fail_with(error, fake.create_result, "cudaMalloc: there is too little memory");
     }
     ics_gpu *gpu = calloc(1, sizeof *gpu);
@@ -274,7 +267,7 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, const ics_hit_su
                    uint32_t count, void *tag, icestream_error *error)
 {
     check_owner(gpu);
-    if ((gpu->submitted++ >= fake.submit_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
+    if (gpu->submitted++ >= fake.submit_fault || gpu->broken) {
         gpu->broken = true;
         return fail_with(error, fake.fault, "cudaMemcpyAsync: an illegal memory access");
     }
@@ -313,7 +306,7 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, const ics_hit_su
 int ics_gpu_advance(ics_gpu *gpu, icestream_error *error)
 {
     check_owner(gpu);
-    if ((gpu->advanced++ >= fake.advance_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
+    if (gpu->advanced++ >= fake.advance_fault || gpu->broken) {
         gpu->broken = true;
         return fail_with(error, fake.fault, "cudaGraphLaunch: the device is lost");
     }
@@ -387,7 +380,7 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
     (void)tables;
     atomic_fetch_add(&fake.chosen, 1);
     atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0);
-    if (fake.choose_result != ICESTREAM_OK && is_faulty(options->ordinal)) {
+    if (fake.choose_result != ICESTREAM_OK) {
         return fail_with(error, fake.choose_result, "cudaGraphInstantiate: a launch failure");
     }
     snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");

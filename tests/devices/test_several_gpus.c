@@ -1,7 +1,8 @@
 /* Promise: whole runs on several GPUs, with or without the CPU, write the same bytes as a run on
- * the CPU, even if GPUs fail. Users see which devices compute and which were lost.
+ * the CPU, even if a GPU is lost. Users see which devices compute and which were lost.
+ * test_device_gpu.c has the calls at which GPUs fail.
  *
- * Uses fake GPUs. How to join: a new way to fail is a line of `failures`. */
+ * Uses fake GPUs. How to join: a new setting of devices is one call of check_against_cpu(). */
 #include "tests/devices/fake_gpu_run.h"
 #include "tests/support/test_main.h"
 
@@ -121,72 +122,6 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
 }
 END_TEST
 
-/* Calls at which one of three GPUs fails, and how. */
-static const struct {
-    fake_failure at;
-    const char *schedule;
-} failures[] = {
-    {{ICESTREAM_E_MEMORY, 0, NEVER, NEVER, 0}, "graph.schedule=fused"},
-    {{0, ICESTREAM_E_FAILED, NEVER, NEVER, 0}, "graph.schedule=auto"},
-    {{0, 0, 0, NEVER, ICESTREAM_E_FAILED}, "graph.schedule=fused"},
-    {{0, 0, 3, NEVER, ICESTREAM_E_FAILED}, "graph.schedule=auto"},
-    {{0, 0, NEVER, 0, ICESTREAM_E_FAILED}, "graph.schedule=fused"},
-    {{0, 0, NEVER, 4, ICESTREAM_E_FAILED}, "graph.schedule=fused"},
-    {{0, 0, NEVER, 2, ICESTREAM_E_MEMORY}, "graph.schedule=auto"},
-};
-enum { FAILURES = sizeof failures / sizeof failures[0] };
-
-static void set_failure(int i, int faulty)
-{
-    reset_fake();
-    fake.count = 3;
-    fake.faulty = faulty;
-    fail_fake(&failures[i].at);
-}
-
-START_TEST(test_one_gpu_fails)
-{
-    set_failure(_i, 0);
-    run_folder place = open_place();
-    const char *sets[] = {"device.index=all", "device.math=portable", failures[_i].schedule, NULL};
-    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
-    json_t *summary = run_folder_summary(&place);
-    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
-    /* GPU 0 gets the first batch. The speed of the machine decides whether it gets more batches,
-     * and whether it measures schedules. */
-    const bool soon = failures[_i].at.create != 0 || failures[_i].at.submit == 0;
-    const bool failed = atomic_load(&fake.failed) > 0;
-    ck_assert(failed || !soon);
-    ck_assert_int_eq(
-        warned(summary, failures[_i].at.create != 0 ? "GPU 0 is left out" : "GPU 0 is given up"),
-        failed);
-    json_decref(summary);
-    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    run_folder_close(&place);
-}
-END_TEST
-
-START_TEST(test_all_gpus_fail)
-{
-    set_failure(_i, -1);
-    run_folder place = open_place();
-    const char *sets[] = {"device.index=all", "device.backend=cuda", failures[_i].schedule, NULL};
-    int status = run_folder_run(&place, sets);
-    ck_assert(status == ICESTREAM_E_FAILED || status == ICESTREAM_E_MEMORY);
-    ck_assert_ptr_nonnull(strstr(place.error.text, "fake GPU 0: cuda"));
-    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    run_folder_close(&place);
-
-    set_failure(_i, -1);
-    json_t *summary =
-        check_against_cpu("device.index=all", "device.fallback=cpu", failures[_i].schedule);
-    ck_assert_str_eq(
-        json_string_value(json_object_get(json_object_get(summary, "device"), "backend")), "cpu");
-    ck_assert(warned(summary, "device.fallback cpu: 2 CPU threads continue the work"));
-    json_decref(summary);
-}
-END_TEST
-
 /* GPUs of one kind use the schedule that was chosen on one of them. */
 START_TEST(test_auto_chooses_once)
 {
@@ -276,8 +211,6 @@ ICS_TEST_MAIN("several_gpus")
     TCase *tests = tcase_create("several_gpus");
     tcase_add_test(tests, test_runs_on_several_gpus);
     tcase_add_test(tests, test_runs_on_gpus_and_the_cpu);
-    tcase_add_loop_test(tests, test_one_gpu_fails, 0, FAILURES);
-    tcase_add_loop_test(tests, test_all_gpus_fail, 0, FAILURES);
     tcase_add_test(tests, test_auto_chooses_once);
     tcase_add_test(tests, test_a_loss_is_simulated);
     tcase_add_test(tests, test_gpus_that_do_not_exist);

@@ -7,17 +7,15 @@
  *
  *   FAULT_PROGRAM  name of the program (icestream)
  *   FAULT_CALLS    the families of calls that count, a list: open read write sync rename truncate
- *                  folder memory map thread; see the wrappers below. Calls of read, write, sync and
- *                  truncate count if they work on regular files or folders outside /proc, /sys and
- *                  /dev, because wake-ups of event loops and names of threads are no input or
- * output FAULT_AT       N: the N-th of these calls, from 1; N-: this call and all later ones; N-M:
- * calls N to M; 0: no call, they are only counted FAULT_HOW      the name of an errno (ENOSPC EIO
- * EINTR ENOMEM EAGAIN ESTALE EINVAL EMFILE): the call fails; short: reads and writes do half of
- * their bytes; kill, kill-half, kill-after: SIGKILL before the call, after half of its bytes, or
- *                  after the call
+ *                  folder thread; see the wrappers below. Calls of read, write, sync and truncate
+ *                  count if they work on regular files or folders outside /proc, /sys and /dev,
+ *                  because wake-ups of event loops and names of threads are no input or output
+ *   FAULT_AT       N: the N-th of these calls, from 1; N-: this call and all later ones; N-M: calls
+ *                  N to M; 0: no call, they are only counted
+ *   FAULT_HOW      the name of an errno (ENOSPC EIO EINTR ENOMEM EAGAIN ESTALE EINVAL EMFILE): the
+ *                  call fails; short: reads and writes do half of their bytes; kill, kill-half,
+ *                  kill-after: SIGKILL before the call, after half of its bytes, or after the call
  *   FAULT_PATH     only calls on files whose path contains this text count
- *   FAULT_EXCLUDE  a list of LIBRARY:FUNCTION (libuv:uv_loop_init): calls that one of these
- *                  functions makes do not count. For libraries that crash without memory
  *   FAULT_WITHOUT  a list of calls that the file system does not have: they fail (EINVAL)
  *   FAULT_LOG      a file that gets a line for every fault (number, family, call, path), and at
  *                  the end a line with the number of calls
@@ -34,7 +32,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -167,19 +164,6 @@ WRAP(int, unlink, (const char *path), (path), "folder", path, -1, -1)
 WRAP(int, unlinkat, (int in, const char *path, int flags), (in, path, flags), "folder", path, -1,
      -1)
 
-WRAP(void *, malloc, (size_t size), (size), "memory", NULL, -1, NULL)
-WRAP(void *, calloc, (size_t count, size_t size), (count, size), "memory", NULL, -1, NULL)
-WRAP(void *, realloc, (void *old, size_t size), (old, size), "memory", NULL, -1, NULL)
-WRAP(void *, reallocarray, (void *old, size_t count, size_t size), (old, count, size), "memory",
-     NULL, -1, NULL)
-WRAP(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size), "memory", NULL, -1,
-     NULL)
-WRAP(int, posix_memalign, (void **out, size_t alignment, size_t size), (out, alignment, size),
-     "memory", NULL, -1, ENOMEM)
-WRAP(void *, mmap, (void *at, size_t size, int use, int flags, int file, off_t offset),
-     (at, size, use, flags, file, offset), "map", NULL, -1, MAP_FAILED)
-WRAP(void *, mmap64, (void *at, size_t size, int use, int flags, int file, off64_t offset),
-     (at, size, use, flags, file, offset), "map", NULL, -1, MAP_FAILED)
 WRAP(int, pthread_create,
      (pthread_t *out, const pthread_attr_t *how_to, void *(*run)(void *), void *argument),
      (out, how_to, run, argument), "thread", NULL, -1, EAGAIN)

@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ static struct {
     unsigned long first, last; /* FAULT_AT */
     inject_fate fate;
     int error;
-    char calls[256], path[PATH_MAX], exclude[512], without[256], log[PATH_MAX];
+    char calls[256], path[PATH_MAX], without[256], log[PATH_MAX];
     bool trace;
 } plan;
 
@@ -122,7 +121,6 @@ void inject_start(void)
     }
     take_text("FAULT_CALLS", plan.calls, sizeof plan.calls);
     take_text("FAULT_PATH", plan.path, sizeof plan.path);
-    take_text("FAULT_EXCLUDE", plan.exclude, sizeof plan.exclude);
     take_text("FAULT_WITHOUT", plan.without, sizeof plan.without);
     take_text("FAULT_LOG", plan.log, sizeof plan.log);
     take_at();
@@ -148,50 +146,6 @@ static bool is_in_list(const char *list, const char *word)
     size_t length = strlen(word);
     for (const char *at = strstr(list, word); at != NULL; at = strstr(at + 1, word)) {
         if ((at == list || strchr(" ,", at[-1]) != NULL) && strchr(" ,", at[length]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether the symbol of a frame, "library:function", is in the list. Functions that a library does
- * not export get the name of the exported function before them. */
-static bool is_excluded_frame(const void *frame)
-{
-    Dl_info about;
-    char name[256];
-    if (dladdr(frame, &about) == 0 || about.dli_fname == NULL || about.dli_sname == NULL) {
-        return false;
-    }
-    const char *slash = strrchr(about.dli_fname, '/');
-    const char *library = slash != NULL ? slash + 1 : about.dli_fname;
-    snprintf(name, sizeof name, "%.*s:%s", (int)strcspn(library, "."), library, about.dli_sname);
-    return is_in_list(plan.exclude, name);
-}
-
-/* The same as is_excluded_frame(), but remembers its results, because looking a symbol up takes
- * long. An entry of the memory is an address; its top bit is the result. */
-static bool is_excluded_address(uintptr_t address)
-{
-    enum { REMEMBERED = 1 << 14 };
-    static atomic_uintptr_t memory[REMEMBERED];
-    const uintptr_t yes = (uintptr_t)1 << (8 * sizeof yes - 1);
-    atomic_uintptr_t *place = &memory[(address >> 2) % REMEMBERED];
-    uintptr_t found = atomic_load(place);
-    if ((found & ~yes) != address) {
-        found = address | (is_excluded_frame((const void *)address) ? yes : 0);
-        atomic_store(place, found);
-    }
-    return (found & yes) != 0;
-}
-
-/* Whether a function of FAULT_EXCLUDE is on the stack of this thread. */
-static bool is_excluded(void)
-{
-    void *frames[64];
-    int count = plan.exclude[0] != '\0' ? backtrace(frames, 64) : 0;
-    for (int i = 0; i < count; ++i) {
-        if (is_excluded_address((uintptr_t)frames[i])) {
             return true;
         }
     }
@@ -231,7 +185,7 @@ inject_fate inject_judge(const char *family, const char *call, const char *path,
     inject_fate result = FATE_WORK;
     char found[PATH_MAX] = "";
     inside = true;
-    bool counts = is_in_list(plan.calls, family) && !is_excluded();
+    bool counts = is_in_list(plan.calls, family);
     if (counts && descriptor >= 0) {
         counts = find_path(descriptor, found);
     } else if (counts && path != NULL) {

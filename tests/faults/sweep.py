@@ -5,7 +5,7 @@ continues.
     sweep.py PROGRAM INJECT.SO            a subset: N = 1 .. 60, then every 17th up to 500, then
                                           every 97th up to the last call
     sweep.py PROGRAM INJECT.SO --full     N = 1 .. 500, then every 17th up to the last call
-    sweep.py PROGRAM INJECT.SO --every    all calls: some 4000 of memory
+    sweep.py PROGRAM INJECT.SO --every    all calls
     ... --files N                         step files of the run (3); each makes some 40 calls
     ... --only TEXT                       cases whose name (scene/family/how) contains it
     ... --at N                            only this call
@@ -46,8 +46,6 @@ HOWS = {
     "rename": ("EIO", "ENOSPC", "ESTALE", "ENOMEM"),
     "truncate": ("EIO", "EINTR", "ESTALE"),
     "folder": ("EIO", "ENOSPC"),
-    "memory": ("ENOMEM",),
-    "map": ("ENOMEM",),
     "thread": ("EAGAIN",),
 }
 TEXTS = {
@@ -58,13 +56,6 @@ TEXTS = {
     "EAGAIN": "Resource temporarily unavailable",
     "ESTALE": "Stale file handle",
 }
-# Functions of libraries that do not survive a lack of memory: OpenSSL 3.0 crashes while it
-# initialises, glob() of glibc frees a list of names twice or finds nothing, and libuv calls abort()
-# if its table of descriptors cannot grow.
-EXCLUDE = "libcrypto:CRYPTO_THREAD_run_once libc:glob64 libc:glob libuv:uv_loop_init"
-
-# Messages about a lack of memory, with those of libuv and of a thread that cannot be created.
-NO_MEMORY = ("out of memory", "not enough memory", TEXTS["ENOMEM"], "cannot start")
 REPEATED = ("EINTR", "short")
 # A lack of these is an error of the process, not of a step file.
 OURS = ("ENOMEM", "EMFILE")
@@ -123,8 +114,6 @@ def expected(family, how, path):
     """Returns the exit statuses that fit; 0 is for a fault that was reported and tried again."""
     if how in REPEATED:
         return {0}
-    if family in ("memory", "map"):
-        return {0, 1, 2, 74}  # by the owner of the memory: run, models, output
     if family == "thread":
         return {1}
     if path.endswith(OPTIONAL):
@@ -141,8 +130,6 @@ def must_say(family, how, path, status):
     """Returns lists of texts; standard error must contain one text of each list."""
     if how in REPEATED or path.endswith(OPTIONAL):
         return []
-    if family in ("memory", "map"):
-        return [NO_MEMORY] if status != 0 else []
     if family == "thread":
         return [(TEXTS[how],)]
     if "/.icestream/" in path:
@@ -199,7 +186,6 @@ def fault_of(inject, family, how, number, span=1):
         "FAULT_CALLS": family,
         "FAULT_HOW": how,
         "FAULT_AT": "%d-%d" % (number, last),
-        "FAULT_EXCLUDE": EXCLUDE if family == "memory" else "",
     }
 
 

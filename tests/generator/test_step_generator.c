@@ -96,6 +96,27 @@ START_TEST(particles_are_the_same_for_every_reader)
 }
 END_TEST
 
+/* A block of steps has hundreds of these particles. Hadrons fluctuate, and three particles share an
+ * event. */
+START_TEST(small_particles_are_the_same_for_every_reader)
+{
+    static const char *const types[] = {"e-", "pi+", "p", "gamma", "hadr"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    fputs("particles: {cascades: steps, list: [", out);
+    for (int i = 0; i < 2000; ++i) {
+        fprintf(out, "{type: %s, energy: %g, event: %d, " HERE "}, ", types[i % 5],
+                1.5 + i % 100 * 0.8, i / 3);
+    }
+    fputs("]}\n", out);
+    fclose(out);
+    expect_same(text);
+    free(text);
+}
+END_TEST
+
 START_TEST(workload_is_the_same_for_every_reader)
 {
     expect_same(WORK);
@@ -295,6 +316,7 @@ ICS_TEST_MAIN("step_generator")
 {
     TCase *steps = tcase_create("steps");
     tcase_add_test(steps, particles_are_the_same_for_every_reader);
+    tcase_add_test(steps, small_particles_are_the_same_for_every_reader);
     tcase_add_test(steps, workload_is_the_same_for_every_reader);
     tcase_add_test(steps, copy_gets_all_steps_first_and_its_error_ends_them);
     tcase_add_test(steps, end_comes_at_any_time);

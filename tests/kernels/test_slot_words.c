@@ -1,8 +1,8 @@
-/* The words of a slot keep what is packed into them: photons and segments come back bit by bit,
- * with all flags and fates, also at the ends of the ranges of their numbers. The headers under test
- * are kernels/cuda/device/slot_words.h and segment_words.h; they are compiled as C (see
- * tests/kernels/emulated). A new member of a packed photon or segment joins same_photon() or
- * same_bounce(). */
+/* The words of a slot keep what is packed into them: photons come back bit by bit, also at the ends
+ * of the ranges of their numbers, and segments of numbers that are none go on. test_kernels.c shows
+ * that all other segments come back with their ends. The headers under test are
+ * kernels/cuda/device/slot_words.h and segment_words.h; they are compiled as C (see
+ * tests/kernels/emulated). */
 #include "tests/kernels/emulated/grid.h"
 #include "tests/support/test_scale.h"
 
@@ -145,66 +145,6 @@ static ice_bounce any_bounce(void)
     return bounce;
 }
 
-static void same_bounce(const ice_bounce *a, const ice_bounce *b)
-{
-    ck_assert_mem_eq(&a->length, &b->length, sizeof a->length);
-    ck_assert_mem_eq(&a->absorption, &b->absorption, sizeof a->absorption);
-    ck_assert_mem_eq(&a->height, &b->height, sizeof a->height);
-    ck_assert_int_eq(a->leaves_world, b->leaves_world);
-    ck_assert_int_eq(a->is_last, b->is_last);
-}
-
-START_TEST(a_segment_comes_back)
-{
-    for (int i = 0; i < TRIALS; ++i) {
-        const ice_bounce bounce = any_bounce();
-        const uint32_t segment = gpu_segment_pack(&bounce);
-        ck_assert(!gpu_segment_is_vacant(segment));
-        ck_assert(gpu_segment_continues(segment));
-        ck_assert(!gpu_segment_waits(segment));
-        ck_assert(!gpu_segment_is_dropped(segment));
-        const ice_bounce back = gpu_segment_unpack(segment, bounce.absorption, bounce.height);
-        same_bounce(&back, &bounce);
-    }
-}
-END_TEST
-
-/* Every reason for which a photon ends at the end of its segment, alone and with others. */
-START_TEST(an_end_comes_back)
-{
-    for (int i = 0; i < TRIALS; ++i) {
-        ice_bounce bounce = any_bounce();
-        const uint32_t reasons = 1 + any_word() % 7;
-        bounce.leaves_world = reasons & 1 ? 1 : 0;
-        bounce.absorption = reasons & 2 ? any_float(ICE_NOT_EMITTED, 0.999e-5) : bounce.absorption;
-        bounce.is_last = reasons & 4 ? 1 : 0;
-        const uint32_t segment = gpu_segment_pack(&bounce);
-        ck_assert(!gpu_segment_is_vacant(segment));
-        ck_assert(!gpu_segment_continues(segment));
-        ck_assert(!gpu_segment_waits(segment));
-        ck_assert(!gpu_segment_is_dropped(segment));
-        ck_assert_uint_eq(gpu_segment_fate(segment), reasons & 1   ? ICE_LEFT
-                                                     : reasons & 2 ? ICE_ABSORBED
-                                                                   : ICE_STOPPED);
-    }
-}
-END_TEST
-
-/* What collide stores replaces what propagate knew of the end. */
-START_TEST(a_fate_comes_back)
-{
-    static const uint32_t fates[] = {ICE_ABSORBED, ICE_DETECTED, ICE_LEFT, ICE_STOPPED, GPU_WAITS};
-    for (int i = 0; i < 5; ++i) {
-        const uint32_t segment = gpu_segment_end(fates[i]);
-        ck_assert(!gpu_segment_is_vacant(segment));
-        ck_assert(!gpu_segment_continues(segment));
-        ck_assert(!gpu_segment_is_dropped(segment));
-        ck_assert(gpu_segment_waits(segment) == (fates[i] == GPU_WAITS));
-        ck_assert_uint_eq(gpu_segment_fate(segment), fates[i]);
-    }
-}
-END_TEST
-
 /* A stage of a user may return numbers that are none. The photon goes on, whatever bits the numbers
  * have. */
 START_TEST(no_number_looks_like_a_state)
@@ -222,40 +162,6 @@ START_TEST(no_number_looks_like_a_state)
 }
 END_TEST
 
-START_TEST(slots_without_a_segment_are_distinguished)
-{
-    const uint32_t dropped = gpu_segment_end(GPU_DROPPED);
-    ck_assert(!gpu_segment_is_vacant(dropped));
-    ck_assert(!gpu_segment_continues(dropped));
-    ck_assert(!gpu_segment_waits(dropped));
-    ck_assert(gpu_segment_is_dropped(dropped));
-    ck_assert_uint_eq(gpu_segment_fate(dropped), ICE_LEFT);
-    uint32_t fresh_segment;
-    memset(&fresh_segment, 0xff, sizeof fresh_segment); /* as in a new pool */
-    ck_assert(gpu_segment_is_vacant(fresh_segment));
-    ics_pair fresh_extract;
-    memset(&fresh_extract, 0xff, sizeof fresh_extract);
-    ck_assert(gpu_extract_is_vacant(fresh_extract));
-}
-END_TEST
-
-/* What collide reads of a segment that may touch a module. */
-START_TEST(the_begin_of_a_segment_comes_back)
-{
-    for (int i = 0; i < TRIALS; ++i) {
-        const ice_photon photon = any_photon();
-        const ics_pair way = gpu_way_of(photon.path, photon.absorption);
-        const float length = any_float(0, 1e6);
-        const float left = any_float(0, 20);
-        const ics_word begin = gpu_begin_pack(way, length, left);
-        const ics_pair back = gpu_begin_way(begin);
-        ck_assert_mem_eq(&back, &way, sizeof way);
-        ck_assert(gpu_begin_length(begin) == length);
-        ck_assert(gpu_begin_left(begin) == left);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("slot words");
@@ -264,12 +170,7 @@ int main(void)
     tcase_add_test(tests, a_photon_comes_back);
     tcase_add_test(tests, a_photon_of_wavefront_comes_back_in_a_later_wave);
     tcase_add_test(tests, an_extract_says_what_the_identity_says);
-    tcase_add_test(tests, a_segment_comes_back);
-    tcase_add_test(tests, an_end_comes_back);
-    tcase_add_test(tests, a_fate_comes_back);
     tcase_add_test(tests, no_number_looks_like_a_state);
-    tcase_add_test(tests, slots_without_a_segment_are_distinguished);
-    tcase_add_test(tests, the_begin_of_a_segment_comes_back);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

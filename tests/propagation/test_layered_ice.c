@@ -2,11 +2,10 @@
  * half-spaces have their exact law, and both propagate variants give the same run.
  *
  * How to join: a new propagate variant joins in the tables `propagates` and `propagate_names`, a
- * new pair of half-spaces in tests/support/half_spaces.c. */
+ * new pair of half-spaces in `half_spaces`. */
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/experiment.h"
 #include "tests/propagation/walk.h"
-#include "tests/support/half_spaces.h"
 #include "tests/support/model_files.h"
 #include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
@@ -108,6 +107,50 @@ START_TEST(identical_layers)
 END_TEST
 
 /* ---- two half-spaces ------------------------------------------------------------------------- */
+
+/* A photon starts at (0, 0, height) (m) in the direction (nx, 0, nz) and crosses the face. */
+typedef struct half_space_case {
+    double below, above; /* coefficient below and above the face, 1/m */
+    float height, nx, nz;
+    bool absorption; /* the coefficients are those of absorption; otherwise of scattering */
+} half_space_case;
+
+static const half_space_case half_spaces[] = {
+    {0.4, 0.1, -5.0f, 0, 1, false},         {0.4, 0.1, 5.0f, 0, -1, false},
+    {0.1, 0.4, -12.5f, 0, 1, false},        {0.1, 0.4, 3.0f, 0.8f, -0.6f, false},
+    {0.4, 0.1, -0.5f, 0.96f, 0.28f, false}, {0.02, 0.01, -50.0f, 0, 1, true},
+    {0.02, 0.01, 50.0f, 0.6f, -0.8f, true},
+};
+
+enum { HALF_SPACES = COUNT(half_spaces) };
+
+/* P(the segment ends within s) = 1 - exp(-min(s, d) k1 - max(s - d, 0) k2). */
+typedef struct half_space_law {
+    double to_face;        /* d, m */
+    double before, behind; /* k1 and k2, 1/m */
+} half_space_law;
+
+static half_space_law half_space_law_of(int k)
+{
+    const half_space_case *at = &half_spaces[k];
+    const bool up = at->nz > 0;
+    return (half_space_law){.to_face = fabs((double)at->height / at->nz),
+                            .before = up ? at->below : at->above,
+                            .behind = up ? at->above : at->below};
+}
+
+/* Makes the world of case k, with light of 400 nm and no module nearby. The tables are not built.
+ * The other one of scattering and absorption has a length of 1e9 m. */
+static stage_world half_space_world(int k)
+{
+    const double nothing[2] = {1e-9, 1e-9};
+    const double coefficients[2] = {half_spaces[k].below, half_spaces[k].above};
+    const bool absorption = half_spaces[k].absorption;
+    ice_medium *medium =
+        world_medium_layered(-1000.0, 1000.0, 2, absorption ? nothing : coefficients,
+                             absorption ? coefficients : nothing);
+    return stage_world_create(medium, world_detector_far(), world_light_line(400));
+}
 
 typedef struct crossing {
     double *lengths;

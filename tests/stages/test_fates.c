@@ -1,4 +1,5 @@
-/* How photons end: on modules, in the ice, at the boundaries of the world and at the bounce limit.
+/* How photons end: on modules, at the boundaries of the world and at the bounce limit.
+ * tests/propagation has those that the ice absorbs.
  * Every world runs through both schedules of the CPU, which must agree.
  *
  * How to join: a new way to end joins with one test that calls run(). */
@@ -8,9 +9,6 @@
 #include "tests/support/test_scale.h"
 
 #include <check.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const ics_schedule schedules[] = {ICS_SCHEDULE_WAVEFRONT, ICS_SCHEDULE_MONOLITHIC};
 
@@ -151,42 +149,6 @@ START_TEST(hits_before_an_excluded_module_count)
 }
 END_TEST
 
-/* ---- ice ------------------------------------------------------------------------------------- */
-
-START_TEST(light_is_absorbed_after_its_own_depth)
-{
-    /* Without scattering, a share exp(-100 / 50) of a beam reaches a module at 100 m. The number is
-     * binomial; the limit is 4.5 sigma (false alarm 7e-6) with a fixed seed. */
-    static const double at[1][3] = {{100.1651, 0, 0}};
-    stage_world world = stage_world_create(world_medium_uniform(1e7, 0.9, 0.35, 50.0),
-                                           world_detector(at, 1, 1.0), world_light_line(400.0));
-    const uint32_t n = (uint32_t)test_scaled(400000);
-    world_result result = run(&world, beam(0, 0, 0, 1, 0, 0, n));
-    const double p = exp(-2.0);
-    ck_assert_double_eq_tol((double)result.account.detected / n, p, 4.5 * sqrt(p * (1.0 - p) / n));
-    world_result_free(&result);
-    stage_world_destroy(&world);
-}
-END_TEST
-
-START_TEST(scatters_are_counted)
-{
-    /* Mean number of scatters before absorption lambda_a / lambda_s = 40, variance (1-p)/p^2 =
-     * 41 * 40 (physics.md 12.1): every photon flies one segment more than it scatters. 4.5 sigma.
-     */
-    stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0),
-                                           world_detector_far(), world_light_line(400.0));
-    world.options.reach_cull = false;
-    const uint32_t n = (uint32_t)test_scaled(40000);
-    world_result result = run(&world, beam(0, 0, 0, 0, 0, 1, n));
-    ck_assert_uint_eq(result.account.absorbed, n);
-    ck_assert_double_eq_tol((double)result.account.bounces / n - 1.0, 40.0,
-                            4.5 * sqrt(41.0 * 40.0 / n));
-    world_result_free(&result);
-    stage_world_destroy(&world);
-}
-END_TEST
-
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 START_TEST(the_bounce_limit_stops)
@@ -289,8 +251,6 @@ ICS_TEST_MAIN("fates")
     tcase_add_test(all, light_that_continues_hits_every_module_once);
     tcase_add_test(all, excluded_modules_absorb_at_their_true_size);
     tcase_add_test(all, hits_before_an_excluded_module_count);
-    tcase_add_test(all, light_is_absorbed_after_its_own_depth);
-    tcase_add_test(all, scatters_are_counted);
     tcase_add_test(all, the_bounce_limit_stops);
     tcase_add_test(all, boundaries_end_the_world);
     tcase_add_test(all, light_from_below_the_floor_has_left);

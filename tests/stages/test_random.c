@@ -1,6 +1,6 @@
 /* Philox4x32-10 gives the known answers that were published with it (Random123, kat_vectors), and
- * the stages make independent uniform numbers of its words, one sequence for each photon identity.
- * test_random_state.c looks at the state of a photon.
+ * the stages make uniform numbers of its words, one sequence for each photon identity.
+ * test_random_state.c shows that the numbers of a photon, and of its neighbours, are independent.
  *
  * How to join: add one test for each new use of the words in stages/random.h. */
 #include "stages/random.h"
@@ -95,72 +95,6 @@ START_TEST(uniform_numbers)
 }
 END_TEST
 
-/* Compares the mean, the mean square and the product of neighbours with those of uniform,
- * independent numbers. There are 12 comparisons at 4.5 sigma: false alarm 1e-4 for a correct
- * generator. The seed is fixed. */
-static void look_at(const char *name, float (*number)(size_t))
-{
-    const size_t n = test_scaled(1000000);
-    double sum = 0.0, squares = 0.0, products = 0.0;
-    double before = number(n);
-    for (size_t i = 0; i < n; ++i) {
-        const double u = number(i);
-        sum += u;
-        squares += u * u;
-        products += (u - 0.5) * (before - 0.5);
-        before = u;
-    }
-    const double root = sqrt((double)n);
-    const double mean = (sum / (double)n - 0.5) * root / sqrt(1.0 / 12.0);
-    const double square = (squares / (double)n - 1.0 / 3.0) * root / sqrt(4.0 / 45.0);
-    const double product = products / (double)n * root * 12.0;
-    ck_assert_msg(fabs(mean) < 4.5, "%s: mean off by %g sigma", name, mean);
-    ck_assert_msg(fabs(square) < 4.5, "%s: mean square off by %g sigma", name, square);
-    ck_assert_msg(fabs(product) < 4.5, "%s: neighbours correlated, %g sigma", name, product);
-}
-
-static float by_photon(size_t i)
-{
-    return ice_uniform(ice_draw(1, 0, 7, 3, (uint32_t)i, ICE_BLOCK_CREATE).a);
-}
-
-static float by_step(size_t i)
-{
-    return ice_uniform(ice_draw(1, 0, 7, (uint32_t)i, 0, ICE_BLOCK_CREATE).b);
-}
-
-static float by_word(size_t i)
-{
-    const ice_block block = ice_draw(1, 0, 7, 3, (uint32_t)(i / 4), ICE_BLOCK_CREATE);
-    const uint32_t words[] = {block.a, block.b, block.c, block.d};
-    return ice_uniform(words[i % 4]);
-}
-
-START_TEST(neighbours_are_independent)
-{
-    look_at("photon after photon", by_photon);
-    look_at("step after step", by_step);
-    look_at("word after word", by_word);
-}
-END_TEST
-
-START_TEST(every_part_of_the_identity_matters)
-{
-    const ice_block base = ice_draw(1, 2, 3, 4, 5, 6);
-    const ice_block others[] = {
-        ice_draw(9, 2, 3, 4, 5, 6), ice_draw(1, 9, 3, 4, 5, 6), ice_draw(1, 2, 9, 4, 5, 6),
-        ice_draw(1, 2, 3, 9, 5, 6), ice_draw(1, 2, 3, 4, 9, 6), ice_draw(1, 2, 3, 4, 5, 9),
-        ice_draw(2, 1, 3, 4, 5, 6), ice_draw(1, 2, 4, 3, 5, 6), ice_draw(1, 2, 3, 4, 6, 5),
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
-        ck_assert_uint_ne(others[i].a, base.a);
-        ck_assert_uint_ne(others[i].b, base.b);
-        ck_assert_uint_ne(others[i].c, base.c);
-        ck_assert_uint_ne(others[i].d, base.d);
-    }
-}
-END_TEST
-
 ICS_TEST_MAIN("random")
 {
     TCase *all = tcase_create("all");
@@ -168,7 +102,5 @@ ICS_TEST_MAIN("random")
     tcase_add_test(all, identity_is_the_counter);
     tcase_add_test(all, seeds_do_not_collide);
     tcase_add_test(all, uniform_numbers);
-    tcase_add_test(all, neighbours_are_independent);
-    tcase_add_test(all, every_part_of_the_identity_matters);
     suite_add_tcase(suite, all);
 }

@@ -96,11 +96,6 @@ void world_close(listener_world *world)
     free(world);
 }
 
-void world_be_patient(listener_world *world)
-{
-    uv_timer_start(&world->patience, out_of_patience, PATIENCE, 0);
-}
-
 void world_turn(listener_world *world)
 {
     uv_run(&world->loop, UV_RUN_ONCE);

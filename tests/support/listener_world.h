@@ -44,8 +44,6 @@ int world_listen(listener_world *world, icestream_error *error);
 /* Closes the listener, runs the loop to its end, and removes the folder. */
 void world_close(listener_world *world);
 
-/* Begins the 30 s of waiting again, for tests that do many things. */
-void world_be_patient(listener_world *world);
 /* Runs the loop once. */
 void world_turn(listener_world *world);
 /* Runs the loop until this number of messages has been delivered. */

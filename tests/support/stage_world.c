@@ -271,15 +271,6 @@ void stage_world_set_medium(stage_world *world, ice_medium *medium)
     world->medium = medium;
 }
 
-void stage_world_set_light(stage_world *world, ice_light *light)
-{
-    if (world->models != NULL) {
-        world->models->light = light;
-    }
-    ics_light_destroy(world->light);
-    world->light = light;
-}
-
 const ice_tables *stage_world_tables(stage_world *world)
 {
     icestream_error error = {.status = ICESTREAM_OK};

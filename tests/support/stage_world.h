@@ -70,10 +70,9 @@ stage_world stage_world_create(ice_medium *medium, ice_detector *detector, ice_l
  * last: stage_world_from_config(NULL, "ice.model=uniform", "detector.oversize=1", NULL). */
 stage_world stage_world_from_config(const char *yaml, ...) __attribute__((sentinel));
 
-/* Replace the detector, the ice, the light, and destroy the old one. */
+/* Replace the detector or the ice, and destroy the old one. */
 void stage_world_set_detector(stage_world *world, ice_detector *detector);
 void stage_world_set_medium(stage_world *world, ice_medium *medium);
-void stage_world_set_light(stage_world *world, ice_light *light);
 
 /* Builds the tables from the present parts. Destroys tables that were built before. */
 const ice_tables *stage_world_tables(stage_world *world);

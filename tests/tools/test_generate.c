@@ -1,9 +1,9 @@
 /* `icestream generate`.
  *
- * Promise: files and messages of steps are complete, equal runs make equal files, and a file that
- * exists is kept without --existing_file_is_kept_without_force. To join: a new kind of output gets
- * a test like file_reads_back. Several threads are tested in test_generate_threads.c, particles in
- * tests/particles.
+ * Promise: files and messages of steps are complete, and equal runs make equal files. To join: a
+ * new kind of output gets a test like file_reads_back. Several threads are tested in
+ * tests/generator, particles in tests/particles, outputs that cannot be written in
+ * tests/cli/bad_inputs_commands.py.
  */
 #include "pipeline/files/step_reader.h"
 #include "tests/support/scratch_files.h"
@@ -119,35 +119,6 @@ START_TEST(equal_runs_equal_files)
 }
 END_TEST
 
-START_TEST(existing_file_is_kept_without_force)
-{
-    char path[SCRATCH_PATH];
-    icestream_error error = {0};
-    icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 10);
-    generate(&config, in_folder("a.steps.npy", path), false);
-    config.workload.steps = 20;
-    ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "a.steps.npy"));
-    size_t before, after;
-    free(scratch_read(path, &before));
-    generate(&config, path, true);
-    free(scratch_read(path, &after));
-    ck_assert_uint_eq(after - before >= 640, 1);
-}
-END_TEST
-
-START_TEST(missing_folder_is_an_error)
-{
-    char path[SCRATCH_PATH];
-    icestream_error error = {0};
-    icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 10);
-    ck_assert_int_eq(
-        icestream_generate(&config, in_folder("none/a.steps.npy", path), false, &error),
-        ICESTREAM_E_OUTPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "none/a.steps.npy"));
-}
-END_TEST
-
 /* Runs generate in a child process, with a file as its standard output. */
 static void generate_stream(const icestream_config *config, const char *path)
 {
@@ -166,22 +137,6 @@ static void generate_stream(const icestream_config *config, const char *path)
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
-
-START_TEST(no_light_is_an_error)
-{
-    char path[SCRATCH_PATH];
-    icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 0);
-    icestream_error error = {0};
-    in_folder("a.steps.npy", path);
-    ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(error.text, "workload.steps: found 0, expected 1 or more"));
-    config.workload.steps = 1;
-    config.workload.photons_per_step = 0;
-    ck_assert_int_eq(icestream_generate(&config, path, false, &error), ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(error.text, "workload.photons_per_step: found 0"));
-    ck_assert_int_ne(access(path, F_OK), 0);
-}
-END_TEST
 
 /* A limit is for the file: its header has 1024 bytes, and each step 72. */
 START_TEST(file_above_the_limit_is_refused_before_it_is_written)
@@ -257,10 +212,7 @@ ICS_TEST_MAIN("generate")
     tcase_add_checked_fixture(files, make_folder, remove_folder);
     tcase_add_test(files, file_reads_back);
     tcase_add_test(files, equal_runs_equal_files);
-    tcase_add_test(files, existing_file_is_kept_without_force);
-    tcase_add_test(files, missing_folder_is_an_error);
     tcase_add_test(files, stream_reads_back);
-    tcase_add_test(files, no_light_is_an_error);
     tcase_add_test(files, file_above_the_limit_is_refused_before_it_is_written);
     tcase_add_test(files, size_is_reported_before_the_file_is_written);
     suite_add_tcase(suite, files);
