@@ -10,22 +10,16 @@ static const struct {
     {"[run]",
      "r.yaml:1:1: error: found a list of 1, expected a mapping with keys of run, source, "
      "sink, metrics, device, ice, detector, light, stages, table, graph, workload, particles"},
-    {"seed", "r.yaml:1:1: error: found 'seed', expected a mapping with keys of run, source, sink, "
-             "metrics, device, ice, detector, light, stages, table, graph, workload, particles"},
     {"run: 5", "r.yaml:1:6: error: run: found '5', expected a mapping with keys of seed, "
                "bounce_limit"},
     {"run: {seed: 1, seed: 1}",
      "r.yaml:1:16: error: the key 'seed' is given twice, first at r.yaml:1:7"},
-    {"run: {seed: 1}\nrun: {bounce_limit: 2}",
-     "r.yaml:2:1: error: the key 'run' is given twice, first at r.yaml:1:1"},
     {"run: {sed: 1}", "r.yaml:1:7: error: unknown key 'run.sed', did you mean 'run.seed'?"},
     {"graf: {}", "r.yaml:1:1: error: unknown key 'graf', did you mean 'graph'?"},
     {"run:\n  schedule: auto",
      "r.yaml:2:3: error: unknown key 'run.schedule', did you mean 'graph.schedule'?"},
     {"run: {zzzzzz: 1}",
      "r.yaml:1:7: error: unknown key 'run.zzzzzz', expected one of seed, bounce_limit"},
-    {"stages: {version: 1}", "r.yaml:1:10: error: unknown key 'stages.version', expected one of "
-                             "create, propagate, collide, scatter, compact, detect, tabulate"},
     {"run.seed: 1", "r.yaml:1:1: error: unknown key 'run.seed', write its parts inside each "
                     "other, as in run: {seed: ...}"},
     {"\"\": 1",
@@ -40,34 +34,20 @@ static const struct {
                         "to 18446744073709551615"},
     {"run: {seed: \"1\"}", "r.yaml:1:13: error: run.seed: found the quoted text \"1\", expected a "
                            "whole number from 0 to 18446744073709551615"},
-    {"device: {index: \"5\"}", "r.yaml:1:17: error: device.index: found the quoted text \"5\", "
-                               "expected a whole number from 0 to 63, a list of them, or all"},
-    {"run: {seed: 1.5}", "r.yaml:1:13: error: run.seed: found '1.5', expected a whole number from "
-                         "0 to 18446744073709551615"},
     {"run: {seed: }", "r.yaml:1:13: error: run.seed: found nothing, expected a whole number from "
                       "0 to 18446744073709551615"},
-    {"run: {seed: [1]}", "r.yaml:1:13: error: run.seed: found a list of 1, expected a whole "
-                         "number from 0 to 18446744073709551615"},
     {"run: {bounce_limit: 4294967297}", "r.yaml:1:21: error: run.bounce_limit: found "
                                         "'4294967297', expected a whole number from 1 to "
                                         "1000000000"},
-    {"device: {threads: true}", "r.yaml:1:19: error: device.threads: found 'true', expected a "
-                                "whole number from 1 to 1024, or auto"},
     {"device: {threads: Auto}", "r.yaml:1:19: error: device.threads: found 'Auto', expected a "
                                 "whole number from 1 to 1024, or auto; did you mean 'auto'?"},
     {"graph: {pool: 15}", "r.yaml:1:15: error: graph.pool: found '15', expected a whole number "
                           "from 16 to 268435456, or auto"},
     {"detector: {radius: .nan}", "r.yaml:1:20: error: detector.radius: found '.nan', expected a "
                                  "number from 0.001 to 10"},
-    {"ice: {absorb_above: .inf}", "r.yaml:1:21: error: ice.absorb_above: found '.inf', expected a "
-                                  "number from -100000 to 100000, or off"},
     {"workload: {kind: point, position: [1, 2]}",
      "r.yaml:1:35: error: workload.position: found a list of 2, expected a list of 3 numbers from "
      "-10000 to 10000"},
-    {"device: {index: 64}", "r.yaml:1:17: error: device.index: found '64', expected a whole number "
-                            "from 0 to 63, a list of them, or all"},
-    {"device: {index: every}", "r.yaml:1:17: error: device.index: found 'every', expected a whole "
-                               "number from 0 to 63, a list of them, or all"},
     {"device: {index: []}", "r.yaml:1:17: error: device.index: found an empty list, expected a "
                             "whole number from 0 to 63, a list of them, or all"},
     {"device: {index: [1, 64, 0, 1]}",
@@ -77,28 +57,17 @@ static const struct {
                             "32 from 32 to 1024, or auto"},
     {"graph: {schedule: wavefront, join: [propagate, scatter]}",
      "r.yaml:1:36: error: graph.join: found a list of 2, expected [scatter, propagate], or []"},
-    {"graph: {schedule: wavefront, join: scatter}",
-     "r.yaml:1:36: error: graph.join: found 'scatter', expected [scatter, propagate], or []"},
     {"graph: {schedule: fused, join: [scatter, propagate]}",
      "r.yaml:1:32: error: graph.join: is for graph.schedule: wavefront, and the schedule is fused"},
-    {"graph: {join: [scatter, propagate]}",
-     "r.yaml:1:15: error: graph.join: is for graph.schedule: wavefront, and the schedule is auto"},
     {"graph: {tune: {scater: {threads: 64}}}",
      "r.yaml:1:16: error: graph.tune: found the kernel 'scater', expected one of create, "
      "propagate, collide, scatter, scatter_propagate, visit, monolithic, job_queue, "
      "thread_per_step, warp_wavefront, table"},
-    {"graph: {tune: [scatter]}",
-     "r.yaml:1:15: error: graph.tune: found a list of 1, expected a mapping of kernels to threads, "
-     "blocks_per_multiprocessor and registers, or a "
-     "file of icestream-lab sweep --json"},
     {"graph: {tune: no/sweep.json}",
      "r.yaml:1:15: error: graph.tune: no/sweep.json: error: cannot open the file: No such "
      "file or directory"},
     {"graph: {tune: {scatter: 64}}",
      "r.yaml:1:25: error: graph.tune.scatter: found '64', expected a mapping with threads, "
-     "blocks_per_multiprocessor or registers"},
-    {"graph: {tune: {scatter: {}}}",
-     "r.yaml:1:25: error: graph.tune.scatter: found a mapping, expected a mapping with threads, "
      "blocks_per_multiprocessor or registers"},
     {"graph: {tune: {scatter: {threads: 100}, visit: {registers: 256}}}",
      "r.yaml:1:35: error: threads: found '100', expected a multiple of 32 from 32 to 1024\n"
@@ -125,11 +94,6 @@ static const struct {
     /* sizes */
     {"device: {memory_limit: 63 MB}", "r.yaml:1:24: error: device.memory_limit: found '63 MB', "
                                       "expected a size from 64 MB to 1 TB, or auto"},
-    {"device: {memory_limit: \"4 gb\"}", "r.yaml:1:24: error: device.memory_limit: found the "
-                                         "quoted text \"4 gb\", expected a size from "
-                                         "64 MB to 1 TB, or auto"},
-    {"device: {memory_limit: [4]}", "r.yaml:1:24: error: device.memory_limit: found a list of 1, "
-                                    "expected a size from 64 MB to 1 TB, or auto"},
     {"device: {memory_limit: aut}",
      "r.yaml:1:24: error: device.memory_limit: found 'aut', expected "
      "a size from 64 MB to 1 TB, or auto; did you mean 'auto'?"},
@@ -139,12 +103,6 @@ static const struct {
      "a mapping with keys of sort, when"},
     {"graph: {compact: {sorted: depth}}", "r.yaml:1:19: error: unknown key 'graph.compact.sorted', "
                                           "did you mean 'graph.compact.sort'?"},
-    {"graph: {compact: {when: every-0}}",
-     "r.yaml:1:25: error: graph.compact.when: found 'every-0', expected tail, always, or every-N "
-     "with N from 1 to 1000000"},
-    {"graph: {compact: {when: [tail]}}",
-     "r.yaml:1:25: error: graph.compact.when: found a list of 1, expected tail, always, or every-N "
-     "with N from 1 to 1000000"},
     {"graph: {compact: {when: every-, sort: cells}}",
      "r.yaml:1:25: error: graph.compact.when: found 'every-', expected tail, always, or every-N "
      "with N from 1 to 1000000\n"
@@ -162,10 +120,6 @@ static const struct {
     /* words */
     {"detector: {jitter: yes}", "r.yaml:1:20: error: detector.jitter: found 'yes', expected true "
                                 "or false; did you mean 'true'?"},
-    {"detector: {jitter: 1}",
-     "r.yaml:1:20: error: detector.jitter: found '1', expected true or false"},
-    {"detector: {jitter: \"true\"}", "r.yaml:1:20: error: detector.jitter: found the quoted text "
-                                     "\"true\", expected true or false"},
     {"device: {backend: gpus}", "r.yaml:1:19: error: device.backend: found 'gpus', expected one of "
                                 "auto, cpu, cuda, cuda+cpu, gpu; did you mean 'gpu'?"},
     {"graph: {schedule: wavefornt}",
@@ -173,30 +127,20 @@ static const struct {
      "fused, monolithic, job-queue, thread-per-step, warp-wavefront; did you mean 'wavefront'?"},
     {"ice: {model: {}}", "r.yaml:1:14: error: ice.model: found a mapping, expected "
                          "south-pole-like or uniform"},
-    {"workload: {counts: shuffle}", "r.yaml:1:20: error: workload.counts: found 'shuffle', "
-                                    "expected balanced or shuffled; did you mean 'shuffled'?"},
     /* texts and lists */
     {"source: {files: []}", "r.yaml:1:17: error: source.files: found an empty list, expected a "
                             "list of paths or patterns"},
     {"source: {files: [a, [b]]}", "r.yaml:1:21: error: source.files: found a list of 1, expected "
                                   "a list of paths or patterns"},
-    {"source: {files: {a: b}}", "r.yaml:1:17: error: source.files: found a mapping, expected a "
-                                "list of paths or patterns"},
     {"source: {watch: true}", "r.yaml:1:17: error: source.watch: is for source.directory or "
                               "source.queue, and neither is given"},
-    {"source: {files: [a], after: move}", "r.yaml:1:29: error: source.after: is for "
-                                          "source.directory, which is not given"},
     {"source: {scan: 1}", "r.yaml:1:16: error: source.scan: is for source.directory, "
                           "source.listen or source.queue, and none of them is given"},
-    {"source: {lease: 5}", "r.yaml:1:17: error: source.lease: is for source.directory, "
-                           "source.listen or source.queue, and none of them is given"},
     {"source: {clients: 3}", "r.yaml:1:19: error: source.clients: is for source.listen, which is "
                              "not given"},
     {"source: {files: [a], directory: b}", "r.yaml:1:33: error: only one of 'source.directory' and "
                                            "'source.files' can be given, the other "
                                            "is at r.yaml:1:17"},
-    {"sink: {command: ls}", "r.yaml:1:17: error: sink.command: found 'ls', expected a list of a "
-                            "program and its arguments"},
     {"sink: {command: [[ls]]}", "r.yaml:1:17: error: sink.command: found a list of 1, expected a "
                                 "list of a program and its arguments"},
     {"sink: {directory: \"\"}", "r.yaml:1:19: error: sink.directory: found the quoted text \"\", "
@@ -233,12 +177,6 @@ static const struct {
      "r.yaml:1:47: error: workload.direction: found 'x', expected a number from -1e+100 to "
      "1e+100"},
     /* contradictions */
-    {"ice: {model: uniform, directory: x}",
-     "r.yaml:1:34: error: only one of 'ice.directory' and 'ice.model' can be given, the other is "
-     "at r.yaml:1:14"},
-    {"detector: {file: x, layout: hex86}",
-     "r.yaml:1:29: error: only one of 'detector.layout' and 'detector.file' can be given, the "
-     "other is at r.yaml:1:18"},
     {"source: {files: [\"-\", a, \"-\"]}",
      "r.yaml:1:17: error: source.files: found \"-\" 2 times, standard input can be read only once"},
     {"ice: {absorb_above: -10, absorb_below: 10}",
@@ -254,14 +192,9 @@ static const struct {
      "r.yaml:1:30: error: device.math: this value is for a GPU, and device.backend is cpu\n"
      "r.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu\n"
      "r.yaml:2:35: error: graph.compact.when: this value is for a GPU, and device.backend is cpu"},
-    {"device: {backend: cpu, index: all}",
-     "r.yaml:1:31: error: device.index: this value is for a GPU, and device.backend is cpu"},
     {"device: {backend: cuda+cpu}",
      "r.yaml:1:19: error: device.backend: cuda+cpu needs device.math: portable, with which both "
      "compute the same hits; found auto"},
-    {"device: {math: fast, backend: cuda+cpu, fallback: cpu}",
-     "r.yaml:1:31: error: device.backend: cuda+cpu needs device.math: portable, with which both "
-     "compute the same hits; found fast"},
     {"workload: {position: [0, 0, 1], time: 1, direction: [0, 0, 1], surface_radius: 1, "
      "spectrum: 1}",
      "r.yaml:1:22: error: workload.position: is for workload.kind: point, and the kind is cascade\n"

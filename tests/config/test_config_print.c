@@ -37,6 +37,8 @@ START_TEST(printed_configuration_reads_back)
         "graph: {schedule: wavefront, join: [scatter, propagate], lanes: 3, block: 96, refill: 7,\n"
         "  hits: 64, compact: {sort: depth, when: every-8}}\n"
         "stages: {scatter: {source: \"a b.h\"}, create: {source: /c.h}}",
+        "stages: {detect: pe}\nsink: {hits: both}\ndetector: {angular_polynomial: [1, 0.5, -0.25], "
+        "cables: c.dat, cable_length: 1, axes: none}",
         "device: {backend: cuda+cpu, math: portable, index: [3, 0]}",
         "device: {index: all}",
     };
@@ -161,36 +163,6 @@ START_TEST(shipped_run_files_load)
 }
 END_TEST
 
-START_TEST(detection_reads_back)
-{
-    icestream_config *first =
-        load("stages: {detect: pe}\nsink: {hits: both}\n"
-             "detector: {angular_polynomial: [1, 0.5, -0.25], cables: c.dat,\n"
-             "  cable_length: 1, axes: none}\n");
-    ck_assert_uint_eq(first->detector.angular_count, 3);
-    ck_assert_double_eq(first->detector.angular_polynomial[2], -0.25);
-    ck_assert_str_eq(first->detector.cables, "work/c.dat");
-    ck_assert_int_eq(ics_config_content(first), ICS_CONTENT_BOTH);
-    char *text = print(first);
-    icestream_config *second = load(text);
-    ck_assert_mem_eq(first->detector.angular_polynomial, second->detector.angular_polynomial,
-                     sizeof first->detector.angular_polynomial);
-    ck_assert_uint_eq(second->detector.angular_count, 3);
-    ck_assert_ptr_nonnull(strstr(second->detector.cables, "work/c.dat"));
-    ck_assert_str_eq(second->detector.axes, "none");
-    ck_assert_double_eq(second->detector.cable_length, 1);
-    ck_assert_str_eq(second->stages.detect, "pe");
-    ck_assert_int_eq(ics_config_content(second), ICS_CONTENT_BOTH);
-    free(text);
-    icestream_config_destroy(first);
-    icestream_config_destroy(second);
-    icestream_config *plain = load("");
-    ck_assert_int_eq(ics_config_content(plain), ICS_CONTENT_PHOTONS);
-    ck_assert(isinf(plain->detector.cable_length));
-    icestream_config_destroy(plain);
-}
-END_TEST
-
 /* Replaces the table in configs/README.md: the lines from its head to the first line without "|".
  */
 static void write_table(const char *text, const char *table)
@@ -246,7 +218,6 @@ ICS_TEST_MAIN("config_print")
     tcase_add_test(all, printed_text_is_as_expected);
     tcase_add_test(all, printing_to_a_full_disk_is_an_error);
     tcase_add_test(all, shipped_run_files_load);
-    tcase_add_test(all, detection_reads_back);
     suite_add_tcase(suite, all);
     TCase *table = tcase_create("table");
     tcase_add_test(table, documentation_has_the_table_of_keys);

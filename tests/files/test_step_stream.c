@@ -128,39 +128,6 @@ START_TEST(stream_cut_inside_a_message_is_an_error)
 }
 END_TEST
 
-START_TEST(stream_errors_name_the_message)
-{
-    scratch place = scratch_create();
-    unsigned char bytes[8192];
-    size_t size = two_messages(&place, false, bytes), rows, first = STEP_FILE_HEADER + 3 * 72;
-    int messages;
-    icestream_error error;
-    bytes[first + STEP_FILE_HEADER + 72 + 35] = 0x40; /* beta of the second row: 2.25 or so */
-    ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
-                     ICESTREAM_E_INPUT);
-    ck_assert_ptr_nonnull(
-        strstr(error.text, "standard input, message 1: row 1, field beta: found 4, expected"));
-
-    size = two_messages(&place, false, bytes);
-    memcpy(bytes + STEP_FILE_HEADER + 2 * 72 + 56, "\0",
-           1); /* step 2 of message 1 becomes step 0 */
-    ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
-                     ICESTREAM_E_INPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "message 0: field step_id: found 0 twice in event 1"));
-
-    size = two_messages(&place, true, bytes);
-    bytes[STEP_FILE_HEADER + 44] ^= 1; /* a source id: only the trailer can find this */
-    ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
-                     ICESTREAM_E_INPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "message 0: rows 0 to 14563: found CRC-32C"));
-
-    ck_assert_int_eq(read_stream(stream_of(&place, "{}", 2), &messages, &rows, &error),
-                     ICESTREAM_E_INPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "found no .npy magic string"));
-    scratch_remove(&place);
-}
-END_TEST
-
 START_TEST(stream_summary_and_wake_up)
 {
     scratch place = scratch_create();
@@ -367,7 +334,6 @@ ICS_TEST_MAIN("step_stream")
     TCase *streams = tcase_create("streams");
     tcase_add_loop_test(streams, stream_of_messages_is_read, 0, 2);
     tcase_add_test(streams, stream_cut_inside_a_message_is_an_error);
-    tcase_add_test(streams, stream_errors_name_the_message);
     tcase_add_test(streams, stream_summary_and_wake_up);
     tcase_add_test(streams, next_message_skips_what_was_not_read);
     tcase_add_loop_test(streams, message_behind_a_bad_one_is_found, 0, COUNT(bad_firsts));

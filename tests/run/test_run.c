@@ -1,7 +1,7 @@
-/* icestream_run on a list of step files: the hit files, the summary, --resume and --force, and
- * step files that cannot be used. How to join: a test has an empty folder `place`; write
- * step files into it, call run_cpu(), and look at its hit files and its summary. test_run_signals.c
- * has stopped runs, test_run_watch.c runs on a folder. */
+/* icestream_run on a list of step files: the hit files, the summary, --resume and --force, and step
+ * files that cannot be used. How to join: a test has an empty folder `place`; write step files into
+ * it, call run_cpu(), and look at its hit files and its summary. test_run_model.c has stopped runs,
+ * test_run_watch.c runs on a folder. */
 #include "tests/run/run_place.h"
 
 #include <check.h>

@@ -110,49 +110,6 @@ START_TEST(other_hosts_are_refused)
 }
 END_TEST
 
-START_TEST(bad_clients_do_not_stop_the_service)
-{
-    enum { MANY = 40 };
-    ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    uint16_t port = ics_metrics_listener_port(listener);
-    publish_nothing(listener);
-    int clients[MANY];
-    for (int i = 0; i < MANY; ++i) {
-        clients[i] = connect_to(port); /* more clients than are served; none sends a request */
-        (void)send(clients[i], "GET /met", 8, MSG_NOSIGNAL); /* the server may have closed it */
-    }
-    for (int i = 0; i < MANY; ++i) {
-        close(clients[i]);
-    }
-    int garbage = connect_to(port);
-    char noise[1024];
-    for (size_t i = 0; i < sizeof noise; ++i) {
-        noise[i] = (char)(i * 37 + 11);
-    }
-    (void)send(garbage, noise, sizeof noise, MSG_NOSIGNAL);
-    shutdown(garbage, SHUT_WR);
-    free(receive_all(garbage));
-    /* It takes the server some time to notice that clients have closed their connections. */
-    char *answer = NULL;
-    for (int i = 0; i < 1000 && (answer == NULL || strncmp(answer, "HTTP/1.1 200", 12) != 0); ++i) {
-        free(answer);
-        answer = NULL;
-        int client = connect_to(port);
-        const char text[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        if (send(client, text, sizeof text - 1, MSG_NOSIGNAL) > 0) {
-            answer = receive_all(client);
-        } else {
-            close(client);
-        }
-        usleep(1000);
-    }
-    ck_assert_ptr_nonnull(answer);
-    ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200", 12), 0);
-    free(answer);
-    ics_metrics_listener_destroy(listener);
-}
-END_TEST
-
 static void *publish_many(void *user)
 {
     ics_metrics *metrics = calloc(1, sizeof *metrics);
@@ -335,7 +292,6 @@ ICS_TEST_MAIN("metrics listener")
     tcase_add_test(all, other_hosts_are_refused);
     tcase_add_test(all, metrics_are_served);
     tcase_add_test(all, other_paths_and_methods_are_refused);
-    tcase_add_test(all, bad_clients_do_not_stop_the_service);
     tcase_add_test(all, values_are_of_one_snapshot);
     tcase_add_test(all, addresses);
     tcase_add_test(all, token);
