@@ -109,9 +109,11 @@ scripts/check_arrows.py
 
 # shellcheck source=scripts/common.sh
 source scripts/common.sh
-configure release -DICESTREAM_TESTS=ON -DICESTREAM_WERROR=ON
+configure release -DICESTREAM_TESTS=ON
 mapfile -t suites < <(printf '%s\n' "${suites[@]}" | sort -u)
-build release --target icestream "${suites[@]}"
+# Warnings are read from the output, because ccache has what a build without -Werror compiled.
+build release --target icestream "${suites[@]}" | tee "$folder/built"
+! grep -q 'warning:' "$folder/built" || fail "the compiler warns"
 names=$(printf '|[a-z]*/%s' "${suites[@]}")$(printf '|%s' "${others[@]}")
 TMPDIR=$folder/tmp ICESTREAM_TEST_SCALE=${ICESTREAM_TEST_SCALE:-0.05} \
     ctest --preset release --parallel "$(nproc)" --no-tests=error --tests-regex "^(${names#|})\$"
