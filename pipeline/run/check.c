@@ -3,15 +3,15 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/fetch.h"
+#include "pipeline/run/generated_steps.h"
 #include "pipeline/run/jobs.h"
-#include "pipeline/run/life.h"
-#include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
 #include "pipeline/transfer/transfer.h"
 
@@ -45,11 +45,11 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     }
     if (reading && unit->work->blocked && run->config->source.queue != NULL &&
         error->cause == ICS_TRANSFER_MISSING) {
-        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
         return;
     }
     if (reading && unit->work->blocked) {
-        ics_run_life_blocked(run, unit, ICS_RETRY_CHECK, error);
+        ics_run_unit_blocked(run, unit, ICS_RETRY_CHECK, error);
         return;
     }
     if (reading && unit->work->young && unit->retry.tries == 0) {
@@ -58,12 +58,12 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
         answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
     }
     if (answer == ICS_RUN_RETRY_LATER) {
-        ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
+        ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
     } else if (answer == ICS_RUN_RETRY_REFUSED && error->status == ICESTREAM_E_INPUT) {
-        ics_run_life_refuse(run, unit, can_skip(unit) ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
+        ics_run_unit_refuse(run, unit, can_skip(unit) ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
                             error->text);
     } else {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
         if (answer == ICS_RUN_RETRY_REFUSED) {
             ics_run_fail(run, error);
         }
@@ -114,25 +114,25 @@ static void check_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         ics_run_read_failed(run, unit, &work->read_error);
     } else if (work->lost) {
-        ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
+        ics_run_unit_event(run, unit, ICS_ON_CLAIM_LOST);
     } else if (work->matches) {
         ics_run_log_notice(run, unit);
-        ics_run_life_succeeded(run, unit);
+        ics_run_unit_succeeded(run, unit);
         ics_unit_use_found_output(unit);
-        ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
+        ics_run_unit_event(run, unit, ICS_ON_HITS_EXIST);
     } else if (!work->found) {
-        ics_run_life_event(run, unit, ICS_ON_ABSENT);
+        ics_run_unit_event(run, unit, ICS_ON_ABSENT);
     } else {
-        ics_run_life_succeeded(run, unit);
+        ics_run_unit_succeeded(run, unit);
         ics_run_note_light(run, unit);
         note_again(run, unit);
         ics_run_save_continue(run, unit);
         run->photons_checked += photons_left(unit);
         ics_run_warnings_check_first(run, unit);
         if (unit->input->source->makes) {
-            ics_run_light_log(run, unit);
+            ics_run_generated_log(run, unit);
         }
-        ics_run_life_event(run, unit, ICS_ON_CHECKED);
+        ics_run_unit_event(run, unit, ICS_ON_CHECKED);
     }
 }
 
@@ -140,7 +140,7 @@ static void send_check(ics_run_state *run, ics_unit *unit)
 {
     if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out,
                           ics_unit_check, check_done)) {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
@@ -155,7 +155,7 @@ static void check_fetched(ics_run_state *run, ics_unit *unit)
 
 static void check_unit(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_life_event(run, unit, ICS_ON_CHECK_BEGUN);
+    ics_run_unit_event(run, unit, ICS_ON_CHECK_BEGUN);
     if (!ics_run_fetch_begin(run, unit, check_fetched)) {
         send_check(run, unit);
     }
@@ -166,7 +166,7 @@ static void check_unit(ics_run_state *run, ics_unit *unit)
 static bool has_room(const ics_run_state *run)
 {
     const ics_run_units *units = &run->units;
-    return !ics_run_room_is_paused(run) && units->ahead < run->shape.units_ahead &&
+    return !ics_run_disk_full_is_paused(run) && units->reading < run->shape.units_ahead &&
            units->open < units->open_limit;
 }
 
@@ -174,11 +174,11 @@ static void check_again(ics_run_state *run, ics_unit *unit)
 {
     icestream_error error = {.status = ICESTREAM_OK};
     ics_run_retry_begin(run, &unit->retry);
-    if (ics_run_life_open(run, unit, &error) == ICESTREAM_OK) {
+    if (ics_run_unit_open(run, unit, &error) == ICESTREAM_OK) {
         unit->work->again = true;
         check_unit(run, unit);
     } else {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, &error);
     }
 }
@@ -186,7 +186,7 @@ static void check_again(ics_run_state *run, ics_unit *unit)
 static void open_unit(ics_run_state *run, ics_unit *unit)
 {
     icestream_error error = {.status = ICESTREAM_OK};
-    if (unit->work == NULL && ics_run_life_open(run, unit, &error) != ICESTREAM_OK) {
+    if (unit->work == NULL && ics_run_unit_open(run, unit, &error) != ICESTREAM_OK) {
         ics_run_fail(run, &error);
         return;
     }
@@ -194,7 +194,7 @@ static void open_unit(ics_run_state *run, ics_unit *unit)
     unit->arrived = unit->arrived > 0.0 ? unit->arrived : ics_clock_unix();
     unit->writer = run->units.opened++ % run->shape.writers;
     if (unit->claim.refusal != NULL) {
-        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, unit->claim.refusal);
+        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, unit->claim.refusal);
     } else {
         check_unit(run, unit);
     }

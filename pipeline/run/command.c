@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/url.h"
-#include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/unit_states.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void release(ics_run_state *run, ics_run_program *program, ics_unit_event
     ics_run_retry_clear(run, &program->retry);
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&program->units, queued)) != NULL;) {
         run->commands.left += event == ICS_ON_GIVEN_UP;
-        ics_run_life_event(run, unit, event);
+        ics_run_unit_event(run, unit, event);
     }
     free(program->output);
     free(program->url);
@@ -102,7 +102,7 @@ static void handle_failure(ics_run_state *run, ics_run_program *program, const i
         ics_unit *unit;
         STAILQ_FOREACH(unit, &program->units, queued)
         {
-            ics_run_life_close(run, unit);
+            ics_run_unit_close(run, unit);
         }
         break;
     }
@@ -243,14 +243,14 @@ static void take_complete(ics_run_state *run)
 {
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.complete, queued)) != NULL;) {
         if (!has_command(run, unit)) {
-            ics_run_life_event(run, unit, ICS_ON_COMMAND_ENDED);
+            ics_run_unit_event(run, unit, ICS_ON_COMMAND_ENDED);
             continue;
         }
         ics_run_program *program = program_for(run, unit->output);
         if (program != NULL) {
             STAILQ_INSERT_TAIL(&program->units, unit, queued);
         } else {
-            ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+            ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
             ics_run_fail_memory(run, "out of memory for sink.command");
         }
     }

@@ -3,9 +3,9 @@
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
-#include "pipeline/run/life.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/unit_states.h"
 
 /* On the I/O thread. */
 static void end_claim(ics_job *job, void *thread_state)
@@ -22,7 +22,7 @@ static void end_claim_done(ics_job *job)
     ics_unit *unit = ending->unit;
     ics_run_state *run = unit->run;
     if (ending->error.status != ICESTREAM_OK) {
-        ics_run_life_trouble(run, unit, ICS_RETRY_CLAIM, &ending->error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_CLAIM, &ending->error);
         if (ics_unit_rules_is_last(unit->state)) {
             ending->unit = NULL; /* a worker that finds the claim expired continues */
         }
@@ -33,8 +33,8 @@ static void end_claim_done(ics_job *job)
     bool lost = unit->result == ICS_RESULT_QUARANTINED && !ending->held;
     ending->unit = NULL;
     run->endings.ended++;
-    ics_run_life_succeeded(run, unit);
-    ics_run_life_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_CLAIM_ENDED);
+    ics_run_unit_succeeded(run, unit);
+    ics_run_unit_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_CLAIM_ENDED);
 }
 
 /* Whether the I/O thread has something to do at the end of the unit. */
@@ -50,7 +50,7 @@ static ics_unit *next_unit(ics_run_state *run)
 {
     ics_unit *unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     while (unit != NULL && !needs_job(unit)) {
-        ics_run_life_event(run, unit, ICS_ON_CLAIM_ENDED);
+        ics_run_unit_event(run, unit, ICS_ON_CLAIM_ENDED);
         unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     }
     return unit;

@@ -5,16 +5,16 @@
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/queue/queue_claims.h"
-#include "pipeline/run/ahead.h"
+#include "pipeline/run/claim_ahead.h"
 #include "pipeline/run/clients.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
-#include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
 #include "pipeline/run/retry.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/unit_states.h"
 #include "pipeline/spool/claims.h"
 #include "pipeline/units/hit_path.h"
 
@@ -92,7 +92,7 @@ static void append_claim(ics_run_state *run, ics_claim *claim)
         return;
     }
     run->bytes_total += unit->input->bytes;
-    ics_run_life_append(run, unit);
+    ics_run_unit_append(run, unit);
 }
 
 /* A look failed: files cannot be claimed now. A watched folder may be away for a while. */
@@ -167,12 +167,13 @@ static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
     if (run->claims.self == NULL || intake->closed || intake->claim_job.out ||
-        ics_run_room_is_paused(run) || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
+        ics_run_disk_full_is_paused(run) || ics_run_retry_is_crowded(run) ||
+        ics_run_is_stopping(run)) {
         return;
     }
     const uint32_t waiting = count_waiting(run);
-    ics_run_ahead_measure(run, waiting);
-    const uint32_t room = ics_run_ahead_room(run, waiting);
+    ics_run_claim_ahead_measure(run, waiting);
+    const uint32_t room = ics_run_claim_ahead_count(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
     bool any_ended = ics_run_ending_count(run) > intake->ended;
@@ -257,7 +258,7 @@ static void on_heartbeat(uv_timer_t *timer)
 /* Whether the claim of a unit is given back to other workers. */
 static bool goes_back(const ics_unit *unit)
 {
-    return ics_run_life_holds_claim(unit) &&
+    return ics_run_unit_holds_claim(unit) &&
            ics_unit_rules_find(unit->state, ICS_ON_RUN_ENDS) != NULL;
 }
 
@@ -266,7 +267,7 @@ static bool give_back(ics_run_state *run)
     bool any = false;
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
         if (goes_back(unit)) {
-            ics_run_life_event(run, unit, ICS_ON_RUN_ENDS);
+            ics_run_unit_event(run, unit, ICS_ON_RUN_ENDS);
             run->intake.closed = any = true;
         }
     }

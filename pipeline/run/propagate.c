@@ -2,11 +2,11 @@
 
 #include "base/error.h"
 #include "pipeline/run/check.h"
-#include "pipeline/run/life.h"
-#include "pipeline/run/light.h"
+#include "pipeline/run/disk_full.h"
+#include "pipeline/run/generated_steps.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
 
 /* ---- what is propagated next ----------------------------------------------------------------- */
@@ -25,7 +25,7 @@ static ics_propagation *prepare(const ics_run_state *run, ics_unit *unit)
 static ics_propagation *next(void *user)
 {
     const ics_run_state *run = user;
-    if (ics_run_is_stopping(run) || ics_run_room_is_paused(run)) {
+    if (ics_run_is_stopping(run) || ics_run_disk_full_is_paused(run)) {
         return NULL;
     }
     uint32_t seen = 0;
@@ -49,7 +49,7 @@ static void append_message(ics_run_state *run, ics_unit *unit)
     icestream_error error = {.status = ICESTREAM_OK};
     int status = ics_unit_create(&run->common, unit->input, unit->message + 1, &next, &error);
     if (status == ICESTREAM_OK) {
-        status = ics_run_life_insert(run, unit, next, &error);
+        status = ics_run_unit_insert(run, unit, next, &error);
     }
     if (status != ICESTREAM_OK) {
         ics_run_fail(run, &error);
@@ -68,7 +68,7 @@ static void look_at_steps(ics_run_state *run, ics_unit *unit)
         unit->was_looked_at = true;
         ics_run_warnings_check_all(run, unit);
         if (unit->input->source->makes && !unit->input->source->repeats) {
-            ics_run_light_warn(run, unit);
+            ics_run_generated_warn(run, unit);
         }
     }
 }
@@ -98,7 +98,7 @@ static void take_read(ics_propagation *propagation)
         if (unit->input->source->continues) {
             append_message(run, unit);
         }
-        ics_run_life_event(run, unit, ICS_ON_READ_ALL);
+        ics_run_unit_event(run, unit, ICS_ON_READ_ALL);
     }
 }
 
@@ -131,14 +131,14 @@ static void take_stored(ics_propagation *propagation, const icestream_error *err
     ics_run_log_notice(run, unit);
     if (error->status == ICESTREAM_E_OUTPUT && ics_error_may_pass(error) &&
         !run->options->fail_fast) {
-        ics_run_room_wanted(run, unit, error); /* the hits are still in memory */
+        ics_run_disk_full_of_unit(run, unit, error); /* the hits are still in memory */
     } else if (error->status == ICESTREAM_E_INPUT) {
-        ics_run_life_refuse(run, unit,
+        ics_run_unit_refuse(run, unit,
                             unit->input->source->continues ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
                             error->text);
     } else if (error->status != ICESTREAM_OK) {
         ics_run_fail(run, error);
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
     }
 }
 

@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@ enum { TRIES = 6, CROWD = 256 };
 static void set_needs_room(ics_run_state *run, ics_retry *retry, bool needs_room)
 {
     if (needs_room && !retry->needs_room) {
-        ics_run_room_add_retry(run);
+        ics_run_disk_full_add_retry(run);
     } else if (!needs_room && retry->needs_room) {
-        ics_run_room_remove_retry(run);
+        ics_run_disk_full_remove_retry(run);
     }
     retry->needs_room = needs_room;
 }
@@ -48,13 +48,13 @@ ics_run_retry_answer ics_run_retry_after(ics_run_state *run, ics_retry *retry, i
     retry->failed = ics_clock_seconds();
     /* The claims of a queue must not expire while their ends wait. */
     const double most = error->cause == ENOTCONN ? run->config->source.lease / 4.0 : HUGE_VAL;
-    const double delay = fmin(ics_run_room_delay(retry->tries), most);
+    const double delay = fmin(ics_run_disk_full_delay(retry->tries), most);
     retry->due = retry->failed + delay;
     set_pending(run, retry, what);
     run->retries.total++;
     if (no_room && what != ICS_RETRY_LOOK) {
         set_needs_room(run, retry, true);
-        ics_run_room_pause(run, name, error);
+        ics_run_disk_full_pause(run, name, error);
         return ICS_RUN_RETRY_LATER;
     }
     const ics_event event = {.kind = ICS_EVENT_RETRIED,

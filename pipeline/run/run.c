@@ -4,7 +4,7 @@
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/run/command.h"
-#include "pipeline/run/judge.h"
+#include "pipeline/run/exit_status.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/progress.h"
@@ -165,7 +165,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
     if (status == ICESTREAM_OK) {
         announce(run);
         ics_run_loop_run(run);
-        status = ics_run_judge(run, result);
+        status = ics_run_decide_status(run, result);
         report(run);
         ics_run_warnings_check_results(run);
         icestream_error late = {.status = ICESTREAM_OK};

@@ -10,19 +10,19 @@
 #include "pipeline/run/check.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/fetch.h"
+#include "pipeline/run/generated_steps.h"
 #include "pipeline/run/intake.h"
-#include "pipeline/run/life.h"
-#include "pipeline/run/light.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/own_outputs.h"
 #include "pipeline/run/propagate.h"
 #include "pipeline/run/resume.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/save.h"
 #include "pipeline/run/summary.h"
+#include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
 #include "pipeline/run/write.h"
 #include "pipeline/session/world.h"
@@ -45,7 +45,7 @@ enum {
  * Batches are made before units are checked, so that the device gets work first. At the end of the
  * run the last part is called first: hits are saved before claims are given back. */
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,    &ics_run_clients_part,   &ics_run_intake_part, &ics_run_room_part,
+    &ics_run_unit_part,    &ics_run_clients_part,   &ics_run_intake_part, &ics_run_disk_full_part,
     &ics_run_fetch_part,   &ics_run_propagate_part, &ics_run_check_part,  &ics_run_write_part,
     &ics_run_command_part, &ics_run_ending_part,    &ics_run_save_part,
 };
@@ -154,7 +154,7 @@ static int create_units(ics_run_state *run, icestream_error *error)
         if (status != ICESTREAM_OK) {
             return status;
         }
-        ics_run_life_append(run, unit);
+        ics_run_unit_append(run, unit);
         run->bytes_total += input->bytes;
         run->streaming = run->streaming || input->source->continues;
     }
@@ -322,7 +322,7 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
     ICS_TRY(load_world(run, error));
     ICS_TRY(check_streams(run, error));
     ICS_TRY(plan_outputs(run, error));
-    ICS_TRY(ics_run_light_plan(run, error));
+    ICS_TRY(ics_run_generated_plan(run, error));
     if (run->options->resume && !run->options->force && run->common.sink->files) {
         ICS_TRY(ics_run_check_settings(run, error));
     }

@@ -12,30 +12,30 @@
  *   stop       stops or cancels the run, and keeps the first error
  *   jobs       sends jobs to threads, counts those that are out, and wakes the loop
  *   log        writes the log, and the journal on the I/O thread
- *   room       pauses the run while a disk is full                              (part)
+ *   disk_full  pauses the run while a disk is full                              (part)
  *   retry      tries failed work again after a delay
  *   save       takes checkpoints over, and writes them at the end of the run    (part)
  *   clients    receives messages from clients and answers them                  (part)
- *   life       changes the states of units by the rules of units/unit_rules.h   (part)
+ *   unit_states  changes the states of units by the rules of units/unit_rules.h   (part)
  *   ending     ends the claims of units                                         (part)
- *   ahead      decides how many step files are claimed ahead
+ *   claim_ahead  decides how many step files are claimed ahead
  *   own_outputs  knows the names of outputs that are never claimed as step files
  *   intake     claims step files, and gives unused claims back                  (part)
  *   warnings   warns of inputs and results that are most likely mistakes
  *   fetch      fetches step files whose names are URLs                          (part)
  *   check      opens and checks units                                           (part)
- *   propagate  owns the engine, and names the unit that is next                  (part)
+ *   propagate  owns the engine, and names the unit that is next                 (part)
  *   write      writes hits to a file or a message                               (part)
  *   command    ships hit files, and runs sink.verify and sink.command           (part)
  *   progress   reports progress and metrics
  *   turn       calls the parts of the loop in turn
  *   loop       waits for jobs, signals and timers, and turns
- *   judge      decides the status of the run from the results of its units
+ *   exit_status  decides the status of the run from the results of its units
  *   resume     looks before the run at the hit files of earlier runs
  *   summary    writes summary.json, and chooses its name and that of the metrics
- *   light      a run that makes its steps itself
+ *   generated_steps  a run that makes its steps itself
  *   setup      creates everything that a run needs, and frees it
- *   run        icestream_run: setup, loop, judge, summary
+ *   run        icestream_run: setup, loop, exit_status, summary
  */
 #ifndef ICS_RUN_STATE_H
 #define ICS_RUN_STATE_H
@@ -120,8 +120,8 @@ typedef struct ics_run_log {
     bool ended;         /* the loop has ended: nothing more goes to the I/O thread; set by loop.c */
 } ics_run_log;
 
-/* Owned by room.c: a full disk. */
-typedef struct ics_run_room {
+/* Owned by disk_full.c: a full disk. */
+typedef struct ics_run_disk_full {
     bool paused;         /* nothing is read */
     double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
     uint32_t retries;    /* retries, pending or begun, of work that found the disk full */
@@ -131,12 +131,12 @@ typedef struct ics_run_room {
     ics_job job;
     icestream_error error; /* belongs to the writer while the job is out */
     char reason[1024];
-} ics_run_room;
+} ics_run_disk_full;
 
 /* Owned by retry.c. */
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
-    double room_found; /* ics_clock_seconds() at which a retry of room.retries succeeded (s) */
+    double room_found; /* ics_clock_seconds() at which a retry of disk_full.retries succeeded (s) */
     uint64_t total;    /* of the run, for metrics and summary */
 } ics_run_retries;
 
@@ -154,7 +154,7 @@ typedef struct ics_run_clients {
     bool stopped;
 } ics_run_clients;
 
-/* Owned by life.c. */
+/* Owned by unit_states.c. */
 typedef struct ics_run_units {
     /* All units in the order of their outputs. Those before `oldest` need no more of the parts from
      * reading to writing. */
@@ -164,7 +164,7 @@ typedef struct ics_run_units {
     bool message_open;               /* a message of a stream is being read */
     uint32_t open, open_limit;       /* units that have ics_unit.work */
     uint32_t opened;                 /* units that check.c has opened, so that writers take turns */
-    uint32_t ahead;                  /* units for which ics_unit_rules_is_reading is true */
+    uint32_t reading;                /* units for which ics_unit_rules_is_reading is true */
     ics_unit_queue complete, ending; /* for the parts command and ending */
     size_t made, finished, freed, results[ICS_UNIT_RESULTS];
     size_t no_record;         /* files and messages without a record of their light */
@@ -174,13 +174,13 @@ typedef struct ics_run_units {
     ics_latency latency;      /* from arrival to commit */
 } ics_run_units;
 
-/* Owned by ahead.c. */
-typedef struct ics_run_ahead {
+/* Owned by claim_ahead.c. */
+typedef struct ics_run_claim_ahead {
     double file_seconds; /* mean time between the ends of two files (s); 0: not known yet */
     double since;    /* ics_clock_seconds() of the last such end, or when work came (s); 0: there is
                         no work */
     size_t finished; /* units.finished at that time */
-} ics_run_ahead;
+} ics_run_claim_ahead;
 
 /* Owned by intake.c: files of source.directory and of clients, claimed one by one. */
 typedef struct ics_run_intake {
@@ -328,11 +328,11 @@ struct ics_run_state {
     ics_run_stop stop;
     ics_run_jobs jobs;
     ics_run_log log;
-    ics_run_room room;
+    ics_run_disk_full disk_full;
     ics_run_retries retries;
     ics_run_clients clients;
     ics_run_units units;
-    ics_run_ahead ahead;
+    ics_run_claim_ahead claim_ahead;
     ics_output_names own_outputs; /* owned by own_outputs.c */
     ics_run_intake intake;
     ics_run_commands commands;

@@ -6,7 +6,7 @@
 #include "base/json_dump.h"
 #include "base/json_text.h"
 #include "pipeline/files/output.h"
-#include "pipeline/run/judge.h"
+#include "pipeline/run/exit_status.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
 #include "pipeline/run/warnings.h"

@@ -2,12 +2,12 @@
 
 #include "base/container.h"
 #include "base/error.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/jobs.h"
-#include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
+#include "pipeline/run/unit_states.h"
 
 static ics_unit *unit_of_job(ics_job *job)
 {
@@ -20,14 +20,14 @@ static ics_unit *unit_of_job(ics_job *job)
 static void handle_write_error(ics_run_state *run, ics_unit *unit, const icestream_error *error)
 {
     if (error->status == ICESTREAM_E_INPUT) { /* other hits have the name of the output by now */
-        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
     } else if (!run->common.sink->files) {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, error);
     } else if (unit->work->blocked) {
-        ics_run_life_blocked(run, unit, ICS_RETRY_WRITE, error);
+        ics_run_unit_blocked(run, unit, ICS_RETRY_WRITE, error);
     } else {
-        ics_run_life_trouble(run, unit, ICS_RETRY_WRITE, error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_WRITE, error);
     }
 }
 
@@ -40,16 +40,16 @@ static void write_done(ics_job *job)
     if (work->write_error.status != ICESTREAM_OK) {
         handle_write_error(run, unit, &work->write_error);
     } else if (work->lost) {
-        ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
+        ics_run_unit_event(run, unit, ICS_ON_CLAIM_LOST);
     } else {
-        ics_run_room_found(run);
-        ics_run_life_succeeded(run, unit);
+        ics_run_disk_full_end(run);
+        ics_run_unit_succeeded(run, unit);
         if (work->matches) {
             ics_unit_use_found_output(unit);
-            ics_run_life_event(run, unit, ICS_ON_HITS_EXIST);
+            ics_run_unit_event(run, unit, ICS_ON_HITS_EXIST);
         } else {
             run->bytes_written += unit->output_bytes;
-            ics_run_life_event(run, unit, ICS_ON_WRITTEN);
+            ics_run_unit_event(run, unit, ICS_ON_WRITTEN);
         }
     }
 }
@@ -57,10 +57,10 @@ static void write_done(ics_job *job)
 static void write_unit(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_begin(run, &unit->retry);
-    ics_run_life_event(run, unit, ICS_ON_WRITE_BEGUN);
+    ics_run_unit_event(run, unit, ICS_ON_WRITE_BEGUN);
     if (!ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job, &unit->jobs_out,
                           ics_unit_write, write_done)) {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 
@@ -75,15 +75,15 @@ static void discard_done(ics_job *job)
     if (error->status != ICESTREAM_OK) { /* the summary and the log have the reason all the same */
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", error->text);
     }
-    ics_run_life_event(run, unit, ICS_ON_DISCARDED);
+    ics_run_unit_event(run, unit, ICS_ON_DISCARDED);
 }
 
 static void discard(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_life_event(run, unit, ICS_ON_DISCARD_BEGUN);
+    ics_run_unit_event(run, unit, ICS_ON_DISCARD_BEGUN);
     if (!ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job, &unit->jobs_out,
                           ics_unit_discard, discard_done)) {
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
     }
 }
 

@@ -1,7 +1,7 @@
 /* The life of a unit as one table: for each state and event, the next state and what the run does.
  *
  * The table is pure data: it knows no thread, no file and no run. The run applies it
- * (pipeline/run/life.h), tests/units/test_unit_rules.c drives it with random events, and
+ * (pipeline/run/unit_states.h), tests/units/test_unit_rules.c drives it with random events, and
  * docs/unit-life.md is printed from it. */
 #ifndef ICS_UNITS_UNIT_RULES_H
 #define ICS_UNITS_UNIT_RULES_H

@@ -11,15 +11,15 @@
 #include "base/error.h"
 #include "pipeline/run/check.h"
 #include "pipeline/run/command.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/ending.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/jobs.h"
-#include "pipeline/run/life.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/propagate.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"
+#include "pipeline/run/unit_states.h"
 #include "pipeline/run/write.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -50,8 +50,8 @@ enum {
     } while (0)
 
 static const ics_run_part *const parts[] = {
-    &ics_run_life_part,  &ics_run_intake_part, &ics_run_room_part,    &ics_run_propagate_part,
-    &ics_run_check_part, &ics_run_write_part,  &ics_run_command_part, &ics_run_ending_part,
+    &ics_run_unit_part,  &ics_run_intake_part, &ics_run_disk_full_part, &ics_run_propagate_part,
+    &ics_run_check_part, &ics_run_write_part,  &ics_run_command_part,   &ics_run_ending_part,
 };
 
 static ics_run_state run;
@@ -415,8 +415,8 @@ static void perform(ics_job *job, const void *to)
 {
     if (to == &device) {
         compute(ics_batch_of_job(job));
-    } else if (job == &run.room.job) {
-        draw_error(&run.room.error, 3);
+    } else if (job == &run.disk_full.job) {
+        draw_error(&run.disk_full.error, 3);
     } else if (job->run == ics_unit_check) {
         check(ICS_CONTAINER_OF(job, ics_unit, reader_job));
     } else if (job->run == ics_engine_read) {
@@ -457,8 +457,8 @@ static const ics_propagation *propagation_of(ics_job *job, const void *to)
 /* The unit that a job of the run belongs to. */
 static const ics_unit *owner_of(ics_job *job, const void *to)
 {
-    if (job == &run.room.job) {
-        return run.room.tries_unit;
+    if (job == &run.disk_full.job) {
+        return run.disk_full.tries_unit;
     }
     if (to == &readers) {
         return ICS_CONTAINER_OF(job, ics_unit, reader_job);
@@ -541,7 +541,7 @@ static void check_counters(void)
         batches++;
     }
     MUST(run.units.open == open, "counted %u open units of %u", run.units.open, open);
-    MUST(run.units.ahead == ahead, "counted %u units ahead of %u", run.units.ahead, ahead);
+    MUST(run.units.reading == ahead, "counted %u units ahead of %u", run.units.reading, ahead);
     MUST(run.engine->queued == batches, "counted %u batches of %u", run.engine->queued, batches);
     MUST(run.engine->out == of_engine, "counted %u jobs of the engine, %u are out", run.engine->out,
          of_engine);
@@ -565,7 +565,7 @@ static void add_unit(void)
         ics_unit_create(&run.common, &inputs[index], 0, &unit, &error);
     }
     MUST(error.status == ICESTREAM_OK, "%s", error.text);
-    ics_run_life_append(&run, unit);
+    ics_run_unit_append(&run, unit);
 }
 
 /* False: the run has ended. */
@@ -672,7 +672,7 @@ static void end_run(void)
     }
     memset(&run.jobs, 0, sizeof run.jobs);
     memset(&run.stop, 0, sizeof run.stop);
-    memset(&run.room, 0, sizeof run.room);
+    memset(&run.disk_full, 0, sizeof run.disk_full);
     memset(&run.retries, 0, sizeof run.retries);
     memset(&run.units, 0, sizeof run.units);
     ics_run_command_destroy(&run);
@@ -721,8 +721,8 @@ static void check_end(void)
     if (!ics_run_is_stopping(&run)) {
         MUST(run.units.finished == run.units.made, "%zu of %zu units finished", run.units.finished,
              run.units.made);
-        MUST(run.retries.pending == 0 && run.room.retries == 0, "retries are left");
-        MUST(!run.room.paused, "the run is paused at its end");
+        MUST(run.retries.pending == 0 && run.disk_full.retries == 0, "retries are left");
+        MUST(!run.disk_full.paused, "the run is paused at its end");
     }
 }
 

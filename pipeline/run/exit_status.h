@@ -1,12 +1,12 @@
 /* Decides the status of a run from the results of its units. */
-#ifndef ICS_RUN_JUDGE_H
-#define ICS_RUN_JUDGE_H
+#ifndef ICS_RUN_EXIT_STATUS_H
+#define ICS_RUN_EXIT_STATUS_H
 
 #include "pipeline/run/state.h"
 
 /* Returns the status of the run after its loop has ended. ICESTREAM_OK: every unit has a result,
  * and none is quarantined. Fills `error` (may be NULL) with the reasons. */
-int ics_run_judge(const ics_run_state *run, icestream_error *error);
+int ics_run_decide_status(const ics_run_state *run, icestream_error *error);
 /* Returns the number of finished units with this result. */
 size_t ics_run_count(const ics_run_state *run, ics_unit_result result);
 /* Returns the number of units that were not finished. */

@@ -1,12 +1,12 @@
-#include "pipeline/run/life.h"
+#include "pipeline/run/unit_states.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/visible_text.h"
 #include "pipeline/run/clients.h"
+#include "pipeline/run/disk_full.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
-#include "pipeline/run/room.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ enum { FREED_LATER = 1024 };
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-void ics_run_life_append(ics_run_state *run, ics_unit *unit)
+void ics_run_unit_append(ics_run_state *run, ics_unit *unit)
 {
     ics_run_units *units = &run->units;
     unit->run = run;
@@ -34,7 +34,7 @@ void ics_run_life_append(ics_run_state *run, ics_unit *unit)
     units->made++;
 }
 
-int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
+int ics_run_unit_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
                         icestream_error *error)
 {
     ics_run_units *units = &run->units;
@@ -44,7 +44,7 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
     units->last = units->last == before ? unit : units->last;
     units->to_open = unit;
     units->made++;
-    return ics_run_life_open(run, unit, error);
+    return ics_run_unit_open(run, unit, error);
 }
 
 /* Whether the parts from reading to writing have nothing more to do for the unit. */
@@ -95,23 +95,23 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_part ics_run_life_part = {.name = "life", .offer = offer};
+const ics_run_part ics_run_unit_part = {.name = "unit_states", .offer = offer};
 
 /* ---- memory of open units -------------------------------------------------------------------- */
 
 static void close_unit(ics_run_state *run, ics_unit *unit)
 {
     run->units.open -= unit->work != NULL;
-    ics_run_room_forget(run, unit);
+    ics_run_disk_full_forget(run, unit);
     ics_unit_close(unit);
 }
 
-void ics_run_life_close(ics_run_state *run, ics_unit *unit)
+void ics_run_unit_close(ics_run_state *run, ics_unit *unit)
 {
     close_unit(run, unit);
 }
 
-int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error)
+int ics_run_unit_open(ics_run_state *run, ics_unit *unit, icestream_error *error)
 {
     close_unit(run, unit);
     int status = ics_unit_open(unit, error);
@@ -215,7 +215,7 @@ static void fail_rule(ics_run_state *run, const ics_unit *unit, ics_unit_event e
     ics_run_fail(run, &error);
 }
 
-void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event)
+void ics_run_unit_event(ics_run_state *run, ics_unit *unit, ics_unit_event event)
 {
     const ics_unit_rule *rule = ics_unit_rules_find(unit->state, event);
     if (rule == NULL) {
@@ -224,8 +224,8 @@ void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event
     }
     bool was_reading = ics_unit_rules_is_reading(unit->state);
     bool is_reading = ics_unit_rules_is_reading(rule->next);
-    run->units.ahead += is_reading;
-    run->units.ahead -= was_reading;
+    run->units.reading += is_reading;
+    run->units.reading -= was_reading;
     unit->state = rule->next;
     if (is_reading != was_reading && unit->input->source->continues) {
         run->units.message_open = is_reading;
@@ -256,17 +256,17 @@ static void set_refusal(ics_unit *unit, const char *text)
     }
 }
 
-void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
+void ics_run_unit_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
                          const char *reason)
 {
     if (unit->refusal == NULL) {
         set_refusal(unit, reason);
     }
     ics_run_retry_clear(run, &unit->retry);
-    ics_run_life_event(run, unit, event);
+    ics_run_unit_event(run, unit, event);
 }
 
-void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error)
 {
     /* A watched folder was removed while the claim was being ended. The next attempt finds that the
@@ -275,13 +275,13 @@ void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what wha
                       (error->cause == ENOENT || error->cause == ENOTDIR);
     switch (ics_run_retry_after(run, &unit->retry, what, unit->name, away, error)) {
     case ICS_RUN_RETRY_LATER:
-        ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
+        ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
         break;
     case ICS_RUN_RETRY_LEAVE:
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
         break;
     case ICS_RUN_RETRY_REFUSED:
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
         ics_run_fail(run, error);
         break;
     }
@@ -297,26 +297,26 @@ static void leave_blocked(ics_run_state *run, ics_unit *unit, const icestream_er
     ics_run_log_event(run, &event);
     ics_error_add(&run->stop.why_blocked, ICESTREAM_E_OUTPUT, "%s", error->text);
     run->stop.blocked++;
-    ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+    ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
     close_unit(run, unit);
 }
 
-void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+void ics_run_unit_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error)
 {
     if (run->options->fail_fast || run->stop.fatal.status != ICESTREAM_OK) {
-        ics_run_life_trouble(run, unit, what, error);
+        ics_run_unit_trouble(run, unit, what, error);
         return;
     }
     switch (ics_run_retry_after(run, &unit->retry, what, unit->name, run->intake.watching, error)) {
     case ICS_RUN_RETRY_LATER:
-        ics_run_life_event(run, unit, ICS_ON_RETRY_LATER);
+        ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
         if (unit->state == ICS_UNIT_WAITING_AGAIN) { /* others may be open in its stead */
             close_unit(run, unit);
         }
         break;
     case ICS_RUN_RETRY_LEAVE:
-        ics_run_life_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
         break;
     case ICS_RUN_RETRY_REFUSED:
         leave_blocked(run, unit, error);
@@ -324,12 +324,12 @@ void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what wha
     }
 }
 
-void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit)
+void ics_run_unit_succeeded(ics_run_state *run, ics_unit *unit)
 {
     ics_run_retry_succeeded(run, &unit->retry);
 }
 
-bool ics_run_life_holds_claim(const ics_unit *unit)
+bool ics_run_unit_holds_claim(const ics_unit *unit)
 {
     return unit->claim.name != NULL && !ics_unit_rules_is_last(unit->state);
 }

@@ -1,8 +1,8 @@
 /* Promise: a run claims as many step files as keep its device busy, and no more than source.claims.
  * The state of the run and the clock are made up here: no file is read. How to join: set the
- * members of `run` that matter, and compare room(). */
+ * members of `run` that matter, and compare files(). */
 #include "base/clock.h"
-#include "pipeline/run/ahead.h"
+#include "pipeline/run/claim_ahead.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -33,36 +33,36 @@ static void begin(uint32_t claims)
     now = 1000.0;
 }
 
-/* The room of a run that has `open` units, of which readers work on `unread`. */
-static uint32_t room(uint32_t open, uint32_t unread)
+/* The files of a run that has `open` units, of which readers work on `unread`. */
+static uint32_t files(uint32_t open, uint32_t unread)
 {
     run.units.open = open;
-    run.units.ahead = unread;
-    return ics_run_ahead_room(&run, 0);
+    run.units.reading = unread;
+    return ics_run_claim_ahead_count(&run, 0);
 }
 
 /* `files` files end within `seconds`. */
 static void end_files(size_t files, double seconds)
 {
     run.units.open = 1;
-    ics_run_ahead_measure(&run, 0);
+    ics_run_claim_ahead_measure(&run, 0);
     for (size_t i = 0; i < files; ++i) {
         now += seconds / (double)files;
         run.units.finished++;
-        ics_run_ahead_measure(&run, 0);
+        ics_run_claim_ahead_measure(&run, 0);
     }
 }
 
 START_TEST(test_long_files)
 {
     begin(0);
-    ck_assert_uint_eq(room(0, 0), 1); /* nothing is known: one file */
-    ck_assert_uint_eq(ics_run_ahead_room(&run, 1), 0);
-    ck_assert_uint_eq(room(1, 1), 0);
-    ck_assert_uint_eq(room(1, 0), 1); /* its steps are all in batches */
+    ck_assert_uint_eq(files(0, 0), 1); /* nothing is known: one file */
+    ck_assert_uint_eq(ics_run_claim_ahead_count(&run, 1), 0);
+    ck_assert_uint_eq(files(1, 1), 0);
+    ck_assert_uint_eq(files(1, 0), 1); /* its steps are all in batches */
     end_files(3, 60.0);
-    ck_assert_uint_eq(room(1, 1), 0);
-    ck_assert_uint_eq(room(1, 0), 1);
+    ck_assert_uint_eq(files(1, 1), 0);
+    ck_assert_uint_eq(files(1, 0), 1);
 }
 END_TEST
 
@@ -70,13 +70,13 @@ START_TEST(test_short_files)
 {
     begin(0);
     end_files(10, 5.0); /* 0.5 s each: 2 s of work are 4 files */
-    ck_assert_uint_eq(room(1, 1), 3);
-    ck_assert_uint_eq(room(4, 4), 0);
+    ck_assert_uint_eq(files(1, 1), 3);
+    ck_assert_uint_eq(files(4, 4), 0);
     end_files(100, 0.1);
-    ck_assert_uint_eq(room(1, 1), OPEN_LIMIT - 1);
-    ck_assert_uint_eq(room(OPEN_LIMIT, 2), 0);
+    ck_assert_uint_eq(files(1, 1), OPEN_LIMIT - 1);
+    ck_assert_uint_eq(files(OPEN_LIMIT, 2), 0);
     end_files(20, 200.0);
-    ck_assert_uint_eq(room(1, 1), 0);
+    ck_assert_uint_eq(files(1, 1), 0);
 }
 END_TEST
 
@@ -86,10 +86,10 @@ START_TEST(test_pauses_do_not_count)
     begin(0);
     end_files(10, 5.0);
     run.units.open = 0;
-    ics_run_ahead_measure(&run, 0);
+    ics_run_claim_ahead_measure(&run, 0);
     now += 3600.0;
     end_files(10, 5.0);
-    ck_assert_uint_eq(room(1, 1), 3);
+    ck_assert_uint_eq(files(1, 1), 3);
 }
 END_TEST
 
@@ -98,23 +98,23 @@ START_TEST(test_a_hungry_device)
 {
     begin(0);
     run.shape.filling = 3;
-    ck_assert_uint_eq(room(1, 1), 0);
+    ck_assert_uint_eq(files(1, 1), 0);
     engine.credits = 1;
-    ck_assert_uint_eq(room(1, 1), 2);
-    ck_assert_uint_eq(room(3, 3), 0);
-    ck_assert_uint_eq(ics_run_ahead_room(&run, 1), 0); /* a file waits to be read already */
+    ck_assert_uint_eq(files(1, 1), 2);
+    ck_assert_uint_eq(files(3, 3), 0);
+    ck_assert_uint_eq(ics_run_claim_ahead_count(&run, 1), 0); /* a file waits to be read already */
 }
 END_TEST
 
 START_TEST(test_a_given_number)
 {
     begin(1);
-    ck_assert_uint_eq(room(0, 0), 1);
-    ck_assert_uint_eq(room(1, 0), 0);
+    ck_assert_uint_eq(files(0, 0), 1);
+    ck_assert_uint_eq(files(1, 0), 0);
     config.source.claims = 5;
-    ck_assert_uint_eq(room(1, 1), 4);
+    ck_assert_uint_eq(files(1, 1), 4);
     config.source.claims = 1000;
-    ck_assert_uint_eq(room(1, 1), OPEN_LIMIT - 1);
+    ck_assert_uint_eq(files(1, 1), OPEN_LIMIT - 1);
 }
 END_TEST
 

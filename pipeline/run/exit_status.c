@@ -1,4 +1,4 @@
-#include "pipeline/run/judge.h"
+#include "pipeline/run/exit_status.h"
 
 #include "base/error.h"
 #include "pipeline/run/intake.h"
@@ -60,7 +60,7 @@ static int status_of(const ics_run_state *run)
     return run->units.results[ICS_RESULT_QUARANTINED] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
 }
 
-int ics_run_judge(const ics_run_state *run, icestream_error *error)
+int ics_run_decide_status(const ics_run_state *run, icestream_error *error)
 {
     size_t done = ics_run_count(run, ICS_RESULT_DONE) + ics_run_count(run, ICS_RESULT_SKIPPED);
     size_t quarantined = ics_run_count(run, ICS_RESULT_QUARANTINED);

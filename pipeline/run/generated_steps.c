@@ -1,4 +1,4 @@
-#include "pipeline/run/light.h"
+#include "pipeline/run/generated_steps.h"
 
 #include "base/error.h"
 #include "pipeline/generator/forecast.h"
@@ -40,7 +40,7 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
 }
 
 /* Refuses what steps that the run makes cannot do, and says which light is not used. */
-int ics_run_light_plan(ics_run_state *run, icestream_error *error)
+int ics_run_generated_plan(ics_run_state *run, icestream_error *error)
 {
     char where[1024];
     const icestream_config *config = run->config;
@@ -72,7 +72,7 @@ int ics_run_light_plan(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-void ics_run_light_warn(ics_run_state *run, const ics_unit *unit)
+void ics_run_generated_warn(ics_run_state *run, const ics_unit *unit)
 {
     const ics_warnings *warnings = &unit->work->warnings;
     for (size_t i = 0; i < warnings->count; ++i) {
@@ -80,12 +80,12 @@ void ics_run_light_warn(ics_run_state *run, const ics_unit *unit)
     }
 }
 
-void ics_run_light_log(ics_run_state *run, const ics_unit *unit)
+void ics_run_generated_log(ics_run_state *run, const ics_unit *unit)
 {
     char text[160];
     const char *file = run->common.keep_steps;
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s: makes steps: %s%s%s", unit->name,
                      ics_forecast_text(&unit->work->forecast, text, sizeof text),
                      file != NULL ? ", kept in " : "", file != NULL ? file : "");
-    ics_run_light_warn(run, unit);
+    ics_run_generated_warn(run, unit);
 }

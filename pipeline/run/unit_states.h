@@ -1,48 +1,48 @@
 /* Units and their states. Only this file changes the state of a unit, by the rules of
  * pipeline/units/unit_rules.h; the parts of the loop report events. */
-#ifndef ICS_RUN_LIFE_H
-#define ICS_RUN_LIFE_H
+#ifndef ICS_RUN_UNIT_STATES_H
+#define ICS_RUN_UNIT_STATES_H
 
 #include "pipeline/run/state.h"
 
 /* Adds a unit behind all others. The run owns it from now on. */
-void ics_run_life_append(ics_run_state *run, ics_unit *unit);
+void ics_run_unit_append(ics_run_state *run, ics_unit *unit);
 /* Adds a unit directly behind `before`, which must be the last one that was opened, and opens it.
  * The errors of ics_unit_open. */
-int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
+int ics_run_unit_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
                         icestream_error *error);
 /* Opens a unit, or forgets what was read of an open one, so that it can be checked. None of its
  * jobs may be out. ICESTREAM_E_MEMORY. */
-int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error);
+int ics_run_unit_open(ics_run_state *run, ics_unit *unit, icestream_error *error);
 
 /* Frees the memory of a unit whose hits are written. None of its jobs may be out. */
-void ics_run_life_close(ics_run_state *run, ics_unit *unit);
+void ics_run_unit_close(ics_run_state *run, ics_unit *unit);
 
 /* Reports an event of a unit: changes its state and does what the rule says. An event that has no
  * rule in the unit's state is an internal error, which ends the run. */
-void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event);
+void ics_run_unit_event(ics_run_state *run, ics_unit *unit, ics_unit_event event);
 /* The input of a unit is bad for this reason; the first reason counts. `event`: ICS_ON_BAD_INPUT or
  * ICS_ON_BAD_MESSAGE. */
-void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
+void ics_run_unit_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
                          const char *reason);
 /* A job of a unit failed with `error`: it will be tried again, or the run stops and the unit is
  * left unfinished, or the error ends the run. */
-void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error);
 /* The name of the output of a unit belongs to something that can neither be used nor moved. The
  * step file is innocent, and so are all others. While the run waits for files, the unit is tried
  * again and again. Otherwise it is left: its claim is kept until the run ends and is given back,
  * and the run goes on and ends with ICESTREAM_E_OUTPUT. With fail_fast the error ends the run. */
-void ics_run_life_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+void ics_run_unit_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
                           const icestream_error *error);
 /* A job of a unit succeeded: earlier failures do not count any more. */
-void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
+void ics_run_unit_succeeded(ics_run_state *run, ics_unit *unit);
 
 /* Whether the unit has a claim that was not ended. */
-bool ics_run_life_holds_claim(const ics_unit *unit);
+bool ics_run_unit_holds_claim(const ics_unit *unit);
 
 /* Skips units that need no more of the parts from reading to writing. If units.forgets is set,
  * frees finished units at the front of the list. */
-extern const ics_run_part ics_run_life_part;
+extern const ics_run_part ics_run_unit_part;
 
 #endif

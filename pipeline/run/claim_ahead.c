@@ -1,4 +1,4 @@
-#include "pipeline/run/ahead.h"
+#include "pipeline/run/claim_ahead.h"
 
 #include "base/clock.h"
 
@@ -8,9 +8,9 @@ static const double ahead_seconds = 2.0; /* of work that a run claims ahead */
 static const double newest_share = 0.3;  /* of the newest files in the mean time for a file */
 
 /* Times without work do not count. */
-void ics_run_ahead_measure(ics_run_state *run, uint32_t waiting)
+void ics_run_claim_ahead_measure(ics_run_state *run, uint32_t waiting)
 {
-    ics_run_ahead *ahead = &run->ahead;
+    ics_run_claim_ahead *ahead = &run->claim_ahead;
     const size_t finished = run->units.finished;
     const double now = ics_clock_seconds();
     if (run->units.open + waiting == 0) {
@@ -37,7 +37,7 @@ void ics_run_ahead_measure(ics_run_state *run, uint32_t waiting)
  * as are cut into batches at the same time. */
 static uint32_t files_wanted(const ics_run_state *run, uint32_t waiting)
 {
-    const double seconds = run->ahead.file_seconds;
+    const double seconds = run->claim_ahead.file_seconds;
     const bool hungry = run->engine->credits > 0 && waiting == 0;
     const double files = hungry ? run->shape.filling : 1;
     return seconds > 0.0 && files * seconds < ahead_seconds
@@ -45,16 +45,16 @@ static uint32_t files_wanted(const ics_run_state *run, uint32_t waiting)
                : (uint32_t)files;
 }
 
-uint32_t ics_run_ahead_room(const ics_run_state *run, uint32_t waiting)
+uint32_t ics_run_claim_ahead_count(const ics_run_state *run, uint32_t waiting)
 {
     const ics_run_units *units = &run->units;
     const uint32_t most = run->config->source.claims, used = units->open + waiting;
     const uint32_t limit = most > 0 && most < units->open_limit ? most : units->open_limit;
-    const uint32_t room = limit > used ? limit - used : 0;
+    const uint32_t most_more = limit > used ? limit - used : 0;
     if (most > 0) {
-        return room;
+        return most_more;
     }
-    const uint32_t unread = units->ahead + waiting, wanted = files_wanted(run, waiting);
+    const uint32_t unread = units->reading + waiting, wanted = files_wanted(run, waiting);
     const uint32_t lacking = wanted > unread ? wanted - unread : 0;
-    return lacking < room ? lacking : room;
+    return lacking < most_more ? lacking : most_more;
 }
