@@ -26,9 +26,8 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
     ICS_TRY(ics_light_setup_create(config, models->medium, models->detector, models->light, &setup,
                                    error));
     int status = ics_particle_survey_take(config, setup, parts, &survey, error);
-    for (size_t i = 0; warnings != NULL && status == ICESTREAM_OK && i < survey.warnings.count;
-         ++i) {
-        status = ics_warnings_add(warnings, "%s", survey.warnings.items[i]);
+    if (warnings != NULL && status == ICESTREAM_OK) {
+        status = ics_warnings_add_all(warnings, &survey.warnings);
     }
     if (status == ICESTREAM_E_MEMORY) {
         ics_error_set(error, status, "out of memory for warnings about particles");

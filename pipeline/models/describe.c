@@ -308,7 +308,5 @@ void ics_models_describe(const ics_models *models, FILE *out)
     describe_light(models->light, out);
     fprintf(out, "digests    ice %s\n           detector %s\n           light %s\n",
             models->ice_digest, models->detector_digest, models->light_digest);
-    for (size_t i = 0; i < models->warnings.count; ++i) {
-        fprintf(out, "warning    %s\n", models->warnings.items[i]);
-    }
+    ics_warnings_print(&models->warnings, 0, "warning    ", out);
 }

@@ -3,8 +3,11 @@
 #ifndef ICS_MODELS_WARNINGS_H
 #define ICS_MODELS_WARNINGS_H
 
+#include <jansson.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct ics_warnings {
     char **items; /* [count], one sentence each, owned */
@@ -20,6 +23,14 @@ int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
 /* The same with the place of the value in front: "PLACE: SENTENCE". */
 int ics_warnings_add_at(ics_warnings *warnings, const char *place, const char *format,
                         va_list arguments) __attribute__((format(printf, 3, 0)));
+
+/* Appends the sentences of another list. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
+int ics_warnings_add_all(ics_warnings *warnings, const ics_warnings *others);
+
+/* Writes a line for each sentence from number `first` (from 0) on, with `prefix` in front. */
+void ics_warnings_print(const ics_warnings *warnings, size_t first, const char *prefix, FILE *out);
+/* Appends the sentences to a JSON array. Returns false without memory. */
+bool ics_warnings_append_json(const ics_warnings *warnings, json_t *list);
 
 /* Frees the sentences and empties the list; accepts NULL. */
 void ics_warnings_free(ics_warnings *warnings);

@@ -1,6 +1,5 @@
 #include "pipeline/run/warnings.h"
 
-#include "base/json_text.h"
 #include "pipeline/run/log.h"
 
 #include <stdarg.h>
@@ -54,16 +53,6 @@ void ics_run_warnings_check_results(ics_run_state *run)
     }
 }
 
-static bool append(json_t *list, const ics_warnings *warnings)
-{
-    for (size_t i = 0; i < warnings->count; ++i) {
-        if (json_array_append_new(list, ics_json_text(warnings->items[i])) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Counts the step files with slow steps that are not in the list. */
 static bool append_count(json_t *list, const ics_run_warnings *warnings)
 {
@@ -77,9 +66,9 @@ static bool append_count(json_t *list, const ics_run_warnings *warnings)
 json_t *ics_run_warnings_json(const ics_run_state *run)
 {
     json_t *list = json_array();
-    if (list != NULL &&
-        (!append(list, &run->models->warnings) || !append(list, &run->warnings.texts) ||
-         !append_count(list, &run->warnings))) {
+    if (list != NULL && (!ics_warnings_append_json(&run->models->warnings, list) ||
+                         !ics_warnings_append_json(&run->warnings.texts, list) ||
+                         !append_count(list, &run->warnings))) {
         json_decref(list);
         return NULL;
     }

@@ -51,6 +51,10 @@ expect 0 "$ICESTREAM" validate --json
 for pair in valid=True source.files=1 source.steps=10 detector.modules=5160 device.schedule=wavefront; do
     [ "$(field "${pair%%=*}")" = "${pair#*=}" ] || fail "$pair: $(cat out)"
 done
+# Its warnings are those of the text, also those about tracks without losses.
+expect 0 "$ICESTREAM" validate --json -s particles.losses=none -s 'particles.list=[{type: mu, x: 0, y: 0, z: 0, zenith: 80, azimuth: 80, energy: 1e5, length: 500}]'
+[[ $(field warnings.0) == *": 1 track, the first one of 100000 GeV and 500 m, has no energy losses in the list"* ]] ||
+    fail "no warning about the track: $(cat out)"
 expect 2 "$ICESTREAM" validate --json -s 'source.files=[none.npy]' -s run.seed=1
 [ "$(field valid)" = False ] || fail "valid: $(cat out)"
 [ "$(field errors.0)" = "$(cat err)" ] || fail "another error: $(cat out)"

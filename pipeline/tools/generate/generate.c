@@ -108,9 +108,7 @@ static int report_warnings(const icestream_config *config, ics_models *models, F
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_forecast_judge(config, models, error));
-    for (size_t i = known; i < models->warnings.count; ++i) {
-        fprintf(report, "warning: %s\n", models->warnings.items[i]);
-    }
+    ics_warnings_print(&models->warnings, known, "warning: ", report);
     return ICESTREAM_OK;
 }
 
@@ -135,9 +133,7 @@ static int report_light(const icestream_config *config, ics_step_generator *gene
     if (status == ICESTREAM_OK && ics_particle_list_is_stream(config->particles.file)) {
         status = ics_list_warnings_report(&light->list, source, &warnings);
     }
-    for (size_t i = 0; i < warnings.count; ++i) {
-        fprintf(report, "warning: %s\n", warnings.items[i]);
-    }
+    ics_warnings_print(&warnings, 0, "warning: ", report);
     ics_warnings_free(&warnings);
     return status == ICESTREAM_OK
                ? status

@@ -80,8 +80,8 @@ static int write_geometry(const icestream_config *config, const char *path, bool
     if (status == ICESTREAM_OK) {
         status = write_any(detector, path, pmts, force, error);
     }
-    for (size_t i = 0; i < warnings.count && report != NULL; ++i) {
-        fprintf(report, "warning: %s\n", warnings.items[i]);
+    if (report != NULL) {
+        ics_warnings_print(&warnings, 0, "warning: ", report);
     }
     ics_warnings_free(&warnings);
     ics_detector_destroy(detector);

@@ -1,6 +1,7 @@
 #include "pipeline/tools/measure/report.h"
 
 #include "base/error.h"
+#include "base/json_dump.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -151,12 +152,14 @@ int ics_report_print(const ics_report *report, bool markdown, int indent, FILE *
 int ics_report_json(const char *command, json_t *value, FILE *out, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    if (value == NULL) {
+    char *text = ics_json_dump(value, JSON_INDENT(2));
+    if (text == NULL) {
         status =
             ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for the report", command);
-    } else if (json_dumpf(value, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
+    } else if (fprintf(out, "%s\n", text) < 0) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the report", command);
     }
+    free(text);
     json_decref(value);
     return status;
 }

@@ -195,13 +195,6 @@ static int make_table(tabulation *t, bool force, icestream_error *error)
     return status;
 }
 
-static void report_warnings(const ics_warnings *warnings, FILE *report)
-{
-    for (size_t i = 0; report != NULL && i < warnings->count; ++i) {
-        fprintf(report, "warning: %s\n", warnings->items[i]);
-    }
-}
-
 int ics_tabulate_make(const icestream_config *config, const char *path, bool force, FILE *report,
                       icestream_error *error)
 {
@@ -214,7 +207,9 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
     ics_config_print_changes(config, ICS_USE_TABULATE, "", report);
     ICS_TRY(
         ics_table_making_create(config, ics_config_generates(config), report, &t.making, error));
-    report_warnings(&t.making->world.models->warnings, report);
+    if (report != NULL) {
+        ics_warnings_print(&t.making->world.models->warnings, 0, "warning: ", report);
+    }
     const int status = make_table(&t, force, error);
     ics_table_making_destroy(t.making);
     return status;

@@ -1,7 +1,6 @@
 /* icestream_validate: checks all that a run needs before its first photon, and all that `generate`
  * needs before the first step of particles. */
 #include "base/error.h"
-#include "base/json_dump.h"
 #include "pipeline/config/changes.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/devices/device_wake.h"
@@ -15,6 +14,7 @@
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/telemetry/record_file.h"
+#include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/validate/source_survey.h"
 
 #include <inttypes.h>
@@ -32,6 +32,14 @@ static void describe_unused(const ics_device_options *options, FILE *report)
     if (options->unused[0] != '\0') {
         fprintf(report, "           the CPU does not use keys for a GPU: %s\n", options->unused);
     }
+}
+
+static void describe_stages(const icestream_config *config, const ics_tables *tables, FILE *report)
+{
+    fprintf(report, "stages:    %s, %s, %s, %s, %s\n", config->stages.create,
+            config->stages.propagate, config->stages.collide, config->stages.scatter,
+            config->stages.compact);
+    fprintf(report, "tables:    %.1f KiB\n", (double)tables->bytes / 1024.0);
 }
 
 static void describe_device(const icestream_config *config, const ics_device_options *options,
@@ -54,10 +62,7 @@ static void describe_device(const icestream_config *config, const ics_device_opt
                 facts.is_gpu ? "" : " per thread");
     }
     fputc('\n', report);
-    fprintf(report, "stages:    %s, %s, %s, %s, %s\n", config->stages.create,
-            config->stages.propagate, config->stages.collide, config->stages.scatter,
-            config->stages.compact);
-    fprintf(report, "tables:    %.1f KiB\n", (double)tables->bytes / 1024.0);
+    describe_stages(config, tables, report);
 }
 
 static json_t *device_json(const ics_device_options *options, ics_device *device,
@@ -86,10 +91,9 @@ static void describe_assumed(const icestream_config *config, const ics_device_op
     if (out->text != NULL) {
         fprintf(out->text,
                 "device:    a GPU, which is not here: its keys were checked, its kernels were not "
-                "compiled (`icestream plan` does that)\nschedule:  %s\nstages:    %s, %s, %s, %s, "
-                "%s\ntables:    %.1f KiB\n",
-                schedule, config->stages.create, config->stages.propagate, config->stages.collide,
-                config->stages.scatter, config->stages.compact, (double)tables->bytes / 1024.0);
+                "compiled (`icestream plan` does that)\nschedule:  %s\n",
+                schedule);
+        describe_stages(config, tables, out->text);
     }
     if (out->json != NULL) {
         json_object_set_new(out->json, "device",
@@ -143,9 +147,6 @@ static void describe_particles(const icestream_config *config, const ics_particl
     }
     fputc('\n', report);
     ics_light_totals_describe(&survey->light, report);
-    for (size_t i = 0; i < survey->warnings.count; ++i) {
-        fprintf(report, "warning    %s\n", survey->warnings.items[i]);
-    }
 }
 
 static json_t *particles_json(const ics_particle_survey *survey)
@@ -180,14 +181,18 @@ static int check_particles(const icestream_config *config, ics_models *models, c
         json_object_set_new(out->json, "particles", particles_json(&survey));
     }
     const size_t described = models->warnings.count;
+    if (status == ICESTREAM_OK &&
+        ics_warnings_add_all(&models->warnings, &survey.warnings) != ICESTREAM_OK) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    }
     if (setup != NULL) {
         /* Also if the survey failed: a particle without light may be the reason. */
         icestream_error why = {.status = ICESTREAM_OK};
         ics_particle_plausibility_check(config, setup, models, &why);
         status = status == ICESTREAM_OK ? ics_error_copy(error, &why) : status;
     }
-    for (size_t i = described; out->text != NULL && i < models->warnings.count; ++i) {
-        fprintf(out->text, "warning    %s\n", models->warnings.items[i]);
+    if (out->text != NULL) {
+        ics_warnings_print(&models->warnings, described, "warning    ", out->text);
     }
     ics_particle_survey_free(&survey);
     ics_light_setup_destroy(setup);
@@ -315,16 +320,6 @@ static void add_models_json(const icestream_config *config, const ics_models *mo
                                   models->light_digest));
 }
 
-/* Adds the warnings of all checks. */
-static void add_warnings_json(const ics_models *models, json_t *json)
-{
-    json_t *warnings = json_array();
-    for (size_t i = 0; i < models->warnings.count; ++i) {
-        json_array_append_new(warnings, json_string(models->warnings.items[i]));
-    }
-    json_object_set_new(json, "warnings", warnings);
-}
-
 /* Reports the models and makes the checks that need them. */
 static int check_with_models(const icestream_config *config, const ics_device_options *options,
                              bool assumed, ics_models *models, const findings *out,
@@ -340,20 +335,11 @@ static int check_with_models(const icestream_config *config, const ics_device_op
     ICS_TRY(check_particles(config, models, out, error));
     ICS_TRY(check_source(config, models, out, error));
     if (out->json != NULL) {
-        add_warnings_json(models, out->json);
+        json_t *warnings = json_array();
+        ics_warnings_append_json(&models->warnings, warnings);
+        json_object_set_new(out->json, "warnings", warnings);
     }
     return try_device(config, options, assumed, models, out, error);
-}
-
-static int write_json(const json_t *json, FILE *report, icestream_error *error)
-{
-    char *text = ics_json_dump(json, JSON_INDENT(2));
-    if (text == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the report");
-    }
-    fprintf(report, "%s\n", text);
-    free(text);
-    return ICESTREAM_OK;
 }
 
 /* Returns whether `name` (NULL: this machine) is known. */
@@ -393,7 +379,7 @@ int icestream_validate_with(const icestream_config *config,
                  ? check_with_models(config, &device, assumed, models, &out, error)
                  : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     if (status == ICESTREAM_OK && out.json != NULL) {
-        status = write_json(out.json, report, error);
+        status = ics_report_json("validate", json_incref(out.json), report, error);
     }
     json_decref(out.json);
     ics_models_destroy(models);
