@@ -43,8 +43,8 @@
     X(float, table_delay)
 
 /* Columns that are written and read within one bounce. Their content does not move with a photon
- * when a wave is compacted. Each function that needs scratch_a to scratch_d gives them a meaning of
- * its own. */
+ * when a wave is compacted. What scratch_a to scratch_d mean is different in every function that
+ * uses them. */
 #define ICS_WAVE_SCRATCH(X)                                                                        \
     X(float, depth)                                                                                \
     X(float, distance)                                                                             \

@@ -207,8 +207,7 @@ enum {
  *
  *   COLUMN(type, name, entries, slots, needed, fill, in_cache)
  *
- *   entries, slots   the column has this number of entries for this number of slots: 1 or 32, which
- *                    are those of a warp
+ *   entries, slots   `slots` slots, 1 or the 32 of a warp, have this number of entries
  *   needed           the bit of the schedules that have the column; 0: all have it
  *   fill             the value of every byte in a new lane. 0xff marks a free slot or an empty
  *                    entry. ICS_ANY_FILL: nothing reads the column before it is written

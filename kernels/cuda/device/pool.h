@@ -113,7 +113,7 @@ ICS_KERNEL __launch_bounds__(GPU_SPECIAL_BLOCK)
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-/* Returns the time (ns). The emulated grid of tests has one of its own. */
+/* Returns the time (ns). The emulated grid of tests has another one. */
 #if defined(__CUDACC__)
 static __device__ unsigned long long gpu_now(void)
 {

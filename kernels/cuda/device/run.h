@@ -226,14 +226,19 @@ ICE_FN const uint32_t *gpu_edges_of(const uint32_t *counts)
     return GPU_SPECIAL_COUNTS_AT_ONCE ? gpu_photon_edges : counts + GPU_EDGES_FIRST;
 }
 
-/* Adds 1 to a cell of a batch. */
-ICE_FN void gpu_add_to_cell(uint32_t *counts, const ics_lane_memory *lane, uint32_t batch,
+/* The cells of a batch in the counts of the block; NULL with GPU_SPECIAL_COUNTS_AT_ONCE. */
+ICE_FN uint32_t *gpu_block_cells_of(uint32_t *counts, uint32_t batch)
+{
+    return GPU_SPECIAL_COUNTS_AT_ONCE ? NULL : counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
+}
+
+/* Adds 1 to a cell of a batch. `cells`: gpu_block_cells_of(). */
+ICE_FN void gpu_add_to_cell(uint32_t *cells, const ics_lane_memory *lane, uint32_t batch,
                             uint32_t cell)
 {
     if (GPU_SPECIAL_COUNTS_AT_ONCE) {
         atomicAdd(&gpu_photon_cells_of(lane, batch)[cell], 1ull);
     } else {
-        uint32_t *cells = counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
         atomicAdd(&cells[cell], 1u);
     }
 }
@@ -244,14 +249,19 @@ ICE_FN void gpu_add_to_cell(uint32_t *counts, const ics_lane_memory *lane, uint3
 ICE_FN void gpu_count_cells(uint32_t *counts, const ics_lane_memory *lane, const ice_tables *tables,
                             uint32_t emission, ice_photon_end end)
 {
-    (void)counts, (void)lane, (void)tables, (void)emission, (void)end;
 #if defined(GPU_SPECIAL_PHOTON_CELLS)
+    const uint32_t batch = gpu_batch_of(emission);
+    uint32_t *cells = gpu_block_cells_of(counts, batch);
+    const uint32_t *edges = gpu_edges_of(counts);
+    (void)cells, (void)edges; /* there may be only histograms of segments */
 #define GPU_COUNT_CELL(quantity, bins, first_cell, first_edge)                                     \
-    gpu_add_to_cell(counts, lane, gpu_batch_of(emission),                                          \
-                    first_cell + ice_photon_cell(gpu_edges_of(counts) + first_edge, bins,          \
+    gpu_add_to_cell(cells, lane, batch,                                                            \
+                    first_cell + ice_photon_cell(edges + first_edge, bins,                         \
                                                  ice_photon_word(tables, quantity, end)));
     GPU_SPECIAL_PHOTONS(GPU_COUNT_CELL)
 #undef GPU_COUNT_CELL
+#else
+    (void)counts, (void)lane, (void)tables, (void)emission, (void)end;
 #endif
 }
 

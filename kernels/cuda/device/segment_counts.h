@@ -12,12 +12,10 @@
  * may overflow. Then 2^32 are added to the cell of the lane. */
 ICE_FN void gpu_count_in_cell(const gpu_hit_sink *sink, uint32_t batch, uint32_t cell)
 {
+    uint32_t *cells = gpu_block_cells_of(sink->counts, batch);
     if (GPU_SPECIAL_COUNTS_AT_ONCE || GPU_SPECIAL_BOUNCE_LIMIT <= GPU_BOUNCES_COUNTED) {
-        gpu_add_to_cell(sink->counts, sink->lane, batch, cell);
-        return;
-    }
-    uint32_t *cells = sink->counts + GPU_PHOTON_FIRST + batch * GPU_PHOTON_CELLS;
-    if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
+        gpu_add_to_cell(cells, sink->lane, batch, cell);
+    } else if (atomicAdd(&cells[cell], 1u) == 0xffffffffu) {
         atomicAdd(&gpu_photon_cells_of(sink->lane, batch)[cell], 1ull << 32);
     }
 }
