@@ -36,7 +36,9 @@ int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t me
             unit->name = NULL;
         }
         if (common->sink->files) {
-            unit->output = input->source->output(common->config, input, message);
+            unit->output = input->output != NULL
+                               ? strdup(input->output)
+                               : input->source->output(common->config, input, message);
         }
         if (unit->output != NULL) {
             unit->replaces = ics_output_mark_of(unit->output);
