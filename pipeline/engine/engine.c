@@ -169,6 +169,7 @@ void ics_engine_turn(ics_engine *engine)
     ics_propagation *propagation;
     while (engine->credits > 0 && (propagation = engine->owner.next(engine->owner.user)) != NULL) {
         read_next(engine, propagation);
+        submit_batches(engine); /* the device begins before the next batch is made */
     }
     submit_batches(engine);
 }
@@ -245,7 +246,7 @@ int ics_engine_create(const ics_engine_parts *parts, ics_engine **out, icestream
         ics_engine_destroy(engine);
         return status;
     }
-    engine->credits = ics_device_credits(engine->device);
+    engine->credits = ics_device_credits(engine->device) + parts->ahead;
     *out = engine;
     return ICESTREAM_OK;
 }

@@ -124,15 +124,16 @@ typedef struct ics_engine_parts {
     ics_hit_models models;
     uint64_t batch_photons; /* 0: the device's choice */
     float least_beta;
-    ics_post loop; /* receives jobs that come back; post NULL: ics_engine_wait() does */
+    uint32_t ahead; /* batches that are ready when the device has room for them */
+    ics_post loop;  /* receives jobs that come back; post NULL: ics_engine_wait() does */
 } ics_engine_parts;
 
-/* Makes the engine and its device, whose batches are the only credits at first. The errors of
- * ics_device_create(). */
+/* Makes the engine and its device. The errors of ics_device_create(). */
 int ics_engine_create(const ics_engine_parts *parts, ics_engine **out, icestream_error *error);
 /* Waits for the batches of the device. No reader or writer may have a job. Accepts NULL. */
 void ics_engine_destroy(ics_engine *engine);
-/* Lets `batches` more exist: those that are made ahead of the device, or wait for writers. */
+/* Lets `batches` more exist: those that are made before the device has room, or wait for writers.
+ */
 void ics_engine_allow_more(ics_engine *engine, uint32_t batches);
 
 /* Where jobs of an engine and of its threads come back, unless a loop receives them. */

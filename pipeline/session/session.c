@@ -73,7 +73,8 @@ static int start(icestream_session *session, icestream_error *error)
                                     .tables = session->world.tables,
                                     .models = ics_world_hit_models(&session->world),
                                     .batch_photons = config->graph.batch,
-                                    .least_beta = session->warnings.least_beta};
+                                    .least_beta = session->warnings.least_beta,
+                                    .ahead = 1};
     ICS_TRY(ics_engine_create(&parts, &session->engine, error));
     session->engine->owner = ics_session_driver_owner(session);
     ics_device_facts facts;

@@ -122,7 +122,8 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     const ics_engine_parts parts = {.device = &device,
                                     .tables = experiment->world.tables,
                                     .models = ics_world_hit_models(&experiment->world),
-                                    .batch_photons = experiment->batch};
+                                    .batch_photons = experiment->batch,
+                                    .ahead = 1};
     int status = ics_engine_create(&parts, &trial->engine, error);
     if (status != ICESTREAM_OK) {
         free(trial);

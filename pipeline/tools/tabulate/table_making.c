@@ -170,7 +170,8 @@ int ics_table_making_engine(ics_table_making *making, ics_engine **out, icestrea
     const ics_engine_parts parts = {.device = &making->options,
                                     .tables = making->world.tables,
                                     .models = ics_world_hit_models(&making->world),
-                                    .batch_photons = making->config->graph.batch};
+                                    .batch_photons = making->config->graph.batch,
+                                    .ahead = 1};
     return ics_engine_create(&parts, out, error);
 }
 
