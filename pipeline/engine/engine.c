@@ -95,6 +95,7 @@ static void end_batch(ics_batch *batch)
     ics_engine *engine = propagation->engine;
     icestream_error error;
     ics_batch_error(batch, propagation->name, &error);
+    ics_batch_clear_results(batch);
     engine->credits++;
     STAILQ_INSERT_HEAD(&engine->spare, &batch->job, link);
     count_back(propagation);
@@ -164,6 +165,13 @@ static void submit_batches(ics_engine *engine)
     }
 }
 
+static void destroy_batches(ics_job_queue *batches)
+{
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(batches, link)) != NULL;) {
+        ics_batch_destroy(ics_batch_of_job(job));
+    }
+}
+
 void ics_engine_turn(ics_engine *engine)
 {
     ics_propagation *propagation;
@@ -172,6 +180,9 @@ void ics_engine_turn(ics_engine *engine)
         submit_batches(engine); /* the device begins before the next batch is made */
     }
     submit_batches(engine);
+    if (engine->out == 0) {
+        destroy_batches(&engine->spare);
+    }
 }
 
 int ics_engine_begin_reading(ics_propagation *propagation)
@@ -246,16 +257,9 @@ int ics_engine_create(const ics_engine_parts *parts, ics_engine **out, icestream
         ics_engine_destroy(engine);
         return status;
     }
-    engine->credits = ics_device_credits(engine->device) + parts->ahead;
+    engine->credits = (int32_t)(ics_device_credits(engine->device) + parts->ahead);
     *out = engine;
     return ICESTREAM_OK;
-}
-
-static void destroy_batches(ics_job_queue *batches)
-{
-    for (ics_job *job; (job = ICS_QUEUE_TAKE(batches, link)) != NULL;) {
-        ics_batch_destroy(ics_batch_of_job(job));
-    }
 }
 
 void ics_engine_destroy(ics_engine *engine)
@@ -272,7 +276,7 @@ void ics_engine_destroy(ics_engine *engine)
     free(engine);
 }
 
-void ics_engine_allow_more(ics_engine *engine, uint32_t batches)
+void ics_engine_allow_more(ics_engine *engine, int32_t batches)
 {
     engine->credits += batches;
 }

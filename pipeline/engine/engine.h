@@ -102,8 +102,9 @@ struct ics_engine {
     float least_beta;       /* steps below it make no Cherenkov light; see step_watch.h */
 
     /* How many batches may still be made: a limit of memory. A batch has its credit from the moment
-     * a reader begins to make it until its hits are stored. */
-    uint32_t credits;
+     * a reader begins to make it until its hits are stored. Below 0 while more batches exist than
+     * are allowed since the last ics_engine_allow_more(). */
+    int32_t credits;
     uint32_t out;        /* jobs and batches of all propagations that are out */
     ics_job_queue queue; /* batches that wait for the device */
     uint32_t queued;     /* number of these */
@@ -132,9 +133,9 @@ typedef struct ics_engine_parts {
 int ics_engine_create(const ics_engine_parts *parts, ics_engine **out, icestream_error *error);
 /* Waits for the batches of the device. No reader or writer may have a job. Accepts NULL. */
 void ics_engine_destroy(ics_engine *engine);
-/* Lets `batches` more exist: those that are made before the device has room, or wait for writers.
- */
-void ics_engine_allow_more(ics_engine *engine, uint32_t batches);
+/* Lets `batches` more exist, or fewer if it is negative: those that are made before the device has
+ * room, wait for writers, or belong to a reader that may wait for ever. */
+void ics_engine_allow_more(ics_engine *engine, int32_t batches);
 
 /* Where jobs of an engine and of its threads come back, unless a loop receives them. */
 ics_post ics_engine_post(ics_engine *engine);

@@ -13,7 +13,8 @@ int ics_memory_sink_add(void *user, ics_batch *batch, icestream_error *error)
         const size_t capacity = sink->capacity == 0 ? 8 : 2 * sink->capacity;
         ics_memory_part *parts = reallocarray(sink->parts, capacity, sizeof *parts);
         if (parts == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for hits");
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for hits",
+                                 sink->name);
         }
         sink->parts = parts;
         sink->capacity = capacity;
@@ -57,8 +58,8 @@ static void join(const ics_memory_sink *sink, icestream_hit *hits, size_t total)
     }
 }
 
-int ics_memory_sink_take(ics_memory_sink *sink, const char *name, icestream_hit **out,
-                         size_t *count, icestream_error *error)
+int ics_memory_sink_take(ics_memory_sink *sink, icestream_hit **out, size_t *count,
+                         icestream_error *error)
 {
     int status = ICESTREAM_OK;
     size_t total = 0;
@@ -75,7 +76,7 @@ int ics_memory_sink_take(ics_memory_sink *sink, const char *name, icestream_hit 
             join(sink, *out, total);
         } else {
             status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for %zu hits",
-                                   name, total);
+                                   sink->name, total);
         }
     }
     *count = *out != NULL ? total : 0;
@@ -89,5 +90,5 @@ void ics_memory_sink_clear(ics_memory_sink *sink)
         free(sink->parts[i].hits);
     }
     free(sink->parts);
-    *sink = (ics_memory_sink){0};
+    *sink = (ics_memory_sink){.name = sink->name};
 }

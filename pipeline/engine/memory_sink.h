@@ -11,8 +11,9 @@ typedef struct ics_memory_part {
     size_t count;
 } ics_memory_part;
 
-/* Zero-initialise. */
+/* Zero-initialise, and set the name. */
 typedef struct ics_memory_sink {
+    const char *name;       /* of the steps, for messages */
     ics_memory_part *parts; /* [count], in the order in which the batches came back */
     size_t count, capacity;
 } ics_memory_sink;
@@ -21,9 +22,9 @@ typedef struct ics_memory_sink {
  * ICESTREAM_E_MEMORY. */
 int ics_memory_sink_add(void *user, ics_batch *batch, icestream_error *error);
 /* Makes one array of all hits, in the order of hit files, which the caller frees, and empties the
- * sink. *out NULL: there are none. `name`: of the steps, for the message. ICESTREAM_E_MEMORY. */
-int ics_memory_sink_take(ics_memory_sink *sink, const char *name, icestream_hit **out,
-                         size_t *count, icestream_error *error);
+ * sink. *out NULL: there are none. ICESTREAM_E_MEMORY. */
+int ics_memory_sink_take(ics_memory_sink *sink, icestream_hit **out, size_t *count,
+                         icestream_error *error);
 /* Frees the hits. */
 void ics_memory_sink_clear(ics_memory_sink *sink);
 

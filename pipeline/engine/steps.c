@@ -103,6 +103,7 @@ int ics_engine_run_steps(ics_engine *engine, ics_step_cursor steps, const ics_en
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for steps");
     }
     c->watch = watch;
+    c->hits.name = "steps";
     c->propagation = (ics_propagation){.name = "steps",
                                        .user = c,
                                        .source = {.read = read_nothing},
@@ -110,7 +111,7 @@ int ics_engine_run_steps(ics_engine *engine, ics_step_cursor steps, const ics_en
                                        .photons = UINT64_MAX};
     int status = compute(engine, steps, c);
     if (status == ICESTREAM_OK) {
-        status = ics_memory_sink_take(&c->hits, "steps", &out->hits, &out->count, &c->error);
+        status = ics_memory_sink_take(&c->hits, &out->hits, &out->count, &c->error);
     }
     out->account = c->account;
     if (status != ICESTREAM_OK) {

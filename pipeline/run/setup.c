@@ -233,8 +233,8 @@ static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *
 {
     int status = ICESTREAM_OK;
     for (uint32_t i = 0; status == ICESTREAM_OK && i < run->shape.writers; ++i) {
-        status = ics_workers_create("writer", 1, run->engine->credits + run->units.open_limit, NULL,
-                                    to_loop, &run->jobs.writers[i], error);
+        status = ics_workers_create("writer", 1, 2 * run->units.open_limit, NULL, to_loop,
+                                    &run->jobs.writers[i], error);
     }
     return status;
 }
@@ -271,8 +271,9 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
-    ics_engine_allow_more(run->engine, run->shape.filling + BATCHES_WITH_WRITERS);
-    run->units.open_limit = run->engine->credits + run->shape.readers;
+    ics_engine_allow_more(run->engine, (int32_t)run->shape.filling + BATCHES_WITH_WRITERS);
+    const uint32_t batches = (uint32_t)run->engine->credits;
+    run->units.open_limit = batches + run->shape.readers;
     /* With small files every batch may belong to another open unit. Queues have room for all. */
     status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
                                 &run->jobs.readers, error);

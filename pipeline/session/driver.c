@@ -49,7 +49,8 @@ static bool can_advance(const icestream_session *session, const ics_ticket *tick
 static ics_ticket *choose(icestream_session *session)
 {
     pthread_mutex_lock(&session->lock);
-    ics_ticket *ticket = TAILQ_FIRST(&session->waiting);
+    /* A session that is closed begins nothing more: obey() ends its tickets. */
+    ics_ticket *ticket = !session->closing ? TAILQ_FIRST(&session->waiting) : NULL;
     while (ticket != NULL && !can_advance(session, ticket)) {
         ticket = TAILQ_NEXT(ticket, link);
     }

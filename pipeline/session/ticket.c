@@ -143,7 +143,7 @@ void ics_ticket_finish(icestream_session *session, ics_ticket *ticket)
     if (atomic_load(&ticket->cancelled)) {
         ics_error_set(&error, ICESTREAM_E_INTERRUPTED, "%s: cancelled", ticket->name);
     } else if (ticket->error.status == ICESTREAM_OK) { /* only this thread sets it */
-        ics_memory_sink_take(&ticket->sink, ticket->name, &hits, &count, &error);
+        ics_memory_sink_take(&ticket->sink, &hits, &count, &error);
     }
     ics_memory_sink_clear(&ticket->sink);
     free(ticket->copy);

@@ -71,6 +71,7 @@ static int start_reader(icestream_session *session, ics_ticket *ticket, icestrea
     ICS_TRY(ics_workers_create("pipe", 1, 1, NULL, ics_engine_post(session->engine),
                                &ticket->reader, error));
     session->pipes++;
+    ics_engine_allow_more(session->engine, 1); /* the batch of a silent pipe is in nobody's way */
     return ICESTREAM_OK;
 }
 
@@ -85,7 +86,7 @@ int ics_ticket_begin(icestream_session *session, ics_ticket *ticket, icestream_e
     if (ticket->is_late) {
         ICS_TRY(start_reader(session, ticket, error));
     }
-    work->name = ticket->name;
+    work->name = ticket->sink.name = ticket->name;
     work->user = ticket;
     work->source.read = ticket->light == NULL ? read_array : read_light;
     work->source.user = ticket;
@@ -101,6 +102,7 @@ void ics_ticket_end(ics_ticket *ticket)
         ics_workers_destroy(ticket->reader);
         ticket->reader = NULL;
         ticket->session->pipes--;
+        ics_engine_allow_more(ticket->session->engine, -1);
     }
     ics_step_generator_destroy(ticket->generator);
     ticket->generator = NULL;

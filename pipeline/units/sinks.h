@@ -1,9 +1,8 @@
 /* The sinks of a run: where the hits of a unit go. A sink is one constant in one file, and other
  * files ask its answers and call its functions; they never ask which sink it is.
  *
- *   files   one hit file for each unit, with its metadata, or the file of its waveforms:
- * file_sink.c stream  messages on standard output, one for each unit and in the order of the units:
- *           stream_sink.c
+ *   file_sink     one hit file for each unit, with its metadata, or the file of its waveforms
+ *   stream_sink   messages on standard output, one for each unit and in the order of the units
  *
  * Before they are written, the hits of a unit are in its collector (pipeline/collect). Sessions,
  * tables and measurements keep theirs in memory (pipeline/engine/memory_sink.h). */

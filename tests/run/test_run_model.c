@@ -715,7 +715,7 @@ static void check_end(void)
          "%zu results, %zu of %zu units finished", results, run.units.finished, run.units.made);
     MUST(written >= run.units.results[ICS_RESULT_DONE], "%zu units are done, %zu written",
          run.units.results[ICS_RESULT_DONE], written);
-    MUST(run.engine->credits == CREDITS, "%u credits are left", run.engine->credits);
+    MUST(run.engine->credits == CREDITS, "%d credits are left", run.engine->credits);
     MUST(run.commands.running == 0 && STAILQ_EMPTY(&run.commands.programs),
          "programs of sink.command are left");
     if (!ics_run_is_stopping(&run)) {

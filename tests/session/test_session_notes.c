@@ -253,9 +253,14 @@ static void write_particles(const char *path, int flags)
 
 START_TEST(pipe_lets_others_pass)
 {
-    pipe_work late, list;
+    pipe_work silent, late, list;
     icestream_session *session = session_open_plain();
     uint64_t count, expected_count, finished;
+    prepare(&silent, "silent.csv");
+    ck_assert_int_eq(mkfifo(silent.path, 0600), 0);
+    for (int i = 1; i < ICS_SESSION_PIPES; ++i) { /* more than batches that the device takes */
+        session_submit(session, &silent.work);
+    }
     prepare(&late, "late.csv");
     prepare(&list, "list.csv");
     ck_assert_int_eq(mkfifo(late.path, 0600), 0);
@@ -273,6 +278,35 @@ START_TEST(pipe_lets_others_pass)
     icestream_hits_free(hits);
     icestream_hits_free(expected);
     icestream_session_destroy(session);
+}
+END_TEST
+
+/* The driver itself reads a list, so it must notice that the session is closed meanwhile. */
+START_TEST(a_session_closes_while_lists_are_read)
+{
+    pipe_work list;
+    prepare(&list, "long.csv");
+    FILE *to = fopen(list.path, "w");
+    ck_assert_ptr_nonnull(to);
+    fputs("event,type,x,y,z,zenith,azimuth,energy,length\n", to);
+    for (int i = 0; i < 20000; ++i) {
+        fprintf(to, "%d,e-,3,0,1,0,0,0.01,\n", i);
+    }
+    ck_assert_int_eq(fclose(to), 0);
+    for (unsigned round = 0; round < 8; ++round) {
+        icestream_session *session = session_open_plain();
+        icestream_hit *hits;
+        uint64_t count;
+        icestream_error error;
+        const uint64_t tickets[] = {session_submit(session, &list.work),
+                                    session_submit(session, &list.work)};
+        usleep(round * 2000); /* another place in the list each time; the outcome is the same */
+        ck_assert_int_eq(icestream_session_close(session, NULL), ICESTREAM_OK);
+        const int status = icestream_session_take(session, tickets[1], &hits, &count, NULL, &error);
+        ck_assert(status == ICESTREAM_E_INTERRUPTED || status == ICESTREAM_OK);
+        icestream_hits_free(hits);
+        icestream_session_destroy(session);
+    }
 }
 END_TEST
 
@@ -317,6 +351,7 @@ ICS_TEST_MAIN("session_notes")
     TCase *pipes = tcase_create("pipes");
     tcase_add_checked_fixture(pipes, open_place, close_place);
     tcase_add_test(pipes, pipe_lets_others_pass);
+    tcase_add_test(pipes, a_session_closes_while_lists_are_read);
     tcase_add_test(pipes, waiting_for_a_pipe_can_be_ended);
     suite_add_tcase(suite, pipes);
 }
