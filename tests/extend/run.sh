@@ -14,8 +14,8 @@
 set -euo pipefail
 
 # Extensions in the order in which they are applied, and the largest numbers of files.
-order=(scatter shape key command schedule feature)
-declare -A limits=([scatter]=5 [shape]=3 [key]=6 [command]=4 [schedule]=8 [feature]=10)
+order=(scatter shape key command schedule feature format source)
+declare -A limits=([scatter]=5 [shape]=3 [key]=6 [command]=4 [schedule]=8 [feature]=10 [format]=5 [source]=6)
 
 # Tests that guard extensions of every kind: names of test programs, then names of other tests in ctest.
 suites=(test_anisotropy test_birefringence test_config_errors test_config_overrides test_config_print test_commands
