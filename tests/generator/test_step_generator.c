@@ -60,10 +60,13 @@ static icestream_step *take_all(const light *from, uint32_t threads, size_t piec
     ics_step_generator *generator = start(from, threads);
     icestream_step *steps = NULL;
     icestream_error error = {0};
-    size_t got = 1;
+    size_t got = 1, capacity = 0;
     for (*count = 0; got > 0; *count += got) {
-        steps = realloc(steps, (*count + piece) * sizeof *steps);
-        ck_assert_ptr_nonnull(steps);
+        if (*count + piece > capacity) {
+            capacity = 2 * (*count + piece);
+            steps = realloc(steps, capacity * sizeof *steps);
+            ck_assert_ptr_nonnull(steps);
+        }
         ck_assert_msg(ics_step_generator_read(generator, 7, steps + *count, piece, &got, &error) ==
                           ICESTREAM_OK,
                       "%s", error.text);
