@@ -6,7 +6,7 @@
  *   graph.h     a graph on the CPU: graph.c makes it, cpu_wavefront.c and cpu_monolithic.c run it
  *   gpu.h       a graph on a GPU: cuda/gpu.c (a device and its lanes), cuda/lane.h (one lane),
  *               cuda/loop.c (the CUDA graph of a loop; read its head first), cuda/settings.h
- *               (defaults), cuda/choose.c (auto), cuda/choice.h (the earlier choices of auto),
+ *               (defaults), cuda/trials.c (auto), cuda/choice.h (the earlier choices of auto),
  *               cuda/plan.c (plan), cuda/store.c (installation)
  *   gpu_table.h a table on a GPU: cuda/table.c
  *   gpu_none.c, gpu_table_none.c  the same interfaces in a build without CUDA: there is no device

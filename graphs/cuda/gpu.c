@@ -1,5 +1,5 @@
 /* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, gpu_profile.c reads what
- * kernels record, plan.c makes plans, choose.c chooses a schedule, store.c fills the cache of an
+ * kernels record, plan.c makes plans, trials.c chooses a schedule, store.c fills the cache of an
  * installation. */
 #include "base/clock.h"
 #include "base/error.h"

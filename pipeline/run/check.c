@@ -31,8 +31,9 @@ static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit
 /* Whether the next message can be found behind the one that the reader has refused. */
 static bool can_skip(const ics_unit *unit)
 {
-    return ics_unit_rules_is_reading(unit->state) && unit->work->reader != NULL &&
-           ics_step_reader_can_skip(unit->work->reader);
+    const ics_source *source = unit->input->source;
+    return ics_unit_rules_is_reading(unit->state) && source->can_skip != NULL &&
+           source->can_skip(unit);
 }
 
 /* If a batch has found bad input before, only an error that ends the run matters. */

@@ -42,7 +42,7 @@ static ics_propagation *next(void *user)
 
 /* ---- what was read --------------------------------------------------------------------------- */
 
-/* Adds the next message of the stream as a unit directly behind this one. It gets the reader. */
+/* Adds the next message of the stream as a unit directly behind this one. */
 static void append_message(ics_run_state *run, ics_unit *unit)
 {
     ics_unit *next = NULL;
@@ -55,10 +55,7 @@ static void append_message(ics_run_state *run, ics_unit *unit)
         ics_run_fail(run, &error);
         return;
     }
-    next->work->reader = unit->work->reader;
-    next->work->pipe = unit->work->pipe;
-    unit->work->reader = NULL;
-    unit->work->pipe = -1;
+    unit->input->source->pass_on(unit, next);
 }
 
 /* A unit may be read several times. */

@@ -61,6 +61,19 @@ static int skip_message(ics_unit *unit, icestream_error *error)
     return ics_step_reader_skip(unit->work->reader, error);
 }
 
+static bool can_skip_message(const ics_unit *unit)
+{
+    return unit->work->reader != NULL && ics_step_reader_can_skip(unit->work->reader);
+}
+
+static void pass_stream_on(ics_unit *from, ics_unit *to)
+{
+    to->work->reader = from->work->reader;
+    to->work->pipe = from->work->pipe;
+    from->work->reader = NULL;
+    from->work->pipe = -1;
+}
+
 static void close_message(ics_unit *unit)
 {
     ics_step_reader_destroy(unit->work->reader);
@@ -77,4 +90,6 @@ const ics_source ics_source_messages = {.continues = true,
                                         .open = open_message,
                                         .read = read_message,
                                         .skip = skip_message,
+                                        .can_skip = can_skip_message,
+                                        .pass_on = pass_stream_on,
                                         .close = close_message};

@@ -30,11 +30,14 @@ struct ics_source {
 
     /* Names what has no path: "standard input". */
     const char *nameless;
-    /* Makes the path of the hit file of an input, for the caller to free. NULL: out of memory. */
+    /* Makes the path of the hit file of an input, for the caller to free. NULL: out of memory. On
+     * the loop. */
     char *(*output)(const icestream_config *config, const ics_input *input, uint64_t message);
 
-    /* The following run on a reader's thread, one at a time for a unit, and may wait for a disk, a
-     * pipe or threads; all give up if unit->common->stop, or ->cancel in `read`, is set.
+    /* The following three run on a reader's thread, one at a time for a unit, and not always on the
+     * same thread. They may wait for a disk, a pipe or threads. One that waits also polls
+     * unit->common->wake, which is readable once the run stops or is cancelled, and then returns
+     * ICESTREAM_E_INTERRUPTED.
      *
      * Opens the source, and checks the unit as far as it can be known: fills unit->summary, the
      * light and work->found (false: there is no unit any more, which is no error).
@@ -49,7 +52,13 @@ struct ics_source {
      * follows. */
     int (*skip)(struct ics_unit *unit, icestream_error *error);
 
-    /* On the loop: frees what only reading needs. No job of the reader is out. */
+    /* The following run on the loop, while no job of the reader is out, and must not wait.
+     *
+     * Whether `skip` can find the next unit after this error. NULL: it never can. */
+    bool (*can_skip)(const struct ics_unit *unit);
+    /* Gives what is open to the unit that follows. Not NULL if `continues`. */
+    void (*pass_on)(struct ics_unit *from, struct ics_unit *to);
+    /* Frees what only reading needs. */
     void (*close)(struct ics_unit *unit);
 };
 
