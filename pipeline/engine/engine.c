@@ -144,8 +144,7 @@ static void compute_done(ics_job *job)
     } else if (!ics_workers_submit(propagation->writer, job)) {
         icestream_error full;
         ics_error_set(&full, ICESTREAM_E_FAILED,
-                      "internal error: the queue of a writer is too "
-                      "short");
+                      "internal error: the queue of a writer is too short");
         ics_error_keep(&batch->error, &full);
         end_batch(batch);
     }
@@ -175,11 +174,11 @@ static void destroy_batches(ics_job_queue *batches)
 void ics_engine_turn(ics_engine *engine)
 {
     ics_propagation *propagation;
+    submit_batches(engine);
     while (engine->credits > 0 && (propagation = engine->owner.next(engine->owner.user)) != NULL) {
         read_next(engine, propagation);
         submit_batches(engine); /* the device begins before the next batch is made */
     }
-    submit_batches(engine);
     if (engine->out == 0) {
         destroy_batches(&engine->spare);
     }

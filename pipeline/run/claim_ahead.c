@@ -50,11 +50,11 @@ uint32_t ics_run_claim_ahead_count(const ics_run_state *run, uint32_t waiting)
     const ics_run_units *units = &run->units;
     const uint32_t most = run->config->source.claims, used = units->open + waiting;
     const uint32_t limit = most > 0 && most < units->open_limit ? most : units->open_limit;
-    const uint32_t most_more = limit > used ? limit - used : 0;
+    const uint32_t claimable = limit > used ? limit - used : 0;
     if (most > 0) {
-        return most_more;
+        return claimable;
     }
     const uint32_t unread = units->reading + waiting, wanted = files_wanted(run, waiting);
     const uint32_t lacking = wanted > unread ? wanted - unread : 0;
-    return lacking < most_more ? lacking : most_more;
+    return lacking < claimable ? lacking : claimable;
 }

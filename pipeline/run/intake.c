@@ -173,18 +173,18 @@ static void offer(ics_run_state *run)
     }
     const uint32_t waiting = count_waiting(run);
     ics_run_claim_ahead_measure(run, waiting);
-    const uint32_t room = ics_run_claim_ahead_count(run, waiting);
+    const uint32_t claimable = ics_run_claim_ahead_count(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
     bool any_ended = ics_run_ending_count(run) > intake->ended;
     intake->look = has_reason_to_look(run) || (any_ended && run->units.open + waiting == 0);
-    if (!is_time_to_look(run) || room == 0) {
+    if (!is_time_to_look(run) || claimable == 0) {
         return;
     }
     intake->look = false;
     intake->received = ics_run_clients_received(run);
     intake->ended = ics_run_ending_count(run);
-    intake->wanted = room < ICS_RUN_CLAIMS ? room : ICS_RUN_CLAIMS;
+    intake->wanted = claimable < ICS_RUN_CLAIMS ? claimable : ICS_RUN_CLAIMS;
     ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
 

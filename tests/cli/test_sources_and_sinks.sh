@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Promises: the same steps give the same hits, byte for byte, through every source and into every sink, and prints the table
+# Promise: the same steps give the same hits, byte for byte, through every source and into every sink. The test prints the table
 # of the combinations. Sessions are compared with runs in tests/program/installed.sh.
-# To join: a new source is a function that runs the program with the options of a sink, and a word in `sources`.
+# To join: a new source is a function that runs the program with the options of a sink, and a word in the list of the loop.
 # shellcheck disable=SC2317 # the sources are called by their names
 source "$(dirname "$0")/common.bash"
 
