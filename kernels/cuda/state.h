@@ -233,8 +233,10 @@ enum {
     ICS_PHOTON_COLUMNS(COLUMN)                                                                     \
     COLUMN(uint32_t, recorded, 1, 1, 0, 0, false)
 
-/* All columns. Those in EITHER are one pointer, because parameters of a kernel are short, and no
- * schedule has more than one of them.
+/* All columns, in their order in memory behind those that the cache keeps. With candidates before
+ * vacant and begin behind identity, wavefront took 0.8 to 1.3 % longer on an H200
+ * (bench/results/2026-11-30-one-engine.md). Those in EITHER are one pointer, because parameters of
+ * a kernel are short, and no schedule has more than one of them.
  *
  *   extract      wavefront: what propagate reads of an identity (slot_words.h)
  *   segment      wavefront: the segment between propagate and scatter (segment_words.h)
@@ -247,15 +249,15 @@ enum {
  *   vacant       loops, a bit per slot: the slot is free
  *   leftovers    fused */
 #define ICS_POOL_COLUMNS(COLUMN, EITHER)                                                           \
+    EITHER(COLUMN(ics_word, begin, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, false)                  \
+               COLUMN(uint32_t, cursors, 2, 1, ICS_COLUMN_CURSORS, 0xff, false))                   \
     ICS_MOVED_COLUMNS(COLUMN)                                                                      \
     COLUMN(ics_pair, extract, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \
     COLUMN(uint32_t, segment, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \
     COLUMN(float, height, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, true)                            \
-    EITHER(COLUMN(ics_word, begin, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, false)                  \
-               COLUMN(uint32_t, cursors, 2, 1, ICS_COLUMN_CURSORS, 0xff, false))                   \
-    COLUMN(uint32_t, candidates, 2, 32, ICS_COLUMN_CANDIDATES, ICS_ANY_FILL, false)                \
     COLUMN(uint32_t, vacant, 1, 32, ICS_COLUMN_VACANT, 0xff, false)                                \
-    COLUMN(ics_leftover, leftovers, 1, 32, ICS_COLUMN_LEFTOVERS, 0, false)
+    COLUMN(ics_leftover, leftovers, 1, 32, ICS_COLUMN_LEFTOVERS, 0, false)                         \
+    COLUMN(uint32_t, candidates, 2, 32, ICS_COLUMN_CANDIDATES, ICS_ANY_FILL, false)
 
 /* The pointer of a column in a struct; one pointer for several columns, or one for each. */
 #define ICS_COLUMN_POINTER(type, name, ...) type *name;
