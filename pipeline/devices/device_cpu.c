@@ -129,12 +129,6 @@ static void post_batch(const cpu_device *cpu, ics_batch *batch)
     cpu->finished.post(cpu->finished.user, &batch->job);
 }
 
-static void ignore_job(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
-}
-
 static void compute_batch(ics_job *job, void *thread_state)
 {
     ics_batch *batch = ics_batch_of_job(job);
@@ -437,8 +431,7 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
         status = create_cuts(cpu, credits, error);
     }
     if (status == ICESTREAM_OK) {
-        const ics_post nowhere = {.post = ignore_job};
-        status = ics_workers_create("compute", cpu->threads, jobs, cpu->states, nowhere,
+        status = ics_workers_create("compute", cpu->threads, jobs, cpu->states, (ics_post){0},
                                     &cpu->workers, error);
     }
     if (status != ICESTREAM_OK) {

@@ -265,20 +265,13 @@ static void destroy(void *self)
     free(device);
 }
 
-static void ignore_job(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
-}
-
 /* The serving thread starts the GPU itself, because some of CUDA's state belongs to one thread.
  * This waits until the GPU has started or failed. */
 static int start_threads(gpu_device *device, icestream_error *error)
 {
     ICS_TRY(ics_workers_create("hits", device->threads, device->credits, device->states,
                                device->parts.finished, &device->hits, error));
-    const ics_post nowhere = {.post = ignore_job};
-    ICS_TRY(ics_workers_create("gpu", 1, 1, NULL, nowhere, &device->thread, error));
+    ICS_TRY(ics_workers_create("gpu", 1, 1, NULL, (ics_post){0}, &device->thread, error));
     device->serving.run = serve_gpu;
     (void)ics_workers_submit(device->thread, &device->serving); /* the queue is empty */
     pthread_mutex_lock(&device->lock);

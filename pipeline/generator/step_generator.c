@@ -269,18 +269,11 @@ static void make_all(ics_job *job, void *thread_state)
     pthread_mutex_unlock(&generator->lock);
 }
 
-static void forget_job(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
-}
-
 int ics_step_generator_start(ics_step_generator *generator, uint32_t threads,
                              icestream_error *error)
 {
-    const ics_post finished = {.post = forget_job};
     generator->threads = threads;
-    ICS_TRY(ics_workers_create("generate", 1, 1, NULL, finished, &generator->driver, error));
+    ICS_TRY(ics_workers_create("generate", 1, 1, NULL, (ics_post){0}, &generator->driver, error));
     generator->job.run = make_all;
     (void)ics_workers_submit(generator->driver, &generator->job); /* there is room for one */
     return ICESTREAM_OK;
