@@ -292,7 +292,7 @@ static void init_condition(pthread_cond_t *condition)
     pthread_condattr_destroy(&attributes);
 }
 
-static int fill_device(gpu_device *device, icestream_error *error)
+static int start(gpu_device *device, icestream_error *error)
 {
     const uint32_t lanes = device->options.graph.lanes;
     device->credits = (lanes != 0 ? lanes : LANES_ASSUMED) * CREDITS_PER_LANE + BATCHES_WAITING +
@@ -310,7 +310,7 @@ static int fill_device(gpu_device *device, icestream_error *error)
     for (uint32_t i = 0; i < device->threads; ++i) {
         device->states[i] = &device->parts.models;
     }
-    return ICESTREAM_OK;
+    return start_threads(device, error);
 }
 
 int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out,
@@ -328,10 +328,7 @@ int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out
     STAILQ_INIT(&device->queue);
     pthread_mutex_init(&device->lock, NULL);
     init_condition(&device->changed);
-    int status = fill_device(device, error);
-    if (status == ICESTREAM_OK) {
-        status = start_threads(device, error);
-    }
+    const int status = start(device, error);
     if (status != ICESTREAM_OK) {
         destroy(device);
         return status;

@@ -73,10 +73,7 @@ int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch
     size_t kept = 0;
     for (size_t i = 0; i < *count; ++i) {
         detection_verdict verdict = {0}; /* gcc does not see that decide() fills it */
-        const int status = decide(models, batch, &arrivals->items[i], &verdict, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(decide(models, batch, &arrivals->items[i], &verdict, error));
         account->photo_electrons += verdict.detected;
         if (content == ICS_CONTENT_PE && !verdict.detected) {
             account->undetected++;

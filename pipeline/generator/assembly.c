@@ -251,7 +251,8 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
     }
     int status = ICESTREAM_OK;
     if (others > 0) {
-        status = ics_workers_create("generate", others, others, NULL, (ics_post){0}, &workers, error);
+        status =
+            ics_workers_create("generate", others, others, NULL, (ics_post){0}, &workers, error);
     }
     if (status == ICESTREAM_OK) {
         for (uint32_t i = 0; i < others; ++i) {
