@@ -152,7 +152,7 @@ START_TEST(bad_yaml)
     int status = ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error);
     if (status == ICESTREAM_OK) { /* faults inside the list are found when it is opened */
         ics_particle_source *source = NULL;
-        status = ics_particle_source_open(config, &source, &error);
+        status = ics_particle_source_open(config, -1, &source, &error);
         ck_assert_ptr_null(source);
         icestream_config_destroy(config);
     }
