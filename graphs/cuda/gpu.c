@@ -1,11 +1,9 @@
-/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, gpu_profile.c reads what
- * kernels record, plan.c makes plans, trials.c chooses a schedule, store.c fills the cache of an
- * installation. */
+/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, plan.c makes plans,
+ * trials.c chooses a schedule. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
-#include "graphs/cuda/gpu_profile.h"
 #include "graphs/cuda/lane.h"
 #include "graphs/cuda/upload.h"
 
@@ -59,6 +57,20 @@ static void CUDART_CB wake_up(void *user)
     }
 }
 
+/* Finds the cycles of the stages, [ICS_CLOCKS] (kernels/cuda/device/clocks.h), in the program that
+ * `library` has loaded. With options->profile, a schedule that does not loop has them; otherwise
+ * *cycles does not change. `options` are resolved. */
+static int find_cycles(const ics_gpu_options *options, cudaLibrary_t library, void **cycles,
+                       icestream_error *error)
+{
+    size_t bytes;
+    if (options->profile && !ics_schedule_row(options->schedule)->loops) {
+        CUDA_TRY(options->ordinal, error,
+                 cudaLibraryGetGlobal(cycles, &bytes, library, "gpu_clock_cycles"));
+    }
+    return ICESTREAM_OK;
+}
+
 static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_limits *limits,
                         icestream_error *error)
 {
@@ -69,7 +81,7 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    return ics_gpu_profile_find(&gpu->options, gpu->library, &gpu->cycles, error);
+    return find_cycles(&gpu->options, gpu->library, &gpu->cycles, error);
 }
 
 static int too_little_memory(const ics_gpu *gpu, uint64_t bytes, uint32_t pool,
@@ -382,6 +394,37 @@ void ics_gpu_wait(ics_gpu *gpu, double seconds)
     pthread_mutex_unlock(&gpu->lock);
 }
 
+/* Divides out->seconds among the stages as the sampled warps spent their cycles. `from` is in the
+ * memory of the current device; NULL: there are none. */
+static void share_seconds(const void *from, ics_gpu_usage *out)
+{
+    unsigned long long cycles[ICS_CLOCKS], all = 0;
+    if (from == NULL ||
+        cudaMemcpy(cycles, from, sizeof cycles, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        return;
+    }
+    for (int stage = 0; stage < ICS_CLOCKS; ++stage) {
+        all += cycles[stage];
+    }
+    for (int stage = 0; stage < ICS_CLOCKS && all > 0; ++stage) {
+        out->stage_seconds[stage] = out->seconds * ((double)cycles[stage] / (double)all);
+    }
+}
+
+/* Adds the times of the stages of a lane to out->stage_seconds. `clock` is in the memory of the
+ * current device; NULL: the lane has none. */
+static void add_stage_times(const ics_stage_clock *clock, ics_gpu_usage *out)
+{
+    ics_stage_clock here;
+    if (clock == NULL ||
+        cudaMemcpy(&here, clock, sizeof here, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        return;
+    }
+    for (int stage = 0; stage < ICS_CLOCKS; ++stage) {
+        out->stage_seconds[stage] += 1e-9 * (double)here.stages[stage];
+    }
+}
+
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
     *out = (ics_gpu_usage){.seconds = ics_busy_seconds(&gpu->busy),
@@ -394,8 +437,8 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }
-    ics_gpu_profile_share(gpu->cycles, out);
+    share_seconds(gpu->cycles, out);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        ics_gpu_profile_add(gpu->lanes[i].loop.clock, out);
+        add_stage_times(gpu->lanes[i].loop.clock, out);
     }
 }

@@ -7,9 +7,6 @@
 
 bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
 {
-    (void)options;
-    (void)emissions;
-    (void)count;
     return true;
 }
 
@@ -22,8 +19,6 @@ struct ics_gpu_trials {
 int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
                           ics_gpu_trials **out, icestream_error *error)
 {
-    (void)tables;
-    (void)error;
     *out = calloc(1, sizeof **out);
     ck_assert_ptr_nonnull(*out);
     (*out)->given = *options;
@@ -66,7 +61,6 @@ int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, ui
 void ics_gpu_trials_spend(ics_gpu_trials *trials, double seconds)
 {
     atomic_fetch_add(&fake.wrong, !(seconds >= 0));
-    (void)trials;
 }
 
 double ics_gpu_trials_seconds(const ics_gpu_trials *trials)
