@@ -16,7 +16,6 @@ enum { LANES_MAX = 8, POOL_FLOOR = 1 << 14 };
 
 struct ics_gpu {
     ics_gpu_options options;
-    char *custom[ICS_STAGES]; /* copies of the paths */
     ics_program *program;
     cudaLibrary_t library;
     ics_upload tables;
@@ -204,23 +203,6 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     return ICESTREAM_OK;
 }
 
-/* Copies the options with the paths in them. */
-static int copy_options(ics_gpu *gpu, const ics_gpu_options *options, icestream_error *error)
-{
-    gpu->options = *options;
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        if (options->custom[i] == NULL) {
-            continue;
-        }
-        gpu->custom[i] = strdup(options->custom[i]);
-        gpu->options.custom[i] = gpu->custom[i];
-        if (gpu->custom[i] == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a GPU's graph");
-        }
-    }
-    return ICESTREAM_OK;
-}
-
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
                    icestream_error *error)
 {
@@ -235,10 +217,8 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&gpu->condition, &attributes);
     pthread_condattr_destroy(&attributes);
-    int status = copy_options(gpu, options, error);
-    if (status == ICESTREAM_OK) {
-        status = set_up(gpu, tables, error);
-    }
+    gpu->options = *options;
+    const int status = set_up(gpu, tables, error);
     if (status != ICESTREAM_OK) {
         ics_gpu_destroy(gpu);
         return status;
@@ -263,10 +243,9 @@ void ics_gpu_destroy(ics_gpu *gpu)
     if (cudaSetDevice(gpu->options.ordinal) == cudaSuccess) {
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
             if (gpu->lanes[i].compute != NULL) {
-                for (int k = 0; k < 3; ++k) {
-                    (void)cudaStreamSynchronize((cudaStream_t[]){
-                        gpu->lanes[i].upload, gpu->lanes[i].compute, gpu->lanes[i].download}[k]);
-                }
+                (void)cudaStreamSynchronize(gpu->lanes[i].upload);
+                (void)cudaStreamSynchronize(gpu->lanes[i].compute);
+                (void)cudaStreamSynchronize(gpu->lanes[i].download);
             }
         }
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
@@ -286,9 +265,6 @@ void ics_gpu_destroy(ics_gpu *gpu)
     }
     (void)cudaGetLastError();
     ics_program_destroy(gpu->program);
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        free(gpu->custom[i]);
-    }
     pthread_cond_destroy(&gpu->condition);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);

@@ -237,7 +237,6 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
 
 struct ics_gpu_trials {
     ics_gpu_options given; /* what the user has fixed */
-    char *custom[ICS_STAGES];
     ics_choice_request request;
     ics_choice_results results;
     char path[4200]; /* of the file of the results; empty: none */
@@ -261,14 +260,7 @@ int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tabl
     trials->given = *options;
     trials->given.sums = NULL; /* the hits are dropped */
     trials->compiled = -1;
-    int status = describe_request(&trials->given, tables, &trials->request, error);
-    for (int i = 0; status == ICESTREAM_OK && i < ICS_STAGES; ++i) {
-        if (options->custom[i] != NULL &&
-            (trials->custom[i] = strdup(options->custom[i])) == NULL) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for trials");
-        }
-        trials->given.custom[i] = trials->custom[i];
-    }
+    const int status = describe_request(&trials->given, tables, &trials->request, error);
     if (status != ICESTREAM_OK) {
         ics_gpu_trials_destroy(trials);
         return status;
@@ -296,9 +288,6 @@ void ics_gpu_trials_destroy(ics_gpu_trials *trials)
         return;
     }
     end_compilation(trials);
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        free(trials->custom[i]);
-    }
     free(trials);
 }
 

@@ -23,10 +23,7 @@ static int make_gpu(ics_device_gpu_work *work, icestream_error *error)
     work->settings.light_profiles |= work->has_profiles;
     work->settings.sums = work->makes_sums ? &work->rule : NULL;
     ICS_TRY(ics_gpu_create(&work->settings, work->parts->tables, &work->gpu, error));
-    /* The paths of stage headers stay those of the configuration, which outlive the GPU. */
-    ics_gpu_options settings = *ics_gpu_options_of(work->gpu);
-    memcpy(settings.custom, work->settings.custom, sizeof settings.custom);
-    work->settings = settings;
+    work->settings = *ics_gpu_options_of(work->gpu);
     ics_gpu_on_event(work->gpu, work->event, work->event_user);
     work->parts->note(work->parts->note_user, true, ics_gpu_warnings(work->gpu));
     return ICESTREAM_OK;
