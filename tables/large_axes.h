@@ -1,32 +1,11 @@
-/* The edges of the bins of histograms (sink.histograms), and the words of edges of photons
- * (stages/histograms/photon_histogram.h). For histograms of photons with many bins: the words in
- * which a search looks for the edges (stages/histograms/large_histogram.h), and memory for counts.
- */
+/* Histograms of photons with many bins (sink.histograms): the words in which a search looks for the
+ * edges (stages/histograms/large_histogram.h), and memory for counts. */
 #ifndef ICS_TABLES_LARGE_AXES_H
 #define ICS_TABLES_LARGE_AXES_H
 
 #include "base/icestream_error.h"
 #include "stages/histograms/large_histogram.h"
-#include "stages/histograms/photon_histogram.h"
-
-/* The least `from` of a logarithmic axis: below it a float has less than 24 bits, so that the
- * rounded edges would not ascend. */
-#define ICS_BIN_EDGE_LOG_LEAST 0x1p-126
-
-/* Bins of equal width, or of equal width in the logarithm. */
-typedef struct ics_bin_edges {
-    double from, to; /* from < to; a logarithm needs from >= ICS_BIN_EDGE_LOG_LEAST */
-    uint32_t bins;   /* >= 1 */
-    bool is_log;
-} ics_bin_edges;
-
-/* Returns the lower edge of a bin, numbered from 0; of `bins` the upper edge of the last one. Edges
- * of a logarithmic axis are rounded to 24 bits, so that every library of mathematics gives the same
- * ones. */
-double ics_bin_edge(const ics_bin_edges *of, uint32_t bin);
-
-/* Returns the first word of a quantity of photons that is not below an edge. */
-uint32_t ics_bin_edge_word(ice_photon_quantity quantity, double edge);
+#include "tables/bin_edges.h"
 
 /* A histogram of photons with more bins than ICE_PHOTON_BINS. It does not count segments. */
 typedef struct ics_large_axis {
