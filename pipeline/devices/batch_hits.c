@@ -16,11 +16,6 @@ double ics_batch_light_bias(const ice_light *light, double wavelength)
     return bias.count > 0 ? ics_curve_at_or_end(&bias, wavelength) : 1.0;
 }
 
-double ics_batch_thinning(const ice_light *light, const icestream_step *step)
-{
-    return (step->flags & ICESTREAM_STEP_NOT_THINNED) != 0 ? light->kept[step->spectrum] : 1.0;
-}
-
 int ics_batch_check_light(const ice_light *light, const icestream_step *step,
                           icestream_error *error)
 {

@@ -81,8 +81,8 @@ static void note_simulation(ics_device *device, const ics_device_loss *loss)
 }
 
 int ics_device_create_of(const ics_device_options *options, const ics_tables *tables,
-                         ics_hit_models models, ics_post finished, const ics_device_maker *makers,
-                         uint32_t count, ics_device **out, icestream_error *error)
+                         ics_hit_models models, ics_post finished, const ics_device_makers *makers,
+                         ics_device **out, icestream_error *error)
 {
     ics_device *device = calloc(1, sizeof *device);
     if (device == NULL) {
@@ -90,12 +90,14 @@ int ics_device_create_of(const ics_device_options *options, const ics_tables *ta
     }
     device->options = *options;
     device->finished = finished;
-    device->asked = count;
+    device->asked = makers->count;
     device->parts = (ics_device_parts){.options = &device->options,
                                        .tables = tables,
                                        .models = models,
+                                       .finished = {.post = ics_device_receive},
                                        .note = add_note,
-                                       .note_user = device};
+                                       .note_user = device,
+                                       .lost = ics_device_lose_member};
     STAILQ_INIT(&device->queue);
     pthread_mutex_init(&device->note_lock, NULL);
     pthread_mutex_init(&device->lock, NULL);
@@ -106,7 +108,7 @@ int ics_device_create_of(const ics_device_options *options, const ics_tables *ta
     note_simulation(device, &options->simulated);
     int status = ics_device_choices_create(options->gpu_count, &device->parts.choices, error);
     if (status == ICESTREAM_OK) {
-        status = ics_device_create_members(device, makers, count, error);
+        status = ics_device_create_members(device, makers, error);
     }
     if (status != ICESTREAM_OK) {
         ics_device_destroy(device);
@@ -123,9 +125,8 @@ int ics_device_create(const ics_device_options *options, const ics_tables *table
                       ics_hit_models models, ics_post finished, ics_device **out,
                       icestream_error *error)
 {
-    ics_device_maker makers[ICS_DEVICE_MEMBERS_MAX];
-    const uint32_t count = ics_device_makers_from_options(options, makers);
-    return ics_device_create_of(options, tables, models, finished, makers, count, out, error);
+    const ics_device_makers makers = ics_device_makers_of(options);
+    return ics_device_create_of(options, tables, models, finished, &makers, out, error);
 }
 
 void ics_device_destroy(ics_device *device)

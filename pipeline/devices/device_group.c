@@ -213,7 +213,7 @@ static bool has_to_start_again(const ics_device_member *member, const ics_batch 
 }
 
 /* A member returns a batch, computed or not. */
-void ics_device_take_back(void *user, ics_job *job)
+void ics_device_receive(void *user, ics_job *job)
 {
     ics_device_member *member = user;
     ics_device *device = member->device;

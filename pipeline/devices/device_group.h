@@ -1,5 +1,5 @@
 /* The inside of a device: a group of members that compute batches from one queue. Used only by the
- * files of pipeline/devices, and by tests that give a device members of their own.
+ * files of pipeline/devices, and by tests, which give a device other members.
  *
  * Each batch goes to the member that should finish it first, by the measured rates and by the work
  * that each member holds. It waits in the queue until that member has room, so a slow member gets a
@@ -40,6 +40,11 @@ typedef struct ics_device_maker {
 /* The GPUs, the CPU, and a CPU that is added when all of them are lost. */
 enum { ICS_DEVICE_MEMBERS_MAX = ICS_CONFIG_GPUS + 2 };
 
+typedef struct ics_device_makers {
+    ics_device_maker items[ICS_DEVICE_MEMBERS_MAX];
+    uint32_t count;
+} ics_device_makers;
+
 typedef struct ics_device_member {
     ics_device *device;
     ics_device_backend backend; /* functions NULL: it could not be created */
@@ -63,7 +68,7 @@ typedef struct ics_device_note_list {
 
 struct ics_device {
     ics_device_options options;
-    ics_device_parts parts; /* for members; with `options` above */
+    ics_device_parts parts; /* for members, which are the users of `finished` and `lost` */
     ics_post finished;      /* receives the batches that leave the device */
     uint32_t asked;         /* members that were asked for */
     uint32_t credits;
@@ -88,20 +93,19 @@ struct ics_device {
 /* Starts a device with 1 to ICS_CONFIG_GPUS + 1 members. `makers` need not outlive the call. The
  * rest as ics_device_create(). */
 int ics_device_create_of(const ics_device_options *options, const ics_tables *tables,
-                         ics_hit_models models, ics_post finished, const ics_device_maker *makers,
-                         uint32_t count, ics_device **out, icestream_error *error);
+                         ics_hit_models models, ics_post finished, const ics_device_makers *makers,
+                         ics_device **out, icestream_error *error);
 
 /* What a member calls, with itself as `user`: it returns a batch, computed or not; it is lost, and
  * returns its batches after this (device_group.c). */
-void ics_device_take_back(void *user, ics_job *job);
+void ics_device_receive(void *user, ics_job *job);
 void ics_device_lose_member(void *user, const icestream_error *why);
 
-/* The makers of the members that the options ask for. Returns their number. */
-uint32_t ics_device_makers_from_options(const ics_device_options *options,
-                                        ics_device_maker makers[ICS_DEVICE_MEMBERS_MAX]);
+/* Returns the makers of the members that the options ask for. */
+ics_device_makers ics_device_makers_of(const ics_device_options *options);
 /* Adds the members that the makers describe, and their credits. A member that cannot be created is
  * logged and counts as lost. If none can be created, adds a CPU as below. */
-int ics_device_create_members(ics_device *device, const ics_device_maker *makers, uint32_t count,
+int ics_device_create_members(ics_device *device, const ics_device_makers *makers,
                               icestream_error *error);
 /* Adds a CPU that continues for the lost members, and logs it. `late`: there may be hits of GPUs.
  * Returns device->failure if the CPU cannot be created, or if it is not allowed: options.fall_back

@@ -45,31 +45,32 @@ static ics_device_maker maker_of_cpu(const ics_device_options *options, uint32_t
                               .assumed = CPU_THREAD_RATE * threads};
 }
 
-uint32_t ics_device_makers_from_options(const ics_device_options *options,
-                                        ics_device_maker makers[ICS_DEVICE_MEMBERS_MAX])
+ics_device_makers ics_device_makers_of(const ics_device_options *options)
 {
+    ics_device_makers makers = {.count = 1};
     if (options->backend != ICS_BACKEND_CUDA) {
-        makers[0] = maker_of_cpu(options, 0);
-        makers[0].work = ICS_CPU_BATCHES;
-        makers[0].credits = 0;
-        return 1;
+        makers.items[0] = maker_of_cpu(options, 0);
+        makers.items[0].work = ICS_CPU_BATCHES;
+        makers.items[0].credits = 0;
+        return makers;
     }
     const uint32_t gpus = options->gpu_count;
     const uint32_t threads = ics_workers_thread_count(options->threads);
     const uint32_t least = threads < HIT_THREADS_LEAST ? threads : HIT_THREADS_LEAST;
     const uint32_t share = threads / gpus;
     for (uint32_t i = 0; i < gpus; ++i) {
-        makers[i] = (ics_device_maker){.create = make_member,
-                                       .is_gpu = true,
-                                       .ordinal = options->gpus[i],
-                                       .threads = share > least ? share : least,
-                                       .assumed = GPU_RATE};
-        snprintf(makers[i].name, sizeof makers[i].name, "GPU %d", options->gpus[i]);
+        makers.items[i] = (ics_device_maker){.create = make_member,
+                                             .is_gpu = true,
+                                             .ordinal = options->gpus[i],
+                                             .threads = share > least ? share : least,
+                                             .assumed = GPU_RATE};
+        snprintf(makers.items[i].name, sizeof makers.items[i].name, "GPU %d", options->gpus[i]);
     }
+    makers.count = gpus + options->cpu_too;
     if (options->cpu_too) {
-        makers[gpus] = maker_of_cpu(options, gpus);
+        makers.items[gpus] = maker_of_cpu(options, gpus);
     }
-    return gpus + options->cpu_too;
+    return makers;
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -99,8 +100,7 @@ static void *create_backend(void *user)
     new_member *self = user;
     ics_device_parts parts = self->member->device->parts;
     parts.options = &self->options;
-    parts.finished = (ics_post){.post = ics_device_take_back, .user = self->member};
-    parts.lost = ics_device_lose_member;
+    parts.finished.user = self->member;
     parts.lost_user = self->member;
     const int status = self->maker->create(self->maker, &parts, &self->backend, &self->error);
     self->error.status = status;
@@ -244,15 +244,16 @@ static int count_all(ics_device *device, const new_member *all, uint32_t count,
     return status;
 }
 
-int ics_device_create_members(ics_device *device, const ics_device_maker *makers, uint32_t count,
+int ics_device_create_members(ics_device *device, const ics_device_makers *makers,
                               icestream_error *error)
 {
+    const uint32_t count = makers->count;
     ICS_FREES new_member *all = calloc(count, sizeof *all);
     if (all == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a group of devices");
     }
     for (uint32_t i = 0; i < count; ++i) {
-        prepare_member(&all[i], device, i, &makers[i]);
+        prepare_member(&all[i], device, i, &makers->items[i]);
     }
     create_all(all, count);
     ICS_TRY(count_all(device, all, count, error));

@@ -7,6 +7,11 @@
 /* A probability may exceed 1 by this much, because of rounding (physics.md 8.5). */
 #define CERTAINTY_TOLERANCE 1e-4
 
+double ics_batch_thinning(const ice_light *light, const icestream_step *step)
+{
+    return (step->flags & ICESTREAM_STEP_NOT_THINNED) != 0 ? light->kept[step->spectrum] : 1.0;
+}
+
 typedef struct detection_verdict {
     bool detected;
     int16_t pmt;   /* which PMT detects it */

@@ -82,18 +82,19 @@ static int open_group(group *self, const world *here, icestream_error *error)
 {
     open_parts(self, here);
     self->options.backend = ICS_BACKEND_CUDA;
-    ics_device_maker makers[MEMBERS];
+    ics_device_makers makers = {.count = MEMBERS};
     for (int i = 0; i < MEMBERS; ++i) {
-        makers[i] = (ics_device_maker){.create = make_script,
-                                       .user = &self->scripts[i],
-                                       .is_gpu = true,
-                                       .ordinal = i,
-                                       .threads = 1 + (uint32_t)i,
-                                       .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
-        snprintf(makers[i].name, sizeof makers[i].name, "script %d", i);
+        makers.items[i] =
+            (ics_device_maker){.create = make_script,
+                               .user = &self->scripts[i],
+                               .is_gpu = true,
+                               .ordinal = i,
+                               .threads = 1 + (uint32_t)i,
+                               .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
+        snprintf(makers.items[i].name, sizeof makers.items[i].name, "script %d", i);
     }
     return ics_device_create_of(&self->options, here->device.tables, here->device.hit_models,
-                                self->parts.finished, makers, MEMBERS, &self->device, error);
+                                self->parts.finished, &makers, &self->device, error);
 }
 
 static void close_group(group *self)
