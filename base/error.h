@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 /* Calls a function that returns a status, and returns that status from the caller unless it is
- * ICESTREAM_OK. Use it only where the caller holds nothing that it would have to release. */
+ * ICESTREAM_OK. Use it only where the caller holds nothing that it would have to release, or where
+ * the compiler releases it (base/cleanup.h). */
 #define ICS_TRY(call)                                                                              \
     do {                                                                                           \
         const int ics_try_status = (call);                                                         \

@@ -96,8 +96,9 @@ void ics_gpu_wake(int ordinal);
 typedef struct ics_gpu ics_gpu;
 
 /* Makes lanes, loads kernels, allocates memory. A pool that does not fit is made smaller, down to a
- * floor, with a sentence in ics_gpu_warnings(). `tables` must outlive the GPU; the options are
- * copied. options->schedule must not be AUTO: see ics_gpu_choose(). */
+ * floor, with a sentence in ics_gpu_warnings(). `tables` and the paths in
+ * options->custom must outlive the GPU. options->schedule must not be AUTO: see ics_gpu_choose().
+ */
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
                    icestream_error *error);
 /* Waits until the device is idle and frees everything. After a failure of the device it does
@@ -212,7 +213,8 @@ bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions
  * results. */
 typedef struct ics_gpu_trials ics_gpu_trials;
 enum { ICS_GPU_REPORT_SIZE = 1024 };
-/* `options`: as for ics_gpu_choose(), before it sets them. `tables` must outlive the trials. */
+/* `options`: as for ics_gpu_choose(), before it sets them. `tables` and the paths in
+ * options->custom must outlive the trials. */
 int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
                           ics_gpu_trials **out, icestream_error *error);
 /* Waits for a program that is being compiled. Accepts NULL. */

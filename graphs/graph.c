@@ -160,6 +160,29 @@ static int begin_table(ics_graph *graph, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+static int set_up(ics_graph *graph, const ics_tables *tables, icestream_error *error)
+{
+    const ics_graph_options *options = &graph->options;
+    graph->tables = &tables->device;
+    for (uint32_t i = 0; i < options->photons.count; ++i) {
+        if (ice_counts_segments(options->photons.items[i].quantity)) {
+            graph->segments = (ics_segment_counter){&tables->device, &options->photons,
+                                                    options->variants.collide, graph->photon_cells};
+        }
+    }
+    if (options->schedule == ICS_SCHEDULE_AUTO) {
+        graph->options.schedule = ICS_SCHEDULE_WAVEFRONT;
+    }
+    ICS_TRY(load_custom(graph, error));
+    if (has_wave(graph)) {
+        ICS_TRY(allocate_wave(graph, error));
+    }
+    if (options->table != NULL) {
+        ICS_TRY(begin_table(graph, error));
+    }
+    return ics_large_counts_create(&graph->large, &options->large, error);
+}
+
 int ics_graph_create(const ics_graph_options *options, const ics_tables *tables, ics_graph **out,
                      icestream_error *error)
 {
@@ -180,27 +203,8 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");
     }
     graph->options = *options;
-    for (uint32_t i = 0; i < options->photons.count; ++i) {
-        if (ice_counts_segments(options->photons.items[i].quantity)) {
-            graph->segments = (ics_segment_counter){&tables->device, &graph->options.photons,
-                                                    options->variants.collide, graph->photon_cells};
-        }
-    }
-    if (graph->options.schedule == ICS_SCHEDULE_AUTO) {
-        graph->options.schedule = ICS_SCHEDULE_WAVEFRONT;
-    }
-    graph->tables = &tables->device;
     graph->kernels = kernels;
-    int status = load_custom(graph, error);
-    if (status == ICESTREAM_OK && has_wave(graph)) {
-        status = allocate_wave(graph, error);
-    }
-    if (status == ICESTREAM_OK && options->table != NULL) {
-        status = begin_table(graph, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_large_counts_create(&graph->large, &options->large, error);
-    }
+    const int status = set_up(graph, tables, error);
     if (status != ICESTREAM_OK) {
         ics_graph_destroy(graph);
         return status;

@@ -7,9 +7,9 @@
  *   gpu.h       a graph on a GPU: cuda/gpu.c (a device and its lanes), cuda/lane.h (one lane),
  *               cuda/loop.c (the CUDA graph of a loop; read its head first), cuda/settings.h
  *               (defaults), cuda/trials.c (auto), cuda/choice.h (the earlier choices of auto),
- *               cuda/plan.c (plan), cuda/store.c (installation)
+ *               cuda/plan.c (plan, installation)
  *   gpu_table.h a table on a GPU: cuda/table.c
- *   gpu_none.c, gpu_table_none.c  the same interfaces in a build without CUDA: there is no device
+ *   gpu_none.c  the two interfaces of a GPU in a build without CUDA: there is no device
  *   schedule.h  a row for each schedule of a GPU
  *
  * A graph belongs to one thread at a time; a run makes one for every CPU thread.

@@ -1,11 +1,11 @@
 #include "kernels/stage.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "kernels/cache/cache.h"
 #include "kernels/stage_scan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *ics_stage_name(ics_stage stage)
@@ -69,13 +69,10 @@ static int check_text(const char *path, const char *text, size_t size, icestream
 int ics_stage_header_read(const char *path, char **text, icestream_error *error)
 {
     size_t size = 0;
-    char *bytes = NULL;
+    ICS_FREES char *bytes = NULL;
     ICS_TRY(ics_cache_read(path, &bytes, &size, error));
-    const int status = check_text(path, bytes, size, error);
-    if (status != ICESTREAM_OK) {
-        free(bytes);
-        return status;
-    }
+    ICS_TRY(check_text(path, bytes, size, error));
     *text = bytes;
+    bytes = NULL;
     return ICESTREAM_OK;
 }

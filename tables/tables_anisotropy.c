@@ -1,4 +1,5 @@
 /* Tables of the anisotropy of scattering and of absorption. */
+#include "base/error.h"
 #include "tables/tables_internal.h"
 
 #include <math.h>
@@ -56,13 +57,12 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
 {
     ice_tables *tables = builder->tables;
     (void)detector;
-    ice_anisotropy_row *rows =
-        ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
-    ice_absorption_row *absorption_rows = ics_tables_array(
-        builder, &tables->absorption_rows, medium->layer_count, sizeof *absorption_rows);
-    if (rows == NULL || absorption_rows == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_anisotropy_row *rows;
+    ICS_TRY(
+        ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows, &rows));
+    ice_absorption_row *absorption_rows;
+    ICS_TRY(ics_tables_array(builder, &tables->absorption_rows, medium->layer_count,
+                             sizeof *absorption_rows, &absorption_rows));
     for (size_t i = 0; i < medium->layer_count; ++i) {
         const double m1 = medium->layers[i].anisotropy_along;
         const double m2 = medium->layers[i].anisotropy_across, m3 = -m1 - m2;

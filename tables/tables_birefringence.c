@@ -48,11 +48,8 @@ static double mean_share(const ice_medium *medium)
 static int build_strengths(ics_table_builder *builder, const ice_medium *medium, size_t offset,
                            const ice_birefringence_row **table)
 {
-    ice_birefringence_row *rows =
-        ics_tables_array(builder, table, medium->layer_count, sizeof *rows);
-    if (rows == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_birefringence_row *rows;
+    ICS_TRY(ics_tables_array(builder, table, medium->layer_count, sizeof *rows, &rows));
     double sum = 0.0; /* m */
     for (size_t i = 0; i < medium->layer_count; ++i) {
         double strength;
@@ -101,11 +98,8 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     ice_tables *tables = builder->tables;
     (void)detector;
     const double share = mean_share(medium);
-    ice_deflection_table *deflection =
-        ics_tables_array(builder, &tables->deflection, 1, sizeof *deflection);
-    if (deflection == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_deflection_table *deflection;
+    ICS_TRY(ics_tables_array(builder, &tables->deflection, 1, sizeof *deflection, &deflection));
     ice_fill_normals(&deflection->normals);
     ICS_TRY(build_strengths(builder, medium, offsetof(ice_layer, birefringence),
                             &tables->birefringence));

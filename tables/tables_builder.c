@@ -7,21 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size)
+int ics_tables_array(ics_table_builder *builder, void *member, size_t count, size_t size,
+                     void *array)
 {
     void *data = ics_memory_zeros(count ? count : 1, size);
     if (data == NULL) {
-        (void)ics_error_set(builder->error, ICESTREAM_E_MEMORY,
-                            "out of memory for a table of %zu entries", count);
-        return NULL;
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                             "out of memory for a table of %zu entries", count);
     }
-    memcpy(pointer, &data, sizeof data);
-    builder->arrays[builder->array_count].pointer = pointer;
+    memcpy(member, &data, sizeof data);
+    memcpy(array, &data, sizeof data);
+    builder->arrays[builder->array_count].pointer = member;
     builder->arrays[builder->array_count].data = data;
     builder->arrays[builder->array_count].is_shared = false;
     builder->arrays[builder->array_count].bytes = (count ? count : 1) * size;
     ++builder->array_count;
-    return data;
+    return ICESTREAM_OK;
 }
 
 void ics_tables_move_arrays(ics_table_builder *builder, ics_table_builder *from)

@@ -1,5 +1,6 @@
 /* Tables of cables: absorbing cylinders, which belong to the strings of the tables
  * (physics.md 8.10). */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "tables/tables_geometry.h"
 
@@ -188,13 +189,13 @@ static int sort_cables(ics_table_builder *builder, const ice_detector *detector,
 int ics_tables_fill_cables(ics_table_builder *builder, const ice_detector *detector,
                            ice_string *strings, ice_cable_list *lists, ice_cable_row *rows)
 {
-    sorted_cable *order = malloc(detector->cable_count * sizeof *order);
+    ICS_FREES sorted_cable *order = malloc(detector->cable_count * sizeof *order);
     if (order == NULL) {
         return ics_error_set(builder->error, ICESTREAM_E_MEMORY, "out of memory for %zu cables",
                              detector->cable_count);
     }
-    const int status = sort_cables(builder, detector, strings, order);
-    for (size_t i = 0; status == ICESTREAM_OK && i < detector->cable_count; ++i) {
+    ICS_TRY(sort_cables(builder, detector, strings, order));
+    for (size_t i = 0; i < detector->cable_count; ++i) {
         const ice_cable *cable = &detector->cables[order[i].index];
         ice_cable_list *list = &lists[order[i].string];
         const double height = fabs(cable->to[2] - cable->from[2]);
@@ -204,7 +205,6 @@ int ics_tables_fill_cables(ics_table_builder *builder, const ice_detector *detec
         list->widest = fmaxf(list->widest, (float)(cable->radius + ICS_GRID_MARGIN));
         rows[i] = row_of(cable);
     }
-    free(order);
     builder->tables->features |= ICE_HAS_CABLES;
-    return status;
+    return ICESTREAM_OK;
 }

@@ -1,4 +1,5 @@
 /* The clearance map: how far every horizontal position is from the nearest modules. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "stages/reach.h"
@@ -97,20 +98,12 @@ static int find_axes(ics_table_builder *builder, const ice_detector *detector, a
     const uint32_t strings = tables->string_count;
     uint32_t count = 0;
     axes->bits = 0;
-    axes->of_string = calloc(strings, sizeof *axes->of_string);
-    if (axes->of_string == NULL) {
-        return ics_error_set(builder->error, ICESTREAM_E_MEMORY, "out of memory for %u strings",
-                             strings);
-    }
     for (uint32_t s = 0; s < strings; ++s) {
         axes->of_string[s] = (double)tables->strings[s].radius <= widest ? count++ : NO_AXIS;
     }
     const bool has_axes = count > 0 && count <= AXES_MAX;
-    ice_string_axis *list =
-        ics_tables_array(builder, &tables->axes, has_axes ? count : 1, sizeof *list);
-    if (list == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_string_axis *list;
+    ICS_TRY(ics_tables_array(builder, &tables->axes, has_axes ? count : 1, sizeof *list, &list));
     list[0] = (ice_string_axis){.x = FAR_AWAY, .y = FAR_AWAY};
     for (uint32_t s = 0; s < strings; ++s) {
         if (!has_axes) {
@@ -137,11 +130,9 @@ static int pack_map(ics_table_builder *builder, const axis_list *axes, const flo
 {
     ice_tables *tables = builder->tables;
     const bool wide = ice_has_wide_cells(tables);
-    uint32_t *words = ics_tables_array(builder, &tables->near_axes, wide ? cells : (cells + 1) / 2,
-                                       sizeof *words);
-    if (words == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    uint32_t *words;
+    ICS_TRY(ics_tables_array(builder, &tables->near_axes, wide ? cells : (cells + 1) / 2,
+                             sizeof *words, &words));
     double longest = 0.0;
     for (size_t c = 0; c < cells; ++c) {
         longest = fmax(longest, (double)fmaxf(clearance[c], tables->nearest[c].others));
@@ -247,22 +238,20 @@ static int build_map(ics_table_builder *builder, const ice_detector *detector,
      * oversized module or the distance to a cable, and rounding. */
     const double slack =
         MERGE_SQUARE * M_SQRT1_2 + reach_around(tables, detector) + ICS_GRID_MARGIN;
-    ice_near_row *near = ics_tables_array(builder, &tables->nearest, cells, sizeof *near);
-    float *clearance = calloc(cells, sizeof *clearance);
-    axis_list axes = {NULL, 0};
-    int status = find_axes(builder, detector, &axes);
-    if (near == NULL || clearance == NULL) {
-        status = ICESTREAM_E_MEMORY;
+    ice_near_row *near;
+    ICS_TRY(ics_tables_array(builder, &tables->nearest, cells, sizeof *near, &near));
+    ICS_FREES float *clearance = calloc(cells, sizeof *clearance);
+    ICS_FREES uint32_t *of_string = calloc(tables->string_count, sizeof *of_string);
+    if (clearance == NULL || of_string == NULL) {
+        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                             "out of memory for the clearance map");
     }
-    if (status == ICESTREAM_OK) {
-        make_map(tables, bounds, search, slack, near, clearance);
-        ics_tables_near_set_scale(tables);
-        status = pack_map(builder, &axes, clearance,
-                          (size_t)tables->clearance_nx * (size_t)tables->clearance_ny);
-    }
-    free(axes.of_string);
-    free(clearance);
-    return status;
+    axis_list axes = {of_string, 0};
+    ICS_TRY(find_axes(builder, detector, &axes));
+    make_map(tables, bounds, search, slack, near, clearance);
+    ics_tables_near_set_scale(tables);
+    return pack_map(builder, &axes, clearance,
+                    (size_t)tables->clearance_nx * (size_t)tables->clearance_ny);
 }
 
 int ics_tables_build_clearance(ics_table_builder *builder, const ice_detector *detector,

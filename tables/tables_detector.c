@@ -1,4 +1,5 @@
 /* Tables of the detector: modules, strings, and the grids that find them. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parts.h"
@@ -231,25 +232,21 @@ static int fill_strings(ics_table_builder *builder, const ice_detector *detector
 {
     ice_tables *tables = builder->tables;
     const size_t count = detector->module_count;
-    uint32_t *modules = ics_tables_array(builder, &tables->string_modules, count, sizeof *modules);
-    ice_sphere *spheres =
-        ics_tables_array(builder, &tables->string_spheres, count, sizeof *spheres);
-    if (modules == NULL || spheres == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    uint32_t *modules;
+    ICS_TRY(ics_tables_array(builder, &tables->string_modules, count, sizeof *modules, &modules));
+    ice_sphere *spheres;
+    ICS_TRY(ics_tables_array(builder, &tables->string_spheres, count, sizeof *spheres, &spheres));
     uint32_t string_count = 0;
     for (size_t i = 0; i < count; ++i) {
         modules[i] = order[i].index;
         spheres[i] = tables->modules[order[i].index];
         string_count += i == 0 || !of_one_string(&order[i], &order[i - 1]);
     }
-    ice_string *strings =
-        ics_tables_array(builder, &tables->strings, string_count, sizeof *strings);
-    uint32_t *buckets = ics_tables_array(builder, &tables->string_buckets,
-                                         ICE_STRING_BUCKETS * count, sizeof *buckets);
-    if (strings == NULL || buckets == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_string *strings;
+    ICS_TRY(ics_tables_array(builder, &tables->strings, string_count, sizeof *strings, &strings));
+    uint32_t *buckets;
+    ICS_TRY(ics_tables_array(builder, &tables->string_buckets, ICE_STRING_BUCKETS * count,
+                             sizeof *buckets, &buckets));
     tables->string_count = string_count;
     uint32_t first = 0;
     for (uint32_t s = 0; s < string_count; ++s) {
@@ -284,14 +281,13 @@ static int build_string_grid(ics_table_builder *builder, const ice_detector *det
 
 static int build_strings(ics_table_builder *builder, const ice_detector *detector, ics_box bounds)
 {
-    sorted_module *order = sort_modules(detector);
+    ICS_FREES sorted_module *order = sort_modules(detector);
     if (order == NULL) {
         return ics_error_set(builder->error, ICESTREAM_E_MEMORY, "out of memory for %zu modules",
                              detector->module_count);
     }
-    const int status = fill_strings(builder, detector, order);
-    free(order);
-    return status == ICESTREAM_OK ? build_string_grid(builder, detector, bounds) : status;
+    ICS_TRY(fill_strings(builder, detector, order));
+    return build_string_grid(builder, detector, bounds);
 }
 
 /* Returns the oversize of a module. */
@@ -402,11 +398,10 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
         return ics_error_set(builder->error, ICESTREAM_E_CONFIG, "a detector without modules");
     }
     ICS_TRY(check_types(builder, detector));
-    ice_sphere *modules = ics_tables_array(builder, &tables->modules, count, sizeof *modules);
-    uint8_t *absorbs = ics_tables_array(builder, &tables->absorbs, count, sizeof *absorbs);
-    if (modules == NULL || absorbs == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_sphere *modules;
+    ICS_TRY(ics_tables_array(builder, &tables->modules, count, sizeof *modules, &modules));
+    uint8_t *absorbs;
+    ICS_TRY(ics_tables_array(builder, &tables->absorbs, count, sizeof *absorbs, &absorbs));
     for (size_t i = 0; i < count; ++i) {
         const ice_module *module = &detector->modules[i];
         modules[i].x = (float)module->x;

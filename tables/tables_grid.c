@@ -145,13 +145,9 @@ static int fill(ics_table_builder *builder, const object_list *objects, ice_grid
         items_total = find_cells(objects, grid);
     }
     const size_t cells = (size_t)grid->nx * (size_t)grid->ny * (size_t)grid->nz;
-    uint32_t *offsets = ics_tables_array(builder, &grid->offsets, cells + 1, sizeof *offsets);
-    uint32_t *items = offsets != NULL ? ics_tables_array(builder, &grid->items, (size_t)items_total,
-                                                         sizeof *items)
-                                      : NULL;
-    if (items == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    uint32_t *offsets, *items;
+    ICS_TRY(ics_tables_array(builder, &grid->offsets, cells + 1, sizeof *offsets, &offsets));
+    ICS_TRY(ics_tables_array(builder, &grid->items, (size_t)items_total, sizeof *items, &items));
     sort_items(objects, grid, offsets, items);
     return ICESTREAM_OK;
 }

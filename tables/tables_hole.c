@@ -1,4 +1,5 @@
 /* Tables of hole ice: the refrozen columns around the strings. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "tables/tables_internal.h"
 #include "tables/tables_nearest.h"
@@ -67,28 +68,34 @@ static void fill_near_columns(const ice_tables *tables, ics_nearest_search *sear
     }
 }
 
+static int no_memory(ics_table_builder *builder)
+{
+    return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
+                         "out of memory for columns of hole ice");
+}
+
 static int build_near_columns(ics_table_builder *builder, const ice_column *columns)
 {
     ice_tables *tables = builder->tables;
     const size_t count = tables->column_count;
     const size_t cells = (size_t)tables->clearance_nx * (size_t)tables->clearance_ny;
-    ice_near_row *near = ics_tables_array(builder, &tables->near_columns, cells, sizeof *near);
-    ics_owned_point *points = malloc(count * sizeof *points);
+    ice_near_row *near;
+    ICS_TRY(ics_tables_array(builder, &tables->near_columns, cells, sizeof *near, &near));
+    ICS_FREES ics_owned_point *points = malloc(count * sizeof *points);
     ics_nearest_search search = {0};
-    int status = ICESTREAM_E_MEMORY;
-    if (near != NULL && points != NULL) {
-        for (uint32_t i = 0; i < count; ++i) {
-            points[i] = (ics_owned_point){columns[i].x, columns[i].y, i};
-        }
-        status = ics_tables_nearest_create(points, count, &search);
+    if (points == NULL) {
+        return no_memory(builder);
     }
+    for (uint32_t i = 0; i < count; ++i) {
+        points[i] = (ics_owned_point){columns[i].x, columns[i].y, i};
+    }
+    int status = ics_tables_nearest_create(points, count, &search);
     if (status == ICESTREAM_OK) {
         fill_near_columns(tables, &search, near);
     } else {
-        ics_error_set(builder->error, status, "out of memory for columns of hole ice");
+        status = no_memory(builder);
     }
     ics_tables_nearest_destroy(&search);
-    free(points);
     return status;
 }
 
@@ -103,12 +110,11 @@ int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
     ice_tables *tables = builder->tables;
     const ice_hole *hole = &medium->hole;
     const size_t count = detector->module_count;
-    const ice_module **order = malloc(count * sizeof *order);
-    ice_column *columns = ics_tables_array(builder, &tables->columns, count, sizeof *columns);
-    if (order == NULL || columns == NULL) {
-        free(order);
-        return ics_error_set(builder->error, ICESTREAM_E_MEMORY,
-                             "out of memory for columns of hole ice");
+    ice_column *columns;
+    ICS_TRY(ics_tables_array(builder, &tables->columns, count, sizeof *columns, &columns));
+    ICS_FREES const ice_module **order = malloc(count * sizeof *order);
+    if (order == NULL) {
+        return no_memory(builder);
     }
     for (size_t i = 0; i < count; ++i) {
         order[i] = &detector->modules[i];
@@ -121,7 +127,6 @@ int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
         margin = fmax(margin, locate_column(detector, order + first, next - first, hole->radius,
                                             &columns[tables->column_count++]));
     }
-    free(order);
     const double g = hole->mean_cosine, f = hole->liu_fraction;
     tables->hole.radius = (float)hole->radius;
     tables->hole.scattering_length = (float)(hole->effective_scattering * (1.0 - g));

@@ -71,12 +71,11 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
 {
     ice_tables *tables = builder->tables;
     const size_t count = medium->layer_count;
-    ice_layer_row *layers = ics_tables_array(builder, &tables->layers, count, sizeof *layers);
-    ice_depth_row *cumulative =
-        ics_tables_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
-    if (layers == NULL || cumulative == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_layer_row *layers;
+    ICS_TRY(ics_tables_array(builder, &tables->layers, count, sizeof *layers, &layers));
+    ice_depth_row *cumulative;
+    ICS_TRY(
+        ics_tables_array(builder, &tables->cumulative, count + 1, sizeof *cumulative, &cumulative));
 
     tables->layer_count = (int32_t)count;
     tables->bottom = (float)medium->bottom;

@@ -18,10 +18,12 @@ typedef struct ics_table_builder {
     icestream_error *error; /* for the reason of a failure, may be NULL */
 } ics_table_builder;
 
-/* Returns a zeroed array of `count` items, which belongs to the builder, or NULL with the error set
- * when there is no memory. `pointer` is the address of a member of ice_tables (a pointer to const
- * items): the function sets the member to the array, and ics_tables_pack() sets it again. */
-void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size);
+/* Makes a zeroed array of `count` items, which belongs to the builder. `member` is the address of a
+ * member of ice_tables (a pointer to const items) and `array` that of a pointer to items: the
+ * function sets both to the array, and ics_tables_pack() sets the member again. Returns
+ * ICESTREAM_OK or ICESTREAM_E_MEMORY. */
+int ics_tables_array(ics_table_builder *builder, void *member, size_t count, size_t size,
+                     void *array);
 /* Moves all arrays into one block, which `out` owns. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
 

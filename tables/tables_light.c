@@ -1,4 +1,5 @@
 /* Tables of light: wavelengths by the cumulative distribution of each spectrum. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "tables/tables_internal.h"
 
@@ -60,13 +61,12 @@ static int fill_spectrum(ics_table_builder *builder, const ice_spectrum *spectru
         }
         return ICESTREAM_OK;
     }
-    double *cumulative = malloc(spectrum->count * sizeof *cumulative);
+    ICS_FREES double *cumulative = malloc(spectrum->count * sizeof *cumulative);
     if (cumulative == NULL) {
         return ics_error_set(builder->error, ICESTREAM_E_MEMORY, "out of memory for spectrum %s",
                              spectrum->name);
     }
     if (!integrate(spectrum, cumulative)) {
-        free(cumulative);
         return ics_error_set(builder->error, ICESTREAM_E_CONFIG,
                              "spectrum %s: its density is zero everywhere", spectrum->name);
     }
@@ -81,18 +81,15 @@ static int fill_spectrum(ics_table_builder *builder, const ice_spectrum *spectru
             *table++ = (float)invert(spectrum, cumulative, u, &bin);
         }
     }
-    free(cumulative);
     return ICESTREAM_OK;
 }
 
 int ics_tables_build_light(ics_table_builder *builder, const ice_light *light)
 {
     ice_tables *tables = builder->tables;
-    float *wavelengths = ics_tables_array(builder, &tables->wavelengths,
-                                          light->count * ICE_WAVELENGTH_TABLE, sizeof *wavelengths);
-    if (wavelengths == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    float *wavelengths;
+    ICS_TRY(ics_tables_array(builder, &tables->wavelengths, light->count * ICE_WAVELENGTH_TABLE,
+                             sizeof *wavelengths, &wavelengths));
     tables->spectrum_count = (uint32_t)light->count;
     for (size_t i = 0; i < light->count; ++i) {
         ICS_TRY(fill_spectrum(builder, &light->spectra[i], wavelengths + i * ICE_WAVELENGTH_TABLE));

@@ -45,11 +45,10 @@ int ics_tables_build_meshes(ics_table_builder *builder, const ice_detector *dete
     ics_tree_forest forest = {0};
     int status = build_trees(builder, detector, bodies, &forest);
     if (status == ICESTREAM_OK && forest.count > 0) {
-        ice_mesh_node *meshes = ics_tables_array(builder, &builder->tables->shapes.meshes,
-                                                 forest.count, sizeof *meshes);
-        if (meshes == NULL) {
-            status = ICESTREAM_E_MEMORY;
-        } else {
+        ice_mesh_node *meshes;
+        status = ics_tables_array(builder, &builder->tables->shapes.meshes, forest.count,
+                                  sizeof *meshes, &meshes);
+        if (status == ICESTREAM_OK) {
             memcpy(meshes, forest.meshes, forest.count * sizeof *meshes);
         }
     }

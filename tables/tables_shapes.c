@@ -122,11 +122,8 @@ int ics_tables_build_shapes(ics_table_builder *builder, const ice_detector *dete
     begins.cable_lists =
         reserve(&next, has_cables ? builder->tables->string_count : 0, sizeof(ice_cable_list));
     begins.cables = reserve(&next, detector->cable_count, sizeof(ice_cable_row));
-    ice_shape_table *table =
-        ics_tables_array(builder, &builder->tables->shapes.table, next.units, 16);
-    if (table == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_shape_table *table;
+    ICS_TRY(ics_tables_array(builder, &builder->tables->shapes.table, next.units, 16, &table));
     *table = begins;
     if (has_types) {
         ICS_TRY(fill_types(builder, detector, table));

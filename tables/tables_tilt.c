@@ -291,12 +291,10 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
 {
     ice_tilt_table *table = &builder->tables->tilt;
     const size_t rows = tilt->depth_count - 1, stretches = tilt->station_count - 1;
-    ice_tilt_cell *cells =
-        ics_tables_array(builder, &table->cells, rows * stretches, sizeof *cells);
-    ice_tilt_stretch *all = ics_tables_array(builder, &table->stretches, stretches, sizeof *all);
-    if (cells == NULL || all == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_tilt_cell *cells;
+    ICS_TRY(ics_tables_array(builder, &table->cells, rows * stretches, sizeof *cells, &cells));
+    ice_tilt_stretch *all;
+    ICS_TRY(ics_tables_array(builder, &table->stretches, stretches, sizeof *all, &all));
     for (size_t row = 0; row < rows; ++row) {
         for (size_t k = 0; k < stretches; ++k) {
             const double here = shift_at(tilt, row, k), right = shift_at(tilt, row, k + 1);
@@ -362,11 +360,9 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
     ice_tilt_table *table = &builder->tables->tilt;
     const size_t rows = tilt->depth_count - 1;
     const size_t cells_u = tilt->axes[0].count - 1, cells_v = tilt->axes[1].count - 1;
-    ice_tilt_triangle *triangles = ics_tables_array(
-        builder, &table->triangles, 2 * rows * cells_u * cells_v, sizeof *triangles);
-    if (triangles == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_tilt_triangle *triangles;
+    ICS_TRY(ics_tables_array(builder, &table->triangles, 2 * rows * cells_u * cells_v,
+                             sizeof *triangles, &triangles));
     for (size_t row = 0; row < rows; ++row) {
         for (size_t j = 0; j < cells_v; ++j) {
             for (size_t i = 0; i < cells_u; ++i) {

@@ -8,6 +8,7 @@
  */
 #include "tables/tables_tilt_image.h"
 
+#include "base/cleanup.h"
 #include "base/icestream_error.h"
 #include "stages/tilt.h"
 #include "tables/tables_short_texels.h"
@@ -163,7 +164,7 @@ ics_tables_image_size ics_tables_image_size_of(const ice_tables *tables)
 int ics_tables_image_plan(ice_tables *tables, const ice_tilt *tilt)
 {
     ice_tilt_table *table = &tables->tilt;
-    double *changes = calloc(tilt->station_count, sizeof *changes);
+    ICS_FREES double *changes = calloc(tilt->station_count, sizeof *changes);
     if (changes == NULL) {
         return ICESTREAM_E_MEMORY;
     }
@@ -181,7 +182,6 @@ int ics_tables_image_plan(ice_tables *tables, const ice_tilt *tilt)
         table->image.column_of_zero = (float)(before + 0.5 - origin / width);
         table->image.unit = most > 0.0 ? (float)most : 1.0f;
     }
-    free(changes);
     const ics_tables_image_size size = ics_tables_image_size_of(tables);
     if ((uint64_t)size.columns * size.rows > ICS_TILT_IMAGE_NODES) {
         table->image = (ice_tilt_image){0};

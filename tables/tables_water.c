@@ -17,11 +17,9 @@ int ics_tables_build_water(ics_table_builder *builder, const ice_medium *medium,
                            const ice_detector *detector)
 {
     (void)detector;
-    ice_spectral_row *rows =
-        ics_tables_array(builder, &builder->tables->spectral, ICE_SPECTRAL_ROWS, sizeof *rows);
-    if (rows == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
+    ice_spectral_row *rows;
+    ICS_TRY(ics_tables_array(builder, &builder->tables->spectral, ICE_SPECTRAL_ROWS, sizeof *rows,
+                             &rows));
     for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
         const ice_spectral_optics *at = &medium->spectral[i];
         if (!(at->scattering > 0.0 && at->absorption > 0.0 && at->phase_index > 1.0 &&

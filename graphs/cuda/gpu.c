@@ -1,11 +1,9 @@
-/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, gpu_profile.c reads what
- * kernels record, plan.c makes plans, trials.c chooses a schedule, store.c fills the cache of an
- * installation. */
+/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, plan.c makes plans,
+ * trials.c chooses a schedule. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
-#include "graphs/cuda/gpu_profile.h"
 #include "graphs/cuda/lane.h"
 #include "graphs/cuda/upload.h"
 
@@ -18,7 +16,6 @@ enum { LANES_MAX = 8, POOL_FLOOR = 1 << 14 };
 
 struct ics_gpu {
     ics_gpu_options options;
-    char *custom[ICS_STAGES]; /* copies of the paths */
     ics_program *program;
     cudaLibrary_t library;
     ics_upload tables;
@@ -59,6 +56,20 @@ static void CUDART_CB wake_up(void *user)
     }
 }
 
+/* Finds the cycles of the stages, [ICS_CLOCKS] (kernels/cuda/device/clocks.h), in the program that
+ * `library` has loaded. With options->profile, a schedule that does not loop has them; otherwise
+ * *cycles does not change. `options` are resolved. */
+static int find_cycles(const ics_gpu_options *options, cudaLibrary_t library, void **cycles,
+                       icestream_error *error)
+{
+    size_t bytes;
+    if (options->profile && !ics_schedule_row(options->schedule)->loops) {
+        CUDA_TRY(options->ordinal, error,
+                 cudaLibraryGetGlobal(cycles, &bytes, library, "gpu_clock_cycles"));
+    }
+    return ICESTREAM_OK;
+}
+
 static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_limits *limits,
                         icestream_error *error)
 {
@@ -69,7 +80,7 @@ static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_li
     ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    return ics_gpu_profile_find(&gpu->options, gpu->library, &gpu->cycles, error);
+    return find_cycles(&gpu->options, gpu->library, &gpu->cycles, error);
 }
 
 static int too_little_memory(const ics_gpu *gpu, uint64_t bytes, uint32_t pool,
@@ -192,23 +203,6 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     return ICESTREAM_OK;
 }
 
-/* Copies the options with the paths in them. */
-static int copy_options(ics_gpu *gpu, const ics_gpu_options *options, icestream_error *error)
-{
-    gpu->options = *options;
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        if (options->custom[i] == NULL) {
-            continue;
-        }
-        gpu->custom[i] = strdup(options->custom[i]);
-        gpu->options.custom[i] = gpu->custom[i];
-        if (gpu->custom[i] == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a GPU's graph");
-        }
-    }
-    return ICESTREAM_OK;
-}
-
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
                    icestream_error *error)
 {
@@ -223,10 +217,8 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&gpu->condition, &attributes);
     pthread_condattr_destroy(&attributes);
-    int status = copy_options(gpu, options, error);
-    if (status == ICESTREAM_OK) {
-        status = set_up(gpu, tables, error);
-    }
+    gpu->options = *options;
+    const int status = set_up(gpu, tables, error);
     if (status != ICESTREAM_OK) {
         ics_gpu_destroy(gpu);
         return status;
@@ -251,10 +243,9 @@ void ics_gpu_destroy(ics_gpu *gpu)
     if (cudaSetDevice(gpu->options.ordinal) == cudaSuccess) {
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
             if (gpu->lanes[i].compute != NULL) {
-                for (int k = 0; k < 3; ++k) {
-                    (void)cudaStreamSynchronize((cudaStream_t[]){
-                        gpu->lanes[i].upload, gpu->lanes[i].compute, gpu->lanes[i].download}[k]);
-                }
+                (void)cudaStreamSynchronize(gpu->lanes[i].upload);
+                (void)cudaStreamSynchronize(gpu->lanes[i].compute);
+                (void)cudaStreamSynchronize(gpu->lanes[i].download);
             }
         }
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
@@ -274,9 +265,6 @@ void ics_gpu_destroy(ics_gpu *gpu)
     }
     (void)cudaGetLastError();
     ics_program_destroy(gpu->program);
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        free(gpu->custom[i]);
-    }
     pthread_cond_destroy(&gpu->condition);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);
@@ -382,6 +370,37 @@ void ics_gpu_wait(ics_gpu *gpu, double seconds)
     pthread_mutex_unlock(&gpu->lock);
 }
 
+/* Divides out->seconds among the stages as the sampled warps spent their cycles. `from` is in the
+ * memory of the current device; NULL: there are none. */
+static void share_seconds(const void *from, ics_gpu_usage *out)
+{
+    unsigned long long cycles[ICS_CLOCKS], all = 0;
+    if (from == NULL ||
+        cudaMemcpy(cycles, from, sizeof cycles, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        return;
+    }
+    for (int stage = 0; stage < ICS_CLOCKS; ++stage) {
+        all += cycles[stage];
+    }
+    for (int stage = 0; stage < ICS_CLOCKS && all > 0; ++stage) {
+        out->stage_seconds[stage] = out->seconds * ((double)cycles[stage] / (double)all);
+    }
+}
+
+/* Adds the times of the stages of a lane to out->stage_seconds. `clock` is in the memory of the
+ * current device; NULL: the lane has none. */
+static void add_stage_times(const ics_stage_clock *clock, ics_gpu_usage *out)
+{
+    ics_stage_clock here;
+    if (clock == NULL ||
+        cudaMemcpy(&here, clock, sizeof here, cudaMemcpyDeviceToHost) != cudaSuccess) {
+        return;
+    }
+    for (int stage = 0; stage < ICS_CLOCKS; ++stage) {
+        out->stage_seconds[stage] += 1e-9 * (double)here.stages[stage];
+    }
+}
+
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
     *out = (ics_gpu_usage){.seconds = ics_busy_seconds(&gpu->busy),
@@ -394,8 +413,8 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess) {
         return;
     }
-    ics_gpu_profile_share(gpu->cycles, out);
+    share_seconds(gpu->cycles, out);
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        ics_gpu_profile_add(gpu->lanes[i].loop.clock, out);
+        add_stage_times(gpu->lanes[i].loop.clock, out);
     }
 }

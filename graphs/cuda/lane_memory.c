@@ -232,25 +232,27 @@ int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error
 
 /* ---- staging --------------------------------------------------------------------------------- */
 
+/* Allocates pinned memory, and sets `pointer`, the address of a pointer, to it. Does nothing for 0
+ * bytes. */
+static int pin(const ics_lane *lane, void *pointer, size_t bytes, icestream_error *error)
+{
+    if (bytes > 0) {
+        CUDA_TRY(lane->ordinal, error, cudaMallocHost((void **)pointer, bytes));
+    }
+    return ICESTREAM_OK;
+}
+
 int ics_lane_batch_stage(ics_lane *lane, ics_lane_batch *batch, icestream_error *error)
 {
     const size_t steps = lane->options->batch_emissions;
-    const int ordinal = lane->ordinal;
+    const size_t sums = lane->options->sums != NULL ? steps : 0;
     if (batch->starts != NULL) {
         return ICESTREAM_OK;
     }
-    CUDA_TRY(ordinal, error,
-             cudaMallocHost((void **)&batch->emissions, steps * sizeof *batch->emissions));
-    CUDA_TRY(ordinal, error,
-             cudaMallocHost((void **)&batch->offsets, steps * sizeof *batch->offsets));
-    CUDA_TRY(
-        ordinal, error,
-        cudaMallocHost((void **)&batch->starts, lane->memory.start_count * sizeof *batch->starts));
-    if (lane->options->sums != NULL) {
-        CUDA_TRY(ordinal, error,
-                 cudaMallocHost((void **)&batch->steps, steps * sizeof *batch->steps));
-    }
-    return ICESTREAM_OK;
+    ICS_TRY(pin(lane, &batch->emissions, steps * sizeof *batch->emissions, error));
+    ICS_TRY(pin(lane, &batch->offsets, steps * sizeof *batch->offsets, error));
+    ICS_TRY(pin(lane, &batch->steps, sums * sizeof *batch->steps, error));
+    return pin(lane, &batch->starts, lane->memory.start_count * sizeof *batch->starts, error);
 }
 
 int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
@@ -263,16 +265,10 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
     }
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
         ics_lane_launch *launch = &lane->ring.launches[i];
-        CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->order, sizeof *launch->order));
-        CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->report, sizeof *launch->report));
-        if (ics_lane_photon_bytes(options) > 0) {
-            CUDA_TRY(
-                ordinal, error,
-                cudaMallocHost((void **)&launch->photon_cells, ics_lane_photon_bytes(options)));
-        }
-        CUDA_TRY(
-            ordinal, error,
-            cudaMallocHost((void **)&launch->download, options->hits * sizeof *launch->download));
+        ICS_TRY(pin(lane, &launch->order, sizeof *launch->order, error));
+        ICS_TRY(pin(lane, &launch->report, sizeof *launch->report, error));
+        ICS_TRY(pin(lane, &launch->photon_cells, ics_lane_photon_bytes(options), error));
+        ICS_TRY(pin(lane, &launch->download, options->hits * sizeof *launch->download, error));
         CUDA_TRY(ordinal, error, cudaEventCreate(&launch->begun));
         CUDA_TRY(ordinal, error, cudaEventCreate(&launch->computed));
         CUDA_TRY(ordinal, error,
@@ -280,13 +276,10 @@ int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
         CUDA_TRY(ordinal, error,
                  cudaEventCreateWithFlags(&launch->downloaded, cudaEventDisableTiming));
     }
-    CUDA_TRY(ordinal, error,
-             cudaMallocHost((void **)&lane->watch.snapshot, sizeof *lane->watch.snapshot));
-    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->ring.whole, sizeof *lane->ring.whole));
+    ICS_TRY(pin(lane, &lane->watch.snapshot, sizeof *lane->watch.snapshot, error));
+    ICS_TRY(pin(lane, &lane->ring.whole, sizeof *lane->ring.whole, error));
     *lane->ring.whole = lane->memory.capacity;
-    CUDA_TRY(ordinal, error,
-             cudaMallocHost((void **)&lane->loop.decision, sizeof *lane->loop.decision));
-    return ICESTREAM_OK;
+    return pin(lane, &lane->loop.decision, sizeof *lane->loop.decision, error);
 }
 
 void ics_lane_staging_destroy(ics_lane *lane)

@@ -5,6 +5,8 @@
 #include "kernels/cuda/specialise.h"
 #include "kernels/cuda/state.h"
 
+#include <string.h>
+
 ics_gpu_limits ics_settings_assumed_limits(int architecture, const ics_tables *tables)
 {
     const ics_gpu_limits limits = {.architecture = architecture ? architecture : 90,
@@ -212,28 +214,50 @@ static int check_kernels(const ics_gpu_options *options, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Writes the sizes and limits of all kernels of the schedule. Returns 0, or -1 if they are too
- * long. */
-static int define_kernels(const ics_gpu_options *options, char *definitions)
-{
-    const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
-    for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
-        if (ics_schedule_has(schedule, (ics_tuned_kernel)i) &&
-            ics_settings_define_kernel(options, (ics_tuned_kernel)i, definitions,
-                                       ICS_DEFINITIONS_SIZE) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-int ics_settings_define_kernel(const ics_gpu_options *options, ics_tuned_kernel kernel, char *text,
-                               size_t size)
+void ics_settings_define_kernel(const ics_gpu_options *options, ics_tuned_kernel kernel,
+                                FILE *definitions)
 {
     const ics_kernel_tune one = ics_settings_kernel(options, ics_tune_word(kernel));
     const ics_special_bounds bounds = {ics_tune_constant(kernel), one.threads, one.blocks,
                                        one.registers};
-    return ics_specialise_kernel(&bounds, text, size);
+    ics_specialise_kernel(&bounds, definitions);
+}
+
+FILE *ics_settings_definitions(char *text, size_t size)
+{
+    const size_t length = strlen(text);
+    text[size - 1] = 0; /* a stream that is full ends with no 0 */
+    return fmemopen(text + length, size - 1 - length, "w");
+}
+
+int ics_settings_end_definitions(FILE *definitions, icestream_error *error)
+{
+    if (definitions == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a program of a GPU");
+    }
+    const bool good = fflush(definitions) == 0 && !ferror(definitions);
+    return fclose(definitions) == 0 && good
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_CONFIG,
+                               "internal error: definitions of a program are too long");
+}
+
+/* Writes the definitions of the program of a schedule. */
+static int define(const ics_gpu_options *options, const ics_gpu_schedule *schedule,
+                  const ice_tables *tables, const ics_special_options *special, char *definitions,
+                  icestream_error *error)
+{
+    definitions[0] = 0;
+    FILE *out = ics_settings_definitions(definitions, ICS_DEFINITIONS_SIZE);
+    if (out != NULL) {
+        ics_specialise(tables, special, out);
+        for (int i = 0; i < ICS_TUNED_COUNT; ++i) {
+            if (ics_schedule_has(schedule, (ics_tuned_kernel)i)) {
+                ics_settings_define_kernel(options, (ics_tuned_kernel)i, out);
+            }
+        }
+    }
+    return ics_settings_end_definitions(out, error);
 }
 
 int ics_settings_program(const ics_gpu_options *options, const ics_tables *tables, int architecture,
@@ -272,11 +296,7 @@ int ics_settings_program(const ics_gpu_options *options, const ics_tables *table
         .start_shift = ics_settings_start_shift(options),
         .columns = schedule->columns,
         .counts_at_once = schedule->counts_at_once};
-    if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0 ||
-        define_kernels(options, definitions) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "internal error: definitions of a program are too long");
-    }
+    ICS_TRY(define(options, schedule, &tables->device, &special, definitions, error));
     *out = (ics_program_options){.entry = schedule->entry,
                                  .definitions = definitions,
                                  .custom = options->custom,

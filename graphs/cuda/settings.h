@@ -6,6 +6,8 @@
 #include "graphs/gpu.h"
 #include "graphs/schedule.h"
 
+#include <stdio.h>
+
 enum { ICS_DEFINITIONS_SIZE = 16384 };
 
 /* The properties of device and ice that defaults depend on. */
@@ -44,10 +46,16 @@ uint32_t ics_settings_lane_slots(const ics_gpu_options *options);
  * multiples of this power in a lane's ring of emissions. */
 uint32_t ics_settings_start_shift(const ics_gpu_options *options);
 
-/* Adds the sizes and limits of a kernel to the definitions of a program, `text` with room for
- * `size` bytes. Returns 0, or -1 if there is too little room. */
-int ics_settings_define_kernel(const ics_gpu_options *options, ics_tuned_kernel kernel, char *text,
-                               size_t size);
+/* Writes the sizes and limits of a kernel to the definitions of a program. */
+void ics_settings_define_kernel(const ics_gpu_options *options, ics_tuned_kernel kernel,
+                                FILE *definitions);
+
+/* Begins to write definitions into `text`, with room for `size` bytes, behind those that it has;
+ * NULL: there is no memory. */
+FILE *ics_settings_definitions(char *text, size_t size);
+/* Ends it; `definitions` may be NULL. ICESTREAM_E_CONFIG: there was too little room.
+ * ICESTREAM_E_MEMORY. */
+int ics_settings_end_definitions(FILE *definitions, icestream_error *error);
 
 /* Fills *out with what the program of these resolved options is made from. `definitions`:
  * [ICS_DEFINITIONS_SIZE], kept by the caller as long as *out is used. ICESTREAM_E_CONFIG. */

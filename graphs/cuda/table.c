@@ -61,26 +61,21 @@ static void add_list(FILE *file, const char *name, const ice_tabulation *stage, 
     fprintf(file, "%s}\n", stage->axis_count == 0 ? "0" : "");
 }
 
-/* Adds the shape of the table to the definitions of a program. */
-static int define_shape(const ice_tabulation *stage, char *definitions, size_t size,
-                        icestream_error *error)
+/* Adds the kernel and the shape of the table to the definitions of a program. */
+static int define_table(const ics_gpu_options *options, const ice_tabulation *stage,
+                        char *definitions, size_t size, icestream_error *error)
 {
-    const size_t length = strlen(definitions);
-    FILE *file = fmemopen(definitions + length, size - length, "w");
-    if (file == NULL) {
-        return no_memory(error);
+    FILE *file = ics_settings_definitions(definitions, size);
+    if (file != NULL) {
+        ics_settings_define_kernel(options, ICS_TUNED_TABLE, file);
+        fprintf(file,
+                "#define GPU_TABLE_GEOMETRY %d\n#define GPU_TABLE_AXES %d\n"
+                "#define GPU_TABLE_SQUARES %d\n",
+                stage->geometry, stage->axis_count, stage->squares != NULL ? 1 : 0);
+        add_list(file, "COORDINATES", stage, false);
+        add_list(file, "POWERS", stage, true);
     }
-    fprintf(file,
-            "#define GPU_TABLE_GEOMETRY %d\n#define GPU_TABLE_AXES %d\n"
-            "#define GPU_TABLE_SQUARES %d\n",
-            stage->geometry, stage->axis_count, stage->squares != NULL ? 1 : 0);
-    add_list(file, "COORDINATES", stage, false);
-    add_list(file, "POWERS", stage, true);
-    const bool good = fflush(file) == 0 && !ferror(file);
-    return fclose(file) == 0 && good ? ICESTREAM_OK
-                                     : ics_error_set(error, ICESTREAM_E_CONFIG,
-                                                     "internal error: definitions of a program "
-                                                     "are too long");
+    return ics_settings_end_definitions(file, error);
 }
 
 /* Compiles the kernel, or finds it in a cache. */
@@ -91,13 +86,7 @@ static int make_program(const ics_gpu_options *options, const ics_tables *tables
     char definitions[ICS_DEFINITIONS_SIZE + SHAPE_SIZE];
     ics_program_options program;
     ICS_TRY(ics_settings_program(options, tables, architecture, &program, definitions, error));
-    if (ics_settings_define_kernel(options, ICS_TUNED_TABLE, definitions, sizeof definitions) !=
-        0) {
-        ics_error_set(error, ICESTREAM_E_CONFIG,
-                      "internal error: definitions of a program are too long");
-        return ICESTREAM_E_CONFIG;
-    }
-    ICS_TRY(define_shape(stage, definitions, sizeof definitions, error));
+    ICS_TRY(define_table(options, stage, definitions, sizeof definitions, error));
     program.entry = "kernels/cuda/device/table.h";
     return ics_program_create(&program, out, error);
 }

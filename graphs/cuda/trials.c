@@ -3,6 +3,7 @@
  * hundredth of the time of the GPU. What they measure is kept for later runs. A trial computes a
  * limited number of photons of the real input and drops their hits, so that no trial can take long
  * and none changes a hit. */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "graphs/cuda/choice.h"
@@ -59,11 +60,11 @@ typedef struct trial_photons {
     uint64_t photons;
 } trial_photons;
 
-/* Takes at most `most` photons. */
+/* Takes at most `most` photons. out->emissions has room for all `count`, or is NULL: then there was
+ * no memory. */
 static int cut_photons(const ice_emission *emissions, uint32_t count, uint64_t most,
                        trial_photons *out, icestream_error *error)
 {
-    *out = (trial_photons){.emissions = malloc(count * sizeof *out->emissions)};
     if (out->emissions == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a trial of a schedule");
     }
@@ -115,20 +116,16 @@ static int compute(ics_gpu *gpu, const trial_photons *batch, uint32_t times, dou
 static int measure_streams(ics_gpu *gpu, const ice_emission *emissions, uint32_t count,
                            uint64_t photons, double *nanoseconds, icestream_error *error)
 {
-    trial_photons batch;
-    double shorter = 0, longer = 0;
-    int status = cut_photons(emissions, count, photons, &batch, error);
-    if (status == ICESTREAM_OK) {
-        status = compute(gpu, &batch, 1, &shorter, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = compute(gpu, &batch, 1 + MORE_BATCHES, &longer, error);
-    }
+    ICS_FREES ice_emission *memory = malloc(count * sizeof *memory);
+    trial_photons batch = {.emissions = memory};
+    double shorter, longer;
+    ICS_TRY(cut_photons(emissions, count, photons, &batch, error));
+    ICS_TRY(compute(gpu, &batch, 1, &shorter, error));
+    ICS_TRY(compute(gpu, &batch, 1 + MORE_BATCHES, &longer, error));
     const double more = longer - shorter;
     *nanoseconds = 1e9 * (more > 0 ? more / MORE_BATCHES : longer / (1 + MORE_BATCHES)) /
                    (double)batch.photons;
-    free(batch.emissions);
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Sets *nanoseconds to the time (ns) per photon. The number of photons is limited, so that slow
@@ -136,18 +133,16 @@ static int measure_streams(ics_gpu *gpu, const ice_emission *emissions, uint32_t
 static int measure(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, double *nanoseconds,
                    icestream_error *error)
 {
-    trial_photons first;
-    double seconds = 0;
-    int status = cut_photons(emissions, count, FIRST_PHOTONS, &first, error);
-    if (status == ICESTREAM_OK) {
-        status = compute(gpu, &first, 1, &seconds, error);
-    }
+    ICS_FREES ice_emission *memory = malloc(count * sizeof *memory);
+    trial_photons first = {.emissions = memory};
+    double seconds;
+    ICS_TRY(cut_photons(emissions, count, FIRST_PHOTONS, &first, error));
+    ICS_TRY(compute(gpu, &first, 1, &seconds, error));
     const double each = seconds / (double)first.photons;
-    free(first.emissions);
     *nanoseconds = 1e9 * each;
     const double room = LONGEST - seconds;
-    if (status != ICESTREAM_OK || seconds > FIRST_SHARE * LONGEST || each <= 0) {
-        return status;
+    if (seconds > FIRST_SHARE * LONGEST || each <= 0) {
+        return ICESTREAM_OK;
     }
     uint64_t photons = (uint64_t)(room / (2 + MORE_BATCHES) / each);
     const uint64_t most = ics_gpu_options_of(gpu)->batch_photons;
@@ -237,7 +232,6 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
 
 struct ics_gpu_trials {
     ics_gpu_options given; /* what the user has fixed */
-    char *custom[ICS_STAGES];
     ics_choice_request request;
     ics_choice_results results;
     char path[4200]; /* of the file of the results; empty: none */
@@ -261,14 +255,7 @@ int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tabl
     trials->given = *options;
     trials->given.sums = NULL; /* the hits are dropped */
     trials->compiled = -1;
-    int status = describe_request(&trials->given, tables, &trials->request, error);
-    for (int i = 0; status == ICESTREAM_OK && i < ICS_STAGES; ++i) {
-        if (options->custom[i] != NULL &&
-            (trials->custom[i] = strdup(options->custom[i])) == NULL) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for trials");
-        }
-        trials->given.custom[i] = trials->custom[i];
-    }
+    const int status = describe_request(&trials->given, tables, &trials->request, error);
     if (status != ICESTREAM_OK) {
         ics_gpu_trials_destroy(trials);
         return status;
@@ -296,9 +283,6 @@ void ics_gpu_trials_destroy(ics_gpu_trials *trials)
         return;
     }
     end_compilation(trials);
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        free(trials->custom[i]);
-    }
     free(trials);
 }
 

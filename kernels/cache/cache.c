@@ -1,5 +1,6 @@
 #include "kernels/cache/cache.h"
 
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 
@@ -90,18 +91,14 @@ enum { BYTES_MOST = 16 << 20 };
 
 int ics_cache_read(const char *path, char **text, size_t *size, icestream_error *error)
 {
-    FILE *file = fopen(path, "rb");
+    ICS_CLOSES FILE *file = fopen(path, "rb");
     struct stat status;
     if (file == NULL || fstat(fileno(file), &status) != 0) {
         const int cause = errno;
-        if (file != NULL) {
-            fclose(file);
-        }
         return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause, "%s: cannot open the file: %s",
                                    path, strerror(cause));
     }
     if (!S_ISREG(status.st_mode) || status.st_size > BYTES_MOST) {
-        fclose(file);
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "%s: found %s, expected a file of at most %d MiB", path,
                              S_ISREG(status.st_mode)   ? "a larger file"
@@ -109,20 +106,17 @@ int ics_cache_read(const char *path, char **text, size_t *size, icestream_error 
                                                        : "a device or pipe",
                              BYTES_MOST >> 20);
     }
-    char *bytes = malloc((size_t)status.st_size + 1);
+    ICS_FREES char *bytes = malloc((size_t)status.st_size + 1);
     if (bytes == NULL) {
-        fclose(file);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     const size_t count = fread(bytes, 1, (size_t)status.st_size, file);
-    const bool good = !ferror(file);
-    fclose(file);
-    if (!good) {
-        free(bytes);
+    if (ferror(file)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: cannot read the file", path);
     }
     bytes[count] = 0;
     *text = bytes;
     *size = count;
+    bytes = NULL;
     return ICESTREAM_OK;
 }

@@ -1,5 +1,6 @@
 #include "kernels/cpu/compiler.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <errno.h>
@@ -16,6 +17,20 @@ static int out_of_memory(icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the C compiler");
 }
 
+/* Gives a program an empty standard input; its output and errors go to `descriptor`. Returns 0 or
+ * an errno. */
+static int redirect(posix_spawn_file_actions_t *actions, int descriptor)
+{
+    const int opened =
+        posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (opened != 0) {
+        return opened;
+    }
+    const int output = posix_spawn_file_actions_adddup2(actions, descriptor, STDOUT_FILENO);
+    return output != 0 ? output
+                       : posix_spawn_file_actions_adddup2(actions, descriptor, STDERR_FILENO);
+}
+
 /* Starts a program with an empty standard input; its output and errors go to `descriptor`. Returns
  * 0 or an errno. */
 static int start(char *const *command, int descriptor, pid_t *out)
@@ -28,13 +43,7 @@ static int start(char *const *command, int descriptor, pid_t *out)
     if (result != 0) {
         return result;
     }
-    result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (result == 0) {
-        result = posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO);
-    }
-    if (result == 0) {
-        result = posix_spawn_file_actions_adddup2(&actions, descriptor, STDERR_FILENO);
-    }
+    result = redirect(&actions, descriptor);
     if (result == 0) {
         result = posix_spawnp(out, command[0], &actions, NULL, command, environ);
     }
@@ -109,10 +118,9 @@ static int run(char *const *command, char **output, icestream_error *error)
 /* Splits the value of $CC into words, because it may contain options, as in "gcc -m64". */
 static int split(const char *text, ics_compiler *out)
 {
-    char *copy = strdup(text);
+    ICS_FREES char *copy = strdup(text);
     out->command = calloc(strlen(text) / 2 + 2, sizeof *out->command);
     if (copy == NULL || out->command == NULL) {
-        free(copy);
         return -1;
     }
     char *rest = NULL;
@@ -120,12 +128,10 @@ static int split(const char *text, ics_compiler *out)
          word = strtok_r(NULL, " \t", &rest)) {
         char *kept = strdup(word);
         if (kept == NULL) {
-            free(copy);
             return -1;
         }
         out->command[out->word_count++] = kept;
     }
-    free(copy);
     return 0;
 }
 
@@ -169,7 +175,7 @@ void ics_compiler_destroy(ics_compiler *compiler)
 int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments, size_t count,
                      char **output, icestream_error *error)
 {
-    const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
+    ICS_FREES const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
     if (command == NULL) {
         return out_of_memory(error);
     }
@@ -188,7 +194,5 @@ int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments,
         }
     }
     /* The cast is safe: posix_spawn does not change the words. */
-    const int result = run((char *const *)command, output, error);
-    free(command);
-    return result;
+    return run((char *const *)command, output, error);
 }

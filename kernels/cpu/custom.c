@@ -1,5 +1,6 @@
 #include "kernels/cpu/custom.h"
 
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "kernels/cache/cache.h"
@@ -127,7 +128,7 @@ static int make_key(recipe *made)
 {
     const size_t most =
         2 * ics_cpu_source_count + OPTIONS_MOST + ICS_STAGES + made->compiler.word_count + 1;
-    ics_cache_part *parts = calloc(most, sizeof *parts);
+    ICS_FREES ics_cache_part *parts = calloc(most, sizeof *parts);
     if (parts == NULL) {
         return -1;
     }
@@ -148,9 +149,7 @@ static int make_key(recipe *made)
         parts[count++] = ics_cache_text(made->compiler.command[i]);
     }
     parts[count++] = ics_cache_text(made->compiler.version);
-    const int result = ics_cache_key(parts, count, made->key);
-    free(parts);
-    return result;
+    return ics_cache_key(parts, count, made->key);
 }
 
 static void recipe_free(recipe *made)
@@ -222,35 +221,31 @@ static int write_source(const char *folder, const char *name, const char *text, 
 static bool is_sound(const char *path)
 {
     char key[KEY_DIGITS + 1];
-    char *bytes = NULL;
+    ICS_FREES char *bytes = NULL;
     size_t size = 0;
     if (ics_cache_read(path, &bytes, &size, NULL) != 0) {
         return false;
     }
     const ics_cache_part part = {bytes, size >= KEY_DIGITS ? size - KEY_DIGITS : 0};
-    const bool sound = size > KEY_DIGITS && ics_cache_key(&part, 1, key) == 0 &&
-                       memcmp(bytes + part.size, key, KEY_DIGITS) == 0;
-    free(bytes);
-    return sound;
+    return size > KEY_DIGITS && ics_cache_key(&part, 1, key) == 0 &&
+           memcmp(bytes + part.size, key, KEY_DIGITS) == 0;
 }
 
 /* Writes the entry `path`: the object and its digest. */
 static int store(const char *object, const char *path, icestream_error *error)
 {
     char key[KEY_DIGITS + 1];
-    char *bytes = NULL;
+    ICS_FREES char *bytes = NULL;
     size_t size = 0;
     ICS_TRY(ics_cache_read(object, &bytes, &size, error));
     const ics_cache_part digested = {bytes, size};
     const ics_disk_part parts[] = {{bytes, size}, {key, KEY_DIGITS}};
-    int status = ICESTREAM_OK;
     if (ics_cache_key(&digested, 1, key) != 0) {
-        status = out_of_memory(error);
-    } else if (ics_disk_write_whole(path, parts, sizeof parts / sizeof *parts) != 0) {
-        status = cannot_write(path, error);
+        return out_of_memory(error);
     }
-    free(bytes);
-    return status;
+    return ics_disk_write_whole(path, parts, sizeof parts / sizeof *parts) == 0
+               ? ICESTREAM_OK
+               : cannot_write(path, error);
 }
 
 static int load(const char *path, ics_custom_kernels *out, icestream_error *error)
@@ -269,50 +264,24 @@ static int load(const char *path, ics_custom_kernels *out, icestream_error *erro
 
 /* ---- compiling ------------------------------------------------------------------------------ */
 
-/* A text of a fixed size that grows as long as there is room. */
-typedef struct message {
-    char *text;
-    size_t size, used; /* used < size */
-} message;
-
-static void add(message *to, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length && to->used + 1 < to->size; ++i) {
-        to->text[to->used++] = text[i];
-    }
-    to->text[to->used] = 0;
-}
-
-/* Adds a line of the compiler, without the name of the temporary folder. */
-static void add_line(message *to, const char *line, const char *end, const char *folder)
+/* Writes a line of the compiler, without the name of the temporary folder. */
+static void print_line(FILE *out, const char *line, const char *end, const char *folder)
 {
     const size_t length = strlen(folder);
-    add(to, "\n", 1);
+    fputc('\n', out);
     for (const char *c = line; c < end;) {
         if (strncmp(c, folder, length) == 0) {
             c += length;
         } else {
-            add(to, c++, 1);
+            fputc(*c++, out);
         }
     }
 }
 
-/* Reports what the compiler printed. Lines that only say which file includes which are left out,
+/* Writes what the compiler printed. Lines that only say which file includes which are left out,
  * because the user knows nothing about the files of the kernels. */
-static int report(const recipe *made, const char *output, const char *folder,
-                  icestream_error *error)
+static void print_output(FILE *out, const char *output, const char *folder)
 {
-    icestream_error reported = {.status = ICESTREAM_E_CONFIG};
-    message text = {.text = reported.text, .size = sizeof reported.text};
-    const char *gap = "the compiler does not accept ";
-    for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (made->wanted->headers[stage] != NULL) {
-            add(&text, gap, strlen(gap));
-            add(&text, made->wanted->headers[stage], strlen(made->wanted->headers[stage]));
-            gap = ", ";
-        }
-    }
-    add(&text, ":", 1);
     char inside[PATH_MAX];
     snprintf(inside, sizeof inside, "%s/", folder);
     for (const char *line = output; *line;) {
@@ -321,11 +290,33 @@ static int report(const recipe *made, const char *output, const char *folder,
         const bool is_include_line = strncmp(begin, "In file included from ", 22) == 0 ||
                                      (begin > line && strncmp(begin, "from ", 5) == 0);
         if (!is_include_line && end > line) {
-            add_line(&text, line, end, inside);
+            print_line(out, line, end, inside);
         }
         line = end + (*end == '\n');
     }
-    return ics_error_copy(error, &reported);
+}
+
+/* Reports that the headers do not compile, with what the compiler printed. */
+static int report(const recipe *made, const char *output, const char *folder,
+                  icestream_error *error)
+{
+    ICS_FREES char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return out_of_memory(error);
+    }
+    const char *gap = "the compiler does not accept ";
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
+        if (made->wanted->headers[stage] != NULL) {
+            fprintf(out, "%s%s", gap, made->wanted->headers[stage]);
+            gap = ", ";
+        }
+    }
+    fputc(':', out);
+    print_output(out, output, folder);
+    return fclose(out) == 0 ? ics_error_set(error, ICESTREAM_E_CONFIG, "%s", text)
+                            : out_of_memory(error);
 }
 
 static int write_sources(const recipe *made, const char *folder, icestream_error *error)
@@ -360,13 +351,9 @@ static int compile(const recipe *made, const char *folder, const char *object,
     for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
         arguments[count++] = files[i];
     }
-    char *output = NULL;
-    int status = ics_compiler_run(&made->compiler, arguments, count, &output, error);
-    if (status != ICESTREAM_OK && output != NULL) {
-        status = report(made, output, folder, error);
-    }
-    free(output);
-    return status;
+    ICS_FREES char *output = NULL;
+    const int status = ics_compiler_run(&made->compiler, arguments, count, &output, error);
+    return status != ICESTREAM_OK && output != NULL ? report(made, output, folder, error) : status;
 }
 
 /* Compiles in a temporary folder inside the cache, and makes the cache entry `path`. */
@@ -437,10 +424,10 @@ int ics_custom_kernels_create(const ics_custom_wanted *wanted, ics_custom_kernel
     recipe_free(&made);
     if (status != ICESTREAM_OK) {
         ics_custom_kernels_destroy(kernels);
-        return status;
+        kernels = NULL;
     }
     *out = kernels;
-    return ICESTREAM_OK;
+    return status;
 }
 
 void ics_custom_kernels_destroy(ics_custom_kernels *custom)

@@ -1,5 +1,6 @@
 #include "kernels/cuda/nvrtc.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <dlfcn.h>
@@ -119,14 +120,13 @@ static bool read_abilities(ics_nvrtc *nvrtc, icestream_error *error)
 {
     int major = 0, minor = 0, count = 0;
     bool good = nvrtc->number(&major, &minor) == 0 && nvrtc->count_architectures(&count) == 0;
-    int *list = good && count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
+    ICS_FREES int *list = good && count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
     good = list != NULL && nvrtc->architectures(list) == 0;
     for (int i = 0; i < count && good; ++i) {
         if (list[i] > nvrtc->newest) {
             nvrtc->newest = list[i];
         }
     }
-    free(list);
     snprintf(nvrtc->version, sizeof nvrtc->version, "nvrtc %d.%d", major, minor);
     if (!good) {
         ics_error_set(error, ICESTREAM_E_CONFIG,
@@ -177,20 +177,17 @@ int ics_nvrtc_newest(const ics_nvrtc *nvrtc)
 static nvrtc_result create_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job,
                                    nvrtc_program **program)
 {
-    const char **texts = calloc(job->header_count + 1, sizeof *texts);
-    const char **names = calloc(job->header_count + 1, sizeof *names);
-    nvrtc_result result = 1; /* out of memory */
-    if (texts != NULL && names != NULL) {
-        for (size_t i = 0; i < job->header_count; ++i) {
-            texts[i] = job->headers[i].text;
-            names[i] = job->headers[i].name;
-        }
-        result = nvrtc->create(program, job->source, "icestream.cu", (int)job->header_count, texts,
-                               names);
+    ICS_FREES const char **texts = calloc(job->header_count + 1, sizeof *texts);
+    ICS_FREES const char **names = calloc(job->header_count + 1, sizeof *names);
+    if (texts == NULL || names == NULL) {
+        return 1; /* out of memory */
     }
-    free(texts);
-    free(names);
-    return result;
+    for (size_t i = 0; i < job->header_count; ++i) {
+        texts[i] = job->headers[i].text;
+        names[i] = job->headers[i].name;
+    }
+    return nvrtc->create(program, job->source, "icestream.cu", (int)job->header_count, texts,
+                         names);
 }
 
 /* Compiles. A header must not come from the working folder, because only the given headers are in
@@ -203,7 +200,7 @@ static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job 
      * log from which we read the names and the registers of the kernels. */
     static const char *const wishes[] = {"--no-source-include", "--no-cache"};
     enum { WISHES = sizeof wishes / sizeof *wishes };
-    const char **options = calloc(job->option_count + WISHES, sizeof *options);
+    ICS_FREES const char **options = calloc(job->option_count + WISHES, sizeof *options);
     if (options == NULL) {
         return 1;
     }
@@ -215,7 +212,6 @@ static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job 
     for (int count = WISHES; count >= 0 && result == NVRTC_INVALID_OPTION; --count) {
         result = nvrtc->compile(program, (int)job->option_count + count, options);
     }
-    free(options);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/cuda/program_cache.h"
 
+#include "base/cleanup.h"
 #include "base/disk.h"
 
 #include <errno.h>
@@ -48,44 +49,40 @@ static bool is_whole(const entry_head *head, size_t size)
 int ics_program_cache_read(const char *directory, const char key[65], ics_program *program)
 {
     char path[4096], digest[65];
-    char *text = NULL;
+    ICS_FREES char *text = NULL;
     size_t size = 0;
     if (entry_path(directory, key, path, sizeof path) != 0 || access(path, R_OK) != 0 ||
         ics_cache_read(path, &text, &size, NULL) != 0) {
         return -1;
     }
     entry_head head = {0};
-    bool sound = size >= sizeof head;
-    if (sound) {
-        memcpy(&head, text, sizeof head);
-        sound = memcmp(head.magic, entry_magic, sizeof entry_magic) == 0 &&
-                memcmp(head.key, key, 65) == 0 && is_whole(&head, size);
+    if (size < sizeof head) {
+        return -1;
     }
+    memcpy(&head, text, sizeof head);
     const char *kernels = text + sizeof head;
     const size_t kernel_bytes = (size_t)head.kernel_count * sizeof(ics_kernel_resources);
-    sound = sound && digest_of(&head, kernels, kernels + kernel_bytes, digest) == 0 &&
-            memcmp(digest, head.digest, sizeof digest) == 0;
-    if (sound) {
-        program->image = malloc((size_t)head.bytes);
-        program->kernels = malloc(kernel_bytes + 1);
-        sound = program->image != NULL && program->kernels != NULL;
+    if (memcmp(head.magic, entry_magic, sizeof entry_magic) != 0 ||
+        memcmp(head.key, key, 65) != 0 || !is_whole(&head, size) ||
+        digest_of(&head, kernels, kernels + kernel_bytes, digest) != 0 ||
+        memcmp(digest, head.digest, sizeof digest) != 0) {
+        return -1;
     }
-    if (sound) {
-        memcpy(program->kernels, kernels, kernel_bytes);
-        memcpy(program->image, kernels + kernel_bytes, (size_t)head.bytes);
-        program->kernel_count = (size_t)head.kernel_count;
-        program->bytes = (size_t)head.bytes;
-        program->is_ptx = head.is_ptx != 0;
-        memcpy(program->key, key, 65);
-        ics_cache_used(path);
-    } else {
-        free(program->image);
-        free(program->kernels);
-        program->image = NULL;
-        program->kernels = NULL;
+    ICS_FREES char *image = malloc((size_t)head.bytes);
+    program->kernels = image != NULL ? malloc(kernel_bytes + 1) : NULL;
+    if (program->kernels == NULL) {
+        return -1;
     }
-    free(text);
-    return sound ? 0 : -1;
+    memcpy(program->kernels, kernels, kernel_bytes);
+    memcpy(image, kernels + kernel_bytes, (size_t)head.bytes);
+    program->image = image;
+    program->kernel_count = (size_t)head.kernel_count;
+    program->bytes = (size_t)head.bytes;
+    program->is_ptx = head.is_ptx != 0;
+    memcpy(program->key, key, 65);
+    image = NULL;
+    ics_cache_used(path);
+    return 0;
 }
 
 int ics_program_cache_write(const char *directory, const ics_program *program)
@@ -115,7 +112,7 @@ int ics_program_cache_write(const char *directory, const ics_program *program)
 int ics_program_cache_read_compiler(const char *directory, char *text, size_t size)
 {
     char path[4096];
-    char *content = NULL;
+    ICS_FREES char *content = NULL;
     size_t length = 0;
     if (snprintf(path, sizeof path, "%s/compiler", directory) >= (int)sizeof path ||
         access(path, R_OK) != 0 || ics_cache_read(path, &content, &length, NULL) != 0) {
@@ -125,7 +122,6 @@ int ics_program_cache_read_compiler(const char *directory, char *text, size_t si
     if (fits) {
         memcpy(text, content, length + 1);
     }
-    free(content);
     return fits ? 0 : -1;
 }
 

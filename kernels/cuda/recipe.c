@@ -1,5 +1,6 @@
 #include "kernels/cuda/recipe.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "kernels/cuda/sources.h"
 
@@ -58,25 +59,21 @@ static int write_source(const ics_program_options *options, ics_recipe *recipe)
     return fclose(file) == 0 && good ? 0 : -1;
 }
 
-static void add_option(ics_recipe *recipe, const char *option)
-{
-    recipe->options[recipe->option_count++] = option;
-}
-
 static void add_options(ics_recipe *recipe, bool fast_math)
 {
-    add_option(recipe, "-std=c++17");
-    add_option(recipe, "--fmad=false"); /* every schedule must give the same bits */
-    add_option(recipe, "--disable-warnings");
-    add_option(
-        recipe,
-        "--diag-error=940"); /* a function that ends without a return would give any number */
-    add_option(recipe, fast_math ? "--ftz=true" : "--ftz=false");
-    add_option(recipe, fast_math ? "--prec-div=false" : "--prec-div=true");
-    add_option(recipe, fast_math ? "--prec-sqrt=false" : "--prec-sqrt=true");
-    add_option(recipe, "--ptxas-options=-v"); /* reports registers and spills */
-    if (fast_math) {
-        add_option(recipe, "-DICE_MATH_FAST");
+    const char *const options[] = {
+        "-std=c++17",
+        "--fmad=false", /* every schedule must give the same bits */
+        "--disable-warnings",
+        "--diag-error=940", /* a function that ends without a return would give any number */
+        fast_math ? "--ftz=true" : "--ftz=false",
+        fast_math ? "--prec-div=false" : "--prec-div=true",
+        fast_math ? "--prec-sqrt=false" : "--prec-sqrt=true",
+        "--ptxas-options=-v", /* reports registers and spills */
+        fast_math ? "-DICE_MATH_FAST" : NULL,
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options && options[i] != NULL; ++i) {
+        recipe->options[recipe->option_count++] = options[i];
     }
 }
 
@@ -96,7 +93,7 @@ static const char *text_of(const ics_recipe *recipe, const char *name)
 static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 {
     const size_t count = 2 + 2 * (ics_embedded_source_count + ICS_STAGES) + recipe->option_count;
-    ics_cache_part *parts = calloc(count, sizeof *parts);
+    ICS_FREES ics_cache_part *parts = calloc(count, sizeof *parts);
     if (parts == NULL) {
         return -1;
     }
@@ -116,9 +113,7 @@ static int make_digest(const ics_program_options *options, ics_recipe *recipe)
     for (size_t i = 0; i < recipe->option_count; ++i) {
         parts[part++] = ics_cache_text(recipe->options[i]);
     }
-    const int result = ics_cache_key(parts, part, recipe->digest);
-    free(parts);
-    return result;
+    return ics_cache_key(parts, part, recipe->digest);
 }
 
 /* ---- together ------------------------------------------------------------------------------- */

@@ -4,52 +4,20 @@
 #include "stages/maths.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-/* A text that is being written. */
-typedef struct writer {
-    char *text;
-    size_t size, length; /* length >= size: the text is too long */
-} writer;
-
-static void define(writer *to, const char *name, const char *type, int64_t value)
+void ics_specialise_kernel(const ics_special_bounds *bounds, FILE *out)
 {
-    const size_t left = to->length < to->size ? to->size - to->length : 0;
-    const int length = snprintf(left > 0 ? to->text + to->length : NULL, left,
-                                "#define GPU_SPECIAL_%s (%s%" PRId64 ")\n", name, type, value);
-    to->length += (size_t)length;
-}
-
-static void write_text(writer *to, const char *text)
-{
-    const size_t left = to->length < to->size ? to->size - to->length : 0;
-    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "%s", text);
-}
-
-int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size)
-{
-    const size_t length = strlen(text);
-    char limit[64];
+    const char *name = bounds->name;
+    fprintf(out, "#define GPU_THREADS_%s (%" PRIu32 ")\n#define GPU_BOUNDS_%s ", name,
+            bounds->threads, name);
     if (bounds->registers > 0) {
-        snprintf(limit, sizeof limit, "__maxnreg__(%" PRIu32 ")", bounds->registers);
+        fprintf(out, "__maxnreg__(%" PRIu32 ")\n", bounds->registers);
     } else if (bounds->blocks > 0) {
-        snprintf(limit, sizeof limit, "__launch_bounds__(%" PRIu32 ", %" PRIu32 ")",
-                 bounds->threads, bounds->blocks);
+        fprintf(out, "__launch_bounds__(%" PRIu32 ", %" PRIu32 ")\n", bounds->threads,
+                bounds->blocks);
     } else {
-        snprintf(limit, sizeof limit, "__launch_bounds__(%" PRIu32 ")", bounds->threads);
+        fprintf(out, "__launch_bounds__(%" PRIu32 ")\n", bounds->threads);
     }
-    const int added = snprintf(text + length, size - length,
-                               "#define GPU_THREADS_%s (%" PRIu32 ")\n#define GPU_BOUNDS_%s %s\n",
-                               bounds->name, bounds->threads, bounds->name, limit);
-    return added > 0 && (size_t)added < size - length ? 0 : -1;
-}
-
-static void append(writer *to, const char *before, uint32_t value, const char *after)
-{
-    const size_t left = to->length < to->size ? to->size - to->length : 0;
-    to->length += (size_t)snprintf(left > 0 ? to->text + to->length : NULL, left, "%s%u%s", before,
-                                   value, after);
 }
 
 bool ics_specialise_candidates(const ice_photon_axes *axes)
@@ -74,20 +42,17 @@ static bool are_in_row(const ice_photon_axis *axis)
 }
 
 /* The rows of the histograms of segments, or of all others. */
-static void define_rows(writer *to, const ice_photon_axes *axes, bool of_segments)
+static void define_rows(FILE *out, const ice_photon_axes *axes, bool of_segments)
 {
     uint32_t cell = 0, edge = 0, rows = 0;
     for (const ice_photon_axis *axis = axes->items; axis < axes->items + axes->count; ++axis) {
         if ((ice_counts_segments(axis->quantity) != 0) == of_segments) {
-            append(to,
-                   rows == 0 && of_segments ? "\n#define GPU_SPECIAL_SEGMENTS(ROW) ROW(" : " ROW(",
-                   axis->quantity, "u, ");
-            append(to, "", axis->bins, "u, ");
-            append(to, "", cell, "u, ");
-            append(to, "", edge, of_segments ? "u, " : "u)");
+            fputs(rows == 0 && of_segments ? "\n#define GPU_SPECIAL_SEGMENTS(ROW)" : "", out);
+            fprintf(out, " ROW(%uu, %uu, %uu, %uu", axis->quantity, axis->bins, cell, edge);
             if (of_segments) {
-                append(to, "", are_in_row(axis), ")");
+                fprintf(out, ", %u", are_in_row(axis));
             }
+            fputs(")", out);
             ++rows;
         }
         cell += axis->bins + 2;
@@ -96,43 +61,40 @@ static void define_rows(writer *to, const ice_photon_axes *axes, bool of_segment
 }
 
 /* The definitions of the histograms of photons, of which there is at least one. */
-static void define_photons(writer *to, const ice_photon_axes *axes)
+static void define_photons(FILE *out, const ice_photon_axes *axes)
 {
     const ice_photon_axis *first = axes->items, *end = first + axes->count;
-    append(to, "#define GPU_SPECIAL_PHOTON_CELLS ", axes->cells,
-           "u\n#define GPU_SPECIAL_PHOTONS(ROW)");
-    define_rows(to, axes, false);
-    define_rows(to, axes, true);
+    fprintf(out, "#define GPU_SPECIAL_PHOTON_CELLS %uu\n#define GPU_SPECIAL_PHOTONS(ROW)",
+            axes->cells);
+    define_rows(out, axes, false);
+    define_rows(out, axes, true);
     if (ics_specialise_candidates(axes)) {
-        append(to, "\n#define GPU_SPECIAL_CANDIDATES ", 1, "");
+        fputs("\n#define GPU_SPECIAL_CANDIDATES 1", out);
     }
     for (const ice_photon_axis *axis = first; axis < end; ++axis) {
         for (uint32_t i = 0; i <= axis->bins; ++i) {
-            append(to, axis == first && i == 0 ? "\n#define GPU_SPECIAL_PHOTON_EDGES " : ", ",
-                   axis->edges[i], "u");
+            const bool is_first = axis == first && i == 0;
+            fprintf(out, "%s%uu", is_first ? "\n#define GPU_SPECIAL_PHOTON_EDGES " : ", ",
+                    axis->edges[i]);
         }
     }
-    write_text(to, "\n");
+    fputs("\n", out);
 }
 
 /* The definitions of the histograms with many bins, of which there is at least one. */
-static void define_large(writer *to, const ics_large_axes *axes)
+static void define_large(FILE *out, const ics_large_axes *axes)
 {
     uint32_t cell = 0, word = 0;
-    append(to, "#define GPU_SPECIAL_LARGE_CELLS ", axes->cells,
-           "u\n#define GPU_SPECIAL_LARGE(ROW)");
+    fprintf(out, "#define GPU_SPECIAL_LARGE_CELLS %uu\n#define GPU_SPECIAL_LARGE(ROW)",
+            axes->cells);
     for (const ics_large_axis *axis = axes->items; axis < axes->items + axes->count; ++axis) {
         const ice_large_search search = axis->search;
-        const uint32_t numbers[] = {axis->quantity, search.bins,  cell,       word,
-                                    search.shift,   search.first, search.last};
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
-            append(to, i == 0 ? " ROW(" : ", ", numbers[i], "u");
-        }
-        write_text(to, ")");
+        fprintf(out, " ROW(%uu, %uu, %uu, %uu, %uu, %uu, %uu)", axis->quantity, search.bins, cell,
+                word, search.shift, search.first, search.last);
         cell += search.bins + 2;
         word += ice_large_words(search);
     }
-    write_text(to, "\n");
+    fputs("\n", out);
 }
 
 /* Whether a histogram needs more of a photon than its bounces. */
@@ -149,56 +111,50 @@ static bool has_ways(const ics_special_options *options)
 }
 
 /* The numbers that are read at every bounce, as their bits, so that no digit is lost. */
-static void define_numbers(writer *to, const ice_tables *tables)
+static void define_numbers(FILE *out, const ice_tables *tables)
 {
-    write_text(to, "#define GPU_SPECIAL_NUMBERS(ROW)");
-#define NUMBER(member) append(to, " ROW(" #member ", ", (uint32_t)ice_bits(tables->member), "u)");
+    fputs("#define GPU_SPECIAL_NUMBERS(ROW)", out);
+#define NUMBER(member) fprintf(out, " ROW(" #member ", %uu)", (uint32_t)ice_bits(tables->member));
     GPU_CONSTANT_NUMBERS(NUMBER)
 #undef NUMBER
     for (int32_t k = 0; k < tables->tilt.nodes_u - 1 && k < ICE_TILT_STRETCHES; ++k) {
-        append(to, " ROW(tilt.few[", (uint32_t)k, "].inverse_width, ");
-        append(to, "", (uint32_t)ice_bits(tables->tilt.few[k].inverse_width), "u)");
-        append(to, " ROW(tilt.few[", (uint32_t)k, "].offset, ");
-        append(to, "", (uint32_t)ice_bits(tables->tilt.few[k].offset), "u)");
+        const ice_tilt_stretch *few = &tables->tilt.few[k];
+        fprintf(out, " ROW(tilt.few[%d].inverse_width, %uu) ROW(tilt.few[%d].offset, %uu)", k,
+                (uint32_t)ice_bits(few->inverse_width), k, (uint32_t)ice_bits(few->offset));
     }
-    write_text(to, "\n");
+    fputs("\n", out);
 }
 
-int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
-                   size_t size)
+static void define(FILE *out, const char *name, const char *type, int64_t value)
 {
-    writer to = {.size = size};
-    to.text = text;
-#define VARIANT(name, member) define(&to, #name, "(ice_variant)", options->variants.member);
+    fprintf(out, "#define GPU_SPECIAL_%s (%s%" PRId64 ")\n", name, type, value);
+}
+
+void ics_specialise(const ice_tables *tables, const ics_special_options *options, FILE *out)
+{
+#define VARIANT(name, member) define(out, #name, "(ice_variant)", options->variants.member);
     GPU_SPECIAL_VARIANTS(VARIANT)
 #undef VARIANT
-#define TABLE(name, member) define(&to, #name, "", tables->member);
+#define TABLE(name, member) define(out, #name, "", tables->member);
     GPU_SPECIAL_TABLES(TABLE)
 #undef TABLE
-    define_numbers(&to, tables);
-#define OPTION(name, member) define(&to, #name, "", options->member);
+    define_numbers(out, tables);
+#define OPTION(name, member) define(out, #name, "", options->member);
     GPU_SPECIAL_OPTIONS(OPTION)
 #undef OPTION
     if (options->photons.count > 0) {
-        define_photons(&to, &options->photons);
+        define_photons(out, &options->photons);
     }
     if (options->large.count > 0) {
-        define_large(&to, &options->large);
+        define_large(out, &options->large);
     }
     if (options->photons.count > 0 || options->large.count > 0) {
-        append(&to, "#define GPU_SPECIAL_PHOTON_WAYS ", has_ways(options), "\n");
+        fprintf(out, "#define GPU_SPECIAL_PHOTON_WAYS %u\n", has_ways(options));
     }
-    if (options->check) {
-        write_text(&to, "#define ICE_CHECK\n");
-    }
-    if (options->without_random) {
-        write_text(&to, "#define ICE_WITHOUT_RANDOM\n");
-    }
-    if (options->without_divergence) {
-        write_text(&to, "#define GPU_WITHOUT_DIVERGENCE\n");
-    }
+    fputs(options->check ? "#define ICE_CHECK\n" : "", out);
+    fputs(options->without_random ? "#define ICE_WITHOUT_RANDOM\n" : "", out);
+    fputs(options->without_divergence ? "#define GPU_WITHOUT_DIVERGENCE\n" : "", out);
     if (options->clocks > 0) {
-        append(&to, "#define GPU_CLOCKS ", options->clocks, "\n");
+        fprintf(out, "#define GPU_CLOCKS %u\n", options->clocks);
     }
-    return to.length < size ? 0 : -1;
 }

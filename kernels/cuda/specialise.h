@@ -8,7 +8,7 @@
 #include "tables/large_axes.h"
 #include "tables/tables.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 /* The choices and numbers that do not come from the tables. */
 typedef struct ics_special_options {
@@ -39,16 +39,13 @@ typedef struct ics_special_bounds {
                            blocks, because a kernel can have only one of the two */
 } ics_special_bounds;
 
-/* Adds the definitions of a kernel to a text with room for `size` bytes. Returns 0, or -1 if there
- * is too little room. */
-int ics_specialise_kernel(const ics_special_bounds *bounds, char *text, size_t size);
+/* Writes the definitions of a kernel. */
+void ics_specialise_kernel(const ics_special_bounds *bounds, FILE *out);
 
 /* Whether a histogram counts candidates, for which kernels need more registers. */
 bool ics_specialise_candidates(const ice_photon_axes *axes);
 
-/* Writes a definition for every row of kernels/cuda/device/special.h. Returns 0, or -1 if `size` is
- * too small. */
-int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
-                   size_t size);
+/* Writes a definition for every row of kernels/cuda/device/special.h. */
+void ics_specialise(const ice_tables *tables, const ics_special_options *options, FILE *out);
 
 #endif

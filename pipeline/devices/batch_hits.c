@@ -1,10 +1,40 @@
-/* Making the hits of a computed batch from its arrivals. */
+/* Making the hits of a computed batch from its arrivals, with their weights (physics.md 3.2). */
+#include "base/cleanup.h"
 #include "base/memory.h"
+#include "physics/detect/arrival_time.h"
 #include "pipeline/devices/batch.h"
+#include "pipeline/models/light/curve.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
+
+double ics_batch_light_bias(const ice_light *light, double wavelength)
+{
+    const ics_curve bias = {
+        .x = light->bias_wavelength, .y = light->bias, .count = light->bias_count};
+    return bias.count > 0 ? ics_curve_at_or_end(&bias, wavelength) : 1.0;
+}
+
+int ics_batch_check_light(const ice_light *light, const icestream_step *step,
+                          icestream_error *error)
+{
+    if (light->kept == NULL || light->kept[step->spectrum] > 0 ||
+        (step->flags & ICESTREAM_STEP_NOT_THINNED) != 0) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "event %" PRIu64 ", step %u, field spectrum: found %u (%s), expected a "
+                         "spectrum with light where light.acceptance is above 0",
+                         step->event_id, step->step_id, step->spectrum,
+                         light->spectra[step->spectrum].name);
+}
+
+double ics_batch_weight(const ics_hit_models *models, const icestream_step *step, double bias)
+{
+    return ice_hit_weight((double)step->weight * ics_batch_thinning(models->light, step), bias,
+                          models->detector->oversize);
+}
 
 int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *batch,
                                const ice_arrival *arrival, icestream_hit *out,
@@ -65,21 +95,16 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
     if (count == 0) {
         return ICESTREAM_OK;
     }
-    icestream_hit *hits = ics_memory_large(count * sizeof *hits);
+    ICS_FREES icestream_hit *hits = ics_memory_large(count * sizeof *hits);
     if (hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits", count);
     }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < count; ++i) {
-        status = ics_batch_hit_from_arrival(models, batch, &arrivals->items[i], &hits[i], error);
+    for (size_t i = 0; i < count; ++i) {
+        ICS_TRY(ics_batch_hit_from_arrival(models, batch, &arrivals->items[i], &hits[i], error));
     }
-    if (status == ICESTREAM_OK && models->detection != NULL) {
-        status =
-            ics_hit_detection_apply(models, batch, arrivals, hits, &count, &batch->account, error);
-    }
-    if (status != ICESTREAM_OK) {
-        free(hits);
-        return status;
+    if (models->detection != NULL) {
+        ICS_TRY(
+            ics_hit_detection_apply(models, batch, arrivals, hits, &count, &batch->account, error));
     }
     if (models->bins.width == 0) {
         ics_hit_sort(hits, count);
@@ -89,7 +114,18 @@ static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_a
     }
     batch->hits = hits;
     batch->hit_count = count;
+    hits = NULL;
     return ICESTREAM_OK;
+}
+
+/* Makes the hits, checks the account, and makes the sums of the hits if there shall be any. */
+static int make_all(ics_batch *batch, const ics_hit_models *models, const ics_arrivals *arrivals,
+                    icestream_error *error)
+{
+    ICS_TRY(make_hits(batch, models, arrivals, error));
+    const uint64_t rows = batch->hit_count + ics_batch_sums_hits(batch);
+    ICS_TRY(ics_batch_account_check(&batch->account, batch->photons, rows, error));
+    return models->bins.width > 0 ? ics_batch_sums_make(batch, models, error) : ICESTREAM_OK;
 }
 
 void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_account *account,
@@ -109,14 +145,7 @@ void ics_batch_finish(ics_batch *batch, const ics_hit_models *models, const ice_
     /* Sums do not depend on the order of the hits. */
     ics_arrivals sorted =
         models->bins.width > 0 ? (ics_arrivals){0} : ics_hit_sort_arrivals(batch, arrivals);
-    int status = make_hits(batch, models, sorted.items != NULL ? &sorted : arrivals, &error);
+    make_all(batch, models, sorted.items != NULL ? &sorted : arrivals, &error);
     ics_graph_arrivals_free(&sorted);
-    if (status == ICESTREAM_OK) {
-        const uint64_t rows = batch->hit_count + ics_batch_sums_hits(batch);
-        status = ics_batch_account_check(&batch->account, batch->photons, rows, &error);
-    }
-    if (status == ICESTREAM_OK && models->bins.width > 0) {
-        ics_batch_sums_make(batch, models, &error);
-    }
     ics_error_keep(&batch->error, &error);
 }

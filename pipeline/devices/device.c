@@ -1,34 +1,15 @@
-/* A device: a group of members, the batches that it holds, its finished batches and its notes. */
-#include "pipeline/devices/device.h"
-
+/* The life of a device, its notes, and a line about it. */
+#include "base/error.h"
 #include "pipeline/devices/device_group.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Lines of notes, each with its newline. */
-typedef struct note_list {
-    char *lines; /* NULL: none yet */
-    size_t size; /* bytes, without the final 0 */
-    size_t read; /* bytes that ics_device_next_note() has returned */
-} note_list;
-
-struct ics_device {
-    ics_device_group *group;
-    ics_post receiver; /* of finished batches */
-    atomic_uint held;  /* batches in the group */
-    char first_name[256];
-
-    pthread_mutex_t lock; /* protects the notes */
-    note_list choice, warnings;
-};
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
 /* Adds lines, unless all notes together would not fit into ics_device_notes or there is no memory.
  * The caller holds the lock. */
-static void append_note(note_list *notes, const char *lines)
+static void append_note(ics_device_note_list *notes, const char *lines)
 {
     const size_t limit = sizeof(((ics_device_notes *)NULL)->choice);
     size_t length = strlen(lines);
@@ -47,23 +28,23 @@ static void append_note(note_list *notes, const char *lines)
 static void add_note(void *user, bool warning, const char *lines)
 {
     ics_device *device = user;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->note_lock);
     append_note(warning ? &device->warnings : &device->choice, lines);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->note_lock);
 }
 
 void ics_device_notes_of(const ics_device *device, ics_device_notes *out)
 {
     ics_device *locked = (ics_device *)device;
-    pthread_mutex_lock(&locked->lock);
+    pthread_mutex_lock(&locked->note_lock);
     const char *choice = device->choice.lines, *warnings = device->warnings.lines;
     snprintf(out->choice, sizeof out->choice, "%s", choice != NULL ? choice : "");
     snprintf(out->warnings, sizeof out->warnings, "%s", warnings != NULL ? warnings : "");
-    pthread_mutex_unlock(&locked->lock);
+    pthread_mutex_unlock(&locked->note_lock);
 }
 
 /* Copies the next line that was not read yet, after `before`. Returns false if there is none. */
-static bool next_line(note_list *notes, const char *before, char *line, size_t size)
+static bool next_line(ics_device_note_list *notes, const char *before, char *line, size_t size)
 {
     if (notes->read >= notes->size) {
         return false;
@@ -77,22 +58,14 @@ static bool next_line(note_list *notes, const char *before, char *line, size_t s
 
 bool ics_device_next_note(ics_device *device, char *line, size_t size)
 {
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->note_lock);
     const bool found = next_line(&device->warnings, "warning: ", line, size) ||
                        next_line(&device->choice, "", line, size);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->note_lock);
     return found;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
-
-/* The group returns a batch. */
-static void finish_batch(void *user, ics_job *job)
-{
-    ics_device *device = user;
-    atomic_fetch_sub(&device->held, 1);
-    device->receiver.post(device->receiver.user, job);
-}
 
 /* Warns, so that nobody takes a run with a simulated loss for a real one. */
 static void note_simulation(ics_device *device, const ics_device_loss *loss)
@@ -107,39 +80,53 @@ static void note_simulation(ics_device *device, const ics_device_loss *loss)
     }
 }
 
-int ics_device_create(const ics_device_options *options, const ics_tables *tables,
-                      ics_hit_models models, ics_post finished, ics_device **out,
-                      icestream_error *error)
+int ics_device_create_of(const ics_device_options *options, const ics_tables *tables,
+                         ics_hit_models models, ics_post finished, const ics_device_makers *makers,
+                         ics_device **out, icestream_error *error)
 {
     ics_device *device = calloc(1, sizeof *device);
     if (device == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
     }
-    device->receiver = finished;
-    atomic_init(&device->held, 0);
+    device->options = *options;
+    device->finished = finished;
+    device->asked = makers->count;
+    device->parts = (ics_device_parts){.options = &device->options,
+                                       .tables = tables,
+                                       .models = models,
+                                       .finished = {.post = ics_device_receive},
+                                       .note = add_note,
+                                       .note_user = device,
+                                       .lost = ics_device_lose_member};
+    STAILQ_INIT(&device->queue);
+    pthread_mutex_init(&device->note_lock, NULL);
     pthread_mutex_init(&device->lock, NULL);
+    pthread_cond_init(&device->changed, NULL);
     if (options->reason[0] != '\0' && options->warn) {
         add_note(device, true, options->reason);
     }
     note_simulation(device, &options->simulated);
-    const ics_device_parts parts = {.options = options,
-                                    .tables = tables,
-                                    .models = models,
-                                    .finished = {.post = finish_batch, .user = device},
-                                    .note = add_note,
-                                    .note_user = device};
-    ics_device_maker makers[ICS_DEVICE_MEMBERS_MAX];
-    const uint32_t count = ics_device_makers_from_options(options, makers);
-    int status = ics_device_group_create(&parts, makers, count, &device->group, error);
+    int status = ics_device_choices_create(options->gpu_count, &device->parts.choices, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_device_create_members(device, makers, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_device_destroy(device);
         return status;
     }
     ics_device_facts facts;
-    ics_device_group_facts(device->group, &facts);
+    ics_device_facts_of(device, &facts);
     memcpy(device->first_name, facts.name, sizeof device->first_name);
     *out = device;
     return ICESTREAM_OK;
+}
+
+int ics_device_create(const ics_device_options *options, const ics_tables *tables,
+                      ics_hit_models models, ics_post finished, ics_device **out,
+                      icestream_error *error)
+{
+    const ics_device_makers makers = ics_device_makers_of(options);
+    return ics_device_create_of(options, tables, models, finished, &makers, out, error);
 }
 
 void ics_device_destroy(ics_device *device)
@@ -147,56 +134,40 @@ void ics_device_destroy(ics_device *device)
     if (device == NULL) {
         return;
     }
-    ics_device_group_destroy(device->group);
+    pthread_mutex_lock(&device->lock);
+    while (device->held > 0 || device->dispatching || device->replacing) {
+        pthread_cond_wait(&device->changed, &device->lock);
+    }
+    device->closing = true;
+    pthread_mutex_unlock(&device->lock);
+    for (uint32_t i = 0; i < device->count; ++i) {
+        const ics_device_backend *backend = &device->members[i].backend;
+        if (backend->functions != NULL) {
+            backend->functions->destroy(backend->self);
+        }
+    }
+    ics_device_choices_destroy(device->parts.choices);
+    ics_error_forget(&device->failure);
+    pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->note_lock);
     free(device->choice.lines);
     free(device->warnings.lines);
     free(device);
 }
 
-/* ---- batches --------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 uint32_t ics_device_credits(const ics_device *device)
 {
-    return ics_device_group_credits(device->group);
+    return device->credits;
 }
 
 ics_batch_limits ics_device_batch_limits(const ics_device *device)
 {
     ics_device_facts facts;
-    ics_device_group_facts(device->group, &facts);
+    ics_device_facts_of(device, &facts);
     return facts.limits;
-}
-
-bool ics_device_submit(ics_device *device, ics_batch *batch)
-{
-    /* Only this thread adds to `held`, so there is still room after the comparison. */
-    if (atomic_load(&device->held) >= ics_device_group_credits(device->group)) {
-        return false;
-    }
-    atomic_fetch_add(&device->held, 1);
-    ics_error_forget(&batch->error);
-    ics_device_group_submit(device->group, batch);
-    return true;
-}
-
-/* ---- facts ----------------------------------------------------------------------------------- */
-
-void ics_device_facts_of(const ics_device *device, ics_device_facts *out)
-{
-    ics_device_group_facts(device->group, out);
-    memcpy(out->first_name, device->first_name, sizeof out->first_name);
-}
-
-bool ics_device_member_facts_of(const ics_device *device, uint32_t index,
-                                ics_device_member_facts *out)
-{
-    return ics_device_group_member_facts(device->group, index, out);
-}
-
-int ics_device_finish_table(ics_device *device, icestream_error *error)
-{
-    return ics_device_group_finish_table(device->group, error);
 }
 
 const char *ics_device_text(const ics_device *device, char *buffer, size_t size)

@@ -6,14 +6,13 @@
  *
  * The files of pipeline/devices:
  *   workers          threads that run jobs, and the mailbox that brings jobs back to a loop
- *   batch            batch.c fills batches, batch_hits.c makes their hits with the weights of
- *                    hit_weight.c, hit_detection.c decides which are photo-electrons, hit_sort.c
- *                    sorts
+ *   batch            batch.c fills batches, batch_hits.c makes their hits, hit_detection.c decides
+ *                    which are photo-electrons, hit_sort.c sorts
  *   device_options   what a device is made from, and the choice of the backend
- *   device           the interface
+ *   device           the interface, and the life of a device
  *   device_group     divides batches between members (device_meter estimates which one finishes
- *                    first), handles losses and reports; device_makers and device_group_members
- *                    create the members
+ *                    first) and handles losses; device_group_members creates the members,
+ *                    device_group_facts reports
  *   device_backend   what each kind of member implements: device_cpu.c, and device_gpu.c with
  *                    device_gpu_work (the GPU's thread) and device_choice (schedule AUTO);
  *                    device_gpu_table.c is a GPU that fills a table

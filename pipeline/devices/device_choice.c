@@ -58,10 +58,7 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
 {
     ics_gpu_device kind;
     memset(&kind, 0, sizeof kind);
-    int result = ics_gpu_describe(settings->ordinal, &kind, error);
-    if (result != ICESTREAM_OK) {
-        return result;
-    }
+    ICS_TRY(ics_gpu_describe(settings->ordinal, &kind, error));
     for (uint32_t i = 0; i < choices->count; ++i) {
         if (same_kind(&choices->items[i].kind, &kind)) {
             const int ordinal = settings->ordinal;
@@ -79,14 +76,14 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
     if (choices->gpus > 1) {
         length = snprintf(report, report_size, "GPU %d:\n", settings->ordinal);
     }
-    result = ics_gpu_choose(settings, tables, batch->emissions, batch->count, report + length,
-                            report_size - (size_t)length, error);
-    if (result == ICESTREAM_OK && choices->count < ICS_CONFIG_GPUS) {
+    ICS_TRY(ics_gpu_choose(settings, tables, batch->emissions, batch->count, report + length,
+                           report_size - (size_t)length, error));
+    if (choices->count < ICS_CONFIG_GPUS) {
         choices->kind_of[choices->ordinals++] = (gpu_kind){settings->ordinal, choices->count};
         choices->items[choices->count++] =
             (choice){.kind = kind, .settings = *settings, .first = settings->ordinal};
     }
-    return result;
+    return ICESTREAM_OK;
 }
 
 int ics_device_choice_make(ics_device_choices *choices, ics_gpu_options *settings,

@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "kernels/fault.h"
 #include "pipeline/devices/device_backend.h"
-#include "pipeline/devices/device_cosine.h"
 #include "pipeline/devices/device_table.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,12 +127,6 @@ static int add_photons(const compute_thread *thread, ics_batch *batch, icestream
 static void post_batch(const cpu_device *cpu, ics_batch *batch)
 {
     cpu->finished.post(cpu->finished.user, &batch->job);
-}
-
-static void ignore_job(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
 }
 
 static void compute_batch(ics_job *job, void *thread_state)
@@ -320,9 +314,6 @@ static void destroy_cuts(cpu_device *cpu)
 static void destroy(void *self)
 {
     cpu_device *cpu = self;
-    if (cpu == NULL) {
-        return;
-    }
     ics_workers_destroy(cpu->workers);
     for (uint32_t i = 0; cpu->compute != NULL && i < cpu->threads; ++i) {
         ics_graph_destroy(cpu->compute[i].graph);
@@ -368,6 +359,42 @@ static void facts_of(void *self, ics_device_facts *out)
              ics_graph_instruction_set(graph));
 }
 
+/* Relative error of effective scattering lengths that no warning names. */
+#define MEAN_COSINE_SLACK 0.01
+
+/* Warns if a user's scatter stage has another mean cosine than the ice: the mean path between two
+ * scatters follows from that of the ice (docs/stages.md). ICESTREAM_E_CONFIG: it is no cosine. */
+static int check_cosine(const ics_device_parts *parts, const ics_graph *graph,
+                        icestream_error *error)
+{
+    const ice_scatter_constants *ice = &parts->tables->device.scatter;
+    const char *header = parts->options->graph.custom[ICS_STAGE_SCATTER];
+    if (header == NULL) {
+        return ICESTREAM_OK;
+    }
+    /* Scattering by molecules has the mean cosine 0. */
+    const double expected = (double)ice->g * (1.0 - (double)ice->molecules.fraction);
+    const double found = ics_graph_mean_cosine(graph);
+    const double factor = (1.0 - expected) / (1.0 - found);
+    if (!(fabs(found) <= 1.0 + MEAN_COSINE_SLACK)) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: error: stages.scatter: found a mean cosine of %.3g, expected a "
+                             "number from -1 to 1 (device.check: true names the first wrong value)",
+                             header, isnan(found) ? fabs(found) : found); /* NaN has a sign */
+    }
+    if (fabs(factor - 1.0) <= MEAN_COSINE_SLACK) {
+        return ICESTREAM_OK;
+    }
+    char line[1024];
+    snprintf(line, sizeof line,
+             "stages.scatter: %s has the mean cosine %.3g, and the ice has %.3g: effective "
+             "scattering lengths are multiplied by %.3g; expected mean_cosine: %.3g in the ice "
+             "file, or another function (docs/stages.md)",
+             header, found, expected, factor, found);
+    parts->note(parts->note_user, true, line);
+    return ICESTREAM_OK;
+}
+
 static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestream_error *error)
 {
     const ics_device_options *options = parts->options;
@@ -408,6 +435,26 @@ static int create_cuts(cpu_device *cpu, uint32_t count, icestream_error *error)
                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
 }
 
+/* Makes the graphs and starts the threads of a CPU of which the caller frees everything. */
+static int start(cpu_device *cpu, const ics_device_parts *parts, ics_cpu_work work,
+                 uint32_t credits, icestream_error *error)
+{
+    uint32_t jobs = credits;
+    cpu->compute = calloc(cpu->threads, sizeof *cpu->compute);
+    cpu->states = calloc(cpu->threads, sizeof *cpu->states);
+    if (cpu->compute == NULL || cpu->states == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+    }
+    ICS_TRY(create_graphs(cpu, parts, error));
+    ICS_TRY(check_cosine(parts, cpu->compute[0].graph, error));
+    if (work == ICS_CPU_PIECES) {
+        jobs *= cpu->threads;
+        ICS_TRY(create_cuts(cpu, credits, error));
+    }
+    return ics_workers_create("compute", cpu->threads, jobs, cpu->states, (ics_post){0},
+                              &cpu->workers, error);
+}
+
 int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_device_backend *out,
                           icestream_error *error)
 {
@@ -422,25 +469,8 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
     cpu->table = parts->options->table;
     cpu->finished = parts->finished;
     cpu->threads = ics_workers_thread_count(parts->options->threads);
-    cpu->compute = calloc(cpu->threads, sizeof *cpu->compute);
-    cpu->states = calloc(cpu->threads, sizeof *cpu->states);
     const uint32_t credits = 2 * cpu->threads; /* per thread one is computed and one waits */
-    int status = cpu->compute != NULL && cpu->states != NULL
-                     ? create_graphs(cpu, parts, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
-    if (status == ICESTREAM_OK && cpu->compute != NULL) {
-        status = ics_device_cosine_check(parts, cpu->compute[0].graph, error);
-    }
-    uint32_t jobs = credits;
-    if (status == ICESTREAM_OK && work == ICS_CPU_PIECES) {
-        jobs *= cpu->threads;
-        status = create_cuts(cpu, credits, error);
-    }
-    if (status == ICESTREAM_OK) {
-        const ics_post nowhere = {.post = ignore_job};
-        status = ics_workers_create("compute", cpu->threads, jobs, cpu->states, nowhere,
-                                    &cpu->workers, error);
-    }
+    const int status = start(cpu, parts, work, credits, error);
     if (status != ICESTREAM_OK) {
         destroy(cpu);
         return status;

@@ -265,20 +265,13 @@ static void destroy(void *self)
     free(device);
 }
 
-static void ignore_job(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
-}
-
 /* The serving thread starts the GPU itself, because some of CUDA's state belongs to one thread.
  * This waits until the GPU has started or failed. */
 static int start_threads(gpu_device *device, icestream_error *error)
 {
     ICS_TRY(ics_workers_create("hits", device->threads, device->credits, device->states,
                                device->parts.finished, &device->hits, error));
-    const ics_post nowhere = {.post = ignore_job};
-    ICS_TRY(ics_workers_create("gpu", 1, 1, NULL, nowhere, &device->thread, error));
+    ICS_TRY(ics_workers_create("gpu", 1, 1, NULL, (ics_post){0}, &device->thread, error));
     device->serving.run = serve_gpu;
     (void)ics_workers_submit(device->thread, &device->serving); /* the queue is empty */
     pthread_mutex_lock(&device->lock);
@@ -299,7 +292,7 @@ static void init_condition(pthread_cond_t *condition)
     pthread_condattr_destroy(&attributes);
 }
 
-static int fill_device(gpu_device *device, icestream_error *error)
+static int start(gpu_device *device, icestream_error *error)
 {
     const uint32_t lanes = device->options.graph.lanes;
     device->credits = (lanes != 0 ? lanes : LANES_ASSUMED) * CREDITS_PER_LANE + BATCHES_WAITING +
@@ -317,7 +310,7 @@ static int fill_device(gpu_device *device, icestream_error *error)
     for (uint32_t i = 0; i < device->threads; ++i) {
         device->states[i] = &device->parts.models;
     }
-    return ICESTREAM_OK;
+    return start_threads(device, error);
 }
 
 int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out,
@@ -335,10 +328,7 @@ int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out
     STAILQ_INIT(&device->queue);
     pthread_mutex_init(&device->lock, NULL);
     init_condition(&device->changed);
-    int status = fill_device(device, error);
-    if (status == ICESTREAM_OK) {
-        status = start_threads(device, error);
-    }
+    const int status = start(device, error);
     if (status != ICESTREAM_OK) {
         destroy(device);
         return status;

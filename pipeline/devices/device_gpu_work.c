@@ -22,14 +22,8 @@ static int make_gpu(ics_device_gpu_work *work, icestream_error *error)
     /* Another GPU, or a trial, may have found the settings for batches without profiles. */
     work->settings.light_profiles |= work->has_profiles;
     work->settings.sums = work->makes_sums ? &work->rule : NULL;
-    int result = ics_gpu_create(&work->settings, work->parts->tables, &work->gpu, error);
-    if (result != ICESTREAM_OK) {
-        return result;
-    }
-    /* The paths of stage headers stay those of the configuration, which outlive the GPU. */
-    ics_gpu_options settings = *ics_gpu_options_of(work->gpu);
-    memcpy(settings.custom, work->settings.custom, sizeof settings.custom);
-    work->settings = settings;
+    ICS_TRY(ics_gpu_create(&work->settings, work->parts->tables, &work->gpu, error));
+    work->settings = *ics_gpu_options_of(work->gpu);
     ics_gpu_on_event(work->gpu, work->event, work->event_user);
     work->parts->note(work->parts->note_user, true, ics_gpu_warnings(work->gpu));
     return ICESTREAM_OK;
@@ -73,10 +67,7 @@ static void prepare_sums(ics_device_gpu_work *work)
 int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error)
 {
     ics_gpu_device about;
-    int result = ics_gpu_describe(work->settings.ordinal, &about, error);
-    if (result != ICESTREAM_OK) {
-        return result;
-    }
+    ICS_TRY(ics_gpu_describe(work->settings.ordinal, &about, error));
     snprintf(work->name, sizeof work->name, "%s", about.name);
     prepare_sums(work);
     return work->settings.schedule == ICS_SCHEDULE_AUTO ? plan_gpu(work, error)
@@ -89,14 +80,10 @@ static int choose_and_make_gpu(ics_device_gpu_work *work, const ics_batch *batch
     char report[REPORT_SIZE] = "";
     work->settings.light_profiles |= work->has_profiles;
     work->asked = work->settings;
-    int result = ics_device_choice_make(work->parts->choices, &work->settings, work->parts->tables,
-                                        batch, report, sizeof report, error);
-    if (result == ICESTREAM_OK &&
-        ics_device_choice_is_first(work->parts->choices, work->asked.ordinal)) {
-        result = ics_gpu_trials_create(&work->asked, work->parts->tables, &work->trials, error);
-    }
-    if (result != ICESTREAM_OK) {
-        return result;
+    ICS_TRY(ics_device_choice_make(work->parts->choices, &work->settings, work->parts->tables,
+                                   batch, report, sizeof report, error));
+    if (ics_device_choice_is_first(work->parts->choices, work->asked.ordinal)) {
+        ICS_TRY(ics_gpu_trials_create(&work->asked, work->parts->tables, &work->trials, error));
     }
     work->parts->note(work->parts->note_user, false, report);
     return make_gpu(work, error);
@@ -211,11 +198,11 @@ static int check_size(const ics_device_gpu_work *work, const ics_batch *batch,
     if (batch->count <= settings->batch_emissions && batch->photons <= settings->batch_photons) {
         return ICESTREAM_OK;
     }
-    snprintf(error->text, sizeof error->text,
-             "internal error: a batch of %u steps and %llu photons for a GPU that takes %u and %u",
-             batch->count, (unsigned long long)batch->photons, settings->batch_emissions,
-             settings->batch_photons);
-    return error->status = ICESTREAM_E_CONFIG;
+    return ics_error_set(
+        error, ICESTREAM_E_CONFIG,
+        "internal error: a batch of %u steps and %llu photons for a GPU that takes %u and %u",
+        batch->count, (unsigned long long)batch->photons, settings->batch_emissions,
+        settings->batch_photons);
 }
 
 /* Sets *steps to what the GPU needs for sums of the hits of a batch; NULL: the batch gets hits. */
@@ -273,33 +260,26 @@ int ics_device_gpu_work_release(ics_device_gpu_work *work, icestream_error *erro
 
 int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error)
 {
-    int result = ICESTREAM_OK;
     work->batches[work->count++] = batch;
     work->has_profiles |= batch->has_profile;
     if (work->gpu == NULL) {
-        result = choose_and_make_gpu(work, batch, error);
+        ICS_TRY(choose_and_make_gpu(work, batch, error));
     } else if (work->pauses && work->count == 1) {
-        result = end_pause(work, batch, error);
+        ICS_TRY(end_pause(work, batch, error));
     }
-    if (result == ICESTREAM_OK) {
-        result = ics_device_loss_check(&work->parts->options->simulated, work->settings.ordinal,
-                                       &work->submitted, error);
-    }
-    if (result == ICESTREAM_OK) {
-        result = check_size(work, batch, error);
-    }
-    if (result == ICESTREAM_OK && work->has_profiles && !work->settings.light_profiles) {
+    ICS_TRY(ics_device_loss_check(&work->parts->options->simulated, work->settings.ordinal,
+                                  &work->submitted, error));
+    ICS_TRY(check_size(work, batch, error));
+    if (work->has_profiles && !work->settings.light_profiles) {
         work->holds_batch = true;
         return ics_device_gpu_work_release(work, error);
     }
-    if (result == ICESTREAM_OK) {
-        result = give_batch(work, batch, error);
-    }
-    if (result == ICESTREAM_OK && !work->pauses && needs_pause(work, batch)) {
+    ICS_TRY(give_batch(work, batch, error));
+    if (!work->pauses && needs_pause(work, batch)) {
         work->pauses = true;
         work->paused_at = ics_clock_seconds();
     }
-    return result;
+    return ICESTREAM_OK;
 }
 
 ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work)

@@ -1,24 +1,21 @@
-/* How a group divides its batches between its members, and what happens when a member is lost. */
+/* How a device divides its batches between its members, and what happens when a member is lost. */
 #include "pipeline/devices/device_group.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/devices/device_group_members.h"
-
-#include <stdlib.h>
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* Returns the index of the member that would finish a batch first, after all that the member holds
  * and the `ahead` photons of its index. At least one member is alive. */
-static uint32_t first_to_finish(const ics_device_group *group,
+static uint32_t first_to_finish(const ics_device *device,
                                 const uint64_t ahead[ICS_DEVICE_MEMBERS_MAX], uint64_t photons,
                                 double now)
 {
     uint32_t best = ICS_DEVICE_MEMBERS_MAX;
     double best_seconds = 0.0;
-    for (uint32_t i = 0; i < group->count; ++i) {
-        const ics_device_member *member = &group->members[i];
+    for (uint32_t i = 0; i < device->count; ++i) {
+        const ics_device_member *member = &device->members[i];
         if (member->lost) {
             continue;
         }
@@ -37,21 +34,21 @@ static uint32_t first_to_finish(const ics_device_group *group,
  * Goes through the waiting batches in order, assigns each to the member that would finish it first,
  * and stops at the first batch whose member has room. So a slow member gets a batch only if so much
  * work waits for the fast members that the slow one would still finish earlier. */
-static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
+static ics_batch *pick_batch(ics_device *device, ics_device_member **out)
 {
     uint64_t ahead[ICS_DEVICE_MEMBERS_MAX] = {0};
     const double now = ics_clock_seconds();
-    if (group->alive == 0) {
+    if (device->alive == 0) {
         return NULL;
     }
     ics_job *job;
-    STAILQ_FOREACH(job, &group->queue, link)
+    STAILQ_FOREACH(job, &device->queue, link)
     {
         ics_batch *batch = ics_batch_of_job(job);
-        const uint32_t best = first_to_finish(group, ahead, batch->photons, now);
-        ics_device_member *member = &group->members[best];
+        const uint32_t best = first_to_finish(device, ahead, batch->photons, now);
+        ics_device_member *member = &device->members[best];
         if (member->meter.held < member->backend.credits) {
-            STAILQ_REMOVE(&group->queue, job, ics_job, link);
+            STAILQ_REMOVE(&device->queue, job, ics_job, link);
             ics_device_meter_add(&member->meter, batch->photons, now);
             *out = member;
             return batch;
@@ -64,58 +61,62 @@ static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
 /* Gives waiting batches to the members that have room. The caller does not hold the lock. A member
  * may return batches before its submit() returns; the dispatch() of that batch then leaves the work
  * to this one. */
-static void dispatch(ics_device_group *group)
+static void dispatch(ics_device *device)
 {
-    pthread_mutex_lock(&group->lock);
-    if (group->dispatching) {
-        pthread_mutex_unlock(&group->lock);
+    pthread_mutex_lock(&device->lock);
+    if (device->dispatching) {
+        pthread_mutex_unlock(&device->lock);
         return;
     }
-    group->dispatching = true;
+    device->dispatching = true;
     ics_device_member *member = NULL;
-    for (ics_batch *batch; (batch = pick_batch(group, &member)) != NULL;) {
-        pthread_mutex_unlock(&group->lock);
+    for (ics_batch *batch; (batch = pick_batch(device, &member)) != NULL;) {
+        pthread_mutex_unlock(&device->lock);
         member->backend.functions->submit(member->backend.self, batch);
-        pthread_mutex_lock(&group->lock);
+        pthread_mutex_lock(&device->lock);
     }
-    group->dispatching = false;
-    pthread_cond_broadcast(&group->changed);
-    pthread_mutex_unlock(&group->lock);
+    device->dispatching = false;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* The batch leaves the group. The caller does not hold the lock. */
-static void post_batch(ics_device_group *group, ics_batch *batch)
+static void post_batch(ics_device *device, ics_batch *batch)
 {
-    pthread_mutex_lock(&group->lock);
-    group->held--;
-    pthread_cond_broadcast(&group->changed);
-    pthread_mutex_unlock(&group->lock);
-    group->parts.finished.post(group->parts.finished.user, &batch->job);
+    pthread_mutex_lock(&device->lock);
+    device->held--;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+    device->finished.post(device->finished.user, &batch->job);
 }
 
-/* Only after group->failed is set: `failure` does not change any more. */
-static void post_failed(ics_device_group *group, ics_batch *batch)
+/* Only after device->failed is set: `failure` does not change any more. */
+static void post_failed(ics_device *device, ics_batch *batch)
 {
-    ics_batch_fail(batch, &group->failure);
-    post_batch(group, batch);
+    ics_batch_fail(batch, &device->failure);
+    post_batch(device, batch);
 }
 
-void ics_device_group_submit(ics_device_group *group, ics_batch *batch)
+bool ics_device_submit(ics_device *device, ics_batch *batch)
 {
-    pthread_mutex_lock(&group->lock);
-    group->held++;
-    const bool failed = group->failed;
-    if (!failed) {
-        STAILQ_INSERT_TAIL(&group->queue, &batch->job, link);
+    pthread_mutex_lock(&device->lock);
+    const bool has_room = device->held < device->credits, failed = device->failed;
+    if (has_room) {
+        device->held++;
+        ics_error_forget(&batch->error);
     }
-    pthread_mutex_unlock(&group->lock);
-    if (failed) {
-        post_failed(group, batch);
-    } else {
-        dispatch(group);
+    if (has_room && !failed) {
+        STAILQ_INSERT_TAIL(&device->queue, &batch->job, link);
     }
+    pthread_mutex_unlock(&device->lock);
+    if (has_room && failed) {
+        post_failed(device, batch);
+    } else if (has_room) {
+        dispatch(device);
+    }
+    return has_room;
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */
@@ -123,13 +124,13 @@ void ics_device_group_submit(ics_device_group *group, ics_batch *batch)
 /* Marks a member as lost. Returns false if it is marked already. The caller holds the lock. */
 static bool mark_lost(ics_device_member *member, const icestream_error *why)
 {
-    ics_device_group *group = member->group;
-    if (member->lost || group->closing) {
+    ics_device *device = member->device;
+    if (member->lost || device->closing) {
         return false;
     }
     member->lost = true;
-    group->alive--;
-    ics_device_group_members_blame(group, why->status, "", why->text);
+    device->alive--;
+    ics_device_blame(device, why->status, "", why->text);
     return true;
 }
 
@@ -139,55 +140,55 @@ static void log_loss(const ics_device_member *member, const icestream_error *why
     snprintf(lines, sizeof lines, "%s\n%s is given up; %s", why->text, member->name,
              alive > 0 ? "its unfinished batches start again on the other devices"
                        : "no other device is left");
-    member->group->parts.note(member->group->parts.note_user, true, lines);
+    member->device->parts.note(member->device->parts.note_user, true, lines);
 }
 
 /* Ends all waiting batches with the failure. The caller does not hold the lock. */
-static void fail_waiting(ics_device_group *group)
+static void fail_waiting(ics_device *device)
 {
     for (;;) {
-        pthread_mutex_lock(&group->lock);
-        ics_batch *batch = ics_batch_of_job(ICS_QUEUE_TAKE(&group->queue, link));
-        pthread_mutex_unlock(&group->lock);
+        pthread_mutex_lock(&device->lock);
+        ics_batch *batch = ics_batch_of_job(ICS_QUEUE_TAKE(&device->queue, link));
+        pthread_mutex_unlock(&device->lock);
         if (batch == NULL) {
             return;
         }
-        post_failed(group, batch);
+        post_failed(device, batch);
     }
 }
 
 /* No member is left: a CPU continues, or the group has failed. The caller has set `replacing`, so
  * that this happens once, and does not hold the lock. */
-static void replace_members(ics_device_group *group)
+static void replace_members(ics_device *device)
 {
-    const int status = ics_device_group_members_add_cpu(group, true, NULL);
-    pthread_mutex_lock(&group->lock);
-    group->failed = status != ICESTREAM_OK;
-    group->replacing = false;
-    pthread_cond_broadcast(&group->changed);
-    pthread_mutex_unlock(&group->lock);
+    const int status = ics_device_add_cpu(device, true, NULL);
+    pthread_mutex_lock(&device->lock);
+    device->failed = status != ICESTREAM_OK;
+    device->replacing = false;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
     if (status != ICESTREAM_OK) {
-        fail_waiting(group);
+        fail_waiting(device);
     } else {
-        dispatch(group);
+        dispatch(device);
     }
 }
 
 /* A member is lost. It returns its batches after this. The caller does not hold the lock. */
-static void lose_member(void *user, const icestream_error *why)
+void ics_device_lose_member(void *user, const icestream_error *why)
 {
     ics_device_member *member = user;
-    ics_device_group *group = member->group;
-    pthread_mutex_lock(&group->lock);
+    ics_device *device = member->device;
+    pthread_mutex_lock(&device->lock);
     const bool first_report = mark_lost(member, why);
-    const uint32_t alive = group->alive;
-    group->replacing |= first_report && alive == 0;
-    pthread_mutex_unlock(&group->lock);
+    const uint32_t alive = device->alive;
+    device->replacing |= first_report && alive == 0;
+    pthread_mutex_unlock(&device->lock);
     if (first_report) {
         log_loss(member, why, alive);
     }
     if (first_report && alive == 0) {
-        replace_members(group);
+        replace_members(device);
     }
 }
 
@@ -205,49 +206,49 @@ static bool is_impossible(const ics_batch *batch)
 static bool has_to_start_again(const ics_device_member *member, const ics_batch *batch)
 {
     const int status = batch->error.status;
-    if (!member->lost || member->group->failed || status == ICESTREAM_E_INTERRUPTED) {
+    if (!member->lost || member->device->failed || status == ICESTREAM_E_INTERRUPTED) {
         return false;
     }
     return member->distrusted || (status != ICESTREAM_OK && status != ICESTREAM_E_INPUT);
 }
 
 /* A member returns a batch, computed or not. */
-static void take_back(void *user, ics_job *job)
+void ics_device_receive(void *user, ics_job *job)
 {
     ics_device_member *member = user;
-    ics_device_group *group = member->group;
+    ics_device *device = member->device;
     ics_batch *batch = ics_batch_of_job(job);
-    pthread_mutex_lock(&group->lock);
+    pthread_mutex_lock(&device->lock);
     ics_device_meter_remove(&member->meter, batch->photons, batch->error.status == ICESTREAM_OK,
                             ics_clock_seconds());
     const bool impossible = !member->lost && is_impossible(batch);
     member->distrusted |= impossible;
-    pthread_mutex_unlock(&group->lock);
+    pthread_mutex_unlock(&device->lock);
     if (impossible) {
         icestream_error why;
         ics_error_copy_kept(&why, &batch->error);
-        lose_member(member, &why);
+        ics_device_lose_member(member, &why);
     }
-    pthread_mutex_lock(&group->lock);
+    pthread_mutex_lock(&device->lock);
     const bool again = has_to_start_again(member, batch);
     if (again) {
         ics_batch_clear_results(batch);
         /* It goes to the front of the queue, because its file has waited longest. */
-        STAILQ_INSERT_HEAD(&group->queue, &batch->job, link);
+        STAILQ_INSERT_HEAD(&device->queue, &batch->job, link);
     }
-    pthread_mutex_unlock(&group->lock);
+    pthread_mutex_unlock(&device->lock);
     if (!again) {
-        post_batch(group, batch);
+        post_batch(device, batch);
     }
-    dispatch(group);
+    dispatch(device);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-int ics_device_group_finish_table(ics_device_group *group, icestream_error *error)
+int ics_device_finish_table(ics_device *device, icestream_error *error)
 {
-    for (uint32_t i = 0; i < group->count; ++i) {
-        const ics_device_member *member = &group->members[i];
+    for (uint32_t i = 0; i < device->count; ++i) {
+        const ics_device_member *member = &device->members[i];
         if (member->backend.functions == NULL || member->backend.functions->finish_table == NULL) {
             continue;
         }
@@ -260,58 +261,4 @@ int ics_device_group_finish_table(ics_device_group *group, icestream_error *erro
         ICS_TRY(member->backend.functions->finish_table(member->backend.self, error));
     }
     return ICESTREAM_OK;
-}
-
-/* ---- creation -------------------------------------------------------------------------------- */
-
-int ics_device_group_create(const ics_device_parts *parts, const ics_device_maker *makers,
-                            uint32_t count, ics_device_group **out, icestream_error *error)
-{
-    ics_device_group *group = calloc(1, sizeof *group);
-    if (group == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a group of devices");
-    }
-    group->options = *parts->options;
-    group->parts = *parts;
-    group->parts.options = &group->options;
-    group->asked = count;
-    group->finished = take_back;
-    group->lost = lose_member;
-    STAILQ_INIT(&group->queue);
-    pthread_mutex_init(&group->lock, NULL);
-    pthread_cond_init(&group->changed, NULL);
-    int status = ics_device_choices_create(group->options.gpu_count, &group->parts.choices, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_device_group_members_create(group, makers, count, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_device_group_destroy(group);
-        return status;
-    }
-    *out = group;
-    return ICESTREAM_OK;
-}
-
-void ics_device_group_destroy(ics_device_group *group)
-{
-    if (group == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&group->lock);
-    while (group->held > 0 || group->dispatching || group->replacing) {
-        pthread_cond_wait(&group->changed, &group->lock);
-    }
-    group->closing = true;
-    pthread_mutex_unlock(&group->lock);
-    ics_device_group_members_destroy(group);
-    ics_device_choices_destroy(group->parts.choices);
-    ics_error_forget(&group->failure);
-    pthread_cond_destroy(&group->changed);
-    pthread_mutex_destroy(&group->lock);
-    free(group);
-}
-
-uint32_t ics_device_group_credits(const ics_device_group *group)
-{
-    return group->credits;
 }

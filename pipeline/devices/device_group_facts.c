@@ -1,18 +1,19 @@
-/* What a group and its members report about themselves. */
+/* What a device and its members report about themselves. */
 #include "base/clock.h"
-#include "pipeline/devices/device_group_members.h"
+#include "pipeline/devices/device_group.h"
 
 #include <string.h>
 
-bool ics_device_group_member_facts(ics_device_group *group, uint32_t index,
-                                   ics_device_member_facts *out)
+bool ics_device_member_facts_of(const ics_device *device, uint32_t index,
+                                ics_device_member_facts *out)
 {
+    ics_device *locked = (ics_device *)device;
     const double now = ics_clock_seconds();
-    pthread_mutex_lock(&group->lock);
-    const bool exists = index < group->count;
+    pthread_mutex_lock(&locked->lock);
+    const bool exists = index < device->count;
     ics_device_backend backend = {0};
     if (exists) {
-        const ics_device_member *member = &group->members[index];
+        const ics_device_member *member = &device->members[index];
         const ics_device_meter *meter = &member->meter;
         backend = member->backend;
         *out = (ics_device_member_facts){.is_gpu = member->is_gpu,
@@ -25,7 +26,7 @@ bool ics_device_group_member_facts(ics_device_group *group, uint32_t index,
                                          .held = meter->held};
         snprintf(out->name, sizeof out->name, "%s", member->name);
     }
-    pthread_mutex_unlock(&group->lock);
+    pthread_mutex_unlock(&locked->lock);
     if (backend.functions != NULL) {
         ics_device_facts facts;
         backend.functions->facts_of(backend.self, &facts);
@@ -84,32 +85,33 @@ static void add_usage(ics_gpu_usage *sum, const ics_gpu_usage *usage)
 
 /* Finds the members that the facts are about: those that are alive. If all are lost, the first
  * member that was created. Returns the number of members; their other values do not change. */
-static uint32_t find_alive(ics_device_group *group, bool alive[ICS_DEVICE_MEMBERS_MAX])
+static uint32_t find_alive(const ics_device *device, bool alive[ICS_DEVICE_MEMBERS_MAX])
 {
-    pthread_mutex_lock(&group->lock);
-    const uint32_t count = group->count;
+    ics_device *locked = (ics_device *)device;
+    pthread_mutex_lock(&locked->lock);
+    const uint32_t count = device->count;
     bool any = false;
     for (uint32_t i = 0; i < count; ++i) {
-        alive[i] = !group->members[i].lost;
+        alive[i] = !device->members[i].lost;
         any |= alive[i];
     }
     for (uint32_t i = 0; i < count && !any; ++i) {
-        any = alive[i] = group->members[i].backend.functions != NULL;
+        any = alive[i] = device->members[i].backend.functions != NULL;
     }
-    pthread_mutex_unlock(&group->lock);
+    pthread_mutex_unlock(&locked->lock);
     return count;
 }
 
-void ics_device_group_facts(ics_device_group *group, ics_device_facts *out)
+void ics_device_facts_of(const ics_device *device, ics_device_facts *out)
 {
     bool alive[ICS_DEVICE_MEMBERS_MAX] = {false};
-    const uint32_t count = find_alive(group, alive);
+    const uint32_t count = find_alive(device, alive);
     ics_device_facts first_cpu = {0}, gpu = {0};
     ics_gpu_usage usage = {0};
     char names[sizeof out->name - 32] = "";
     uint32_t gpus = 0, cpus = 0, threads = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const ics_device_member *member = &group->members[i];
+        const ics_device_member *member = &device->members[i];
         if (member->backend.functions == NULL) {
             continue;
         }
@@ -130,14 +132,15 @@ void ics_device_group_facts(ics_device_group *group, ics_device_facts *out)
         }
     }
     *out = gpus > 0 ? gpu : first_cpu;
-    out->members = group->asked;
+    out->members = device->asked;
     out->usage = usage;
     out->threads = threads;
     out->gpus = gpus;
+    memcpy(out->first_name, device->first_name, sizeof out->first_name);
     if (gpus > 1) {
         out->limits.least_photons = (out->limits.least_photons + 3) / 4;
     }
-    if (gpus > 0 && group->asked > 1) {
+    if (gpus > 0 && device->asked > 1) {
         snprintf(out->name, sizeof out->name, "%u GPU%s%s: %s", gpus, gpus == 1 ? "" : "s",
                  cpus > 0 ? " and the CPU" : "", names);
     }

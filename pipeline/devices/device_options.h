@@ -52,11 +52,6 @@ typedef struct ics_device_options {
 int ics_device_options_from_config(const icestream_config *config, ics_device_options *out,
                                    icestream_error *error);
 
-/* Checks that the threads and photon slots of a CPU fit into the memory (base/memory.h).
- * ICESTREAM_E_CONFIG, with both sizes; 0 for a GPU, which has its own check. */
-int ics_device_memory_check(const icestream_config *config, const ics_device_options *options,
-                            icestream_error *error);
-
 /* Which GPUs the choice of a backend counts. */
 typedef enum ics_device_machine {
     ICS_MACHINE_HERE,        /* those of this machine */

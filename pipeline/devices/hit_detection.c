@@ -7,6 +7,11 @@
 /* A probability may exceed 1 by this much, because of rounding (physics.md 8.5). */
 #define CERTAINTY_TOLERANCE 1e-4
 
+double ics_batch_thinning(const ice_light *light, const icestream_step *step)
+{
+    return (step->flags & ICESTREAM_STEP_NOT_THINNED) != 0 ? light->kept[step->spectrum] : 1.0;
+}
+
 typedef struct detection_verdict {
     bool detected;
     int16_t pmt;   /* which PMT detects it */
@@ -73,10 +78,7 @@ int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch
     size_t kept = 0;
     for (size_t i = 0; i < *count; ++i) {
         detection_verdict verdict = {0}; /* gcc does not see that decide() fills it */
-        const int status = decide(models, batch, &arrivals->items[i], &verdict, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(decide(models, batch, &arrivals->items[i], &verdict, error));
         account->photo_electrons += verdict.detected;
         if (content == ICS_CONTENT_PE && !verdict.detected) {
             account->undetected++;

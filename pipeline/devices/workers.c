@@ -50,7 +50,9 @@ static void *run_worker(void *argument)
             return NULL;
         }
         job->run(job, self->state);
-        workers->finished.post(workers->finished.user, job);
+        if (workers->finished.post != NULL) {
+            workers->finished.post(workers->finished.user, job);
+        }
     }
 }
 

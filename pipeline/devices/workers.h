@@ -27,7 +27,7 @@ struct ics_job {
 /* Jobs in the order in which they were added. */
 typedef STAILQ_HEAD(ics_job_queue, ics_job) ics_job_queue;
 
-/* Receives finished jobs. Called on a worker's thread. */
+/* Receives finished jobs. Called on a worker's thread. `post` may be NULL: nobody receives them. */
 typedef struct ics_post {
     void (*post)(void *user, ics_job *job);
     void *user;

@@ -241,12 +241,6 @@ static void run_member(ics_job *job, void *thread_state)
     work_on(ICS_CONTAINER_OF(job, member, job)->team);
 }
 
-static void forget_member(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
-}
-
 /* Works on the caller's thread and on `others` more threads. */
 static int run_team(assembly *team, uint32_t others, icestream_error *error)
 {
@@ -255,10 +249,10 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
     if (members == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u threads", others);
     }
-    const ics_post finished = {.post = forget_member};
     int status = ICESTREAM_OK;
     if (others > 0) {
-        status = ics_workers_create("generate", others, others, NULL, finished, &workers, error);
+        status =
+            ics_workers_create("generate", others, others, NULL, (ics_post){0}, &workers, error);
     }
     if (status == ICESTREAM_OK) {
         for (uint32_t i = 0; i < others; ++i) {

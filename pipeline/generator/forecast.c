@@ -21,11 +21,9 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
         out->photons = out->steps * config->workload.photons_per_step;
         return ICESTREAM_OK;
     }
-    ics_light_setup *setup = NULL;
+    const ics_light_setup setup = ics_light_setup_of(config, models);
     ics_particle_survey survey = {0};
-    ICS_TRY(ics_light_setup_create(config, models->medium, models->detector, models->light, &setup,
-                                   error));
-    int status = ics_particle_survey_take(config, setup, parts, &survey, error);
+    int status = ics_particle_survey_take(config, &setup, parts, &survey, error);
     if (warnings != NULL && status == ICESTREAM_OK) {
         status = ics_warnings_add_all(warnings, &survey.warnings);
     }
@@ -33,7 +31,6 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
         ics_error_set(error, status, "out of memory for warnings about particles");
     }
     ics_particle_survey_free(&survey);
-    ics_light_setup_destroy(setup);
     *out = (ics_forecast){.steps = survey.steps,
                           .photons = survey.photons,
                           .known = !survey.is_stream,
@@ -44,14 +41,9 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
 static int judge_particles(const icestream_config *config, ics_models *models,
                            icestream_error *error)
 {
-    ics_light_setup *setup = NULL;
+    const ics_light_setup setup = ics_light_setup_of(config, models);
     icestream_error why = {.status = ICESTREAM_OK};
-    int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
-                                        &setup, &why);
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_plausibility_check(config, setup, models, &why);
-    }
-    ics_light_setup_destroy(setup);
+    const int status = ics_particle_plausibility_check(config, &setup, models, &why);
     return status == ICESTREAM_E_CONFIG ? ICESTREAM_OK : ics_error_copy(error, &why);
 }
 

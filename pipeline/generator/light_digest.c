@@ -1,27 +1,19 @@
 #include "pipeline/generator/light_digest.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/particles/light_setup.h"
+#include "pipeline/particles/list_warnings.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 16 }; /* bytes of the list that are read at a time */
-
-bool ics_light_digest_is_late(const icestream_config *config)
-{
-    const char *path = config->particles.file;
-    struct stat about;
-    return path != NULL &&
-           (strcmp(path, "-") == 0 ||
-            (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)));
-}
 
 static int cannot_read(const char *path, icestream_error *error)
 {
@@ -32,21 +24,19 @@ static int cannot_read(const char *path, icestream_error *error)
 
 int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestream_error *error)
 {
+    ICS_FREES char *bytes = malloc(PIECE);
+    if (bytes == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
+    }
     ics_digest *digest = NULL;
-    char *bytes = malloc(PIECE);
-    int status = bytes != NULL ? ics_digest_create(&digest, error)
-                               : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                               "%s: out of memory for its digest", path);
-    const int descriptor =
-        status == ICESTREAM_OK ? TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+    ICS_TRY(ics_digest_create(&digest, error));
+    const int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
     ssize_t got = descriptor >= 0 ? 1 : -1;
     while (got > 0) {
         got = TEMP_FAILURE_RETRY(read(descriptor, bytes, PIECE));
         ics_digest_add(digest, bytes, got > 0 ? (size_t)got : 0);
     }
-    if (status == ICESTREAM_OK && got < 0) {
-        status = cannot_read(path, error);
-    }
+    const int status = got < 0 ? cannot_read(path, error) : ICESTREAM_OK;
     if (status == ICESTREAM_OK) {
         ics_digest_text(digest, out);
     }
@@ -54,7 +44,6 @@ int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestr
         close(descriptor);
     }
     ics_digest_destroy(digest);
-    free(bytes);
     return status;
 }
 
@@ -63,28 +52,21 @@ int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestr
 static int digest_numbers(const icestream_config *config, const ics_models *models,
                           char out[ICS_DIGEST_TEXT], icestream_error *error)
 {
-    ics_light_setup *setup = NULL;
+    const ics_light_setup setup = ics_light_setup_of(config, models);
     ics_digest *digest = NULL;
-    int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
-                                        &setup, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_digest_create(&digest, error);
+    ICS_TRY(ics_digest_create(&digest, error));
+    ics_digest_add_number(digest, models->medium->density);
+    ics_digest_add_number(digest, setup.per_metre);
+    ics_digest_add_numbers(digest, setup.kept, setup.spectrum_count);
+    ics_digest_add_numbers(digest, setup.slow, ICS_SLOW_PIECES);
+    for (size_t i = 0; i < models->detector->module_count; ++i) {
+        const ice_module *module = &models->detector->modules[i];
+        const double place[] = {module->x, module->y, module->z};
+        ics_digest_add_numbers(digest, place, 3);
     }
-    if (status == ICESTREAM_OK) {
-        ics_digest_add_number(digest, models->medium->density);
-        ics_digest_add_number(digest, setup->per_metre);
-        ics_digest_add_numbers(digest, setup->kept, setup->spectrum_count);
-        ics_digest_add_numbers(digest, setup->slow, ICS_SLOW_PIECES);
-        for (size_t i = 0; i < models->detector->module_count; ++i) {
-            const ice_module *module = &models->detector->modules[i];
-            const double place[] = {module->x, module->y, module->z};
-            ics_digest_add_numbers(digest, place, 3);
-        }
-        ics_digest_text(digest, out);
-    }
+    ics_digest_text(digest, out);
     ics_digest_destroy(digest);
-    ics_light_setup_destroy(setup);
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int write_lines(const icestream_config *config, const ics_models *models, FILE *out,
@@ -100,7 +82,7 @@ static int write_lines(const icestream_config *config, const ics_models *models,
             models->light_digest);
     ICS_TRY(digest_numbers(config, models, digest, error));
     fprintf(out, "numbers: %s\n", digest);
-    if (config->particles.file != NULL && !ics_light_digest_is_late(config)) {
+    if (config->particles.file != NULL && !ics_particle_list_is_stream(config->particles.file)) {
         ICS_TRY(ics_light_digest_of_file(config->particles.file, digest, error));
         fprintf(out, "particles: %s\n", digest);
     }
@@ -110,7 +92,7 @@ static int write_lines(const icestream_config *config, const ics_models *models,
 int ics_light_digest_make(const icestream_config *config, const ics_models *models,
                           char out[ICS_DIGEST_TEXT], icestream_error *error)
 {
-    char *text = NULL;
+    ICS_FREES char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (stream == NULL) {
@@ -121,9 +103,6 @@ int ics_light_digest_make(const icestream_config *config, const ics_models *mode
     if ((fclose(stream) != 0 || !is_complete) && status == ICESTREAM_OK) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the digest of steps");
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_digest_of(text, size, out, error);
-    }
-    free(text);
-    return status;
+    ICS_TRY(status);
+    return ics_digest_of(text, size, out, error);
 }

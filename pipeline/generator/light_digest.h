@@ -4,9 +4,6 @@
 
 #include "pipeline/models/models.h"
 
-/* Whether the particles come through a pipe: then nothing is known of them before they are read. */
-bool ics_light_digest_is_late(const icestream_config *config);
-
 /* Digests the bytes of a list of particles. ICESTREAM_E_CONFIG: the file cannot be read.
  * ICESTREAM_E_MEMORY. */
 int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestream_error *error);

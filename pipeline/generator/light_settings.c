@@ -1,11 +1,13 @@
 #include "pipeline/generator/light_settings.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "pipeline/config/yaml/yaml.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/models/light_record.h"
+#include "pipeline/particles/list_warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static int set_file(const icestream_config *config, json_t *settings, icestream_
 {
     const char *key = "particles.file", *path = config->particles.file;
     char digest[ICS_DIGEST_TEXT];
-    if (ics_light_digest_is_late(config)) {
+    if (ics_particle_list_is_stream(config->particles.file)) {
         return set(settings, key, json_string("a pipe"), error);
     }
     ICS_TRY(ics_light_digest_of_file(path, digest, error));
@@ -54,35 +56,29 @@ static int set_list(const icestream_config *config, json_t *settings, const char
 static int set_key(const icestream_config *config, const char *key, json_t *settings,
                    icestream_error *error)
 {
-    char *text = ics_config_value_text(config, key);
+    ICS_FREES char *text = ics_config_value_text(config, key);
     if (text == NULL) {
         return out_of_memory(error);
     }
-    const int status = strcmp(key, "particles.list") == 0
-                           ? set_list(config, settings, text, error)
-                           : set(settings, key, json_string(text), error);
-    free(text);
-    return status;
+    return strcmp(key, "particles.list") == 0 ? set_list(config, settings, text, error)
+                                              : set(settings, key, json_string(text), error);
 }
 
 int ics_light_settings_make(const icestream_config *config, json_t **out, icestream_error *error)
 {
-    json_t *settings = json_object();
+    json_auto_t *settings = json_object();
     const char *key;
     *out = NULL;
-    int status = settings != NULL ? ICESTREAM_OK : out_of_memory(error);
-    for (size_t k = 0; status == ICESTREAM_OK && (key = ics_config_light_key(config, k)) != NULL;
-         ++k) {
-        status = set_key(config, key, settings, error);
+    if (settings == NULL) {
+        return out_of_memory(error);
     }
-    if (status == ICESTREAM_OK && config->particles.file != NULL) {
-        status = set_file(config, settings, error);
+    for (size_t k = 0; (key = ics_config_light_key(config, k)) != NULL; ++k) {
+        ICS_TRY(set_key(config, key, settings, error));
     }
-    if (status != ICESTREAM_OK) {
-        json_decref(settings);
-        return status;
+    if (config->particles.file != NULL) {
+        ICS_TRY(set_file(config, settings, error));
     }
-    *out = settings;
+    *out = json_incref(settings);
     return ICESTREAM_OK;
 }
 
@@ -101,7 +97,8 @@ static int add_difference(json_t *list, const char *key, const json_t *found,
 int ics_light_settings_compare(const json_t *found, const json_t *expected, json_t **out,
                                icestream_error *error)
 {
-    json_t *list = json_array(), *value;
+    json_auto_t *list = json_array();
+    json_t *value;
     const char *key;
     int failed = list == NULL;
     *out = NULL;
@@ -119,10 +116,9 @@ int ics_light_settings_compare(const json_t *found, const json_t *expected, json
         }
     }
     if (failed) {
-        json_decref(list);
         return out_of_memory(error);
     }
-    *out = list;
+    *out = json_incref(list);
     return ICESTREAM_OK;
 }
 

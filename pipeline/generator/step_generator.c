@@ -5,10 +5,10 @@
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/format/step_check.h"
 #include "pipeline/generator/assembly.h"
-#include "pipeline/generator/description.h"
 #include "pipeline/generator/workload.h"
 #include "pipeline/models/light_record.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 struct ics_step_generator {
     const icestream_config *config;
-    ics_light_setup *setup;
+    ics_light_setup setup;         /* of the particles */
     ics_particle_steps *particles; /* NULL: the workload makes the steps */
     ics_workload *workload;        /* NULL: the particles make the steps */
     uint64_t next;                 /* the next step of the workload that is not planned yet */
@@ -53,10 +53,24 @@ static int open_particles(ics_step_generator *made, const ics_models *models, in
                           icestream_error *error)
 {
     ics_particle_source *source = NULL;
-    ICS_TRY(ics_light_setup_create(made->config, models->medium, models->detector, models->light,
-                                   &made->setup, error));
-    ICS_TRY(ics_particle_source_open_waking(made->config, wake, &source, error));
-    return ics_particle_steps_of(source, made->setup, &made->particles, error);
+    made->setup = ics_light_setup_of(made->config, models);
+    ICS_TRY(ics_particle_source_open(made->config, wake, &source, error));
+    return ics_particle_steps_of(source, &made->setup, &made->particles, error);
+}
+
+/* Opens the particles or the workload, and makes the record of the light. */
+static int open_light(ics_step_generator *made, const ics_models *models, int wake,
+                      icestream_error *error)
+{
+    ICS_TRY(ics_config_check_light(made->config, NULL, error));
+    if (ics_config_has_particles(made->config)) {
+        ICS_TRY(open_particles(made, models, wake, error));
+    } else {
+        ICS_TRY(ics_workload_create(made->config, &made->workload, error));
+        snprintf(made->name, sizeof made->name, "workload %s", ics_workload_name(made->workload));
+    }
+    return ics_light_record_create(made->config, models, made->particles != NULL, &made->light,
+                                   error);
 }
 
 int ics_step_generator_create(const icestream_config *config, const ics_models *models, int wake,
@@ -70,22 +84,10 @@ int ics_step_generator_create(const icestream_config *config, const ics_models *
     made->config = config;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
-    int status = ics_config_check_light(config, NULL, error);
-    if (status == ICESTREAM_OK && !ics_config_has_particles(config)) {
-        status = ics_workload_create(config, &made->workload, error);
-    } else if (status == ICESTREAM_OK) {
-        status = open_particles(made, models, wake, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status =
-            ics_light_record_create(config, models, made->particles != NULL, &made->light, error);
-    }
+    const int status = open_light(made, models, wake, error);
     if (status != ICESTREAM_OK) {
         ics_step_generator_destroy(made);
         return status;
-    }
-    if (made->workload != NULL) {
-        snprintf(made->name, sizeof made->name, "workload %s", ics_workload_name(made->workload));
     }
     *out = made;
     return ICESTREAM_OK;
@@ -104,7 +106,6 @@ void ics_step_generator_destroy(ics_step_generator *generator)
     pthread_cond_destroy(&generator->changed);
     pthread_mutex_destroy(&generator->lock);
     ics_particle_steps_destroy(generator->particles);
-    ics_light_setup_destroy(generator->setup);
     ics_workload_destroy(generator->workload);
     json_decref(generator->light);
     free(generator);
@@ -269,18 +270,11 @@ static void make_all(ics_job *job, void *thread_state)
     pthread_mutex_unlock(&generator->lock);
 }
 
-static void forget_job(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
-}
-
 int ics_step_generator_start(ics_step_generator *generator, uint32_t threads,
                              icestream_error *error)
 {
-    const ics_post finished = {.post = forget_job};
     generator->threads = threads;
-    ICS_TRY(ics_workers_create("generate", 1, 1, NULL, finished, &generator->driver, error));
+    ICS_TRY(ics_workers_create("generate", 1, 1, NULL, (ics_post){0}, &generator->driver, error));
     generator->job.run = make_all;
     (void)ics_workers_submit(generator->driver, &generator->job); /* there is room for one */
     return ICESTREAM_OK;
@@ -382,20 +376,75 @@ const json_t *ics_step_generator_light(const ics_step_generator *generator)
     return generator->light;
 }
 
+static int no_memory(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+}
+
+/* Makes the metadata of a workload, in words of the configuration (files.md 2.2). */
+static int describe_workload(const icestream_config *config, const ics_workload *workload,
+                             json_t **out, icestream_error *error)
+{
+    char event[24];
+    /* The event is a text, because integers of JSON end at 2^63. */
+    snprintf(event, sizeof event, "%" PRIu64, config->workload.event);
+    json_auto_t *description =
+        json_pack("{s:s, s:I, s:I, s:s, s:I, s:s}", "kind", ics_workload_name(workload), "steps",
+                  (json_int_t)ics_workload_steps(workload), "photons_per_step",
+                  (json_int_t)config->workload.photons_per_step, "counts",
+                  config->workload.counts == ICS_COUNTS_SHUFFLED ? "shuffled" : "balanced",
+                  "photons", (json_int_t)ics_workload_photons(workload), "event", event);
+    int failed = description == NULL;
+    if (config->workload.kind == ICS_WORKLOAD_POINT) {
+        const double *position = config->workload.position;
+        const double *direction = config->workload.direction;
+        json_t *heading = config->workload.isotropic
+                              ? json_string("isotropic")
+                              : json_pack("[f, f, f]", direction[0], direction[1], direction[2]);
+        failed |= json_object_update_new(
+            description,
+            json_pack("{s:[f, f, f], s:f, s:o, s:f, s:i}", "position", position[0], position[1],
+                      position[2], "time", config->workload.time, "direction", heading,
+                      "surface_radius", config->workload.surface_radius, "spectrum",
+                      (int)config->workload.spectrum));
+    }
+    *out = failed ? NULL
+                  : json_pack("{s:s, s:O}", "producer", "icestream " ICESTREAM_VERSION " generate",
+                              "workload", description);
+    return *out != NULL ? ICESTREAM_OK : no_memory(error);
+}
+
+/* Makes the metadata of particles, after all their steps were made. */
+static int describe_particles(const icestream_config *config, const ics_particle_totals *totals,
+                              json_t **out, icestream_error *error)
+{
+    static const char *const conventions[] = {"standard", "clsim", "ppc"};
+    static const char *const losses[] = {"auto", "none", "simple"};
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
+    *out =
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}",
+                  "producer", "icestream " ICESTREAM_VERSION " generate", "particles", "source",
+                  config->particles.file != NULL ? config->particles.file : "particles.list",
+                  "seed", seed, "conventions", conventions[config->particles.conventions], "events",
+                  (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
+                  (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
+                  (json_int_t)totals->largest_step, "kind", "particles", "losses",
+                  (int)(config->particles.losses == ICS_LOSSES_SIMPLE), "track_losses",
+                  losses[config->particles.losses], "stopping", (int)config->particles.stopping);
+    return *out != NULL ? ICESTREAM_OK : no_memory(error);
+}
+
 int ics_step_generator_describe(const ics_step_generator *generator, json_t **out,
                                 icestream_error *error)
 {
-    int status = ICESTREAM_OK;
     if (generator->particles == NULL) {
-        status = ics_description_of_workload(generator->config, generator->workload, out, error);
+        ICS_TRY(describe_workload(generator->config, generator->workload, out, error));
     } else {
         const ics_particle_totals totals = ics_particle_steps_totals(generator->particles);
-        status = ics_description_of_particles(generator->config, &totals, out, error);
+        ICS_TRY(describe_particles(generator->config, &totals, out, error));
     }
-    if (status == ICESTREAM_OK && json_object_set(*out, "light", generator->light) != 0) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
-    }
-    return status;
+    return json_object_set(*out, "light", generator->light) == 0 ? ICESTREAM_OK : no_memory(error);
 }
 
 const char *ics_step_generator_name(const ics_step_generator *generator)

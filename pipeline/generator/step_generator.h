@@ -15,7 +15,6 @@
  *   forecast         how many steps there will be
  *   light_digest     a digest of everything that the steps depend on, known before they are made
  *   light_settings   the keys that the steps depend on, for people
- *   description      the metadata of a step file
  *   step_generator   the steps, block by block or in the form in which a run reads a step file
  */
 #ifndef ICS_GENERATOR_STEP_GENERATOR_H

@@ -1,6 +1,5 @@
 #include "pipeline/particles/light_parts.h"
 
-#include "pipeline/particles/light_sources.h"
 #include "pipeline/particles/particle_events.h"
 
 #include <math.h>

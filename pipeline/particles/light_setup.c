@@ -1,11 +1,9 @@
 #include "pipeline/particles/light_setup.h"
 
-#include "base/error.h"
 #include "pipeline/models/light/curve.h"
 #include "pipeline/models/light/light.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 _Static_assert((int)ICS_CONVENTIONS_STANDARD == ICE_CONVENTION_STANDARD &&
                    (int)ICS_CONVENTIONS_CLSIM == ICE_CONVENTION_CLSIM &&
@@ -30,21 +28,16 @@ static double slow_share(const ice_medium *medium, const ice_spectrum *spectrum,
     return kept > 0 ? sum / kept : 0;
 }
 
-int ics_light_setup_create(const icestream_config *config, const ice_medium *medium,
-                           const ice_detector *detector, const ice_light *light,
-                           ics_light_setup **out, icestream_error *error)
+ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_models *models)
 {
-    *out = NULL;
-    ics_light_setup *setup = calloc(1, sizeof *setup);
-    if (setup == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
-    }
+    const ice_medium *medium = models->medium;
+    const ice_light *light = models->light;
     const double density = medium->density > 0 ? medium->density : ICE_DENSITY;
-    *setup = (ics_light_setup){
+    ics_light_setup setup = {
         .seed = config->run.seed,
         .convention =
             ice_light_convention_in((ice_convention_name)config->particles.conventions, density),
-        .detector = detector,
+        .detector = models->detector,
         .kept = light->kept,
         .spectrum_count = light->count,
         .photons_per_step = config->particles.photons_per_step,
@@ -56,16 +49,10 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
         .slows = config->particles.conventions == ICS_CONVENTIONS_STANDARD,
         .track = {.length = config->particles.track_length, .muon = ice_muon_loss_in(density)},
         .spectrum = config->particles.spectrum};
-    setup->per_metre = light->photons_per_metre * setup->convention.cherenkov_factor;
+    setup.per_metre = light->photons_per_metre * setup.convention.cherenkov_factor;
     for (int k = 0; k < ICS_SLOW_PIECES; ++k) {
-        const double beta = ice_muon_beta(&setup->track.muon, ICE_MUON_PIECE * (k + 0.5));
-        setup->slow[k] = slow_share(medium, &light->spectra[0], beta);
+        const double beta = ice_muon_beta(&setup.track.muon, ICE_MUON_PIECE * (k + 0.5));
+        setup.slow[k] = slow_share(medium, &light->spectra[0], beta);
     }
-    *out = setup;
-    return ICESTREAM_OK;
-}
-
-void ics_light_setup_destroy(ics_light_setup *setup)
-{
-    free(setup);
+    return setup;
 }

@@ -3,8 +3,7 @@
 #define ICS_PARTICLES_LIGHT_SETUP_H
 
 #include "physics/light/light_muon.h"
-#include "physics/model.h"
-#include "pipeline/config/config.h"
+#include "pipeline/models/models.h"
 #include "pipeline/particles/track_line.h"
 
 /* Pieces of a stopping muon's last metres. */
@@ -33,12 +32,7 @@ typedef struct ics_light_setup {
     uint32_t spectrum; /* spectrum of sources that give none */
 } ics_light_setup;
 
-/* Makes the setup for the light of the medium. Detector and light must outlive it.
- * ICESTREAM_E_MEMORY. */
-int ics_light_setup_create(const icestream_config *config, const ice_medium *medium,
-                           const ice_detector *detector, const ice_light *light,
-                           ics_light_setup **out, icestream_error *error);
-/* Accepts NULL. */
-void ics_light_setup_destroy(ics_light_setup *setup);
+/* Returns the setup for the light of these models, which must outlive it. */
+ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_models *models);
 
 #endif

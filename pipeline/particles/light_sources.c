@@ -1,4 +1,5 @@
-#include "pipeline/particles/light_sources.h"
+/* Light sources that have a number of photons and no energy. */
+#include "pipeline/particles/light_parts.h"
 
 #include <math.h>
 

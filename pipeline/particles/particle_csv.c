@@ -1,4 +1,5 @@
 /* Particles as CSV: the first line names the columns. An empty field is not given. */
+#include "base/error.h"
 #include "pipeline/particles/particle_source_state.h"
 
 #include <string.h>
@@ -36,10 +37,7 @@ int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error)
 {
     ics_text_line line;
     bool found, has_type = false;
-    int status = ics_line_stream_next(source->lines, ICS_TEXT_CSV, &line, &found, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_line_stream_next(source->lines, ICS_TEXT_CSV, &line, &found, error));
     if (!found) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "found nothing, expected a line with the names of columns");
@@ -52,10 +50,7 @@ int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error)
     source->separator = line.separator;
     for (size_t i = 0; i < line.count; ++i) {
         ics_particle_field field;
-        status = read_name(source, &line.fields[i], &field, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(read_name(source, &line.fields[i], &field, error));
         has_type |= field == ICS_PARTICLE_TYPE;
         source->columns[source->column_count++] = field;
     }
@@ -72,9 +67,9 @@ int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bo
     ics_text_line line;
     char message[ICS_PARTICLE_MESSAGE];
     source->is_in_row = false;
-    int status = ics_line_stream_next(source->lines, source->separator, &line, found, error);
-    if (status != ICESTREAM_OK || !*found) {
-        return status;
+    ICS_TRY(ics_line_stream_next(source->lines, source->separator, &line, found, error));
+    if (!*found) {
+        return ICESTREAM_OK;
     }
     source->is_in_row = true;
     if (line.count != source->column_count) {

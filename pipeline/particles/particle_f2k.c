@@ -4,6 +4,7 @@
  *     EM event run year day time ...
  *     TR generation parent type x y z zenith azimuth length energy time
  */
+#include "base/error.h"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/particles/particle_source_state.h"
 
@@ -201,35 +202,35 @@ static int read_frame(ics_particle_source *source, const ics_text_line *line,
                       icestream_error *error)
 {
     const ics_text_field *tag = &line->fields[0];
+    const bool is_beginning = source->place == ICS_F2K_BEGINNING;
     /* ppc needs no header, and passes over every line that it does not know (f2k.cxx). */
     const unsigned before_events = source->has_ppc ? AT(BEGINNING) | AT(HEADER) : 0;
-    if (ics_text_field_equals(tag, "V")) {
-        return go(source, tag, AT(BEGINNING), ICS_F2K_HEADER, "it once, at the beginning", error);
-    }
-    if (ics_text_field_equals(tag, "TBEGIN")) {
-        return go(source, tag, AT(HEADER), ICS_F2K_BETWEEN, "V before it", error);
-    }
-    if (ics_text_field_equals(tag, "EM")) {
-        const char *expected =
-            source->place == ICS_F2K_BEGINNING
-                ? "V and TBEGIN before it (particles.conventions: ppc reads lists without them)"
-                : "it after TBEGIN and after the EE of the event before";
-        int status = go(source, tag, AT(BETWEEN) | before_events, ICS_F2K_EVENT, expected, error);
-        return status ? status : begin_event(source, line, error);
-    }
-    if (ics_text_field_equals(tag, "EE")) {
-        return go(source, tag, AT(EVENT), ICS_F2K_BETWEEN, "EM before it", error);
-    }
-    if (ics_text_field_equals(tag, "TEND")) {
-        return go(source, tag, AT(BETWEEN), ICS_F2K_TAIL, "it after all events", error);
-    }
-    if (ics_text_field_equals(tag, "END")) {
-        return go(source, tag, AT(BETWEEN) | AT(TAIL), ICS_F2K_END, "it after all events", error);
+    const struct {
+        const char *tag;
+        unsigned from; /* places where the line may stand */
+        ics_f2k_place to;
+        const char *expected;
+    } frames[] = {
+        {"V", AT(BEGINNING), ICS_F2K_HEADER, "it once, at the beginning"},
+        {"TBEGIN", AT(HEADER), ICS_F2K_BETWEEN, "V before it"},
+        {"EM", AT(BETWEEN) | before_events, ICS_F2K_EVENT,
+         is_beginning
+             ? "V and TBEGIN before it (particles.conventions: ppc reads lists without them)"
+             : "it after TBEGIN and after the EE of the event before"},
+        {"EE", AT(EVENT), ICS_F2K_BETWEEN, "EM before it"},
+        {"TEND", AT(BETWEEN), ICS_F2K_TAIL, "it after all events"},
+        {"END", AT(BETWEEN) | AT(TAIL), ICS_F2K_END, "it after all events"},
+    };
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; ++i) {
+        if (ics_text_field_equals(tag, frames[i].tag)) {
+            ICS_TRY(go(source, tag, frames[i].from, frames[i].to, frames[i].expected, error));
+            return source->place == ICS_F2K_EVENT ? begin_event(source, line, error) : ICESTREAM_OK;
+        }
     }
     if (source->has_ppc && !is_misspelt(tag)) {
         return ICESTREAM_OK;
     }
-    if (source->place == ICS_F2K_BEGINNING || source->place == ICS_F2K_END || !is_other(tag)) {
+    if (is_beginning || source->place == ICS_F2K_END || !is_other(tag)) {
         return unknown_line(source, tag, error);
     }
     return ICESTREAM_OK;
@@ -242,11 +243,8 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
     for (;;) {
         bool more;
         source->is_in_row = false;
-        int status = ics_line_stream_next(source->lines, ' ', &line, &more, error);
         *found = false;
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(ics_line_stream_next(source->lines, ' ', &line, &more, error));
         const bool is_whole =
             source->place == ICS_F2K_END || (source->has_ppc && source->place == ICS_F2K_BETWEEN);
         if (!more && !is_whole) {
@@ -259,17 +257,11 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
             return ICESTREAM_OK;
         }
         if (ics_text_field_equals(&line.fields[0], "TR")) {
-            status = go(source, &line.fields[0], AT(EVENT), ICS_F2K_EVENT, "EM before it", error);
             *found = true;
-            if (status != ICESTREAM_OK) {
-                return status;
-            }
+            ICS_TRY(go(source, &line.fields[0], AT(EVENT), ICS_F2K_EVENT, "EM before it", error));
             source->is_in_row = true;
             return read_track(source, &line, out, error);
         }
-        status = read_frame(source, &line, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(read_frame(source, &line, error));
     }
 }

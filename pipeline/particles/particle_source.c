@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "pipeline/particles/particle_source_state.h"
-#include "pipeline/particles/particle_yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,29 +24,22 @@ static int list_next(ics_particle_source *source, ics_raw_particle *out, bool *f
 
 static int open_yaml(ics_particle_source *source, const char *path, icestream_error *error)
 {
-    int status = ics_yaml_read_file(path, &source->document, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_read_list(ics_yaml_root(source->document), &source->list,
-                                        &source->count, error);
-    }
     source->next = list_next;
     snprintf(source->where, sizeof source->where, "%s", path);
-    return status;
+    ICS_TRY(ics_yaml_read_file(path, &source->document, error));
+    return ics_particle_read_list(ics_yaml_root(source->document), &source->list, &source->count,
+                                  error);
 }
 
 static int open_list(ics_particle_source *source, const icestream_config *config,
                      icestream_error *error)
 {
-    if (config->particles.list != NULL) {
-        const int status =
-            ics_particle_read_list(config->particles.list, &source->list, &source->count, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
-    }
     source->next = list_next;
     ics_config_place(config, "particles.list", source->where, sizeof source->where);
-    return ICESTREAM_OK;
+    return config->particles.list == NULL
+               ? ICESTREAM_OK
+               : ics_particle_read_list(config->particles.list, &source->list, &source->count,
+                                        error);
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -103,10 +95,7 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
     if (config->particles.file == NULL) {
         return open_list(source, config, error);
     }
-    int status = choose_format(config, &format, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(choose_format(config, &format, error));
     if (format == ICS_PARTICLES_YAML) {
         return open_yaml(source, config->particles.file, error);
     }
@@ -138,14 +127,8 @@ static int finish(ics_particle_source *source, int status, ics_particle_source *
     return status;
 }
 
-int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
+int ics_particle_source_open(const icestream_config *config, int wake, ics_particle_source **out,
                              icestream_error *error)
-{
-    return ics_particle_source_open_waking(config, -1, out, error);
-}
-
-int ics_particle_source_open_waking(const icestream_config *config, int wake,
-                                    ics_particle_source **out, icestream_error *error)
 {
     *out = NULL;
     ics_particle_source *source = create(config->particles.events, error);
@@ -253,16 +236,14 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
                              icestream_error *error)
 {
     ics_raw_particle raw;
-    int status = read_next(source, &raw, found, error);
-    if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next) {
-        status = find_event(source, &raw, error);
+    ICS_TRY(read_next(source, &raw, found, error));
+    if (!*found) {
+        return source->listed ? ICESTREAM_OK
+                              : ics_particle_source_fault(
+                                    source, 0, error, "found no particle, expected at least one");
     }
-    if (status == ICESTREAM_OK && !*found && !source->listed) {
-        return ics_particle_source_fault(source, 0, error,
-                                         "found no particle, expected at least one");
-    }
-    if (status != ICESTREAM_OK || !*found) {
-        return status;
+    if (source->next != ics_particle_f2k_next) {
+        ICS_TRY(find_event(source, &raw, error));
     }
     source->listed = true;
     number_particle(source, &raw);

@@ -35,14 +35,11 @@ typedef struct ics_listed_particle {
 } ics_listed_particle;
 
 /* Opens the particles of particles.list or particles.file. The configuration must outlive the
- * source. particles.first_event is added to the numbers of events. ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY. */
-int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
+ * source. particles.first_event is added to the numbers of events. A descriptor `wake` (-1: none)
+ * that becomes readable interrupts all waiting for text of a pipe (line_stream.h): here and later.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY, ICESTREAM_E_INTERRUPTED. */
+int ics_particle_source_open(const icestream_config *config, int wake, ics_particle_source **out,
                              icestream_error *error);
-/* The same. A descriptor (-1: none) that becomes readable interrupts all waiting for text of a pipe
- * (line_stream.h): here and later also ICESTREAM_E_INTERRUPTED. */
-int ics_particle_source_open_waking(const icestream_config *config, int wake,
-                                    ics_particle_source **out, icestream_error *error);
 /* Opens a text in memory as a file of this format. `events` is the value of particles.events. The
  * caller keeps the text alive. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_particle_source_borrow(const char *name, ics_particle_format format,
@@ -67,11 +64,12 @@ size_t ics_particle_source_position(const ics_particle_source *source);
  * another thread reads. Returns buffer. */
 const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
                                          char *buffer, size_t size);
+/* Adds an error about the particle at this position: "PLACE: error: TEXT". Any thread may call it.
+ * Returns ICESTREAM_E_CONFIG. */
+int ics_particle_source_refuse(const ics_particle_source *source, size_t position, const char *text,
+                               icestream_error *error);
 /* Adds a warning about the particle at this position: "PLACE: SENTENCE". If memory is missing, the
  * status of the list of warnings says so. */
 void ics_particle_source_warn(const ics_particle_source *source, size_t position, ics_warnings *out,
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Writes the place of the last particle. Returns buffer. */
-const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size);
-
 #endif

@@ -35,37 +35,37 @@ void ics_particle_source_warn(const ics_particle_source *source, size_t position
     va_end(arguments);
 }
 
-const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size)
+int ics_particle_source_refuse(const ics_particle_source *source, size_t position, const char *text,
+                               icestream_error *error)
 {
-    return ics_particle_source_place_of(source, ics_particle_source_position(source), buffer, size);
+    char place[600];
+    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
+                         ics_particle_source_place_of(source, position, place, sizeof place), text);
 }
 
 int ics_particle_source_fault(const ics_particle_source *source, size_t column,
                               icestream_error *error, const char *text)
 {
-    char place[600];
-    if (source->lines != NULL) {
-        return ics_line_stream_fault(source->lines, column, error, "%s", text);
-    }
-    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                         ics_particle_source_place(source, place, sizeof place), text);
+    return source->lines != NULL ? ics_line_stream_fault(source->lines, column, error, "%s", text)
+                                 : ics_particle_source_refuse(
+                                       source, ics_particle_source_position(source), text, error);
 }
 
 /* Steps of an event are numbered while they are made, so an event must not begin twice. */
 int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
                                     icestream_error *error)
 {
-    if (source->events == ICS_EVENTS_FILE && source->any && event <= source->file_event) {
-        char text[256];
+    const bool is_of_file = source->events == ICS_EVENTS_FILE;
+    const uint64_t own = is_of_file ? event : source->counted;
+    char text[256];
+    if (is_of_file && source->any && event <= source->file_event) {
         snprintf(text, sizeof text,
                  "event: found %" PRIu64 " after %" PRIu64 ", expected ascending numbers "
                  "(particles.events: count gives new ones)",
                  event, source->file_event);
         return ics_particle_source_fault(source, column, error, text);
     }
-    const uint64_t own = source->events == ICS_EVENTS_FILE ? event : source->counted;
     if (own > UINT64_MAX - source->first_event) {
-        char text[256];
         snprintf(text, sizeof text,
                  "event: found %" PRIu64 ", expected at most %" PRIu64
                  ", because particles.first_event is added to it",

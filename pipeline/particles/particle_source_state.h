@@ -58,6 +58,11 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
                           icestream_error *error);
 int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bool *found,
                           icestream_error *error);
+/* Reads a list in YAML: mappings whose keys are the fields of particle.h. All its errors are added.
+ * The caller frees *out. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t *count,
+                           icestream_error *error);
+
 /* Adds an error with the current position in the list. `column` of the current line; 0: unknown.
  * Returns ICESTREAM_E_CONFIG. */
 int ics_particle_source_fault(const ics_particle_source *source, size_t column,

@@ -1,4 +1,5 @@
-#include "pipeline/particles/particle_step.h"
+/* One step of a part of the light of a particle. */
+#include "pipeline/particles/particle_steps.h"
 
 #include <math.h>
 

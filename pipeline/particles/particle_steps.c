@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_events.h"
-#include "pipeline/particles/particle_step.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -78,16 +77,6 @@ static bool is_inside(const icestream_step *step)
            fabsf(step->z) <= POSITION_MOST;
 }
 
-static int fault_at(const ics_particle_steps *steps, size_t position, const char *text,
-                    icestream_error *error)
-{
-    char place[600];
-    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                         ics_particle_source_place_of(ics_particle_steps_source(steps), position,
-                                                      place, sizeof place),
-                         text);
-}
-
 int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span *span,
                             icestream_step *out, icestream_error *error)
 {
@@ -98,7 +87,8 @@ int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span
         const ics_step_identity identity = {span->event, span->particle, span->first_step + i};
         out[i] = ics_particle_step_make(&span->part, seed, identity, photons);
         if (!is_inside(&out[i])) {
-            return fault_at(steps, span->position, "found light further away than 10000 m", error);
+            return ics_particle_source_refuse(ics_particle_steps_source(steps), span->position,
+                                              "found light further away than 10000 m", error);
         }
         left -= photons;
     }
@@ -109,15 +99,16 @@ int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span
 
 static int fault(const ics_particle_steps *steps, const char *text, icestream_error *error)
 {
-    return fault_at(steps, steps->particle.position, text, error);
+    return ics_particle_source_refuse(ics_particle_steps_source(steps), steps->particle.position,
+                                      text, error);
 }
 
 static int next_particle(ics_particle_steps *steps, bool *found, icestream_error *error)
 {
     char message[ICS_PARTICLE_MESSAGE];
-    int status = ics_particle_events_next(steps->events, &steps->particle, found, error);
-    if (status != ICESTREAM_OK || !*found) {
-        return status;
+    ICS_TRY(ics_particle_events_next(steps->events, &steps->particle, found, error));
+    if (!*found) {
+        return ICESTREAM_OK;
     }
     if (!steps->has_event || steps->particle.event != steps->event) {
         steps->event = steps->particle.event;
@@ -160,16 +151,13 @@ static int next_part(ics_particle_steps *steps, bool *found, icestream_error *er
     *found = true;
     while (steps->left == 0) {
         if (steps->has_particle && ics_light_parts_next(&steps->parts, &steps->part)) {
-            int status = take_part(steps, error);
-            if (status != ICESTREAM_OK) {
-                return status;
-            }
+            ICS_TRY(take_part(steps, error));
             continue;
         }
         steps->has_particle = false;
-        int status = next_particle(steps, found, error);
-        if (status != ICESTREAM_OK || !*found) {
-            return status;
+        ICS_TRY(next_particle(steps, found, error));
+        if (!*found) {
+            return ICESTREAM_OK;
         }
     }
     return ICESTREAM_OK;

@@ -53,4 +53,17 @@ const ics_light_totals *ics_particle_steps_light(ics_particle_steps *steps);
 /* Returns the list, for the places of particles. */
 const ics_particle_source *ics_particle_steps_source(const ics_particle_steps *steps);
 
+/* ---- one step (particle_step.c) -------------------------------------------------------------- */
+
+/* Which step of all events it is. */
+typedef struct ics_step_identity {
+    uint64_t event;
+    uint32_t particle; /* number of the particle in the event */
+    uint32_t step_id;
+} ics_step_identity;
+
+/* Returns the step. A part with a profile makes steps that differ only in step_id and photons. */
+icestream_step ics_particle_step_make(const ics_light_part *part, uint64_t seed,
+                                      ics_step_identity identity, uint32_t photons);
+
 #endif

@@ -16,11 +16,8 @@ typedef struct surveyor {
 
 static int fault(const surveyor *self, size_t position, const char *text, icestream_error *error)
 {
-    char place[600];
-    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                         ics_particle_source_place_of(ics_particle_events_source(self->events),
-                                                      position, place, sizeof place),
-                         text);
+    return ics_particle_source_refuse(ics_particle_events_source(self->events), position, text,
+                                      error);
 }
 
 /* Counts the light of a particle that has begun. */
@@ -65,6 +62,30 @@ static int add(surveyor *self, const ics_listed_particle *particle, icestream_er
                                 : ICESTREAM_OK;
 }
 
+/* Counts all particles, and adds what is doubtful about them. */
+static int take_all(surveyor *self, icestream_error *error)
+{
+    ics_particle_survey *out = self->out;
+    const ics_particle_source *list = ics_particle_events_source(self->events);
+    for (;;) {
+        ics_listed_particle particle;
+        bool found;
+        ICS_TRY(ics_particle_events_next(self->events, &particle, &found, error));
+        if (!found) {
+            break;
+        }
+        ICS_TRY(add(self, &particle, error));
+    }
+    if (out->counted == out->particles && out->photons <= 0) {
+        return fault(self, ics_particle_source_position(list),
+                     ics_light_totals_explain_dark(&out->light), error);
+    }
+    ics_light_totals_end(&out->light);
+    return ics_light_totals_warn(&out->light, list, &out->warnings) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
+}
+
 int ics_particle_survey_take(const icestream_config *config, const ics_light_setup *setup,
                              uint64_t parts, ics_particle_survey *out, icestream_error *error)
 {
@@ -74,28 +95,9 @@ int ics_particle_survey_take(const icestream_config *config, const ics_light_set
     }
     surveyor self = {.setup = setup, .out = out, .parts_left = parts};
     ics_particle_source *source = NULL;
-    int status = ics_particle_source_open(config, &source, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_events_create(source, &setup->track, &self.events, error);
-    }
-    for (bool found = true; status == ICESTREAM_OK && found;) {
-        ics_listed_particle particle;
-        status = ics_particle_events_next(self.events, &particle, &found, error);
-        if (status == ICESTREAM_OK && found) {
-            status = add(&self, &particle, error);
-        }
-    }
-    if (status == ICESTREAM_OK && out->counted == out->particles && out->photons <= 0) {
-        const ics_particle_source *list = ics_particle_events_source(self.events);
-        status = fault(&self, ics_particle_source_position(list),
-                       ics_light_totals_explain_dark(&out->light), error);
-    }
-    ics_light_totals_end(&out->light);
-    if (status == ICESTREAM_OK &&
-        ics_light_totals_warn(&out->light, ics_particle_events_source(self.events),
-                              &out->warnings) != ICESTREAM_OK) {
-        status = ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
-    }
+    ICS_TRY(ics_particle_source_open(config, -1, &source, error));
+    ICS_TRY(ics_particle_events_create(source, &setup->track, &self.events, error));
+    const int status = take_all(&self, error);
     ics_particle_events_destroy(self.events);
     if (out->counted > 0) {
         const double share = (double)out->particles / (double)out->counted;

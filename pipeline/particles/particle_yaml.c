@@ -1,4 +1,6 @@
-#include "pipeline/particles/particle_yaml.h"
+/* Particles in YAML. */
+#include "base/cleanup.h"
+#include "pipeline/particles/particle_source_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +64,7 @@ int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t
     if (node->kind != ICS_YAML_LIST) {
         return ics_yaml_unexpected(error, node, NULL, "a list of particles");
     }
-    ics_particle *list = calloc(node->count + 1, sizeof *list);
+    ICS_FREES ics_particle *list = calloc(node->count + 1, sizeof *list);
     if (list == NULL) {
         return ics_yaml_no_memory(error, node);
     }
@@ -71,11 +73,10 @@ int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t
         int result = read_particle(node->items[i], &list[i], error);
         status = status ? status : result;
     }
-    if (status != ICESTREAM_OK) {
-        free(list);
-        return status;
+    if (status == ICESTREAM_OK) {
+        *out = list;
+        *count = node->count;
+        list = NULL;
     }
-    *out = list;
-    *count = node->count;
-    return ICESTREAM_OK;
+    return status;
 }

@@ -104,14 +104,11 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
     ics_light_parts parts;
     ics_light_part part;
     ics_light_box box = ICS_LIGHT_BOX_EMPTY;
-    char message[ICS_PARTICLE_MESSAGE], text[512], place[600];
+    char message[ICS_PARTICLE_MESSAGE], text[512];
     uint64_t photons = 0;
     self->position = listed->position;
     if (!ics_light_parts_begin(&parts, self->setup, listed, message)) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG, "%s: error: %s",
-            ics_particle_source_place_of(self->source, self->position, place, sizeof place),
-            message);
+        return ics_particle_source_refuse(self->source, self->position, message, error);
     }
     const ics_particle_class kind = ics_particle_class_of(&listed->particle);
     const bool is_track = kind == ICS_PARTICLE_TRACK;
@@ -187,7 +184,7 @@ int ics_particle_plausibility_check(const icestream_config *config, const ics_li
     if (ics_particle_list_is_stream(config->particles.file)) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_particle_source_open(config, &source, error));
+    ICS_TRY(ics_particle_source_open(config, -1, &source, error));
     ICS_TRY(ics_particle_events_create(source, &setup->track, &events, error));
     inspection self = {.models = models,
                        .setup = setup,

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "pipeline/config/hit_name.h"
-#include "pipeline/generator/light_digest.h"
+#include "pipeline/particles/list_warnings.h"
 #include "pipeline/transfer/transfer.h"
 #include "pipeline/units/sources.h"
 
@@ -74,8 +74,9 @@ static int append_generated(planner *plan)
     const icestream_config *config = plan->config;
     const char *file = config->particles.file, *path = file != NULL ? file : config->path;
     const bool is_stdin = path != NULL && strcmp(path, "-") == 0;
-    const ics_source *source =
-        ics_light_digest_is_late(config) ? &ics_source_piped_light : &ics_source_light;
+    const ics_source *source = ics_particle_list_is_stream(config->particles.file)
+                                   ? &ics_source_piped_light
+                                   : &ics_source_light;
     return append_input(plan, source, is_stdin ? NULL : path, 0);
 }
 

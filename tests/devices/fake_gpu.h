@@ -4,13 +4,13 @@
  * compute photons with graphs of the CPU, on threads that finish in any order, and fail where a
  * test asks for it. How to use it: call reset_fake(), set members of `fake`, run, then check the
  * counters of `fake`; `fake.wrong` must be 0. If graphs/gpu.h gets a function that pipeline/devices
- * calls, add a fake one here, or one for trials in fake_gpu_trials.h.
+ * calls, add a fake one here. Functions of tables are in fake_gpu_table.h.
  */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H
 
 #include "graphs/gpu.h"
-#include "tests/devices/fake_gpu_sums.h"
+#include "kernels/cuda/hit_sum_of.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -18,6 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Many functions have parameters that a fake GPU does not need. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4, FAKE_GPUS = 8 };
 
@@ -104,6 +107,29 @@ static void check_owner(const ics_gpu *gpu)
     atomic_fetch_add(&fake.wrong, !pthread_equal(gpu->owner, pthread_self()));
 }
 
+/* Replaces every second arrival of a batch by its sum: a GPU sends both, too. */
+static void make_sums(const ics_gpu *gpu, fake_batch *batch)
+{
+    ics_arrivals *arrivals = &batch->result.arrivals;
+    ics_hit_sums *sums = &batch->result.sums;
+    size_t kept = 0;
+    sums->items = malloc((arrivals->count + 1) * sizeof *sums->items);
+    ck_assert_ptr_nonnull(sums->items);
+    for (size_t i = 0; i < arrivals->count; ++i) {
+        const ice_arrival arrival = arrivals->items[i];
+        const uint32_t at = arrival.emission;
+        if (i % 2 == 0 &&
+            ics_hit_sum_of(&gpu->tables->device, gpu->options.sums, &batch->steps[at],
+                           &batch->emissions[at], &arrival, &sums->items[sums->count])) {
+            ++sums->count;
+        } else {
+            arrivals->items[kept++] = arrival;
+        }
+    }
+    arrivals->count = kept;
+    atomic_fetch_add(&fake.sums, (int)sums->count);
+}
+
 static void compute(ics_gpu *gpu, fake_batch *batch)
 {
     const ics_graph_options options = {
@@ -117,9 +143,7 @@ static void compute(ics_gpu *gpu, fake_batch *batch)
     atomic_fetch_add(&fake.wrong, result != ICESTREAM_OK);
     ics_graph_destroy(graph);
     if (batch->steps != NULL) {
-        atomic_fetch_add(&fake.sums,
-                         fake_sums_make(gpu->tables, gpu->options.sums, batch->emissions,
-                                        batch->steps, &batch->result));
+        make_sums(gpu, batch);
     }
 }
 
@@ -259,7 +283,6 @@ void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)
 
 uint32_t ics_gpu_credits(const ics_gpu *gpu)
 {
-    (void)gpu;
     return FAKE_CREDITS;
 }
 
@@ -337,7 +360,6 @@ bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
 
 void ics_gpu_wait(ics_gpu *gpu, double seconds)
 {
-    (void)gpu;
     usleep((useconds_t)(1e6 * seconds));
 }
 
@@ -350,9 +372,6 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
                         ics_gpu_plan **out, icestream_error *error)
 {
-    (void)tables;
-    (void)architecture;
-    (void)error;
     atomic_fetch_add(&fake.planned, 1);
     *out = calloc(1, sizeof **out);
     ck_assert_ptr_nonnull(*out);
@@ -362,8 +381,6 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
 
 int ics_gpu_plan_check(ics_gpu_options *options, const ics_tables *tables, icestream_error *error)
 {
-    (void)tables;
-    (void)error;
     *options = in_force(options);
     return ICESTREAM_OK;
 }
@@ -377,7 +394,6 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
                    icestream_error *error)
 {
-    (void)tables;
     atomic_fetch_add(&fake.chosen, 1);
     atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0);
     if (fake.choose_result != ICESTREAM_OK) {
@@ -393,6 +409,73 @@ void ics_gpu_wake(int ordinal)
     atomic_fetch_add(&fake.wrong, ordinal < 0 || ordinal >= fake.count);
 }
 
-#include "tests/devices/fake_gpu_trials.h"
+/* ---- trials of schedules --------------------------------------------------------------------- */
+
+/* The first trial is due after fake.trial_after batches, and fused is faster then. */
+
+bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
+{
+    return true;
+}
+
+struct ics_gpu_trials {
+    ics_gpu_options given;
+    double seconds;
+    bool done;
+};
+
+int ics_gpu_trials_create(const ics_gpu_options *options, const ics_tables *tables,
+                          ics_gpu_trials **out, icestream_error *error)
+{
+    *out = calloc(1, sizeof **out);
+    ck_assert_ptr_nonnull(*out);
+    (*out)->given = *options;
+    atomic_fetch_add(&fake.wrong, options->schedule != ICS_SCHEDULE_AUTO);
+    return ICESTREAM_OK;
+}
+
+void ics_gpu_trials_destroy(ics_gpu_trials *trials)
+{
+    free(trials);
+}
+
+bool ics_gpu_trials_due(ics_gpu_trials *trials, double computed, const ice_emission *emissions,
+                        uint32_t count)
+{
+    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0 || computed < 0);
+    return fake.trial_after > 0 && !trials->done &&
+           atomic_load(&fake.submitted) >= fake.trial_after;
+}
+
+int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, uint32_t count,
+                       uint64_t bytes_in_use, ics_gpu_options *options,
+                       char report[ICS_GPU_REPORT_SIZE], icestream_error *error)
+{
+    /* No graph computes during a trial. */
+    atomic_fetch_add(&fake.wrong, atomic_load(&fake.taken) != atomic_load(&fake.submitted));
+    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0 || bytes_in_use == 0);
+    atomic_fetch_add(&fake.trials, 1);
+    if (fake.trial_result != ICESTREAM_OK) {
+        return fail_with(error, fake.trial_result, "cudaMemcpyAsync: a launch failure");
+    }
+    trials->done = true;
+    trials->seconds += 0.25;
+    *options = trials->given;
+    options->schedule = ICS_SCHEDULE_FUSED;
+    snprintf(report, ICS_GPU_REPORT_SIZE, "fused: 0.3 ns per photon in a trial\n");
+    return ICESTREAM_OK;
+}
+
+void ics_gpu_trials_spend(ics_gpu_trials *trials, double seconds)
+{
+    atomic_fetch_add(&fake.wrong, !(seconds >= 0));
+}
+
+double ics_gpu_trials_seconds(const ics_gpu_trials *trials)
+{
+    return trials->seconds;
+}
+
+#include "tests/devices/fake_gpu_table.h"
 
 #endif

@@ -59,11 +59,6 @@ int ics_gpu_table_plan(const ics_gpu_options *options, const ics_tables *tables,
                        const ice_tabulation *stage, int architecture, ics_kernel_resources *out,
                        icestream_error *error)
 {
-    (void)options;
-    (void)tables;
-    (void)stage;
-    (void)architecture;
-    (void)out;
     return fail_with(error, ICESTREAM_E_DEVICE, "a fake GPU has no kernels");
 }
 

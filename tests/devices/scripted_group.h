@@ -12,11 +12,11 @@ typedef struct group {
     script scripts[MEMBERS];
     /* Rates (photons/s). 0: one rate for all, so low that the time of the test does not matter. */
     double assumed[MEMBERS];
-    ics_device_group *group;
-    ics_device_backend cpu; /* used if `group` is NULL */
+    ics_device *device;
+    ics_device_backend cpu; /* used if `device` is NULL */
     ics_device_parts parts;
     ics_device_options options;
-    char notes[4096];
+    ics_device_notes notes; /* of the device: see notes_of() */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -35,13 +35,18 @@ static void take_finished(void *user, ics_job *job)
     pthread_mutex_unlock(&self->lock);
 }
 
-static void take_note(void *user, bool warning, const char *lines)
+static void ignore_note(void *user, bool warning, const char *lines)
 {
-    group *self = user;
-    pthread_mutex_lock(&self->lock);
-    const size_t used = strlen(self->notes);
-    snprintf(self->notes + used, sizeof self->notes - used, "%s%s\n", warning ? "! " : "", lines);
-    pthread_mutex_unlock(&self->lock);
+    (void)user;
+    (void)warning;
+    (void)lines;
+}
+
+/* The warnings of the device, a line each. */
+static const char *notes_of(group *self)
+{
+    ics_device_notes_of(self->device, &self->notes);
+    return self->notes.warnings;
 }
 
 /* Blocks all members; called before they are created. */
@@ -63,8 +68,7 @@ static void open_parts(group *self, const world *here)
                                      .tables = here->device.tables,
                                      .models = here->device.hit_models,
                                      .finished = {.post = take_finished, .user = self},
-                                     .note = take_note,
-                                     .note_user = self};
+                                     .note = ignore_note};
 }
 
 static void close_parts(group *self)
@@ -73,27 +77,29 @@ static void close_parts(group *self)
     pthread_mutex_destroy(&self->lock);
 }
 
-/* Makes a group of scripted members. Returns the status of ics_device_group_create(). */
+/* Makes a device of scripted members. Returns the status of ics_device_create_of(). */
 static int open_group(group *self, const world *here, icestream_error *error)
 {
     open_parts(self, here);
     self->options.backend = ICS_BACKEND_CUDA;
-    ics_device_maker makers[MEMBERS];
+    ics_device_makers makers = {.count = MEMBERS};
     for (int i = 0; i < MEMBERS; ++i) {
-        makers[i] = (ics_device_maker){.create = make_script,
-                                       .user = &self->scripts[i],
-                                       .is_gpu = true,
-                                       .ordinal = i,
-                                       .threads = 1 + (uint32_t)i,
-                                       .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
-        snprintf(makers[i].name, sizeof makers[i].name, "script %d", i);
+        makers.items[i] =
+            (ics_device_maker){.create = make_script,
+                               .user = &self->scripts[i],
+                               .is_gpu = true,
+                               .ordinal = i,
+                               .threads = 1 + (uint32_t)i,
+                               .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
+        snprintf(makers.items[i].name, sizeof makers.items[i].name, "script %d", i);
     }
-    return ics_device_group_create(&self->parts, makers, MEMBERS, &self->group, error);
+    return ics_device_create_of(&self->options, here->device.tables, here->device.hit_models,
+                                self->parts.finished, &makers, &self->device, error);
 }
 
 static void close_group(group *self)
 {
-    ics_device_group_destroy(self->group);
+    ics_device_destroy(self->device);
     for (int i = 0; i < MEMBERS; ++i) {
         ck_assert(!self->scripts[i].made);
     }
@@ -131,8 +137,8 @@ static ics_batch *make_batch(ics_step_cursor *cursor, uint32_t index, uint64_t p
 static void submit_batch(group *self, ics_batch *batch)
 {
     self->out++;
-    if (self->group != NULL) {
-        ics_device_group_submit(self->group, batch);
+    if (self->device != NULL) {
+        ck_assert(ics_device_submit(self->device, batch));
     } else {
         self->cpu.functions->submit(self->cpu.self, batch);
     }
@@ -211,7 +217,7 @@ static outcome send_all(group *self, const world *here)
     uint32_t count = 0;
     while (count < BATCHES) {
         const uint64_t photons = count == 10 ? 20000 : count + 1 == BATCHES ? 0 : BATCH_PHOTONS;
-        while (self->out >= ics_device_group_credits(self->group)) {
+        while (self->out >= ics_device_credits(self->device)) {
             add_outcome(&sum, take_batch(self));
         }
         ics_batch *batch = make_batch(&cursor, count, photons);
@@ -220,7 +226,7 @@ static outcome send_all(group *self, const world *here)
             break;
         }
         submit_batch(self, batch);
-        if (++count == ics_device_group_credits(self->group)) {
+        if (++count == ics_device_credits(self->device)) {
             unblock_all(self);
         }
     }

@@ -232,12 +232,12 @@ static void destroy_script(void *user)
     self->made = false;
 }
 
-static int make_script(void *user, const ics_device_parts *parts, ics_device_backend *out,
-                       icestream_error *error)
+static int make_script(const ics_device_maker *maker, const ics_device_parts *parts,
+                       ics_device_backend *out, icestream_error *error)
 {
     static const ics_device_functions functions = {
         .destroy = destroy_script, .submit = submit_to_script, .facts_of = facts_of_script};
-    script *self = user;
+    script *self = maker->user;
     if (self->create != ICESTREAM_OK) {
         return ics_error_set(error, self->create, "a scripted start");
     }

@@ -14,7 +14,7 @@ static group self;
 static void set_up(void)
 {
     here = open_world();
-    self = (group){.group = NULL};
+    self = (group){.device = NULL};
 }
 
 static void tear_down(void)
@@ -39,7 +39,7 @@ static outcome compute_all(void)
 static bool is_alive(uint32_t index)
 {
     ics_device_member_facts facts;
-    ck_assert(ics_device_group_member_facts(self.group, index, &facts));
+    ck_assert(ics_device_member_facts_of(self.device, index, &facts));
     return facts.alive;
 }
 
@@ -47,13 +47,13 @@ START_TEST(test_hits_do_not_depend_on_the_members)
 {
     block_all(&self);
     start_group();
-    ck_assert_uint_eq(ics_device_group_credits(self.group), MEMBERS * CREDITS);
+    ck_assert_uint_eq(ics_device_credits(self.device), MEMBERS * CREDITS);
     const outcome sum = compute_all();
     uint64_t photons = 0;
     uint32_t batches = 0;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ics_device_member_facts facts;
-        ck_assert(ics_device_group_member_facts(self.group, i, &facts));
+        ck_assert(ics_device_member_facts_of(self.device, i, &facts));
         ck_assert(facts.alive && facts.is_gpu);
         ck_assert_int_eq(facts.ordinal, (int)i);
         ck_assert_uint_eq(facts.held, 0);
@@ -65,14 +65,14 @@ START_TEST(test_hits_do_not_depend_on_the_members)
         batches += (uint32_t)facts.batches;
     }
     ics_device_facts all;
-    ics_device_group_facts(self.group, &all);
+    ics_device_facts_of(self.device, &all);
     ck_assert_uint_eq(all.gpus, MEMBERS);
     ck_assert_uint_eq(all.threads, 1 + 2 + 3);
     ics_device_member_facts none;
-    ck_assert(!ics_device_group_member_facts(self.group, MEMBERS, &none));
+    ck_assert(!ics_device_member_facts_of(self.device, MEMBERS, &none));
     ck_assert_uint_eq(photons, STEPS * STEP_PHOTONS);
     ck_assert_uint_eq(batches, sum.done);
-    ck_assert_str_eq(self.notes, "");
+    ck_assert_str_eq(notes_of(&self), "");
     close_group(&self);
 }
 END_TEST
@@ -94,10 +94,10 @@ START_TEST(test_a_member_is_lost)
     if (reached) {
         char expected[128];
         snprintf(expected, sizeof expected,
-                 "! a scripted fault\nscript %d is given up; its unfinished batches start again "
+                 "a scripted fault\nscript %d is given up; its unfinished batches start again "
                  "on the other devices\n",
                  _i % MEMBERS);
-        ck_assert_str_eq(self.notes, expected);
+        ck_assert_str_eq(notes_of(&self), expected);
     }
     close_group(&self);
 }
@@ -116,7 +116,7 @@ START_TEST(test_a_member_that_holds_all_batches_is_lost)
     ck_assert_uint_eq(atomic_load(&self.scripts[1].given), 0);
     ck_assert_uint_eq(atomic_load(&self.scripts[2].given), 0);
     ics_device_member_facts facts;
-    ck_assert(ics_device_group_member_facts(self.group, 0, &facts));
+    ck_assert(ics_device_member_facts_of(self.device, 0, &facts));
     ck_assert_uint_eq(facts.held, 6);
     unblock(&self.scripts[0]);
     outcome sum = {0};
@@ -146,7 +146,7 @@ START_TEST(test_all_are_lost)
     ck_assert_uint_gt(sum.failed, 0);
     ck_assert_int_eq(sum.error.status, ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(sum.error.text, "a scripted fault"));
-    ck_assert_ptr_nonnull(strstr(self.notes, "is given up; no other device is left\n"));
+    ck_assert_ptr_nonnull(strstr(notes_of(&self), "is given up; no other device is left\n"));
     free(sum.hits);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ck_assert(!is_alive(i));
@@ -172,10 +172,11 @@ START_TEST(test_the_cpu_continues_when_all_are_lost)
         ck_assert(!is_alive(i));
     }
     ck_assert(is_alive(MEMBERS));
-    ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: 2 CPU threads continue the "
-                                             "work; their hits equal those of a GPU bit by bit"));
+    ck_assert_ptr_nonnull(strstr(notes_of(&self),
+                                 "device.fallback cpu: 2 CPU threads continue the "
+                                 "work; their hits equal those of a GPU bit by bit"));
     ics_device_facts facts;
-    ics_device_group_facts(self.group, &facts);
+    ics_device_facts_of(self.device, &facts);
     ck_assert(!facts.is_gpu);
     ck_assert_uint_eq(facts.gpus, 0);
     ck_assert_str_eq(facts.name, "cpu");
@@ -192,8 +193,8 @@ START_TEST(test_a_member_with_wrong_results_is_lost)
     start_group();
     compute_all();
     ck_assert(is_alive(0) && !is_alive(1) && is_alive(2));
-    ck_assert_ptr_nonnull(strstr(self.notes, "! internal error: the account does not close\n"
-                                             "script 1 is given up"));
+    ck_assert_ptr_nonnull(strstr(notes_of(&self), "internal error: the account does not close\n"
+                                                  "script 1 is given up"));
     close_group(&self);
 
     /* All scripted members return impossible batches: the CPU continues. */
@@ -223,7 +224,7 @@ START_TEST(test_errors_of_batches_lose_no_member)
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ck_assert(is_alive(i));
     }
-    ck_assert_str_eq(self.notes, "");
+    ck_assert_str_eq(notes_of(&self), "");
     close_group(&self);
 }
 END_TEST
@@ -233,9 +234,9 @@ START_TEST(test_members_that_cannot_be_made)
     self.scripts[0].create = ICESTREAM_E_DEVICE;
     self.scripts[2].create = ICESTREAM_E_MEMORY;
     start_group();
-    ck_assert_str_eq(self.notes, "! a scripted start\nscript 0 is left out\n"
-                                 "! a scripted start\nscript 2 is left out\n");
-    ck_assert_uint_eq(ics_device_group_credits(self.group), CREDITS);
+    ck_assert_str_eq(notes_of(&self), "a scripted start\nscript 0 is left out\n"
+                                      "a scripted start\nscript 2 is left out\n");
+    ck_assert_uint_eq(ics_device_credits(self.device), CREDITS);
     compute_all();
     ck_assert(!is_alive(0) && is_alive(1) && !is_alive(2));
     close_group(&self);
@@ -249,11 +250,11 @@ START_TEST(test_members_that_cannot_be_made)
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_E_DEVICE);
     ck_assert_str_eq(error.text, "a scripted start\na scripted start\na scripted start");
     here.device.options.fall_back = true;
-    memset(self.notes, 0, sizeof self.notes);
     start_group();
     compute_all();
-    ck_assert_ptr_nonnull(strstr(self.notes, "script 2 is left out\n! device.fallback cpu: 2 CPU "
-                                             "threads continue the work\n"));
+    ck_assert_ptr_nonnull(strstr(notes_of(&self),
+                                 "script 2 is left out\ndevice.fallback cpu: 2 CPU "
+                                 "threads continue the work\n"));
     close_group(&self);
 
     /* An error that all devices would have ends the creation. */
@@ -300,7 +301,7 @@ START_TEST(test_batches_go_where_they_are_finished_first)
     ck_assert_uint_eq(sum.done, COUNT);
     free(sum.hits);
     ics_device_member_facts facts;
-    ck_assert(ics_device_group_member_facts(self.group, 2, &facts));
+    ck_assert(ics_device_member_facts_of(self.device, 2, &facts));
     ck_assert_double_eq(facts.seconds, 0.0);
     ck_assert_double_eq(facts.photons_per_second, 0.001); /* the assumed rate */
     unblock(&self.scripts[2]);

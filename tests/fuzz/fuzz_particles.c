@@ -15,19 +15,18 @@ enum { STEPS = 256, SPECTRA = 7 };
 static const ics_light_setup *setup(void)
 {
     static ics_models *models;
-    static ics_light_setup *made;
+    static ics_light_setup made;
     icestream_config *config = NULL;
-    if (made != NULL) {
-        return made;
+    if (models != NULL) {
+        return &made;
     }
     static const char *const sets[] = {"particles.list=[{type: sc1, photons: 1}]",
                                        "particles.losses=simple", "particles.stopping=true"};
     require(ics_config_load_text("fuzz", "", 0, sets, 3, &config, NULL) == ICESTREAM_OK);
     require(ics_models_create(config, &models, NULL) == ICESTREAM_OK);
-    require(ics_light_setup_create(config, models->medium, models->detector, models->light, &made,
-                                   NULL) == ICESTREAM_OK);
+    made = ics_light_setup_of(config, models);
     icestream_config_destroy(config);
-    return made;
+    return &made;
 }
 
 static ics_particle_source *open_source(const uint8_t *data, size_t size, icestream_error *error)

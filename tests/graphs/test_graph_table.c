@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct filled {
     uint64_t *sums, *squares;
@@ -113,98 +112,6 @@ END_TEST
 
 enum { SHELLS = 4000 };
 
-/* An isotropic point source of unscattered or scattered light in uniform ice, and a table with one
- * axis: r, from 0 to 4 km, and nothing ends at its end. */
-typedef struct shells {
-    double sums[SHELLS + 2]; /* weights times the length between samples per photon, m */
-    double photons;
-} shells;
-
-static void fill_shells(double lambda_s, double g, double lambda_a, float width, uint32_t photons,
-                        shells *out)
-{
-    uint64_t *sums = calloc(SHELLS + 2, sizeof *sums);
-    stage_world world = stage_world_create(world_medium_uniform(lambda_s, g, 0.0, lambda_a),
-                                           world_detector_far(), world_light_line(400.0));
-    world.options.reach_cull = false;
-    stage_world_tables(&world);
-    const ice_tabulation table = {
-        .axes = {{.stride = 1, .bins = SHELLS, .power = 1, .scale = 1 / width}},
-        .axis_count = 1,
-        .geometry = ICE_TABULATE_SPHERICAL,
-        .step = 1,
-        .inverse_step = 1,
-        .absorption_lengths = 22,
-        .sums = sums};
-    const ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
-                                       .variants = world_variants(),
-                                       .table = &table,
-                                       .instruction_set = "auto"};
-    const ice_emission emission = {
-        .dz = 1, .beta = 1, .photons = photons, .flags = ICE_EMISSION_ISOTROPIC};
-    const ice_tabulate_origin origin = {.ux = 1, .vy = 1, .wz = 1, .weight = 1};
-    icestream_error error;
-    ics_graph *graph = NULL;
-    uint64_t samples;
-    ice_account account = {0};
-    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &error), 0);
-    const clock_t start = clock();
-    ck_assert_int_eq(ics_graph_tabulate(graph, &emission, &origin, 1, &samples, &account), 0);
-    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    printf("%llu samples, %llu bounces, %.3g samples/s\n", (unsigned long long)samples,
-           (unsigned long long)account.bounces, (double)samples / seconds);
-    for (size_t i = 0; i < SHELLS + 2; ++i) {
-        out->sums[i] = (double)sums[i] * 0x1p-32 / photons;
-    }
-    out->photons = photons;
-    ics_graph_destroy(graph);
-    stage_world_destroy(&world);
-    free(sums);
-}
-
-/* Without scattering, what passes a shell is exp(-r / lambda_a) times its width. The samples of a
- * photon lie 1 m apart, so the number of samples in a shell of 1 m is 1, and only the weight at the
- * sample varies, by less than 1/10 of the width over lambda_a. */
-START_TEST(direct_light_decays_as_the_ice_absorbs)
-{
-    shells *found = calloc(1, sizeof *found);
-    fill_shells(1e9, 0.9, 50.0, 1.0f, (uint32_t)test_scaled(100000), found);
-    for (int i = 0; i < 200; ++i) {
-        const double expected = 50.0 * (exp(-i / 50.0) - exp(-(i + 1) / 50.0));
-        ck_assert_double_eq_tol(found->sums[i + 1] / expected, 1.0, 1e-3);
-    }
-    free(found);
-}
-END_TEST
-
-/* Two numbers are known exactly for any number of scatters (the length s of the path at a point is
- * weighted with exp(-s / lambda_a)): all light together is lambda_a, and the mean square of the
- * distance is the integral of 2 t (s - t (1 - exp(-s / t))), where t = lambda_s / (1 - g). The
- * tolerances are five standard deviations of the photons, and 2e-5. */
-START_TEST(scattered_light_has_the_exact_sum_and_spread)
-{
-    const double lambda_s = 2.5, g = 0.9, lambda_a = 98.0, t = lambda_s / (1 - g);
-    const double photons = (double)test_scaled(20000);
-    shells *found = calloc(1, sizeof *found);
-    fill_shells(lambda_s, g, lambda_a, 0.25f, (uint32_t)photons, found);
-    double sum = 0, square = 0;
-    for (int i = 0; i < SHELLS + 2; ++i) {
-        const double r = 0.25 * (i - 0.5);
-        sum += found->sums[i];
-        square += found->sums[i] * r * r;
-    }
-    const double expected_square =
-        2 * t * (lambda_a * lambda_a - t * (lambda_a - 1 / (1 / lambda_a + 1 / t)));
-    printf("sum %.6g, expected %.6g; square %.6g, expected %.6g\n", sum, lambda_a, square,
-           expected_square);
-    ck_assert_double_eq_tol(sum / lambda_a, 1.0, 2e-5 + 0.05 / sqrt(photons));
-    ck_assert_double_eq_tol(square / expected_square, 1.0, 2e-5 + 5 * 1.0 / sqrt(photons));
-    ck_assert_double_eq(found->sums[0], 0.0);
-    ck_assert_double_eq(found->sums[SHELLS + 1], 0.0);
-    free(found);
-}
-END_TEST
-
 /* Fills a table with the light of an isotropic source at the origin. Returns the status. */
 static int tabulate_isotropic(const stage_world *world, const ice_tabulation *table,
                               ics_schedule schedule, uint32_t photons)
@@ -225,6 +132,75 @@ static int tabulate_isotropic(const stage_world *world, const ice_tabulation *ta
     ics_graph_destroy(graph);
     return status;
 }
+
+/* Sums the light of an isotropic source of unscattered or scattered light in uniform ice by the
+ * distance r, from 0 to 4 km, and nothing ends at its end. out[SHELLS + 2] are weights times the
+ * length between samples per photon, m. */
+static void fill_shells(double lambda_s, double g, double lambda_a, float width, uint32_t photons,
+                        double *out)
+{
+    uint64_t *sums = calloc(SHELLS + 2, sizeof *sums);
+    stage_world world = stage_world_create(world_medium_uniform(lambda_s, g, 0.0, lambda_a),
+                                           world_detector_far(), world_light_line(400.0));
+    world.options.reach_cull = false;
+    stage_world_tables(&world);
+    const ice_tabulation table = {
+        .axes = {{.stride = 1, .bins = SHELLS, .power = 1, .scale = 1 / width}},
+        .axis_count = 1,
+        .geometry = ICE_TABULATE_SPHERICAL,
+        .step = 1,
+        .inverse_step = 1,
+        .absorption_lengths = 22,
+        .sums = sums};
+    ck_assert_int_eq(tabulate_isotropic(&world, &table, ICS_SCHEDULE_WAVEFRONT, photons),
+                     ICESTREAM_OK);
+    for (size_t i = 0; i < SHELLS + 2; ++i) {
+        out[i] = (double)sums[i] * 0x1p-32 / photons;
+    }
+    stage_world_destroy(&world);
+    free(sums);
+}
+
+/* Without scattering, what passes a shell is exp(-r / lambda_a) times its width. The samples of a
+ * photon lie 1 m apart, so the number of samples in a shell of 1 m is 1, and only the weight at the
+ * sample varies, by less than 1/10 of the width over lambda_a. */
+START_TEST(direct_light_decays_as_the_ice_absorbs)
+{
+    static double found[SHELLS + 2];
+    fill_shells(1e9, 0.9, 50.0, 1.0f, (uint32_t)test_scaled(100000), found);
+    for (int i = 0; i < 200; ++i) {
+        const double expected = 50.0 * (exp(-i / 50.0) - exp(-(i + 1) / 50.0));
+        ck_assert_double_eq_tol(found[i + 1] / expected, 1.0, 1e-3);
+    }
+}
+END_TEST
+
+/* Two numbers are known exactly for any number of scatters (the length s of the path at a point is
+ * weighted with exp(-s / lambda_a)): all light together is lambda_a, and the mean square of the
+ * distance is the integral of 2 t (s - t (1 - exp(-s / t))), where t = lambda_s / (1 - g). The
+ * tolerances are five standard deviations of the photons, and 2e-5. */
+START_TEST(scattered_light_has_the_exact_sum_and_spread)
+{
+    const double lambda_s = 2.5, g = 0.9, lambda_a = 98.0, t = lambda_s / (1 - g);
+    const double photons = (double)test_scaled(20000);
+    static double found[SHELLS + 2];
+    fill_shells(lambda_s, g, lambda_a, 0.25f, (uint32_t)photons, found);
+    double sum = 0, square = 0;
+    for (int i = 0; i < SHELLS + 2; ++i) {
+        const double r = 0.25 * (i - 0.5);
+        sum += found[i];
+        square += found[i] * r * r;
+    }
+    const double expected_square =
+        2 * t * (lambda_a * lambda_a - t * (lambda_a - 1 / (1 / lambda_a + 1 / t)));
+    printf("sum %.6g, expected %.6g; square %.6g, expected %.6g\n", sum, lambda_a, square,
+           expected_square);
+    ck_assert_double_eq_tol(sum / lambda_a, 1.0, 2e-5 + 0.05 / sqrt(photons));
+    ck_assert_double_eq_tol(square / expected_square, 1.0, 2e-5 + 5 * 1.0 / sqrt(photons));
+    ck_assert_double_eq(found[0], 0.0);
+    ck_assert_double_eq(found[SHELLS + 1], 0.0);
+}
+END_TEST
 
 enum { DIRECTIONS = 200 };
 

@@ -15,12 +15,20 @@
 /* All definitions; as long as those of a run may be (graphs/cuda/settings.h). */
 static char text[ICS_DEFINITIONS_SIZE];
 
+static void specialise(const ice_tables *tables, const ics_special_options *options)
+{
+    FILE *out = fmemopen(text, sizeof text, "w");
+    ck_assert_ptr_nonnull(out);
+    ics_specialise(tables, options, out);
+    ck_assert_int_eq(fclose(out), 0);
+}
+
 /* Returns the definitions of histograms of photons; "" if there are none. */
 static const char *definitions_of(const ice_photon_axes *axes)
 {
     const ice_tables tables = {.layer_count = 1};
     const ics_special_options options = {.block = 128, .photons = *axes};
-    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
+    specialise(&tables, &options);
     const char *found = strstr(text, "#define GPU_SPECIAL_PHOTON");
     return found != NULL ? found : "";
 }
@@ -45,7 +53,7 @@ START_TEST(numbers_are_constants)
     tables.tilt.nodes_u = 2;
     tables.tilt.few[0].offset = -1.0f;
     const ics_special_options options = {.block = 128};
-    ck_assert_int_eq(ics_specialise(&tables, &options, text, sizeof text), 0);
+    specialise(&tables, &options);
     ck_assert_ptr_nonnull(strstr(text, "#define GPU_SPECIAL_NUMBERS(ROW) ROW("));
     ck_assert_ptr_nonnull(strstr(text, " ROW(thickness, 1092616192u)"));
     ck_assert_ptr_nonnull(strstr(text, " ROW(absorb_above, 2139095040u)"));

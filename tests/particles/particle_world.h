@@ -32,10 +32,11 @@ static inline world open_world(const char *text)
     world w = {.config = load(text)};
     icestream_error error = {0};
     ics_particle_source *source = NULL;
-    ck_assert_msg(ics_models_create(w.config, &w.models, &error) == ICESTREAM_OK &&
-                      ics_light_setup_create(w.config, w.models->medium, w.models->detector,
-                                             w.models->light, &w.setup, &error) == ICESTREAM_OK &&
-                      ics_particle_source_open(w.config, &source, &error) == ICESTREAM_OK &&
+    ck_assert_msg(ics_models_create(w.config, &w.models, &error) == ICESTREAM_OK, "%s", error.text);
+    w.setup = malloc(sizeof *w.setup);
+    ck_assert_ptr_nonnull(w.setup);
+    *w.setup = ics_light_setup_of(w.config, w.models);
+    ck_assert_msg(ics_particle_source_open(w.config, -1, &source, &error) == ICESTREAM_OK &&
                       ics_particle_steps_of(source, w.setup, &w.steps, &error) == ICESTREAM_OK,
                   "%s", error.text);
     return w;
@@ -72,7 +73,7 @@ static inline world open_equal_particles(const char *options, const char *partic
 static inline void close_world(world *w)
 {
     ics_particle_steps_destroy(w->steps);
-    ics_light_setup_destroy(w->setup);
+    free(w->setup);
     ics_models_destroy(w->models);
     icestream_config_destroy(w->config);
 }

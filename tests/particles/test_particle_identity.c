@@ -84,14 +84,8 @@ START_TEST(faults)
     expect_fault("", "{type: flasher, string: 87, module: 1, led: 1, photons: 5}",
                  "work/run.yaml:2:20: particle 1: error: string, module: found [87, 1], expected "
                  "a module of hex86");
-    expect_fault("", "{type: ph, photons: 5, spectrum: 7, " HERE "}",
-                 "spectrum: found 7, expected at most 6");
     expect_fault("", "{type: beam, photons: 5, spectrum: 6, beam: clsim, " HERE "}",
                  "beam: found clsim with spectrum 6");
-    expect_fault("",
-                 "{type: mu, energy: 5, x: 9000, y: 0, z: 0, zenith: 90, azimuth: 180, length: "
-                 "1000.5}",
-                 "length: found a track of 1000.5 m to (10000.5, ");
     expect_fault("photons_per_step: 1, ", "{type: ph, photons: 5e9, " HERE "}",
                  "particle 1: error: found an event of more than 2^32 steps");
     expect_fault("photons_per_step: 1, ",

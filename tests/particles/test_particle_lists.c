@@ -208,7 +208,8 @@ START_TEST(f2k)
     ice_axis axis = ics_particle_axis(&p.particle);
     ck_assert_double_eq_tol(axis.x, -1, 1e-15);
     char place[64];
-    ck_assert_str_eq(ics_particle_source_place(source, place, sizeof place), "list:7");
+    ck_assert_str_eq(ics_particle_source_place_of(source, p.position, place, sizeof place),
+                     "list:7");
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 7);
     ck_assert_uint_eq(p.number, 1);
@@ -292,7 +293,7 @@ START_TEST(first_event)
         snprintf(text, sizeof text, list, options[i]);
         ck_assert_int_eq(ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error),
                          0);
-        ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_OK);
+        ck_assert_int_eq(ics_particle_source_open(config, -1, &source, &error), ICESTREAM_OK);
         ck_assert(take(source, &p));
         ck_assert_uint_eq(p.event, expected[i][0]);
         ck_assert(take(source, &p));
@@ -338,7 +339,7 @@ START_TEST(first_event_beyond_64_bits)
     bool found;
     ck_assert_msg(ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error) == 0,
                   "%s", error.text);
-    ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_particle_source_open(config, -1, &source, &error), ICESTREAM_OK);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, UINT64_MAX);
     ck_assert_int_eq(ics_particle_source_next(source, &p, &found, &error), ICESTREAM_E_CONFIG);
@@ -393,7 +394,7 @@ START_TEST(yaml)
     free(printed);
     ics_particle_source *source = NULL;
     ics_listed_particle p;
-    ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_particle_source_open(config, -1, &source, &error), ICESTREAM_OK);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 2);
     ck_assert_double_eq(p.particle.values[ICS_PARTICLE_ENERGY], 1e5);
@@ -427,7 +428,7 @@ START_TEST(long_file)
     const char *const sets[] = {set, "particles.format=f2k"};
     ck_assert_int_eq(ics_config_load_text("r", "", 0, sets, 2, &config, &error), ICESTREAM_OK);
     ics_particle_source *source = NULL;
-    ck_assert_msg(ics_particle_source_open(config, &source, &error) == ICESTREAM_OK, "%s",
+    ck_assert_msg(ics_particle_source_open(config, -1, &source, &error) == ICESTREAM_OK, "%s",
                   error.text);
     ics_listed_particle p;
     for (uint64_t i = 0; i < EVENTS; ++i) {

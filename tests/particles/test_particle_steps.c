@@ -255,21 +255,18 @@ START_TEST(surveys)
     const ics_particle_totals made = count_all(&w);
     icestream_error error = {0};
     ics_models *models = NULL;
-    ics_light_setup *setup = NULL;
     ck_assert_int_eq(ics_models_create(w.config, &models, &error), ICESTREAM_OK);
-    ck_assert_int_eq(ics_light_setup_create(w.config, models->medium, models->detector,
-                                            models->light, &setup, &error),
-                     ICESTREAM_OK);
+    const ics_light_setup setup = ics_light_setup_of(w.config, models);
     ics_particle_survey survey;
-    ck_assert_int_eq(ics_particle_survey_take(w.config, setup, 1000000, &survey, &error),
+    ck_assert_int_eq(ics_particle_survey_take(w.config, &setup, 1000000, &survey, &error),
                      ICESTREAM_OK);
     ck_assert(survey.events == 10 && survey.particles == 40 && survey.counted == 40);
     ck_assert(survey.photons == (double)made.photons && survey.steps == (double)made.steps);
-    ck_assert_int_eq(ics_particle_survey_take(w.config, setup, 200, &survey, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_particle_survey_take(w.config, &setup, 200, &survey, &error),
+                     ICESTREAM_OK);
     ck_assert(survey.events == 10 && survey.particles == 40);
     ck_assert(survey.counted > 2 && survey.counted < 20);
     ck_assert_double_eq_tol(survey.photons, (double)made.photons, 0.5 * (double)made.photons);
-    ics_light_setup_destroy(setup);
     ics_models_destroy(models);
     close_world(&w);
 }

@@ -224,21 +224,6 @@ START_TEST(cherenkov_photons)
 }
 END_TEST
 
-START_TEST(below_threshold)
-{
-    stage_world world = stage_world_from_config(NULL, "light.acceptance=standard", NULL);
-    const ice_tables *tables = stage_world_tables(&world);
-    const ice_emission slow = {.dx = 0.6f, .dz = -0.8f, .beta = 0.5f, .step_id = 1};
-    for (uint32_t i = 0; i < 1000; ++i) {
-        const ice_photon p = ice_create_cherenkov(tables, &slow, 0, i);
-        ck_assert_float_eq_tol(p.dx, 0.6f, 1e-6f);
-        ck_assert_float_eq_tol(p.dy, 0.0f, 1e-6f);
-        ck_assert_float_eq_tol(p.dz, -0.8f, 1e-6f);
-    }
-    stage_world_destroy(&world);
-}
-END_TEST
-
 /* ---- point sources --------------------------------------------------------------------------- */
 
 START_TEST(isotropic_photons)
@@ -297,34 +282,6 @@ START_TEST(isotropic_photons)
     expect_distribution("isotropic: azimuth", azimuths, sample, uniform_distribution, &turn);
     free(cosines);
     free(azimuths);
-    stage_world_destroy(&world);
-}
-END_TEST
-
-START_TEST(directed_photons)
-{
-    stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100),
-                                           world_detector_far(), world_light_line(400));
-    const ice_tables *tables = stage_world_tables(&world);
-    const ice_emission beam = {.x = 1.0f,
-                               .y = 2.0f,
-                               .z = 3.0f,
-                               .dx = 0.48f,
-                               .dy = 0.6f,
-                               .dz = 0.64f,
-                               .beta = 1.0f,
-                               .step_id = 127,
-                               .spectrum = 1};
-    for (uint32_t i = 0; i < 1000; ++i) {
-        const ice_photon p = ice_create_cherenkov(tables, &beam, 0, i);
-        ck_assert_float_eq(p.x, 1.0f);
-        ck_assert_float_eq(p.y, 2.0f);
-        ck_assert_float_eq(p.z, 3.0f);
-        ck_assert_float_eq_tol(p.dx, 0.48f, 1e-7f);
-        ck_assert_float_eq_tol(p.dy, 0.6f, 1e-7f);
-        ck_assert_float_eq_tol(p.dz, 0.64f, 1e-7f);
-        ck_assert_float_eq_tol(p.wavelength, 400.0f, 1e-4f);
-    }
     stage_world_destroy(&world);
 }
 END_TEST
@@ -398,9 +355,7 @@ ICS_TEST_MAIN("creation")
 {
     TCase *photons = tcase_create("photons");
     tcase_add_loop_test(photons, cherenkov_photons, 0, sizeof tracks / sizeof *tracks);
-    tcase_add_test(photons, below_threshold);
     tcase_add_test(photons, isotropic_photons);
-    tcase_add_test(photons, directed_photons);
     tcase_add_test(photons, cascade_steps);
     suite_add_tcase(suite, photons);
 }

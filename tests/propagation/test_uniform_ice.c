@@ -6,11 +6,41 @@
  *
  * About 60 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */
-#include "tests/propagation/pencil_beam.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
+#include "tests/support/test_scale.h"
+
+/* ---- the beam -------------------------------------------------------------------------------- */
+
+/* Photons of a test, and how many of them a test of a distribution takes, before scaling. */
+enum { PHOTONS = 10000000, SAMPLE = 1000000 };
+
+static uint32_t pencil_photons(void)
+{
+    return (uint32_t)test_scaled(PHOTONS);
+}
+
+static uint32_t pencil_sample(void)
+{
+    const uint32_t all = pencil_photons();
+    return all < SAMPLE ? all : SAMPLE;
+}
+
+/* A beam of light from the origin in one direction. */
+static ice_emission pencil_beam(float dx, float dy, float dz)
+{
+    const ice_emission emission = {
+        .dx = dx, .dy = dy, .dz = dz, .beta = 1.0f, .step_id = 12, .spectrum = 1};
+    return emission;
+}
+
+/* The Legendre polynomial P2. */
+static double legendre_2(double cosine)
+{
+    return 1.5 * cosine * cosine - 0.5;
+}
 
 /* ---- absorbed photons ------------------------------------------------------------------------ */
 

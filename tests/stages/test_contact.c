@@ -184,21 +184,6 @@ START_TEST(after_a_contact_every_other_comes_once)
 }
 END_TEST
 
-START_TEST(excluded_modules_have_their_true_size)
-{
-    const double at[1][3] = {{10.0, 0.4, 0.0}};
-    stage_world world = modules(at, 1, 0.1651, 5.0);
-    ck_assert_uint_eq(along_x(&world, 20.0f).module, 0);
-    world.detector->modules[0].absorbs = true;
-    ck_assert_uint_eq(stage_world_tables(&world)->absorbs[0], 1);
-    ck_assert_uint_eq(along_x(&world, 20.0f).module, ICE_NO_MODULE);
-    world.detector->modules[0].y = 0.1;
-    stage_world_tables(&world);
-    ck_assert_double_eq_tol(along_x(&world, 20.0f).distance, 9.868630, 1.5e-6);
-    stage_world_destroy(&world);
-}
-END_TEST
-
 /* ---- against double precision ---------------------------------------------------------------- */
 
 typedef struct agreement {
@@ -301,7 +286,6 @@ ICS_TEST_MAIN("contact")
     tcase_add_test(all, starts_inside_leave_freely);
     tcase_add_test(all, nearest_first_and_ties_to_the_lower);
     tcase_add_test(all, after_a_contact_every_other_comes_once);
-    tcase_add_test(all, excluded_modules_have_their_true_size);
     tcase_add_test(all, hit_or_miss_as_in_double);
     suite_add_tcase(suite, all);
 }

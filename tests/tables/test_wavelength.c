@@ -156,6 +156,28 @@ START_TEST(inverse_of_every_built_in_spectrum)
 }
 END_TEST
 
+/* Checks the wavelengths (nm) of the first spectrum at some quantiles: rows of both. */
+static void check_quantiles(stage_world *world, const double rows[][2], size_t count,
+                            double tolerance)
+{
+    const ice_tables *tables = stage_world_tables(world);
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_double_eq_tol(ice_wavelength(tables, 0, (float)rows[i][0]), rows[i][1],
+                                tolerance);
+    }
+}
+
+static double mean_wavelength(stage_world *world)
+{
+    const ice_tables *tables = stage_world_tables(world);
+    double sum = 0.0;
+    const size_t n = 1000000;
+    for (size_t i = 0; i < n; ++i) {
+        sum += ice_wavelength(tables, 0, (float)(((double)i + 0.5) / (double)n));
+    }
+    return sum / (double)n;
+}
+
 START_TEST(quantiles_of_the_standard_spectrum)
 {
     /* physics.md 3.3 has the numbers of the continuous spectrum. A 1 nm grid is within 0.005 nm of
@@ -163,16 +185,8 @@ START_TEST(quantiles_of_the_standard_spectrum)
     static const double rows[][2] = {{0.01, 316.52}, {0.05, 340.88}, {0.25, 379.19}, {0.50, 418.75},
                                      {0.75, 469.77}, {0.95, 549.31}, {0.99, 604.27}};
     stage_world world = standard_world();
-    const ice_tables *tables = stage_world_tables(&world);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        ck_assert_double_eq_tol(ice_wavelength(tables, 0, (float)rows[i][0]), rows[i][1], 0.03);
-    }
-    double sum = 0.0;
-    const size_t n = 1000000;
-    for (size_t i = 0; i < n; ++i) {
-        sum += ice_wavelength(tables, 0, (float)(((double)i + 0.5) / (double)n));
-    }
-    ck_assert_double_eq_tol(sum / (double)n, 428.60, 0.02);
+    check_quantiles(&world, rows, COUNT(rows), 0.03);
+    ck_assert_double_eq_tol(mean_wavelength(&world), 428.60, 0.02);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -209,16 +223,8 @@ START_TEST(quantiles_of_unbiased_cherenkov_light)
         {0.10, 315.39}, {0.25, 341.90}, {0.50, 398.34}, {0.75, 478.30}, {0.90, 544.42}};
     stage_world world = line_world();
     put_spectrum(&world, cherenkov_density);
-    const ice_tables *tables = stage_world_tables(&world);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        ck_assert_double_eq_tol(ice_wavelength(tables, 0, (float)rows[i][0]), rows[i][1], 0.012);
-    }
-    double sum = 0.0;
-    const size_t n = 1000000;
-    for (size_t i = 0; i < n; ++i) {
-        sum += ice_wavelength(tables, 0, (float)(((double)i + 0.5) / (double)n));
-    }
-    ck_assert_double_eq_tol(sum / (double)n, 414.717, 0.005);
+    check_quantiles(&world, rows, COUNT(rows), 0.012);
+    ck_assert_double_eq_tol(mean_wavelength(&world), 414.717, 0.005);
     stage_world_destroy(&world);
 }
 END_TEST

@@ -1,9 +1,9 @@
 /* Which light the second configuration of a comparison uses: that of the first one, if it suits;
  * or, of the same particles, light that is made with its own settings. */
 #include "base/error.h"
-#include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/light_settings.h"
 #include "pipeline/models/light_record.h"
+#include "pipeline/particles/list_warnings.h"
 #include "pipeline/tools/compare/compare.h"
 
 #include <stdlib.h>
@@ -244,7 +244,7 @@ static int choose(ics_comparison *comparison, const ics_models *models, const js
         return no_memory(error);
     }
     ICS_TRY(check_source(comparison, &makes, error));
-    if (makes && !ics_light_digest_is_late(against) &&
+    if (makes && !ics_particle_list_is_stream(against->particles.file) &&
         against->source.light_mismatch == ICS_MISMATCH_REFUSE) {
         ICS_TRY(make_own(comparison, models, error));
     } else {

@@ -48,28 +48,22 @@ static int add_emitter(emitter_list *list, const ics_light_setup *setup,
 static int read_emitters(const icestream_config *config, const ics_models *models,
                          emitter_list *list, icestream_error *error)
 {
-    ics_light_setup *setup = NULL;
+    const ics_light_setup setup = ics_light_setup_of(config, models);
     ics_particle_source *source = NULL;
     ics_particle_events_reader *events = NULL;
     bool found = true;
-    int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
-                                        &setup, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_source_open(config, &source, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_events_create(source, &setup->track, &events, error);
-    }
+    int status = ICESTREAM_OK;
+    ICS_TRY(ics_particle_source_open(config, -1, &source, error));
+    ICS_TRY(ics_particle_events_create(source, &setup.track, &events, error));
     while (status == ICESTREAM_OK && found) {
         ics_listed_particle particle;
         status = ics_particle_events_next(events, &particle, &found, error);
         if (status == ICESTREAM_OK && found) {
             particle.track_losses = ICS_LOSSES_NOT_NEEDED; /* the start of the track counts */
-            status = add_emitter(list, setup, &particle, error);
+            status = add_emitter(list, &setup, &particle, error);
         }
     }
     ics_particle_events_destroy(events);
-    ics_light_setup_destroy(setup);
     return status;
 }
 

@@ -275,7 +275,7 @@ static int check_light(const search *s, const icestream_config *config, const ic
                        char digest[ICS_DIGEST_TEXT], icestream_error *error)
 {
     bool names_inputs = false;
-    if (ics_light_digest_is_late(config)) {
+    if (ics_particle_list_is_stream(config->particles.file)) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "particles.file: found a pipe, expected a file; or name a file with "
                              "the steps: --steps FILE");

@@ -167,13 +167,9 @@ static int check_particles(const icestream_config *config, ics_models *models, c
     if (!ics_config_has_particles(config)) {
         return ICESTREAM_OK;
     }
-    ics_light_setup *setup = NULL;
+    const ics_light_setup setup = ics_light_setup_of(config, models);
     ics_particle_survey survey = {0};
-    int status = ics_light_setup_create(config, models->medium, models->detector, models->light,
-                                        &setup, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_particle_survey_take(config, setup, ICS_SURVEY_PARTS, &survey, error);
-    }
+    int status = ics_particle_survey_take(config, &setup, ICS_SURVEY_PARTS, &survey, error);
     if (status == ICESTREAM_OK && out->text != NULL) {
         describe_particles(config, &survey, out->text);
     }
@@ -185,17 +181,14 @@ static int check_particles(const icestream_config *config, ics_models *models, c
         ics_warnings_add_all(&models->warnings, &survey.warnings) != ICESTREAM_OK) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
-    if (setup != NULL) {
-        /* Also if the survey failed: a particle without light may be the reason. */
-        icestream_error why = {.status = ICESTREAM_OK};
-        ics_particle_plausibility_check(config, setup, models, &why);
-        status = status == ICESTREAM_OK ? ics_error_copy(error, &why) : status;
-    }
+    /* Also if the survey failed: a particle without light may be the reason. */
+    icestream_error why = {.status = ICESTREAM_OK};
+    ics_particle_plausibility_check(config, &setup, models, &why);
+    status = status == ICESTREAM_OK ? ics_error_copy(error, &why) : status;
     if (out->text != NULL) {
         ics_warnings_print(&models->warnings, described, "warning    ", out->text);
     }
     ics_particle_survey_free(&survey);
-    ics_light_setup_destroy(setup);
     return status;
 }
 
