@@ -191,19 +191,10 @@ int ics_checkpoint_open(const char *path, const json_t *origin, ics_checkpoint *
 /* Appends bytes behind checkpoint->end, which moves on. */
 static int put(ics_checkpoint *checkpoint, const void *bytes, size_t size, icestream_error *error)
 {
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t count =
-            TEMP_FAILURE_RETRY(pwrite(checkpoint->file, next, size, (off_t)checkpoint->end));
-        if (count <= 0) {
-            errno = count == 0 ? EIO : errno;
-            return ics_checkpoint_failed(checkpoint, "cannot be written", error);
-        }
-        next += count;
-        size -= (size_t)count;
-        checkpoint->end += (uint64_t)count;
-    }
-    return ICESTREAM_OK;
+    const size_t done = ics_disk_write_at(checkpoint->file, bytes, size, (off_t)checkpoint->end);
+    checkpoint->end += done;
+    return done == size ? ICESTREAM_OK
+                        : ics_checkpoint_failed(checkpoint, "cannot be written", error);
 }
 
 static int write_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)

@@ -1,5 +1,6 @@
 /* Reading a checkpoint: bytes, the header, which says what the checkpoint belongs to, and records.
  */
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/json_read.h"
 #include "pipeline/checkpoint/checkpoint_state.h"
@@ -20,7 +21,8 @@ enum {
     PIECE_INTERVALS = 1024, /* intervals that are read at a time */
 };
 
-/* ---- bytes and the header --------------------------------------------------------------------- */
+/* ---- bytes and the header ---------------------------------------------------------------------
+ */
 
 int ics_checkpoint_failed(const ics_checkpoint *checkpoint, const char *what,
                           icestream_error *error)
@@ -33,23 +35,15 @@ int ics_checkpoint_failed(const ics_checkpoint *checkpoint, const char *what,
 static int read_bytes(const ics_checkpoint *checkpoint, int file, uint64_t offset, void *bytes,
                       size_t size, icestream_error *error)
 {
-    char *next = bytes;
-    while (size > 0) {
-        ssize_t got = TEMP_FAILURE_RETRY(pread(file, next, size, (off_t)offset));
-        if (got < 0) {
-            return ics_checkpoint_failed(checkpoint, "cannot be read", error);
-        }
-        if (got == 0) {
-            return ics_error_set(error, ICESTREAM_E_INPUT,
-                                 "%s: found the end of the file after %" PRIu64
-                                 " bytes, expected %zu more",
-                                 checkpoint->path, offset, size);
-        }
-        next += got;
-        size -= (size_t)got;
-        offset += (uint64_t)got;
+    const size_t got = ics_disk_read_at(file, bytes, size, (off_t)offset);
+    if (got == size) {
+        return ICESTREAM_OK;
     }
-    return ICESTREAM_OK;
+    return errno != 0 ? ics_checkpoint_failed(checkpoint, "cannot be read", error)
+                      : ics_error_set(error, ICESTREAM_E_INPUT,
+                                      "%s: found the end of the file after %" PRIu64
+                                      " bytes, expected %zu more",
+                                      checkpoint->path, offset + got, size - got);
 }
 
 int ics_checkpoint_read(const ics_checkpoint *checkpoint, uint64_t offset, void *bytes, size_t size,
@@ -139,7 +133,8 @@ int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestre
                : ICESTREAM_OK;
 }
 
-/* ---- records ----------------------------------------------------------------------------------- */
+/* ---- records -----------------------------------------------------------------------------------
+ */
 
 /* ICESTREAM_E_INTERRUPTED if *cancel became true. */
 static int check_cancel(const ics_checkpoint *checkpoint, const atomic_bool *cancel,
@@ -347,8 +342,8 @@ int ics_checkpoint_survey(ics_checkpoint *checkpoint, uint64_t photons, const at
                  .sum = out};
     checkpoint->end = checkpoint->records;
     int status = piece != NULL ? find_end(&at, &checkpoint->end, error)
-                                  : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory",
-                                                  checkpoint->path);
+                               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory",
+                                               checkpoint->path);
     *cut = at.size > checkpoint->end ? at.size - checkpoint->end : 0;
     if (status == ICESTREAM_OK && *cut > 0 && checkpoint->ours &&
         TEMP_FAILURE_RETRY(ftruncate(checkpoint->file, (off_t)checkpoint->end)) < 0) {

@@ -322,24 +322,9 @@ int ics_output_adopt(ics_output *output, int file, bool *adopted, icestream_erro
 int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, size_t size,
                        icestream_error *error)
 {
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t count = pwrite(output->descriptor, next, size, (off_t)offset);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            errno = count == 0 ? EIO : errno;
-            return failed(output, "cannot write", error);
-        }
-        next += count;
-        size -= (size_t)count;
-        offset += (uint64_t)count;
-        if (offset > output->size) {
-            output->size = offset;
-        }
-    }
-    return ICESTREAM_OK;
+    const size_t done = ics_disk_write_at(output->descriptor, bytes, size, (off_t)offset);
+    output->size = offset + done > output->size ? offset + done : output->size;
+    return done == size ? ICESTREAM_OK : failed(output, "cannot write", error);
 }
 
 int ics_output_write(ics_output *output, const void *bytes, size_t size, icestream_error *error)

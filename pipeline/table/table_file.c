@@ -1,5 +1,7 @@
 #include "pipeline/table/table_file.h"
 
+#include "base/destroys.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
@@ -120,23 +122,12 @@ int ics_table_write(const ics_table *table, const char *path, bool force, icestr
 static int read_bytes(int file, const char *name, void *bytes, size_t size, uint64_t offset,
                       icestream_error *error)
 {
-    unsigned char *next = bytes;
-    while (size > 0) {
-        const ssize_t got = pread(file, next, size, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            const int cause = got < 0 ? errno : 0;
-            return ics_error_set_cause(error, ICESTREAM_E_INPUT, cause,
-                                       "%s: cannot read byte %" PRIu64 ": %s", name, offset,
-                                       got < 0 ? strerror(cause) : "the file became shorter");
-        }
-        next += got;
-        size -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return ICESTREAM_OK;
+    const size_t got = ics_disk_read_at(file, bytes, size, (off_t)offset);
+    return got == size
+               ? ICESTREAM_OK
+               : ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
+                                     "%s: cannot read byte %" PRIu64 ": %s", name, offset + got,
+                                     errno != 0 ? strerror(errno) : "the file became shorter");
 }
 
 /* Reads the tail; *sums_end is where the sums end. */

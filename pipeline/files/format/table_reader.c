@@ -243,19 +243,14 @@ static int report_change(const ics_table_reader *reader, icestream_error *error)
                          reader->title);
 }
 
-static bool are_same(const ics_trailer_checksums *a, const ics_trailer_checksums *b)
-{
-    return a->count == b->count &&
-           (a->count == 0 || memcmp(a->values, b->values, a->count * sizeof *a->values) == 0);
-}
-
 /* Keeps the checksums of the rows that were read first. Rows that are read later must be the same.
  */
 static int compare_with_first(ics_table_reader *reader, icestream_error *error)
 {
     if (reader->checked.count > 0) {
-        return are_same(&reader->sums, &reader->checked) ? ICESTREAM_OK
-                                                         : report_change(reader, error);
+        return ics_trailer_checksums_same(&reader->sums, &reader->checked)
+                   ? ICESTREAM_OK
+                   : report_change(reader, error);
     }
     const ics_trailer_checksums empty = reader->checked;
     reader->checked = reader->sums;
@@ -426,7 +421,8 @@ int ics_table_reader_await_digest(ics_table_reader *reader, const atomic_bool *c
                                    reader->title);
     }
     ICS_TRY(ics_file_digest_await(reader->file_digest, cancel, text, error));
-    return are_same(ics_file_digest_checksums(reader->file_digest), &reader->checked)
+    return ics_trailer_checksums_same(ics_file_digest_checksums(reader->file_digest),
+                                      &reader->checked)
                ? ICESTREAM_OK
                : report_change(reader, error);
 }

@@ -58,6 +58,14 @@ int ics_trailer_checksums_finish(ics_trailer_checksums *sums, icestream_error *e
     return sums->filled > 0 ? close_block(sums, error) : ICESTREAM_OK;
 }
 
+bool ics_trailer_checksums_same(const ics_trailer_checksums *left,
+                                const ics_trailer_checksums *right)
+{
+    return left->count == right->count && left->current == right->current &&
+           (left->count == 0 ||
+            memcmp(left->values, right->values, left->count * sizeof *left->values) == 0);
+}
+
 void ics_trailer_checksums_reset(ics_trailer_checksums *sums)
 {
     sums->count = 0;
