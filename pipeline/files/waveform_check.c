@@ -116,9 +116,10 @@ int ics_waveform_check_file(const char *path, bool thorough, json_t **metadata,
                             icestream_error *error)
 {
     ICS_DESTROYS(ics_table_reader_destroy) ics_table_reader *reader = NULL;
-    json_t *unused = NULL, **out = metadata != NULL ? metadata : &unused;
     uint64_t hits = 0;
-    *out = NULL;
+    if (metadata != NULL) {
+        *metadata = NULL;
+    }
     ICS_TRY(ics_table_reader_open(path, ics_layout_waveforms(), &reader, error));
     ICS_TRY(check_trailer(path, ics_table_reader_metadata(reader), &hits, error));
     if (thorough) {
@@ -127,8 +128,8 @@ int ics_waveform_check_file(const char *path, bool thorough, json_t **metadata,
     if (metadata == NULL) {
         return ICESTREAM_OK;
     }
-    *out = json_deep_copy(ics_table_reader_metadata(reader));
-    return *out != NULL
+    *metadata = json_deep_copy(ics_table_reader_metadata(reader));
+    return *metadata != NULL
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", path);
 }

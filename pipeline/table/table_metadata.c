@@ -1,7 +1,7 @@
 #include "pipeline/table/table_metadata.h"
 
 #include "base/error.h"
-#include "base/json_dump.h"
+#include "pipeline/files/format/trailer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,23 +99,12 @@ int ics_table_metadata_create(const ics_table *table, json_t **out, icestream_er
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int wrong(const char *name, const char *key, const json_t *found, const char *expected,
-                 icestream_error *error)
-{
-    char *text = ics_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
-    const int status =
-        ics_error_set(error, ICESTREAM_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
-                      key, text != NULL ? text : "nothing", expected);
-    free(text);
-    return status;
-}
-
 static int read_number(const char *name, const json_t *object, const char *key, double *out,
                        icestream_error *error)
 {
     const json_t *found = json_object_get(object, key);
     if (!json_is_number(found)) {
-        return wrong(name, key, found, "a number", error);
+        return ics_trailer_wrong(name, key, found, "a number", error);
     }
     *out = json_number_value(found);
     return ICESTREAM_OK;
@@ -130,7 +119,7 @@ static int read_whole(const char *name, const json_t *object, const char *key,
              range[1]);
     if (!json_is_integer(found) || json_integer_value(found) < range[0] ||
         json_integer_value(found) > range[1]) {
-        return wrong(name, key, found, expected, error);
+        return ics_trailer_wrong(name, key, found, expected, error);
     }
     *out = json_integer_value(found);
     return ICESTREAM_OK;
@@ -145,7 +134,7 @@ static int read_decimal(const char *name, const json_t *object, const char *key,
     errno = 0;
     *out = text != NULL ? strtoull(text, &end, 10) : 0;
     if (text == NULL || *text < '0' || *text > '9' || *end != '\0' || errno != 0) {
-        return wrong(name, key, found, "a whole number below 2^64 as text", error);
+        return ics_trailer_wrong(name, key, found, "a whole number below 2^64 as text", error);
     }
     return ICESTREAM_OK;
 }
@@ -159,7 +148,7 @@ static int read_text(const char *name, const json_t *object, const char *key, ch
     if (text == NULL || strlen(text) >= size || json_string_length(found) != strlen(text)) {
         char expected[48];
         snprintf(expected, sizeof expected, "a text of at most %zu bytes", size - 1);
-        return wrong(name, key, found, expected, error);
+        return ics_trailer_wrong(name, key, found, expected, error);
     }
     memcpy(out, text, strlen(text) + 1);
     return ICESTREAM_OK;
@@ -174,7 +163,7 @@ static int read_edges(const char *name, const json_t *found, ics_table_axis *axi
     }
     snprintf(expected, sizeof expected, "a list of %" PRIu32 " numbers", axis->bins + 1);
     if (json_array_size(found) != (size_t)axis->bins + 1) {
-        return wrong(name, "edges", found, expected, error);
+        return ics_trailer_wrong(name, "edges", found, expected, error);
     }
     axis->edges = calloc((size_t)axis->bins + 1, sizeof *axis->edges);
     if (axis->edges == NULL) {
@@ -182,7 +171,7 @@ static int read_edges(const char *name, const json_t *found, ics_table_axis *axi
     }
     for (size_t i = 0; i <= axis->bins; ++i) {
         if (!json_is_number(json_array_get(found, i))) {
-            return wrong(name, "edges", json_array_get(found, i), expected, error);
+            return ics_trailer_wrong(name, "edges", json_array_get(found, i), expected, error);
         }
         axis->edges[i] = json_number_value(json_array_get(found, i));
     }
@@ -213,8 +202,8 @@ static int read_digest(const char *name, const json_t *object, const char *key,
     const size_t length = strlen(out);
     if (length != 0 &&
         (length != ICS_DIGEST_TEXT - 1 || strspn(out, "0123456789abcdef") != ICS_DIGEST_TEXT - 1)) {
-        return wrong(name, key, json_object_get(object, key), "64 hexadecimal digits or nothing",
-                     error);
+        return ics_trailer_wrong(name, key, json_object_get(object, key),
+                                 "64 hexadecimal digits or nothing", error);
     }
     return ICESTREAM_OK;
 }
@@ -230,7 +219,7 @@ static int read_geometry(const char *name, const json_t *metadata, ics_table_geo
             return ICESTREAM_OK;
         }
     }
-    return wrong(name, "geometry", found, "custom, spherical or cylindrical", error);
+    return ics_trailer_wrong(name, "geometry", found, "custom, spherical or cylindrical", error);
 }
 
 static int read_source(const char *name, const json_t *source, ics_table_facts *facts,
@@ -278,7 +267,7 @@ static int read_parts(const char *name, const json_t *metadata, ics_table *table
 {
     const json_t *parts = json_object_get(metadata, "parts");
     if (!json_is_array(parts)) {
-        return wrong(name, "parts", parts, "a list of digests", error);
+        return ics_trailer_wrong(name, "parts", parts, "a list of digests", error);
     }
     for (size_t i = 0; i < json_array_size(parts); ++i) {
         const char *digest = json_string_value(json_array_get(parts, i));
@@ -350,10 +339,10 @@ static int read_all(const char *name, const json_t *metadata, uint64_t rows, ics
     const json_t *squares = json_object_get(metadata, "has_squares");
     const size_t count = json_array_size(list);
     if (count < 1 || count > ICS_TABLE_AXES_MAX) {
-        return wrong(name, "axes", list, "a list of 1 to 8 axes", error);
+        return ics_trailer_wrong(name, "axes", list, "a list of 1 to 8 axes", error);
     }
     if (!json_is_boolean(squares)) {
-        return wrong(name, "has_squares", squares, "true or false", error);
+        return ics_trailer_wrong(name, "has_squares", squares, "true or false", error);
     }
     for (size_t i = 0; i < count; ++i) {
         ICS_TRY(read_axis(name, json_array_get(list, i), &axes[i], error));
